@@ -1,0 +1,1 @@
+"""Actuators, one kind per file, its law beside it."""

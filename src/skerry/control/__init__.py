@@ -1,0 +1,1 @@
+"""Controllers that a robot may carry, one kind per file."""

@@ -1,0 +1,1 @@
+"""What everything stands on and what imports nothing of ours: settings, time, frames, noise, errors, kernels."""

@@ -1,0 +1,110 @@
+"""Time as a whole number of steps of a rational length, and rates that are due on it without drift."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Self
+
+from skerry.core.errors import SkerryError
+
+
+class Clock:
+    """How many steps have been made, and how long that is; nothing here is ever rounded but what is shown."""
+
+    __slots__ = ("_carry", "_step", "_tick")
+
+    def __init__(self, step: Fraction) -> None:
+        if step <= 0:
+            raise SkerryError(f"the step must be longer than 0 s (found {step}); 1/200 is a usual one")
+        self._step = step
+        self._tick = 0
+        self._carry = Fraction(0)
+
+    @property
+    def step(self) -> Fraction:
+        """The length of one step, s."""
+        return self._step
+
+    @property
+    def tick(self) -> int:
+        """The number of steps made so far."""
+        return self._tick
+
+    @property
+    def exact_time(self) -> Fraction:
+        """The time since the start, s."""
+        return self._tick * self._step
+
+    @property
+    def time(self) -> float:
+        """The time since the start, s: the float nearest to the exact time."""
+        return self._tick * self._step.numerator / self._step.denominator
+
+    def steps_for(self, seconds: float) -> int:
+        """The steps nearest to a span of time; what is left over or borrowed counts towards the next call.
+
+        The span is taken as it is written: 0.0033 is 33/10000, not the binary number beside it.
+        """
+        if not (math.isfinite(seconds) and seconds >= 0):
+            raise SkerryError(f"cannot advance by {seconds} s; give a finite span of 0 s or more")
+        wanted = self._carry + Fraction(repr(float(seconds)))
+        steps = round(wanted / self._step)
+        self._carry = wanted - steps * self._step
+        return steps
+
+    def advance(self, steps: int) -> None:
+        """Count steps that were made."""
+        if steps < 0:
+            raise SkerryError(f"time does not run backwards (found {steps} steps)")
+        self._tick += steps
+
+    def state(self) -> bytes:
+        """The tick and the carried remainder, exactly."""
+        return json.dumps([self._tick, self._carry.numerator, self._carry.denominator]).encode()
+
+    def set_state(self, state: bytes) -> None:
+        """Go to a state that `state` gave."""
+        tick, numerator, denominator = json.loads(state)
+        self._tick, self._carry = tick, Fraction(numerator, denominator)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """When a thing of some frequency is due: at every tick where the whole part of time × frequency grows.
+
+    The first time is tick 0. Make one with `Rate.of`; `_turns / _ticks` is frequency × step, at most 1.
+    """
+
+    frequency: Fraction
+    _turns: int
+    _ticks: int
+
+    @classmethod
+    def of(cls, frequency: Fraction, step: Fraction, faster_ok: bool = False) -> Self:
+        """The rate of a frequency in Hz; where one may be faster than the step, it is due at every tick."""
+        if frequency <= 0:
+            raise SkerryError(f"a frequency must be above 0 Hz (found {frequency})")
+        per_step = frequency * step
+        if per_step > 1:
+            if not faster_ok:
+                raise SkerryError(
+                    f"{frequency} Hz is faster than the step of {step} s, which allows {1 / step} Hz; "
+                    f"lower the frequency, or shorten the step to {1 / frequency} s"
+                )
+            per_step = Fraction(1)
+        return cls(frequency, per_step.numerator, per_step.denominator)
+
+    def is_due(self, tick: int) -> bool:
+        """Whether it is due at this tick."""
+        return tick * self._turns % self._ticks < self._turns
+
+    def next_due(self, tick: int) -> int:
+        """The first tick after this one at which it is due."""
+        return -(-(self.count(tick) + 1) * self._ticks // self._turns)
+
+    def count(self, tick: int) -> int:
+        """How often it was due up to and with this tick, the one at tick 0 not counted."""
+        return tick * self._turns // self._ticks

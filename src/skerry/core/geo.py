@@ -1,0 +1,213 @@
+"""Where a scenario lies on the Earth: local metres, latitude and longitude, and UTM, on WGS 84.
+
+Local x and y are metres of the UTM grid, counted from the reference point: x = easting − easting there,
+y = northing − northing there. Zone and hemisphere are those of the reference for the whole scenario, also
+beyond their bounds. So `utm → map` is a pure translation, as vehicle software takes it to be when it turns
+a GPS fix into UTM and compares that with the map frame; with a tangent plane the two would part by tens of
+metres in a kilometre. Altitude is z plus the altitude of the reference and follows the ellipsoid, as water
+does: the surface has one z everywhere, while a tangent plane leaves it by 8 cm in a kilometre.
+
+The price is the distortion of the grid, which the physics ignores. Grid north differs from true north by
+the convergence, at the edge of a zone 3° times the sine of the latitude (`Projection.convergence`), and a
+true metre is k grid metres, with k from 0.9996 in the middle of a zone to 1.0010 at its edge on the equator
+(Snyder: "Map projections: a working manual", USGS Professional Paper 1395 (1987), pages 57 to 61).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import AfterValidator, Field, model_validator
+
+from skerry.core.config import Config
+from skerry.core.errors import SkerryError
+
+if TYPE_CHECKING:
+    from pyproj import Transformer
+
+BANDS: Final = "CDEFGHJKLMNPQRSTUVWX"
+"""Bands of latitude of 8° from 80° S on, the last of 12° (NGA.STND.0037: "Universal grids", 2014)."""
+
+Array: TypeAlias = NDArray[np.float64]
+Hemisphere: TypeAlias = Literal["north", "south"]
+
+
+def band_of(latitude_deg: float) -> str:
+    """The letter of the UTM band of a latitude."""
+    if not -80.0 <= latitude_deg <= 84.0:
+        raise SkerryError(f"UTM reaches from 80° south to 84° north (found latitude {latitude_deg})")
+    return BANDS[min(int((latitude_deg + 80.0) // 8.0), len(BANDS) - 1)]
+
+
+def zone_of(latitude_deg: float, longitude_deg: float) -> int:
+    """The UTM zone of a place, with the wider zones of Norway and Svalbard (NGA.STND.0037)."""
+    longitude = (longitude_deg + 180.0) % 360.0 - 180.0
+    band = band_of(latitude_deg)
+    if band == "V" and 3.0 <= longitude < 12.0:
+        return 32
+    if band == "X" and 0.0 <= longitude < 42.0:
+        return 31 + 2 * int((longitude + 3.0) // 12.0)
+    return int((longitude + 180.0) // 6.0) + 1
+
+
+def _known_band(letter: str) -> str:
+    if len(letter) != 1 or letter not in BANDS:
+        raise ValueError(f"is not a UTM band; bands are the letters {BANDS}")
+    return letter
+
+
+Zone = Annotated[int, Field(ge=1, le=60)]
+Band = Annotated[str, AfterValidator(_known_band)]
+
+
+class GeoReference(Config):
+    """The place on the Earth of the world's origin: by latitude and longitude, or by UTM; not both.
+
+    `zone` puts a place given by latitude and longitude on the grid of another zone than its own. `altitude`
+    is the height of z = 0 over the ellipsoid.
+    """
+
+    latitude_deg: Annotated[float, Field(ge=-80.0, le=84.0)] | None = None
+    longitude_deg: Annotated[float, Field(ge=-180.0, le=180.0)] | None = None
+    zone: Zone | None = None
+
+    utm_zone: Zone | None = None
+    utm_band: Band | None = None
+    hemisphere: Hemisphere | None = None
+    easting: Annotated[float, Field(ge=0.0, le=1_000_000.0)] | None = None
+    northing: Annotated[float, Field(ge=0.0, le=10_000_000.0)] | None = None
+
+    altitude: float = 0.0
+
+    @model_validator(mode="after")
+    def _one_whole_form(self) -> Self:
+        geographic = self._given("latitude_deg", "longitude_deg", "zone")
+        utm = self._given("utm_zone", "utm_band", "hemisphere", "easting", "northing")
+        if geographic and utm:
+            raise ValueError(
+                f"give the reference point by latitude and longitude or by UTM, not both "
+                f"(found {', '.join(geographic)} and {', '.join(utm)})"
+            )
+        if not geographic and not utm:
+            raise ValueError(
+                "the reference point is missing: give latitude_deg and longitude_deg, "
+                "or utm_zone, utm_band, easting and northing"
+            )
+        needed = ("latitude_deg", "longitude_deg") if geographic else ("utm_zone", "easting", "northing")
+        missing = [name for name in needed if getattr(self, name) is None]
+        if utm and not self._given("utm_band", "hemisphere"):
+            missing.append("utm_band (or hemisphere)")
+        if missing:
+            raise ValueError(f"the reference point is not whole: {', '.join(missing)} missing")
+        if len(self._given("utm_band", "hemisphere")) == 2:
+            raise ValueError("give utm_band or hemisphere, not both; the band says which hemisphere it is in")
+        if utm:
+            self._check_band()
+        if self.zone is not None and self.longitude_deg is not None:
+            self._check_zone(self.zone, self.longitude_deg)
+        return self
+
+    def _given(self, *names: str) -> list[str]:
+        return [name for name in names if getattr(self, name) is not None]
+
+    def _check_band(self) -> None:
+        try:
+            band = Projection(self).band
+        except SkerryError as error:
+            raise ValueError(str(error)) from None
+        if self.utm_band not in (None, band):
+            raise ValueError(f"northing {self.northing} is in band {band}, not {self.utm_band}; correct one")
+
+    @staticmethod
+    def _check_zone(zone: int, longitude_deg: float) -> None:
+        # At 15° from the middle of a zone its metres are 3 % too long; farther away the number is a slip.
+        away = abs((longitude_deg - (6 * zone - 183) + 180.0) % 360.0 - 180.0)
+        if away > 15.0:
+            raise ValueError(f"zone {zone} is {away:.0f}° away from the reference point; take one within 15°")
+
+
+class Projection:
+    """The way between local metres, latitude and longitude, and UTM in the zone of the reference point.
+
+    Points are arrays of shape (..., 3): local (x, y, z), geodetic (latitude and longitude in degrees,
+    altitude), UTM (easting, northing, altitude).
+    """
+
+    __slots__ = ("band", "hemisphere", "origin", "zone")
+
+    def __init__(self, reference: GeoReference) -> None:
+        self.zone: int
+        self.band: str
+        self.hemisphere: Hemisphere
+        self.origin: Array
+        """The reference point in UTM."""
+        latitude, longitude = reference.latitude_deg, reference.longitude_deg
+        if latitude is not None and longitude is not None:
+            self.zone = reference.zone or zone_of(latitude, longitude)
+            self.band = band_of(latitude)
+            self.hemisphere = _hemisphere_of(self.band)
+            self.origin = self._forward(np.array([latitude, longitude, reference.altitude]))
+        else:
+            assert reference.utm_zone is not None  # GeoReference has one whole form
+            self.zone = reference.utm_zone
+            self.hemisphere = reference.hemisphere or _hemisphere_of(reference.utm_band or "")
+            self.origin = np.array([reference.easting, reference.northing, reference.altitude], np.float64)
+            self.band = band_of(float(self.to_geodetic(np.zeros(3))[0]))
+
+    def to_utm(self, points: ArrayLike) -> Array:
+        """UTM coordinates of local points."""
+        return np.asarray(points, np.float64) + self.origin
+
+    def from_utm(self, utm: ArrayLike) -> Array:
+        """Local points of UTM coordinates in this zone."""
+        return np.asarray(utm, np.float64) - self.origin
+
+    def to_geodetic(self, points: ArrayLike) -> Array:
+        """Latitude, longitude and altitude of local points."""
+        utm = self.to_utm(points)
+        longitude, latitude = self._transformer.transform(utm[..., 0], utm[..., 1], direction="INVERSE")
+        return self._finite(np.stack((latitude, longitude, utm[..., 2]), axis=-1), utm, "easting, northing")
+
+    def from_geodetic(self, geodetic: ArrayLike) -> Array:
+        """Local points of latitude, longitude and altitude."""
+        return self.from_utm(self._forward(np.asarray(geodetic, np.float64)))
+
+    def convergence(self, points: ArrayLike) -> Array:
+        """How far in radians grid north lies east of true north: true heading = grid heading + this."""
+        geodetic = self.to_geodetic(points)
+        # The grid direction of a bit of the meridian, 22 m of it: right to 1e-10 rad.
+        bit = np.array([1e-4, 0.0, 0.0])
+        along = self._forward(geodetic + bit) - self._forward(geodetic - bit)
+        return -np.arctan2(along[..., 0], along[..., 1])
+
+    def _forward(self, geodetic: Array) -> Array:
+        easting, northing = self._transformer.transform(geodetic[..., 1], geodetic[..., 0])
+        utm = np.stack((easting, northing, geodetic[..., 2]), axis=-1)
+        return self._finite(utm, geodetic, "latitude, longitude")
+
+    def _finite(self, result: Array, source: Array, words: str) -> Array:
+        sound = np.isfinite(result).all(axis=-1)
+        if not sound.all():
+            wrong = source[~sound].reshape(-1, 3)[0, :2].tolist()
+            raise SkerryError(f"UTM zone {self.zone} {self.hemisphere} does not reach {words} {wrong}")
+        return result
+
+    @property
+    def _transformer(self) -> Transformer:
+        return _utm(self.zone, self.hemisphere)
+
+
+def _hemisphere_of(band: str) -> Hemisphere:
+    return "north" if band >= "N" else "south"
+
+
+@cache
+def _utm(zone: int, hemisphere: Hemisphere) -> Transformer:
+    """PROJ's own UTM, from longitude and latitude in degrees; pyproj makes this object safe for threads."""
+    from pyproj import Transformer  # imported here, as it takes 0.15 s
+
+    south = " +south" if hemisphere == "south" else ""
+    return Transformer.from_pipeline(f"+proj=utm +zone={zone}{south} +ellps=WGS84")

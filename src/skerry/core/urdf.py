@@ -1,0 +1,588 @@
+"""Robots described in URDF: links, joints, inertia and geometry, read strictly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from math import hypot, inf, isfinite, nan
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+import numpy as np
+
+from skerry.core.config import Vector3
+from skerry.core.errors import Fault, FileError, did_you_mean
+
+Colour = tuple[float, float, float, float]
+ShapeKind = Literal["box", "sphere", "cylinder", "capsule", "mesh"]
+JointKind = Literal["revolute", "continuous", "prismatic", "fixed"]
+
+ORIGIN: Vector3 = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """Mass, its centre at `position`, and inertia about that centre in axes that are turned by `rpy`."""
+
+    mass: float
+    position: Vector3
+    rpy: Vector3
+    inertia: tuple[Vector3, Vector3, Vector3]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A visual or collision body of a link; of the measures only those of its kind have a meaning."""
+
+    kind: ShapeKind
+    position: Vector3 = ORIGIN
+    rpy: Vector3 = ORIGIN
+    size: Vector3 = ORIGIN  # box: full lengths
+    radius: float = 0.0  # sphere, cylinder, capsule
+    length: float = 0.0  # cylinder and capsule, along z; without the capsule's round ends
+    mesh: Path | None = None
+    scale: Vector3 = (1.0, 1.0, 1.0)
+    material: str = ""
+    colour: Colour | None = None
+
+
+@dataclass(frozen=True)
+class Link:
+    """A rigid body; without an inertial it has no mass of its own."""
+
+    name: str
+    inertial: Inertial | None
+    visuals: tuple[Shape, ...]
+    collisions: tuple[Shape, ...]
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """A joint that follows another: value = multiplier · other + offset."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What holds a child link to its parent; a limit that the file does not set is infinite."""
+
+    name: str
+    kind: JointKind
+    parent: str
+    child: str
+    position: Vector3
+    rpy: Vector3
+    axis: Vector3  # in the child's frame, of length 1
+    lower: float
+    upper: float
+    effort: float
+    velocity: float
+    damping: float
+    friction: float
+    mimic: Mimic | None
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A tree of links held together by joints."""
+
+    name: str
+    links: dict[str, Link]
+    joints: dict[str, Joint]
+    root: str
+    materials: dict[str, Colour | None]  # no colour where the material is only a texture
+
+
+def children(robot: Robot, link: str) -> tuple[Joint, ...]:
+    """The joints that hold other links to this one, in the order of the file."""
+    return tuple(joint for joint in robot.joints.values() if joint.parent == link)
+
+
+def joint_order(robot: Robot) -> tuple[Joint, ...]:
+    """All joints, depth first from the root: each after the joint that carries its parent."""
+    order: list[Joint] = []
+    waiting = list(reversed(children(robot, robot.root)))
+    while waiting:
+        joint = waiting.pop()
+        order.append(joint)
+        waiting.extend(reversed(children(robot, joint.child)))
+    return tuple(order)
+
+
+def read_urdf(path: Path, packages: Mapping[str, Path] | None = None) -> Robot:
+    """Read a URDF file; raise one `FileError` with all its faults.
+
+    `package://name/rest` is looked for in `packages`, in folders of that name from the file's folder upwards,
+    and last in the file's folder itself.
+    """
+    return _Reader(path, packages or {}).read()
+
+
+class Rule(NamedTuple):
+    """What numbers in a place must be."""
+
+    words: str
+    holds: Callable[[float], bool]
+    hint: str = ""
+
+
+FINITE = Rule("finite number", isfinite)
+POSITIVE = Rule("number above 0", lambda value: 0 < value < inf)
+MASS = Rule(POSITIVE.words, POSITIVE.holds, "a link without mass has no <inertial> at all")
+NOT_NEGATIVE = Rule("number of at least 0", lambda value: 0 <= value < inf)
+MOST = Rule("number of at least 0, or inf", lambda value: value >= 0)
+NOT_ZERO = Rule("number other than 0", lambda value: isfinite(value) and value != 0)
+SHARE = Rule("number from 0 to 1", lambda value: 0 <= value <= 1)
+
+# What may stand inside an element; other words are extensions and left alone, unless they look misspelt.
+KNOWN: dict[str, tuple[str, ...]] = {
+    "robot": ("name", "link", "joint", "material", "gazebo", "transmission", "sensor", "version"),
+    "link": ("name", "inertial", "visual", "collision"),
+    "inertial": ("origin", "mass", "inertia"),
+    "visual": ("name", "origin", "geometry", "material"),
+    "collision": ("name", "origin", "geometry"),
+    "geometry": get_args(ShapeKind),
+    "origin": ("xyz", "rpy"),
+    "mesh": ("filename", "scale"),
+    "material": ("name", "color", "texture"),
+    "joint": ("name", "type", "origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+    "limit": ("lower", "upper", "effort", "velocity"),
+    "dynamics": ("damping", "friction"),
+    "mimic": ("joint", "multiplier", "offset"),
+}
+
+
+class _Reader:
+    """One reading of one file; a number at fault goes on as NaN, about which no later check complains."""
+
+    def __init__(self, path: Path, packages: Mapping[str, Path]) -> None:
+        self.path = path
+        self.folder = path.absolute().parent
+        self.packages = packages
+        self.faults: list[Fault] = []
+        self.lines: dict[Element, int] = {}
+        self.places: dict[Element, str] = {}
+        self.colours: dict[Element, Colour | None] = {}
+        self.materials: dict[str, Colour | None] = {}
+
+    def read(self) -> Robot:
+        root = self.parse()
+        self.places[root] = ""
+        if root.tag != "robot":
+            self.fault(root, "a URDF's outermost element must be <robot>", found=root.tag)
+        elif any(element.tag.startswith("xacro:") for element in root.iter()):
+            hint = f"expand it first: xacro {self.path.name} > robot.urdf"
+            self.fault(root, "is a xacro file, not yet a URDF", hint=hint)
+        self.refuse_any()
+        self.places[root] = "robot"
+        self.look_over(root)
+        name = self.name(root)
+        self.read_materials(root)
+        link_elements, joint_elements = self.named(root, "link"), self.named(root, "joint")
+        links = {key: self.link(key, element) for key, element in link_elements.items()}
+        joints = {key: self.joint(key, element) for key, element in joint_elements.items()}
+        for key, element in joint_elements.items():
+            self.check_mimic(element, joints[key], joints)
+        top = self.check_tree(root, link_elements, joint_elements, joints)
+        self.refuse_any()
+        return Robot(name, links, joints, top, self.materials)
+
+    def parse(self) -> Element:
+        """The tree of elements, with the line of each, which ElementTree's own parser does not tell."""
+        builder = TreeBuilder()
+        parser = expat.ParserCreate()
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            self.lines[builder.start(tag, attributes)] = parser.CurrentLineNumber
+
+        parser.StartElementHandler = start
+        parser.EndElementHandler = builder.end
+        try:
+            parser.Parse(self.path.read_bytes(), True)
+        except FileNotFoundError:
+            fault = Fault("", "there is no such file")
+        except OSError as error:
+            fault = Fault("", f"cannot be read: {error.strerror}")
+        except expat.ExpatError as error:
+            fault = Fault("", f"is not well-formed XML: {expat.ErrorString(error.code)}", line=error.lineno)
+        except (ValueError, LookupError) as error:
+            fault = Fault("", f"is in an encoding that cannot be read: {error}")
+        else:
+            return builder.close()
+        raise FileError(str(self.path), [fault])
+
+    def look_over(self, element: Element) -> None:
+        """Name the place of everything inside, and report words that look like a misspelt known one."""
+        known = KNOWN.get(element.tag, ())
+        for word in element.attrib:
+            self.check_word(element, word, known)
+        for child in element:
+            if element.tag == "robot":
+                self.places[child] = f'{child.tag} "{child.get("name", "")}"'
+            else:
+                alike = [other for other in element if other.tag == child.tag]
+                number = f" {alike.index(child) + 1}" if len(alike) > 1 else ""
+                self.places[child] = f"{self.places[element]} / {child.tag}{number}"
+            self.check_word(child, child.tag, known)
+            if child.tag in known:
+                self.look_over(child)
+
+    def check_word(self, element: Element, word: str, known: tuple[str, ...]) -> None:
+        near = [] if word in known else get_close_matches(word, known, n=1, cutoff=0.8)
+        if near:
+            self.fault(element, f"unknown word {word!r}", hint=f"did you mean {near[0]!r}?")
+
+    # -------------------------------------------------------------------------------------------- links
+
+    def read_materials(self, root: Element) -> None:
+        """Materials of the robot, and those that a visual defines for itself and for others."""
+        own = self.named(root, "material")
+        inside = [element for element in root.iterfind("link/visual/material") if len(element)]
+        for element in (*own.values(), *inside):
+            self.colours[element] = self.colour(element)
+            if element.get("name"):
+                self.materials.setdefault(element.get("name", ""), self.colours[element])
+
+    def colour(self, element: Element) -> Colour | None:
+        colour = self.only(element, "color")
+        if colour is not None:
+            red, green, blue, alpha = self.numbers(colour, "rgba", 4, SHARE)
+            return red, green, blue, alpha
+        if element.find("texture") is None:
+            self.fault(element, "has no <color>")
+        return None
+
+    def link(self, name: str, element: Element) -> Link:
+        inertial = self.only(element, "inertial")
+        return Link(
+            name,
+            None if inertial is None else self.inertial(inertial),
+            tuple(map(self.shape, element.findall("visual"))),
+            tuple(map(self.shape, element.findall("collision"))),
+        )
+
+    def inertial(self, element: Element) -> Inertial:
+        mass_element, inertia_element = self.required(element, "mass"), self.required(element, "inertia")
+        mass = nan if mass_element is None else self.number(mass_element, "value", MASS)
+        inertia = ((nan, nan, nan),) * 3
+        if inertia_element is not None:
+            words = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+            xx, xy, xz, yy, yz, zz = [self.number(inertia_element, word) for word in words]
+            inertia = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+            self.check_inertia(inertia_element, inertia)
+        return Inertial(mass, *self.origin(element), inertia)
+
+    def check_inertia(self, element: Element, inertia: tuple[Vector3, Vector3, Vector3]) -> None:
+        if not np.isfinite(inertia).all():
+            return
+        a, b, c = np.linalg.eigvalsh(inertia).tolist()
+        problem = ""
+        if a <= 0:
+            problem = "all principal moments must be above 0"
+        elif a + b < c * (1 - 1e-9):
+            problem = "no principal moment may exceed the sum of the other two"
+        if problem:
+            moments = [float(f"{moment:.6g}") for moment in (a, b, c)]
+            self.fault(element, f"is physically impossible: {problem}", found=moments)
+
+    def shape(self, element: Element) -> Shape:
+        position, rpy = self.origin(element)
+        material = self.only(element, "material") if element.tag == "visual" else None
+        name, colour = "", None
+        if material is not None:
+            name = material.get("name", "")
+            colour = self.colours[material] if material in self.colours else self.materials.get(name)
+            if material not in self.colours and name not in self.materials:
+                hint = did_you_mean(name, self.materials)
+                self.fault(material, "there is no such material", found=name, hint=hint)
+        plain = Shape("box", position, rpy, material=name, colour=colour)
+        geometry = self.required(element, "geometry")
+        if geometry is None:
+            return plain
+        shapes = [child for child in geometry if child.tag in get_args(ShapeKind)]
+        if len(shapes) != 1:
+            found, hint = [child.tag for child in geometry], f"known: {', '.join(get_args(ShapeKind))}"
+            self.fault(geometry, "must hold exactly one shape", found=found, hint=hint)
+            return plain
+        shape = shapes[0]
+        if shape.tag == "box":
+            return replace(plain, size=self.vector(shape, "size", POSITIVE))
+        if shape.tag == "mesh":
+            scale = self.vector(shape, "scale", NOT_ZERO, (1.0, 1.0, 1.0))
+            return replace(plain, kind="mesh", mesh=self.mesh(shape), scale=scale)
+        radius = self.number(shape, "radius", POSITIVE)
+        if shape.tag == "sphere":
+            return replace(plain, kind="sphere", radius=radius)
+        length = self.number(shape, "length", POSITIVE)
+        kind: ShapeKind = "cylinder" if shape.tag == "cylinder" else "capsule"
+        return replace(plain, kind=kind, radius=radius, length=length)
+
+    def mesh(self, element: Element) -> Path | None:
+        name = element.get("filename", "").strip()
+        scheme, separator, rest = name.partition("://")
+        if not name:
+            self.fault(element, "is missing", "filename")
+            return None
+        if separator and scheme not in ("file", "package"):
+            hint = "write a path relative to this file, file:// or package://"
+            self.fault(element, "is of a sort that is not fetched", "filename", name, hint)
+            return None
+        if scheme == "package" and separator:
+            tried = list(dict.fromkeys(self.package_places(rest)))
+        else:
+            tried = [self.folder / (unquote(rest) if separator else name)]
+        for path in tried:
+            if path.is_file():
+                return path
+        hint = f"looked for {', '.join(map(str, tried))}"
+        self.fault(element, "there is no such mesh file", "filename", name, hint)
+        return None
+
+    def package_places(self, name: str) -> Iterator[Path]:
+        package, _, rest = name.partition("/")
+        if package in self.packages:
+            yield self.packages[package] / rest
+        for folder in (self.folder, *self.folder.parents):
+            if folder.name == package:
+                yield folder / rest
+            if (folder / package).is_dir():
+                yield folder / package / rest
+        yield self.folder / rest
+
+    # -------------------------------------------------------------------------------------------- joints
+
+    def joint(self, name: str, element: Element) -> Joint:
+        kind = self.joint_kind(element)
+        damping = friction = 0.0
+        dynamics = self.only(element, "dynamics")
+        if dynamics is not None:
+            damping = self.number(dynamics, "damping", NOT_NEGATIVE, 0.0)
+            friction = self.number(dynamics, "friction", NOT_NEGATIVE, 0.0)
+        return Joint(
+            name,
+            kind,
+            self.end(element, "parent"),
+            self.end(element, "child"),
+            *self.origin(element),
+            # Exporters write "0 0 0" for the axis of fixed joints, which nothing uses.
+            self.axis(element) if kind != "fixed" else (1.0, 0.0, 0.0),
+            *self.limits(element, kind),
+            damping,
+            friction,
+            self.mimic(element),
+        )
+
+    def joint_kind(self, element: Element) -> JointKind:
+        found = element.get("type")
+        known: tuple[JointKind, ...] = get_args(JointKind)
+        for kind in known:
+            if found == kind:
+                return kind
+        problem, hint = "unknown type of joint", did_you_mean(found or "", known)
+        if found == "floating":
+            problem = "floating joints are not supported"
+            hint = "a robot's root link moves freely by itself: leave out this joint and its parent"
+        elif found == "planar":
+            problem = "planar joints are not supported"
+            hint = "chain two prismatic joints and a continuous one in its place"
+        self.fault(element, "is missing" if found is None else problem, "type", found, hint)
+        return "fixed"  # of which nothing more is asked
+
+    def end(self, element: Element, tag: str) -> str:
+        end = self.required(element, tag)
+        if end is None:
+            return ""
+        if not end.get("link"):
+            self.fault(end, "is missing", "link")
+        return end.get("link", "")
+
+    def axis(self, element: Element) -> Vector3:
+        axis = self.only(element, "axis")
+        if axis is None:
+            return 1.0, 0.0, 0.0
+        x, y, z = self.vector(axis, "xyz")
+        length = hypot(x, y, z)
+        if length == 0:
+            self.fault(axis, "must not be zero", "xyz", axis.get("xyz"))
+            return nan, nan, nan
+        return x / length, y / length, z / length
+
+    def limits(self, element: Element, kind: JointKind) -> tuple[float, float, float, float]:
+        """Lower, upper, effort and velocity."""
+        limit = self.only(element, "limit")
+        if kind == "fixed":
+            return 0.0, 0.0, inf, inf
+        if limit is None:
+            if kind != "continuous":
+                hint = "a revolute joint without limits is a continuous one" if kind == "revolute" else ""
+                self.fault(element, f"is missing, which a {kind} joint must have", "limit", hint=hint)
+            return -inf, inf, inf, inf
+        lower, upper = -inf, inf
+        if kind != "continuous":
+            lower, upper = self.number(limit, "lower", FINITE, 0.0), self.number(limit, "upper", FINITE, 0.0)
+            if "lower" not in limit.attrib and "upper" not in limit.attrib:
+                self.fault(limit, "has neither lower nor upper, so that the joint could not move")
+            if lower > upper:
+                self.fault(limit, "lower must not be above upper", found=[lower, upper])
+        return (
+            lower,
+            upper,
+            self.number(limit, "effort", MOST, inf),
+            self.number(limit, "velocity", MOST, inf),
+        )
+
+    def mimic(self, element: Element) -> Mimic | None:
+        mimic = self.only(element, "mimic")
+        if mimic is None:
+            return None
+        multiplier = self.number(mimic, "multiplier", FINITE, 1.0)
+        return Mimic(mimic.get("joint", ""), multiplier, self.number(mimic, "offset", FINITE, 0.0))
+
+    def check_mimic(self, element: Element, joint: Joint, joints: dict[str, Joint]) -> None:
+        mimic = element.find("mimic")
+        if mimic is None or joint.mimic is None:
+            return
+        followed, seen = joint.mimic.joint, set[str]()
+        if followed not in joints:
+            hint = did_you_mean(followed, joints)
+            self.fault(mimic, "there is no such joint", "joint", followed, hint)
+        while followed in joints and followed not in seen:
+            seen.add(followed)
+            onward = joints[followed].mimic
+            followed = onward.joint if onward else ""
+        if joint.name in seen:
+            self.fault(mimic, "follows itself", "joint", joint.mimic.joint)
+
+    def check_tree(
+        self,
+        root: Element,
+        links: dict[str, Element],
+        elements: dict[str, Element],
+        joints: dict[str, Joint],
+    ) -> str:
+        """The root link, after seeing that all links hang from it."""
+        if not links:
+            self.fault(root, "has no links")
+            return ""
+        carriers: dict[str, Joint] = {}
+        sound = True
+        for name, joint in joints.items():
+            for tag, link in (("parent", joint.parent), ("child", joint.child)):
+                end = elements[name].find(tag)
+                sound = sound and link in links
+                if end is not None and link and link not in links:
+                    self.fault(end, "there is no such link", found=link, hint=did_you_mean(link, links))
+                elif end is not None and tag == "child" and link in carriers:
+                    sound, first = False, carriers[link].name
+                    problem = f'link "{link}" already hangs from joint "{first}"'
+                    self.fault(end, problem, hint="a link has one parent")
+            carriers.setdefault(joint.child, joint)
+        if not sound:
+            return ""  # a link that lost its joint would look like another root
+        roots = [link for link in links if link not in carriers]
+        if len(roots) > 1:
+            hint = "all links but one must be the child of a joint"
+            self.fault(root, "has several root links", found=roots, hint=hint)
+            return ""
+        reached, waiting = set[str](), list(roots)
+        while waiting:
+            link = waiting.pop()
+            reached.add(link)
+            waiting += [joint.child for joint in joints.values() if joint.parent == link]
+        lost = [link for link in links if link not in reached]
+        if lost:
+            hint = "one of them must be no joint's child, or hang from another link"
+            self.fault(links[lost[0]], "its joints go round in a circle of links", found=lost, hint=hint)
+        return "" if lost else roots[0]
+
+    # -------------------------------------------------------------------------------------------- elements
+
+    def fault(
+        self, element: Element, problem: str, attribute: str = "", found: object = None, hint: str = ""
+    ) -> None:
+        place = self.places[element] + (f" / {attribute}" if attribute else "")
+        self.faults.append(Fault(place, problem, found, self.lines[element], hint))
+
+    def refuse_any(self) -> None:
+        if self.faults:
+            raise FileError(str(self.path), sorted(self.faults, key=lambda fault: fault.line or 0))
+
+    def name(self, element: Element) -> str:
+        name = element.get("name", "")
+        if not name.strip():
+            self.fault(element, "has no name")
+        elif "/" in name and element.tag != "material":
+            self.fault(element, "a name must not contain '/'", found=name)
+        return name
+
+    def named(self, root: Element, tag: str) -> dict[str, Element]:
+        """The elements of a tag by their names."""
+        found: dict[str, Element] = {}
+        for element in root.iterfind(tag):
+            name = self.name(element)
+            if name in found:
+                self.fault(element, f"given twice, first on line {self.lines[found[name]]}")
+            elif name:
+                found[name] = element
+        return found
+
+    def only(self, element: Element, tag: str) -> Element | None:
+        found = element.findall(tag)
+        if len(found) > 1:
+            self.fault(found[1], f"given twice, first on line {self.lines[found[0]]}")
+        return found[0] if found else None
+
+    def required(self, element: Element, tag: str) -> Element | None:
+        found = self.only(element, tag)
+        if found is None:
+            self.fault(element, "is missing", tag)
+        return found
+
+    def origin(self, element: Element) -> tuple[Vector3, Vector3]:
+        origin = self.only(element, "origin")
+        if origin is None:
+            return ORIGIN, ORIGIN
+        return self.vector(origin, "xyz", FINITE, ORIGIN), self.vector(origin, "rpy", FINITE, ORIGIN)
+
+    def vector(
+        self, element: Element, attribute: str, rule: Rule = FINITE, default: Vector3 | None = None
+    ) -> Vector3:
+        x, y, z = self.numbers(element, attribute, 3, rule, default)
+        return x, y, z
+
+    def number(
+        self, element: Element, attribute: str, rule: Rule = FINITE, default: float | None = None
+    ) -> float:
+        return self.numbers(element, attribute, 1, rule, None if default is None else (default,))[0]
+
+    def numbers(
+        self,
+        element: Element,
+        attribute: str,
+        count: int,
+        rule: Rule,
+        default: tuple[float, ...] | None = None,
+    ) -> tuple[float, ...]:
+        """The numbers of an attribute; NaN in place of all of them where they are at fault."""
+        text = element.get(attribute)
+        if text is None and default is not None:
+            return default
+        if text is None:
+            self.fault(element, "is missing", attribute)
+            return (nan,) * count
+        try:
+            values = tuple(map(float, text.split()))
+        except ValueError:
+            values = ()
+        if len(values) == count and all(map(rule.holds, values)):
+            return values
+        expected = f"a {rule.words}" if count == 1 else f"{count} {rule.words.replace('number', 'numbers')}"
+        self.fault(element, f"must be {expected}", attribute, text, rule.hint)
+        return (nan,) * count

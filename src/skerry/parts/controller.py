@@ -1,0 +1,34 @@
+"""A controller that a robot may carry: sees the truth and the sensors, commands the actuators, at its own rate."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from skerry.core.config import Family, Rational
+from skerry.parts.actuator import Actuator
+from skerry.parts.component import Component, ComponentConfig
+from skerry.parts.sensor import Truth
+
+CONTROLLERS = Family("controllers", "skerry.control")
+
+
+class Controller(Component):
+    """Acts when it is due."""
+
+    @abstractmethod
+    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
+        """Look, and command."""
+
+
+class ControllerConfig(ComponentConfig):
+    """Settings of a controller."""
+
+    frequency: Rational = Field(gt=0, description="times it acts per second, Hz; at most once a step")
+
+    def build(self) -> Controller:
+        """The controller."""
+        raise NotImplementedError

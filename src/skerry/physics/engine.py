@@ -1,0 +1,228 @@
+"""Steps one world or many: native threads, no Python inside a step, one failed world leaves the others running."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.errors import EngineError, PhysicsDiverged, SkerryError
+from skerry.core.frames import Pose
+from skerry.physics import program as native
+from skerry.physics.model import Model
+from skerry.physics.mujoco import DATA_OFFSETS, BatchConfig, library, mujoco
+
+STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+
+
+class Engine:
+    """Worlds of one structure, stepped together; each is a row of `states`, and the same row gives the same future."""
+
+    def __init__(self, models: Sequence[Model], threads: int = 1) -> None:
+        native.install_callback()
+        self.models = list(models)
+        first = models[0].compiled
+        for number, model in enumerate(models):
+            if model.structure != models[0].structure:
+                raise SkerryError(
+                    f"world {number} of the batch has another structure than world 0 (other links, parts or step); "
+                    "in a batch only values may differ"
+                )
+        self.model = models[0]
+        self.step_length = float(self.model.options.step)
+        self.bodies: int = first.nbody
+        worlds = len(self.models)
+        self._failed_at = np.full((worlds, 2), -1, np.int64)
+        self._motion = np.zeros((worlds, 2, self.bodies, native.BODY_ROW))
+        self._roots = np.array(first.body_rootid, np.int64)
+        self._request = np.zeros(native.WORDS, np.int64)
+        self._request[native.LAYOUT] = DATA_OFFSETS.ctypes.data
+        self._request[native.ROOTS] = self._roots.ctypes.data
+        self._request[native.BODIES] = first.nbody
+        self._request[native.POSITIONS] = first.nq
+        self._request[native.VELOCITIES] = first.nv
+        self._request[native.OUT] = self._motion.ctypes.data
+        self._request[native.FAILED_AT] = self._failed_at.ctypes.data
+
+        message = ctypes.create_string_buffer(500)
+        config = BatchConfig(threads, False)
+        self._library = library()
+        self._batch: int | None = self._library.mjb_makeBatch(
+            first._address, worlds, ctypes.addressof(config), message, len(message)
+        )
+        if not self._batch:
+            raise EngineError(f"MuJoCo cannot step this world: {message.value.decode(errors='replace')}")
+        self._addresses = np.array([model.compiled._address for model in self.models], np.int64)
+        self._library.mjb_setModels(self._batch, self._addresses.ctypes.data)
+        width: int = self._library.mjb_nstate(self._batch)
+        memory = (ctypes.c_double * (worlds * width)).from_address(self._library.mjb_state(self._batch))
+        self.states: NDArray[np.float64] = np.frombuffer(memory, np.float64).reshape(worlds, width)
+        self._places = _places(first)
+        for model, row in zip(self.models, self.states, strict=True):
+            row[self._places["userdata"]] = model.initial_userdata
+        self.refresh()
+
+    # -------------------------------------------------------------------------------------------- stepping
+
+    def advance(self, steps: int, worlds: Sequence[int] | None = None) -> dict[int, SkerryError]:
+        """Step the given worlds (all by default); return what went wrong in which world.
+
+        A world that diverges stands at its last sound state; one in which MuJoCo raised an error, where it was before.
+        """
+        if steps < 1:
+            return {}
+        before = self.states.copy()
+        chosen = range(len(self.models)) if worlds is None else sorted(worlds)
+        broken = self._apply(steps, worlds)
+        errors: dict[int, SkerryError] = dict(broken)
+        for world in chosen:
+            if world not in errors and self._failed_at[world, 0] >= 0:
+                errors[world] = self._step_back(world, before[world])
+        return errors
+
+    def refresh(self, worlds: Sequence[int] | None = None) -> None:
+        """Bring the bodies' motion up to states that were written from outside."""
+        for error in self._apply(0, worlds).values():
+            raise error
+
+    def _apply(self, steps: int, worlds: Sequence[int] | None) -> dict[int, SkerryError]:
+        if self._batch is None:
+            raise EngineError("this world is closed")
+        native.install_callback()
+        for model in self.models:
+            if not model.program.is_bound(model.compiled):
+                raise EngineError(
+                    "the model has lost its program of forces; it must be bound again before it can step"
+                )
+        self._request[native.STEPS] = steps
+        ids, count = None, 0
+        if worlds is not None:
+            chosen = np.array(sorted(worlds), np.int32)
+            ids, count = chosen.ctypes.data, len(chosen)
+        failures = self._library.mjb_apply(
+            self._batch, ids, count, native.run_steps.address, self._request.ctypes.data, 1
+        )
+        if not failures:
+            return {}
+        status = np.ctypeslib.as_array(self._library.mjb_status(self._batch), (len(self.models),))
+        selected = range(len(self.models)) if worlds is None else worlds
+        return {
+            world: EngineError(
+                f"MuJoCo stopped world {world}: {self._library.mjb_error(self._batch, world).decode(errors='replace')}"
+            )
+            for world in selected
+            if status[world]
+        }
+
+    def _step_back(self, world: int, before: NDArray[np.float64]) -> PhysicsDiverged:
+        """Put a diverged world at its last sound state, by stepping it there again, and say what happened."""
+        steps, axis = (int(value) for value in self._failed_at[world])
+        self.states[world] = before
+        self._apply(steps, [world])
+        compiled = self.models[world].compiled
+        body = int(compiled.dof_bodyid[axis]) if compiled.nv else 0
+        joint = int(compiled.dof_jntid[axis]) if compiled.nv else 0
+        start = int(compiled.jnt_qposadr[joint])
+        first = int(compiled.jnt_dofadr[joint])
+        free = compiled.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
+        row = self.states[world]
+        time = float(row[self._places["time"]][0])
+        position = row[self._places["qpos"]][start : start + (7 if free else 1)]
+        velocity = row[self._places["qvel"]][first : first + (6 if free else 1)]
+        step = round(time / self.step_length) + 1
+        name = compiled.body(body).name
+        return PhysicsDiverged(
+            world, name, step, time, tuple(float(v) for v in position), tuple(float(v) for v in velocity)
+        )
+
+    # -------------------------------------------------------------------------------------------- looking and touching
+
+    def part(self, name: str) -> NDArray[np.float64]:
+        """A part of all worlds' states as a live array (worlds, n): qpos, qvel, userdata, time, …"""
+        return self.states[:, self._places[name]]
+
+    def motion(self, world: int, body: int) -> NDArray[np.float64]:
+        """A body's position, quaternion (x, y, z, w), velocity and angular velocity in the world, now."""
+        return self._motion[world, 0, body]
+
+    def motion_before(self, world: int, body: int) -> NDArray[np.float64]:
+        """The same, one step ago."""
+        return self._motion[world, 1, body]
+
+    def all_motion(self) -> NDArray[np.float64]:
+        """The motion of all bodies of all worlds, (worlds, bodies, 13)."""
+        return self._motion[:, 0]
+
+    def motion_bytes(self, world: int) -> bytes:
+        """The motion of a world's bodies, now and one step ago."""
+        return self._motion[world].tobytes()
+
+    def set_motion_bytes(self, world: int, data: bytes) -> None:
+        """Take up what `motion_bytes` gave."""
+        self._motion[world] = np.frombuffer(data).reshape(self._motion[world].shape)
+
+    def place(self, world: int, body: int, pose: Pose) -> None:
+        """Put a free or kinematic body somewhere, at rest; the tree above it stays as it is bent, its joints at rest."""
+        compiled = self.model.compiled
+        row = self.states[world]
+        x, y, z, w = pose.orientation
+        values = [*pose.position, w, x, y, z]
+        mocap = int(compiled.body_mocapid[body])
+        if mocap >= 0:
+            row[self._places["mocap_pos"]][3 * mocap : 3 * mocap + 3] = values[:3]
+            row[self._places["mocap_quat"]][4 * mocap : 4 * mocap + 4] = values[3:]
+        else:
+            joint = int(compiled.body_jntadr[body])
+            if joint < 0 or compiled.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
+                raise SkerryError(f"{compiled.body(body).name!r} is fixed to the world and cannot be moved")
+            start = int(compiled.jnt_qposadr[joint])
+            row[self._places["qpos"]][start : start + 7] = values
+            for axis in range(compiled.nv):
+                if int(compiled.body_rootid[compiled.dof_bodyid[axis]]) == body:
+                    row[self._places["qvel"]][axis] = 0.0
+                    row[self._places["qacc_warmstart"]][axis] = 0.0
+        self.refresh([world])
+        self._motion[world, 1] = self._motion[world, 0]
+
+    def joint_position(self, world: int, joint: int) -> float:
+        """A hinge's angle or a slide's travel."""
+        return float(self.states[world, self._places["qpos"]][self.model.compiled.jnt_qposadr[joint]])
+
+    def joint_velocity(self, world: int, joint: int) -> float:
+        """A hinge's or slide's rate."""
+        return float(self.states[world, self._places["qvel"]][self.model.compiled.jnt_dofadr[joint]])
+
+    def close(self) -> None:
+        """Free the native memory; closing twice is harmless. Arrays given out before must not be used any more."""
+        if self._batch is not None:
+            self.states = self.states.copy()
+            self._library.mjb_deleteBatch(self._batch)
+            self._batch = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_batch", None) is not None:
+            self.close()
+
+
+def _places(compiled: Any) -> dict[str, slice]:
+    """Where each part of a state row is (MuJoCo's order of mjtState bits)."""
+    bits = {
+        "time": mujoco.mjtState.mjSTATE_TIME,
+        "qpos": mujoco.mjtState.mjSTATE_QPOS,
+        "qvel": mujoco.mjtState.mjSTATE_QVEL,
+        "qacc_warmstart": mujoco.mjtState.mjSTATE_WARMSTART,
+        "ctrl": mujoco.mjtState.mjSTATE_CTRL,
+        "eq_active": mujoco.mjtState.mjSTATE_EQ_ACTIVE,
+        "mocap_pos": mujoco.mjtState.mjSTATE_MOCAP_POS,
+        "mocap_quat": mujoco.mjtState.mjSTATE_MOCAP_QUAT,
+        "userdata": mujoco.mjtState.mjSTATE_USERDATA,
+    }
+    places = {}
+    for name, bit in bits.items():
+        earlier = int(STATE) & (int(bit) - 1)
+        start = mujoco.mj_stateSize(compiled, earlier) if earlier else 0
+        places[name] = slice(start, start + mujoco.mj_stateSize(compiled, int(bit)))
+    return places

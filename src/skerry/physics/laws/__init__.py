@@ -1,0 +1,1 @@
+"""Forces on bodies, one kind of law per file."""

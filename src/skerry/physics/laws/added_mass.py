@@ -1,0 +1,90 @@
+"""Added mass of the water that a body carries along, inside the mass matrix, with its Coriolis part.
+
+−(M_A ν̇_r + C_A(ν_r) ν_r) with ν_r the velocity through the water (Fossen 2021, §6.3 and eq. 6.42–6.46). In a current that is the
+same everywhere and turns with nobody, ν̇_r = ν̇ + ω × u − u̇ in the link's axes, u being the water's velocity. The share that is out
+of the water carries none.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import field_validator
+
+from skerry.core.config import Matrix6, Vector6
+from skerry.core.kernels import floats, stack_floats
+from skerry.parts.law import (
+    BIAS,
+    FLOW_RATE,
+    RELATIVE,
+    SUBMERGED,
+    VELOCITY,
+    Attachment,
+    Law,
+    LawConfig,
+    add_inertia,
+    block_of,
+    constants_of,
+    law,
+    shift,
+)
+
+
+@law
+def carry_water(model: int, data: int, table: int) -> None:
+    block = block_of(data, table)
+    share = block[SUBMERGED]
+    if share == 0.0:
+        return
+    v = block[RELATIVE : RELATIVE + 6]
+    bias = floats(stack_floats(6), 6)
+    ux = block[VELOCITY] - v[0]
+    uy = block[VELOCITY + 1] - v[1]
+    uz = block[VELOCITY + 2] - v[2]
+    bias[0] = block[BIAS] + v[4] * uz - v[5] * uy - block[FLOW_RATE]
+    bias[1] = block[BIAS + 1] + v[5] * ux - v[3] * uz - block[FLOW_RATE + 1]
+    bias[2] = block[BIAS + 2] + v[3] * uy - v[4] * ux - block[FLOW_RATE + 2]
+    for i in range(3, 6):
+        bias[i] = block[BIAS + i]
+    add_inertia(block, constants_of(table), share, v, bias)
+
+
+class AddedMass(LawConfig):
+    """Added mass about `position`: six positive numbers for the diagonal, or a symmetric 6×6 (kg, kg m, kg m²)."""
+
+    kind: Literal["added_mass"] = "added_mass"
+    matrix: Vector6 | Matrix6
+
+    @field_validator("matrix")
+    @classmethod
+    def _possible(cls, value: Vector6 | Matrix6) -> Vector6 | Matrix6:
+        matrix = full_matrix(value)
+        if not np.allclose(matrix, matrix.T, rtol=1e-6, atol=1e-12):
+            raise ValueError("must be symmetric: M[i][j] = M[j][i]")
+        if np.linalg.eigvalsh(matrix).min() < -1e-9 * max(1.0, np.abs(matrix).max()):
+            raise ValueError(
+                "must not have a negative direction (eigenvalue); added mass is given as positive numbers"
+            )
+        return value
+
+    def build(self, at: Attachment) -> Law:
+        to_point = turned_shift(self)
+        matrix = full_matrix(self.matrix)
+        matrix = to_point.T @ (0.5 * (matrix + matrix.T)) @ to_point
+        return Law(matrix, force=carry_water, added_mass=matrix)
+
+
+def full_matrix(value: Vector6 | Matrix6) -> NDArray[np.float64]:
+    """Six numbers as a diagonal matrix, or the matrix itself."""
+    array = np.array(value, np.float64)
+    return np.diag(array) if array.ndim == 1 else array
+
+
+def turned_shift(mount: LawConfig) -> NDArray[np.float64]:
+    """The 6×6 matrix from a velocity at the link's origin to the velocity at the mount, in the mount's axes."""
+    offset = mount.offset()
+    turn = np.zeros((6, 6))
+    turn[:3, :3] = turn[3:, 3:] = offset.rotation.T
+    return np.asarray(turn @ shift(offset.position))

@@ -1,0 +1,126 @@
+"""Ballast: a tank whose mass changes, as weight, inertia and momentum.
+
+The tank's mass m at its place adds a 6×6 rigid-body inertia and its weight. Water that comes in brings the velocity of the sea with it, so
+that taking it in costs ṁ ν_r of momentum; water that leaves takes the vehicle's own velocity along and pushes nobody (Tsiolkovsky's
+equation with no exhaust speed).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from skerry.core.config import Positive, Vector3
+from skerry.core.errors import SkerryError
+from skerry.core.kernels import floats, stack_floats
+from skerry.parts.law import (
+    BIAS,
+    GRAVITY,
+    RELATIVE,
+    ROTATION,
+    VELOCITY,
+    WRENCH,
+    Attachment,
+    Law,
+    LawConfig,
+    add_force_at,
+    add_inertia,
+    block_of,
+    constants_of,
+    law,
+    spatial_inertia,
+    state_of,
+)
+
+WANTED, MASS, RATE = range(3)  # the state: kg, kg, kg/s
+
+
+@law
+def fill_tank(model: int, data: int, table: int) -> None:
+    """Move the tank's mass towards what is wanted, no faster than the pump. Constants: … pump rate and step at 39 and 40."""
+    state = state_of(data, table, 3)
+    constants = constants_of(table)
+    most = constants[39] * constants[40]
+    change = min(max(state[WANTED] - state[MASS], -most), most)
+    state[MASS] += change
+    state[RATE] = change / constants[40]
+
+
+@law
+def carry_ballast(model: int, data: int, table: int) -> None:
+    """Constants: the 6×6 inertia of one kilogram, its place."""
+    block = block_of(data, table)
+    state = state_of(data, table, 3)
+    constants = constants_of(table)
+    unit = constants[:36]
+    x, y, z = constants[36], constants[37], constants[38]
+    mass = state[MASS]
+    add_inertia(block, unit, mass, block[VELOCITY : VELOCITY + 6], block[BIAS : BIAS + 6])
+    weight = mass * block[GRAVITY]
+    R = block[ROTATION : ROTATION + 9]
+    add_force_at(block, x, y, z, -weight * R[6], -weight * R[7], -weight * R[8])
+    if state[RATE] > 0.0:
+        impulse = floats(stack_floats(6), 6)
+        for i in range(6):
+            impulse[i] = 0.0
+            for j in range(6):
+                impulse[i] += unit[6 * i + j] * block[RELATIVE + j]
+        for i in range(6):
+            block[WRENCH + i] -= state[RATE] * impulse[i]
+
+
+class BallastLaw(Law):
+    """A ballast tank, built."""
+
+    capacity: float
+
+    @property
+    def mass(self) -> float:
+        """The water in the tank, kg."""
+        return float(self.memory[..., MASS])
+
+    def want(self, mass: float) -> None:
+        """Pump until the tank holds this much, kg; more than fits, or less than nothing, is the limit."""
+        if not np.isfinite(mass):
+            raise SkerryError(f"a ballast mass must be a number, not {mass}")
+        self.memory[..., WANTED] = min(max(mass, 0.0), self.capacity)
+
+
+class Ballast(LawConfig):
+    """A tank at `position` that a pump fills with fluid."""
+
+    kind: Literal["ballast"] = "ballast"
+    volume: Positive = Field(description="of the tank, m³")
+    density: Positive | None = Field(None, description="of what fills it, kg/m³; the water's by default")
+    fill: float = Field(0.5, ge=0, le=1, description="at the start, as a share of the volume")
+    rate: Positive = Field(description="of the pump, m³/s")
+    gyration: Vector3 = Field(
+        (0.0, 0.0, 0.0), description="radii of gyration of the tank about its own centre, m"
+    )
+
+    @field_validator("gyration")
+    @classmethod
+    def _not_negative(cls, value: Vector3) -> Vector3:
+        if min(value) < 0:
+            raise ValueError("must not be negative")
+        return value
+
+    def build(self, at: Attachment) -> Law:
+        offset = self.offset()
+        turn = offset.rotation
+        own = turn @ np.diag(np.square(self.gyration)) @ turn.T
+        density = self.density or at.water_density
+        start = self.fill * self.volume * density
+        unit = spatial_inertia(1.0, offset.position, own)
+        constants = np.concatenate([unit.ravel(), offset.position, [self.rate * density, at.step]])
+        law = BallastLaw(
+            constants,
+            force=carry_ballast,
+            update=fill_tank,
+            initial_state=np.array([start, start, 0.0]),
+            added_mass=start * unit,
+        )
+        law.capacity = self.volume * density
+        return law

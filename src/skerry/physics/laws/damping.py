@@ -1,0 +1,112 @@
+"""Hydrodynamic damping in six degrees of freedom, linear and quadratic, through the water.
+
+τ = −(D + D_n |ν_r|) ν_r (Fossen 2021, eq. 6.72 and 6.75), times the share of the body under water. Its slope with velocity goes into the
+mass matrix times the step (a linearly implicit Euler step), so that no drag is too stiff; not under RK4.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import field_validator
+
+from skerry.core.config import Matrix6, Vector6
+from skerry.core.kernels import floats, stack_floats
+from skerry.parts.law import (
+    INERTIA,
+    RELATIVE,
+    STEP,
+    SUBMERGED,
+    WRENCH,
+    Attachment,
+    Law,
+    LawConfig,
+    block_of,
+    constants_of,
+    law,
+)
+from skerry.physics.laws.added_mass import full_matrix, turned_shift
+
+REFERENCE_SPEED = (
+    5.0  # m/s and rad/s: up to here an explicit step (RK4) must be stable; few vehicles are faster
+)
+ZERO: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@law
+def resist(model: int, data: int, table: int) -> None:
+    """Constants: D, D_n, the positive part of D, and the 6×6 shift to the point that they are given for."""
+    block = block_of(data, table)
+    share = block[SUBMERGED]
+    if share == 0.0:
+        return
+    constants = constants_of(table)
+    linear, quadratic = constants[:36], constants[36:72]
+    positive, to_point = constants[72:108], constants[108:144]
+    here = constants[144] != 0.0  # the point is the link's origin: no shift needed
+    v = floats(stack_floats(6), 6)
+    f = floats(stack_floats(6), 6)
+    w = block[RELATIVE : RELATIVE + 6]
+    for i in range(6):
+        v[i] = w[i]
+        if not here:
+            v[i] = 0.0
+            for j in range(6):
+                v[i] += to_point[6 * i + j] * w[j]
+    for i in range(6):
+        f[i] = 0.0
+        for j in range(6):
+            f[i] -= (linear[6 * i + j] + quadratic[6 * i + j] * abs(v[j])) * v[j]
+    step = block[STEP] * share
+    if here:
+        for i in range(6):
+            block[WRENCH + i] += share * f[i]
+            block[INERTIA + 7 * i] += step * 2.0 * max(quadratic[7 * i], 0.0) * abs(v[i])
+        if step > 0.0:
+            for i in range(36):
+                block[INERTIA + i] += step * positive[i]
+        return
+    for i in range(6):
+        for j in range(6):
+            block[WRENCH + j] += share * to_point[6 * i + j] * f[i]
+    if step > 0.0:
+        slope = floats(stack_floats(36), 36)
+        for i in range(36):
+            slope[i] = positive[i]
+        for i in range(6):
+            slope[7 * i] += 2.0 * max(quadratic[7 * i], 0.0) * abs(v[i])
+        for a in range(6):
+            for b in range(6):
+                total = 0.0
+                for i in range(6):
+                    for j in range(6):
+                        total += to_point[6 * i + a] * slope[6 * i + j] * to_point[6 * j + b]
+                block[INERTIA + 6 * a + b] += step * total
+
+
+class Damping(LawConfig):
+    """Linear and quadratic damping about `position`: six positive numbers, or a 6×6 each (N s/m, N s²/m², …)."""
+
+    kind: Literal["damping"] = "damping"
+    linear: Vector6 | Matrix6 = ZERO
+    quadratic: Vector6 | Matrix6 = ZERO
+
+    @field_validator("linear", "quadratic")
+    @classmethod
+    def _takes_energy(cls, value: Vector6 | Matrix6) -> Vector6 | Matrix6:
+        if np.diag(full_matrix(value)).min() < 0:
+            raise ValueError("must not be negative; damping is given as positive numbers")
+        return value
+
+    def build(self, at: Attachment) -> Law:
+        linear, quadratic = full_matrix(self.linear), full_matrix(self.quadratic)
+        values, vectors = np.linalg.eigh(0.5 * (linear + linear.T))
+        positive = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        to_point = turned_shift(self)
+        at_origin = float(np.array_equal(to_point, np.eye(6)))
+        fastest = positive + 2.0 * REFERENCE_SPEED * np.diag(np.diag(quadratic))
+        constants = np.concatenate(
+            [m.ravel() for m in (linear, quadratic, positive, to_point)] + [np.array([at_origin])]
+        )
+        return Law(constants, force=resist, damping=to_point.T @ fastest @ to_point)

@@ -1,0 +1,191 @@
+"""Force points: a body's buoyancy, and optionally its weight, shared among points of it.
+
+Each of N points under water by a depth d pushes up with ρ g V/N · min(d/ramp, 1), V being the volume of the whole body; the ramp may
+begin above the surface, for points that stand for cells around them; `max_buoyancy` caps the sum. A point's ramp keeps the force continuous; a body is resolved by as many points as its shape needs. The mean ramp is the share of the
+body that is under water, which its other laws use.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from skerry.core.config import ExistingFile, NonNegative, Positive, Vector3
+from skerry.core.errors import SkerryError
+from skerry.core.kernels import call7, floats, load_word, stack_floats, words
+from skerry.core.meshes import closed_volume, read_mesh
+from skerry.parts.law import (
+    GRAVITY,
+    HEADER,
+    IMMERSION,
+    POSITION,
+    ROTATION,
+    STATE_START,
+    SUBMERGED,
+    TIME_OFFSET,
+    TOUCHING,
+    USERDATA_OFFSET,
+    WATER,
+    WATER_TABLE,
+    WRENCH,
+    Attachment,
+    Law,
+    LawConfig,
+    block_of,
+    constants_of,
+    law,
+)
+from skerry.water import flow
+
+CHUNK = 64  # points that are looked up in the water at once
+SETTINGS = 9  # count, volume share, ramp, cap share, custom force share (3), mass share, start; then x, y, z, density of each point
+
+
+@law
+def push_points(model: int, data: int, table: int) -> None:
+    """State: the force on each point in the world, three rows."""
+    block = block_of(data, table)
+    header = words(table, HEADER)
+    constants = constants_of(table)
+    count = np.int64(constants[0])
+    volume, ramp, cap, mass, start = constants[1], constants[2], constants[3], constants[7], constants[8]
+    px = constants[SETTINGS : SETTINGS + count]
+    py = constants[SETTINGS + count : SETTINGS + 2 * count]
+    pz = constants[SETTINGS + 2 * count : SETTINGS + 3 * count]
+    density = constants[SETTINGS + 3 * count : SETTINGS + 4 * count]
+    userdata = load_word(data + header[USERDATA_OFFSET])
+    applied = floats(userdata + 8 * header[STATE_START], 3 * count)
+    R = block[ROTATION : ROTATION + 9]
+    X, Y, Z = block[POSITION], block[POSITION + 1], block[POSITION + 2]
+    g = block[GRAVITY]
+    points = stack_floats(3 * 64)
+    sample = stack_floats(10 * 64)
+    fx, fy, fz = constants[4], constants[5], constants[6] - mass * g
+    sum_fz = wet = tx = ty = tz = 0.0
+    touching = 0.0
+    first = 0
+    while first < count:
+        n = min(count - first, CHUNK)
+        where = floats(points, 3 * n)
+        for i in range(n):
+            x, y, z = px[first + i], py[first + i], pz[first + i]
+            where[i] = X + R[0] * x + R[1] * y + R[2] * z
+            where[n + i] = Y + R[3] * x + R[4] * y + R[5] * z
+            where[2 * n + i] = Z + R[6] * x + R[7] * y + R[8] * z
+        call7(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET], 0, n, points, sample)
+        height = floats(sample + 8 * flow.HEIGHT * n, n)
+        around = floats(sample + 8 * flow.DENSITY * n, n)
+        for i in range(n):
+            depth = height[i] - where[2 * n + i] + start
+            if ramp > 0.0:
+                share = min(max(depth / ramp, 0.0), 1.0)
+            else:
+                share = 1.0 if depth > 0.0 else 0.0
+            rho = density[first + i] if density[first + i] > 0.0 else around[i]
+            lift = fz + min(rho * g * volume * share, cap)
+            applied[first + i] = fx
+            applied[count + first + i] = fy
+            applied[2 * count + first + i] = lift
+            wet += share
+            if depth > 0.0:
+                touching = 1.0
+            dx, dy, dz = where[i] - X, where[n + i] - Y, where[2 * n + i] - Z
+            sum_fz += lift
+            tx += dy * lift - dz * fy
+            ty += dz * fx - dx * lift
+            tz += dx * fy - dy * fx
+        first += n
+    sum_fx, sum_fy = fx * count, fy * count
+    block[SUBMERGED] = wet / count
+    block[TOUCHING] = touching
+    for i in range(3):
+        block[WRENCH + i] += R[i] * sum_fx + R[3 + i] * sum_fy + R[6 + i] * sum_fz
+        block[WRENCH + 3 + i] += R[i] * tx + R[3 + i] * ty + R[6 + i] * tz
+
+
+class ForcePointsLaw(Law):
+    """Force points, built; `points` are in the link's frame."""
+
+    points: NDArray[np.float64]
+
+    @property
+    def forces(self) -> NDArray[np.float64]:
+        """The force that acts on each point now, (points, 3), N, in the world's axes; for drawing."""
+        rows = self.memory.reshape(*self.memory.shape[:-1], 3, -1)
+        return np.swapaxes(rows, -1, -2)
+
+
+class ForcePoints(LawConfig):
+    """Buoyancy, and optionally weight and a constant force, at points of a link."""
+
+    kind: Literal["force_points"] = "force_points"
+    points: tuple[Vector3, ...] = Field(
+        min_length=1, max_length=100_000, description="in the mount's frame, m"
+    )
+    volume: Positive | None = Field(None, description="of the whole body, m³")
+    mesh: ExistingFile | None = Field(None, description="closed mesh whose volume is taken instead")
+    density: Positive | tuple[Annotated[float, Field(ge=0)], ...] | None = Field(
+        None, description="kg/m³ of the fluid, for all points or each; the water's own by default"
+    )
+    depth_before_submerged: NonNegative = Field(
+        0.03, description="depth at which a point has its full buoyancy, m"
+    )
+    height_before_dry: NonNegative = Field(
+        0.0,
+        description="height at which a point has lost all its buoyancy, m; for points in the middle of their cells",
+    )
+    max_buoyancy: Positive | None = Field(None, description="N, of the whole body")
+    gravity: bool = Field(False, description="the points carry the weight instead of the link")
+    mass: Positive | None = Field(None, description="kg that `gravity` weighs; the link's mass by default")
+    automatic_center_of_gravity: bool = Field(
+        False, description="put the link's centre of mass at the mean of the points"
+    )
+    custom_force: Vector3 = Field(
+        (0.0, 0.0, 0.0), description="constant force on the body in the world's axes, N, shared too"
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ForcePoints:
+        if (self.volume is None) == (self.mesh is None):
+            raise ValueError("give either `volume` or `mesh`, to know the displaced volume")
+        if isinstance(self.density, tuple) and len(self.density) != len(self.points):
+            raise ValueError(f"`density` has {len(self.density)} values for {len(self.points)} points")
+        if self.mass is not None and not self.gravity:
+            raise ValueError("`mass` is what `gravity: true` weighs; without it, it does nothing")
+        return self
+
+    def displaced_volume(self) -> float:
+        """The volume of the whole body, m³."""
+        if self.volume is not None:
+            return self.volume
+        assert self.mesh is not None
+        return closed_volume(read_mesh(self.mesh), str(self.mesh))
+
+    def build(self, at: Attachment) -> Law:
+        offset = self.offset()
+        points = np.array(self.points) @ offset.rotation.T + offset.position
+        count = len(points)
+        volume = self.displaced_volume()
+        mass = (self.mass or at.mass) if self.gravity else 0.0
+        if self.gravity and mass <= 0:
+            raise SkerryError(f"link {at.link!r} has no mass for its force points to weigh")
+        density = (
+            np.zeros(count) if self.density is None else np.broadcast_to(np.array(self.density), (count,))
+        )
+        ramp = self.depth_before_submerged + self.height_before_dry
+        settings = [count, volume / count, ramp, (self.max_buoyancy or np.inf) / count]
+        settings += [*(np.array(self.custom_force) / count), mass / count, self.height_before_dry]
+        mean = points.mean(axis=0)
+        law = ForcePointsLaw(
+            np.concatenate([np.array(settings), points.T.ravel(), density]),
+            force=push_points,
+            initial_state=np.zeros(3 * count),
+            phase=IMMERSION,
+            center_of_mass=(mean[0], mean[1], mean[2]) if self.automatic_center_of_gravity else None,
+            weightless=self.gravity,
+        )
+        law.points = points
+        return law

@@ -1,0 +1,194 @@
+"""MuJoCo's door: its version checked, its library found, and the places of its arrays in memory.
+
+MuJoCo's structures are reached from native code without a header or a compiler: a small probe model is made, and the structure is
+searched for the addresses of arrays that the Python bindings give. What is found is checked against a second probe.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.errors import SkerryError
+
+LOWEST, HIGHEST = (4, 0), (5, 0)
+
+
+def check_version(found: str, core: str | None, other: str | None) -> str | None:
+    """What is wrong with the installed MuJoCo, in words, or None."""
+    number = tuple(int(part) for part in found.split(".")[:2] if part.isdigit())
+    if not LOWEST <= number < HIGHEST:
+        cause = (
+            f"the package `mujoco` {other} shares a folder with `mujoco-core`"
+            if other
+            else "it is too old or too new"
+        )
+        return (
+            f"Skerry needs mujoco-core {LOWEST[0]}.x, but the MuJoCo that Python imports is {found}: {cause}. "
+            "Run `pip uninstall -y mujoco mujoco-core`, then `pip install --force-reinstall 'mujoco-core>=4.0,<5'`"
+        )
+    if core is not None and core.split(".")[:2] != found.split(".")[:2]:
+        return (
+            f"mujoco-core {core} is installed, but the MuJoCo that Python imports is {found}"
+            + (f" (from the package `mujoco` {other})" if other else "")
+            + ": two versions lie over each other. Run `pip uninstall -y mujoco mujoco-core`, then `pip install skerry`"
+        )
+    return None
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+try:
+    import mujoco
+except ImportError as error:
+    raise SkerryError(
+        f"MuJoCo cannot be imported ({error}); run `pip install --force-reinstall 'mujoco-core>=4.0,<5'`"
+    ) from error
+if problem := check_version(mujoco.__version__, _installed("mujoco-core"), _installed("mujoco")):
+    raise SkerryError(problem)
+
+
+@cache
+def library_path() -> str:
+    """The file of MuJoCo's shared library."""
+    folder = Path(mujoco.__file__).parent
+    for pattern in ("libmujoco.so.*", "libmujoco*.dylib", "mujoco.dll"):
+        if found := sorted(folder.glob(pattern)):
+            return str(found[0])
+    raise SkerryError(f"MuJoCo's shared library is not in {folder}; reinstall mujoco-core")
+
+
+llvmlite.binding.load_library_permanently(library_path())
+
+# ------------------------------------------------------------------------------------------------ places in memory
+
+DATA_ARRAYS = (
+    "userdata",
+    "qpos",
+    "qvel",
+    "xpos",
+    "xquat",
+    "xmat",
+    "cvel",
+    "subtree_com",
+    "cdof",
+    "cdof_dot",
+    "M",
+    "qfrc_passive",
+)
+XPOS, XQUAT, XMAT, CVEL, SUBTREE_COM, CDOF, CDOF_DOT, MASS, QFRC_PASSIVE, QPOS, QVEL = (
+    DATA_ARRAYS.index(name)
+    for name in (
+        "xpos",
+        "xquat",
+        "xmat",
+        "cvel",
+        "subtree_com",
+        "cdof",
+        "cdof_dot",
+        "M",
+        "qfrc_passive",
+        "qpos",
+        "qvel",
+    )
+)
+
+
+def _probe(numbers: int, extra: str) -> Any:
+    """A model in which none of the arrays that we look for is empty."""
+    data = " ".join(["1"] * numbers)
+    return mujoco.MjModel.from_xml_string(
+        f'<mujoco><size nuserdata="3"/><custom><numeric name="n" data="{data}"/></custom><worldbody>{extra}'
+        '<body pos="0 0 1"><freejoint/><geom size=".1"/><body pos=".3 0 0"><joint name="j" type="hinge" axis="0 1 0"/>'
+        '<geom size=".1"/></body></body></worldbody></mujoco>'
+    )
+
+
+_UNKNOWN = (
+    f"MuJoCo {mujoco.__version__} keeps its data in a way that Skerry does not know; please report this"
+)
+
+
+def _search(address: int, pattern: bytes, limit: int) -> int:
+    """The offset of an 8-byte pattern behind an address; reads on only until it is found.
+
+    An empty array has the address of the next one, and stands before it: of a row of equal pointers the last is meant.
+    """
+    for start in range(0, limit, 4096):
+        chunk = ctypes.string_at(address + start, 4096)
+        for offset in range(start, start + 4096, 8):
+            if chunk[offset - start : offset - start + 8] == pattern:
+                while ctypes.string_at(address + offset + 8, 8) == pattern:
+                    offset += 8
+                return offset
+    raise SkerryError(_UNKNOWN)
+
+
+def _pointer(array: NDArray[np.float64]) -> bytes:
+    return int(array.ctypes.data).to_bytes(8, "little")
+
+
+def _discover(numbers: int, extra: str) -> tuple[list[int], int, int, int]:
+    model = _probe(numbers, extra)
+    data = mujoco.MjData(model)
+    offsets = [_search(data._address, _pointer(getattr(data, name)), 1 << 20) for name in DATA_ARRAYS]
+    data.time = 1234.5678901
+    time = _search(data._address, np.float64(data.time).tobytes(), 1 << 20)
+    numeric = _search(model._address, _pointer(model.numeric_data), 1 << 16)
+    count = _search(model._address, numbers.to_bytes(8, "little"), 1 << 16)
+    return offsets, time, numeric, count
+
+
+@cache
+def _layout() -> tuple[list[int], int, int, int]:
+    first = _discover(787, "")
+    if first != _discover(911, '<body mocap="true"><geom size=".1"/><site/></body><light/><camera/>'):
+        raise SkerryError(_UNKNOWN)
+    return first
+
+
+DATA_OFFSETS: NDArray[np.int64] = np.array(_layout()[0], np.int64)
+"""Offsets in mjData of the pointers to DATA_ARRAYS, in that order."""
+TIME_OFFSET, NUMERIC_OFFSET, NUMERIC_COUNT_OFFSET = (int(value) for value in _layout()[1:])
+USERDATA_OFFSET = int(DATA_OFFSETS[0])
+
+# ------------------------------------------------------------------------------------------------ the C API of batches
+
+_pointer_type, _int = ctypes.c_void_p, ctypes.c_int
+
+
+class BatchConfig(ctypes.Structure):
+    """mjBatchConfig."""
+
+    _fields_ = (("nthread", _int), ("persistent", ctypes.c_bool))
+
+
+@cache
+def library() -> Any:
+    """MuJoCo's library with the batch functions declared; calls release the GIL."""
+    found = ctypes.CDLL(library_path())
+    for name, result, arguments in (
+        ("mjb_makeBatch", _pointer_type, [_pointer_type, _int, _pointer_type, ctypes.c_char_p, _int]),
+        ("mjb_deleteBatch", None, [_pointer_type]),
+        ("mjb_state", _pointer_type, [_pointer_type]),
+        ("mjb_nstate", _int, [_pointer_type]),
+        ("mjb_apply", _int, [_pointer_type, _pointer_type, _int, _pointer_type, _pointer_type, _int]),
+        ("mjb_status", ctypes.POINTER(_int), [_pointer_type]),
+        ("mjb_error", ctypes.c_char_p, [_pointer_type, _int]),
+        ("mjb_setModels", None, [_pointer_type, _pointer_type]),
+    ):
+        function = getattr(found, name)
+        function.restype, function.argtypes = result, arguments
+    return found

@@ -1,0 +1,208 @@
+"""A model's program: the native laws of its links, run by one callback, and the native loop that steps it.
+
+The program's address sits in a `numeric` field of mjModel behind a magic number, so that copies of the model carry it. All mutable
+state is in mjData.userdata. Layout of a program: number of forces, number of updates, then (function, table) of each.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from skerry.core.errors import EngineError
+from skerry.core.kernels import address_of, call3, floats, kernel, load_word, native, words
+from skerry.parts import law as laws
+from skerry.physics.mujoco import (
+    CVEL,
+    NUMERIC_COUNT_OFFSET,
+    NUMERIC_OFFSET,
+    QPOS,
+    QVEL,
+    SUBTREE_COM,
+    TIME_OFFSET,
+    USERDATA_OFFSET,
+    XPOS,
+    XQUAT,
+    mujoco,
+)
+
+MAGIC: Final = 7.25e9
+NUMERIC_NAME: Final = "skerry_program"
+HUGE: Final = (
+    1e6  # m, m/s, rad/s: nothing that we simulate is there; MuJoCo's own limit of 1e10 comes too late
+)
+
+_mj_step = types.ExternalFunction("mj_step", types.void(types.int64, types.int64))
+_mj_kinematics = types.ExternalFunction("mj_kinematics", types.void(types.int64, types.int64))
+_mj_com_position = types.ExternalFunction("mj_comPos", types.void(types.int64, types.int64))
+_mj_com_velocity = types.ExternalFunction("mj_comVel", types.void(types.int64, types.int64))
+
+
+@kernel
+def _program_of(model: int) -> int:
+    """The address of a model's program, or 0 if it has none."""
+    if load_word(model + NUMERIC_COUNT_OFFSET) < 2:
+        return 0
+    slot = floats(load_word(model + NUMERIC_OFFSET), 2)
+    if slot[0] != MAGIC:
+        return 0
+    return np.int64(slot[1])
+
+
+@native(types.void(types.voidptr, types.voidptr))
+def run_forces(model: Any, data: Any) -> None:
+    """mjcb_passive: walk the model's forces."""
+    m, d = address_of(model), address_of(data)
+    program = _program_of(m)
+    if program == 0:
+        return
+    for k in range(load_word(program)):
+        entry = program + 16 + 16 * k
+        call3(load_word(entry), m, d, load_word(entry + 8))
+
+
+# ------------------------------------------------------------------------------------------------ the loop
+
+BODY_ROW: Final = 13  # position, quaternion (x, y, z, w), velocity, angular velocity: all in the world
+
+# words of a request
+STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, WORDS = range(9)
+
+
+@kernel
+def _write_bodies(request: Any, data: int, out: int) -> None:
+    """Copy the motion of every body out of mjData, for those who look at the world."""
+    bodies = request[BODIES]
+    layout = words(request[LAYOUT], 12)
+    roots = words(request[ROOTS], bodies)
+    xpos = floats(load_word(data + layout[XPOS]), 3 * bodies)
+    xquat = floats(load_word(data + layout[XQUAT]), 4 * bodies)
+    cvel = floats(load_word(data + layout[CVEL]), 6 * bodies)
+    com = floats(load_word(data + layout[SUBTREE_COM]), 3 * bodies)
+    rows = floats(out, BODY_ROW * bodies)
+    for b in range(bodies):
+        row = rows[BODY_ROW * b : BODY_ROW * b + BODY_ROW]
+        wx, wy, wz = cvel[6 * b], cvel[6 * b + 1], cvel[6 * b + 2]
+        rx = xpos[3 * b] - com[3 * roots[b]]
+        ry = xpos[3 * b + 1] - com[3 * roots[b] + 1]
+        rz = xpos[3 * b + 2] - com[3 * roots[b] + 2]
+        row[0], row[1], row[2] = xpos[3 * b], xpos[3 * b + 1], xpos[3 * b + 2]
+        row[3], row[4], row[5], row[6] = xquat[4 * b + 1], xquat[4 * b + 2], xquat[4 * b + 3], xquat[4 * b]
+        row[7] = cvel[6 * b + 3] + wy * rz - wz * ry
+        row[8] = cvel[6 * b + 4] + wz * rx - wx * rz
+        row[9] = cvel[6 * b + 5] + wx * ry - wy * rx
+        row[10], row[11], row[12] = wx, wy, wz
+
+
+@kernel
+def _first_bad(values: Any) -> int:
+    """The first number that is not finite or far beyond sense, or −1."""
+    for i in range(values.size):
+        if not (abs(values[i]) < HUGE):
+            return i
+    return -1
+
+
+@native(types.void(types.voidptr, types.voidptr, types.int32, types.voidptr))
+def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
+    """mjfBatchFunc: step one world; stop at the step that diverges; write out its motion before and after the last step."""
+    m, d = address_of(model), address_of(data)
+    request = words(address_of(argument), WORDS)
+    program = _program_of(m)
+    layout = words(request[LAYOUT], 12)
+    qpos = floats(load_word(d + layout[QPOS]), request[POSITIONS])
+    qvel = floats(load_word(d + layout[QVEL]), request[VELOCITIES])
+    out = request[OUT] + 16 * BODY_ROW * request[BODIES] * world
+    failed = words(request[FAILED_AT] + 16 * world, 2)
+    failed[0] = -1
+    first_update = load_word(program)
+    last_update = first_update + load_word(program + 8)
+    steps = request[STEPS]
+    for step in range(steps):
+        if step == steps - 1:
+            _mj_kinematics(m, d)
+            _mj_com_position(m, d)
+            _mj_com_velocity(m, d)
+            _write_bodies(request, d, out + 8 * BODY_ROW * request[BODIES])
+        for k in range(first_update, last_update):
+            entry = program + 16 + 16 * k
+            call3(load_word(entry), m, d, load_word(entry + 8))
+        _mj_step(m, d)
+        bad = _first_bad(qvel)
+        if bad < 0 and _first_bad(qpos) >= 0:
+            bad = 0
+        if bad >= 0:
+            failed[0], failed[1] = step, bad
+            return
+    _mj_kinematics(m, d)
+    _mj_com_position(m, d)
+    _mj_com_velocity(m, d)
+    _write_bodies(request, d, out)
+
+
+# ------------------------------------------------------------------------------------------------ building
+
+
+@dataclass
+class Program:
+    """The laws of one model, in memory that native code reads; must outlive the model's last step."""
+
+    forces: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
+    updates: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
+    keep: list[object] = field(default_factory=list)
+    _memory: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, np.int64))
+
+    def bind(self, model: Any) -> None:
+        """Write the program's address into the model."""
+        entries = [(function, table.ctypes.data) for function, table in (*self.forces, *self.updates)]
+        self._memory = np.array(
+            [len(self.forces), len(self.updates), *(w for e in entries for w in e)], np.int64
+        )
+        model.numeric_data[:2] = MAGIC, float(self._memory.ctypes.data)
+
+    def is_bound(self, model: Any) -> bool:
+        """Whether the model carries this very program."""
+        slot = model.numeric_data
+        return slot.size >= 2 and slot[0] == MAGIC and int(slot[1]) == self._memory.ctypes.data
+
+
+def table_of(
+    constants: NDArray[np.float64], *, block: int, state: int, body: int, water: tuple[int, int], layout: int
+) -> NDArray[np.float64]:
+    """A law's table: the header that says where things are, then its constants."""
+    table = np.zeros(laws.HEADER + constants.size)
+    table[laws.HEADER :] = constants
+    header = table.view(np.int64)
+    header[laws.USERDATA_OFFSET] = USERDATA_OFFSET
+    header[laws.BLOCK_START] = block
+    header[laws.STATE_START] = state
+    header[laws.CONSTANTS] = constants.size
+    header[laws.WATER], header[laws.WATER_TABLE] = water
+    header[laws.TIME_OFFSET] = TIME_OFFSET
+    header[laws.BODY] = body
+    header[laws.LAYOUT] = layout
+    return table
+
+
+_callback: Any = None
+
+
+def install_callback() -> None:
+    """Make our walker MuJoCo's passive callback; models without a program are not touched by it."""
+    global _callback
+    current = mujoco.get_mjcb_passive()
+    if _callback is not None and current is _callback:
+        return
+    if current is not None:
+        raise EngineError(
+            "another library in this process has set MuJoCo's passive callback (mjcb_passive), which Skerry's forces need; "
+            "call mujoco.set_mjcb_passive(None) before using Skerry"
+        )
+    if _callback is None:
+        _callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(run_forces.address)
+    mujoco.set_mjcb_passive(_callback)

@@ -1,0 +1,69 @@
+"""What a scenario file may say."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import AfterValidator, Field, model_validator
+
+from skerry.core.config import Config, Positive, Rational, of_kind
+from skerry.core.geo import GeoReference
+from skerry.parts.interface import INTERFACES
+from skerry.scenario.objects import ObjectConfig
+from skerry.scenario.pose import PoseConfig
+from skerry.terrain import TERRAINS
+from skerry.water import WaterConfig
+
+
+def _name(value: str) -> str:
+    if not value or "/" in value or value != value.strip():
+        raise ValueError("a name must not be empty, contain '/' or begin or end with a space")
+    return value
+
+
+Name = Annotated[str, AfterValidator(_name)]
+
+
+class RobotConfig(Config):
+    """A robot in the world: a vehicle, where it starts, and values of its parts that differ here."""
+
+    vehicle: str = Field(description="a shipped vehicle's name, or the path of a vehicle folder")
+    pose: PoseConfig = PoseConfig()
+    anchored: bool = Field(False, description="hold the base in place, as on a test stand")
+    overrides: dict[str, object] = Field(
+        {}, description="any value of vehicle.yaml, as a tree; null removes a part"
+    )
+
+
+class Scenario(Config):
+    """A checked scenario: all that is needed to build a world, as data."""
+
+    name: str = ""
+    description: str = ""
+    seed: int = Field(0, ge=0, lt=2**63)
+    step: Rational = Field(
+        Fraction(1, 200), gt=0, le=Fraction(1, 10), description="length of a physics step, s"
+    )
+    integrator: Literal["implicitfast", "euler", "rk4"] = "implicitfast"
+    duration: Positive | None = Field(None, description="s after which a run ends; open by default")
+    gravity: float = Field(9.81, ge=0, le=100, description="m/s²")
+    reference: GeoReference | None = Field(None, description="the place on earth of the world's origin")
+    water: WaterConfig = WaterConfig()
+    terrain: of_kind(TERRAINS) | None = None  # type: ignore[valid-type]
+    robots: dict[Name, RobotConfig] = {}  # noqa: RUF012
+    objects: dict[Name, ObjectConfig] = {}  # noqa: RUF012
+    interfaces: dict[Name, of_kind(INTERFACES)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Scenario:
+        for name in self.objects.keys() & self.robots.keys():
+            raise ValueError(f"{name!r} names both a robot and an object")
+        return self
+
+    def dump(self) -> str:
+        """The scenario as YAML that loads back equal."""
+        return yaml.safe_dump(
+            self.model_dump(mode="json", exclude_defaults=False), sort_keys=False, allow_unicode=True
+        )

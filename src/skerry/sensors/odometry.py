@@ -1,0 +1,50 @@
+"""Odometry: the true pose and velocity of a frame on the robot, for ground truth and for tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from skerry.core.frames import Pose, Twist, rotate
+from skerry.core.frames import inverse as inverse_of
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Sensor, SensorConfig, Truth
+
+
+@dataclass(frozen=True)
+class OdometryReading:
+    """Pose in the world (ENU), twist in the frame's own axes, both at the instant of measurement (kinematics of now)."""
+
+    time: float
+    pose: Pose
+    twist: Twist
+
+
+class OdometrySensor(Sensor[OdometryReading]):
+    """Gives the truth."""
+
+    def __init__(self, link: str, offset: Pose) -> None:
+        self.link = link
+        self.offset = offset
+
+    def measure(self, truth: Truth, noise: Noise) -> OdometryReading:
+        link = truth.pose(self.link)
+        twist = truth.twist(self.link)
+        pose = link @ self.offset
+        arm = pose.position - link.position
+        to_body = inverse_of(pose.orientation)
+        linear = twist.linear + np.cross(twist.angular, arm)
+        return OdometryReading(
+            truth.time, pose, Twist(rotate(to_body, linear), rotate(to_body, twist.angular))
+        )
+
+
+class Odometry(SensorConfig):
+    """Ground truth of a link, or of a frame offset from it."""
+
+    kind: Literal["odometry"] = "odometry"
+
+    def build(self) -> OdometrySensor:
+        return OdometrySensor(self.link, self.offset())

@@ -1,0 +1,1 @@
+"""Functions that give a heightfield its heights, one per file."""

@@ -1,0 +1,35 @@
+"""Parallel ridges, as sand waves and ripples are."""
+
+from __future__ import annotations
+
+import math
+from typing import Final, Literal
+
+import numpy as np
+from pydantic import Field
+
+from skerry.core.config import NonNegative, Positive
+from skerry.core.frames import heading_to_yaw
+from skerry.terrain.function import Floats, SeededFunctionConfig, smooth_noise
+
+WANDER_LENGTH: Final = 2.0
+"""Spacing of the noise that moves the crests, in wavelengths; chosen by eye."""
+
+
+class Ridges(SeededFunctionConfig):
+    """A cosine across the ridges, with crests that stray from straight lines."""
+
+    kind: Literal["ridges"] = "ridges"
+    height: NonNegative = Field(0.5, description="from trough to crest, m")
+    wavelength: Positive = Field(10.0, description="from crest to crest, m")
+    heading_deg: float = Field(0.0, description="the heading across the ridges")
+    wander: NonNegative = Field(
+        0.15, description="how far crests stray, in wavelengths: one standard deviation"
+    )
+
+    def heights(self, x: Floats, y: Floats) -> Floats:
+        yaw = heading_to_yaw(self.heading_deg)
+        across = (np.cos(yaw) * x[None, :] + np.sin(yaw) * y[:, None]) / self.wavelength
+        length = WANDER_LENGTH * self.wavelength
+        stray = self.wander * smooth_noise(x / length, y / length, self.known_seed(), 0)
+        return self.height / 2 * np.cos(2 * math.pi * (across + stray))

@@ -1,0 +1,26 @@
+"""Several functions added up, such as hills on a slope."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+import numpy as np
+
+from skerry.core.config import of_kind
+from skerry.terrain.function import FUNCTIONS, Floats, FunctionConfig
+
+
+class Sum(FunctionConfig):
+    """The sum of its terms."""
+
+    kind: Literal["sum"] = "sum"
+    terms: tuple[of_kind(FUNCTIONS), ...]  # type: ignore[valid-type]
+
+    def with_seed(self, seed: int) -> Self:
+        return self.model_copy(update={"terms": tuple(term.with_seed(seed) for term in self.terms)})
+
+    def heights(self, x: Floats, y: Floats) -> Floats:
+        total = np.zeros((len(y), len(x)))
+        for term in self.terms:
+            total += term.heights(x, y)
+        return total

@@ -1,0 +1,71 @@
+"""Level ground without end."""
+
+from __future__ import annotations
+
+import math
+from typing import Final, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from skerry.core.kernels import floats
+from skerry.core.meshes import Mesh
+from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_ground
+from skerry.terrain.terrain import ContactPlane, Terrain, TerrainConfig
+
+REACH: Final = 10_000.0
+"""How far from the origin rays see the plane, m: beyond, their single precision is too coarse."""
+
+
+@ground
+def flat(table: int, count: int, rows: int) -> None:
+    """Table: z."""
+    z = floats(table, 1)[0]
+    block = floats(rows, ROWS * count)
+    for i in range(count):
+        if math.isfinite(block[POINT * count + i]) and math.isfinite(block[(POINT + 1) * count + i]):
+            write_ground(block, count, i, z, 0.0, 0.0, 0.0)
+        else:
+            write_no_ground(block, count, i)
+
+
+class FlatGround(Terrain):
+    """Level ground without end."""
+
+    def __init__(self, z: float, material: str, friction: float) -> None:
+        super().__init__(flat, np.array([z]), (material,), friction)
+        self.z = z
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        return (-math.inf, -math.inf, math.inf, math.inf)
+
+    @property
+    def contact(self) -> ContactPlane:
+        return ContactPlane(self.z)
+
+    def triangles(self) -> Mesh:
+        """A square of ± `REACH`."""
+        corners = [[x * REACH, y * REACH, self.z] for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+        faces = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
+        return Mesh(np.array(corners), faces, np.zeros(2, np.int32), self.materials)
+
+
+class Flat(TerrainConfig):
+    """Level ground at a `depth` below z = 0, or at a `z`."""
+
+    kind: Literal["flat"] = "flat"
+    depth: float | None = Field(None, description="positive down from z = 0, m")
+    z: float | None = Field(None, description="positive up, m")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Flat:
+        if (self.depth is None) == (self.z is None):
+            raise ValueError("give either `depth` or `z`")
+        return self
+
+    def build(self) -> FlatGround:
+        if self.z is not None:
+            return FlatGround(self.z, self.material, self.friction)
+        assert self.depth is not None
+        return FlatGround(-self.depth, self.material, self.friction)

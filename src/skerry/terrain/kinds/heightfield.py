@@ -1,0 +1,302 @@
+"""Ground given by heights on a grid: from an array, a greyscale image or a function."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from skerry.core.config import ExistingFile, Positive, of_kind
+from skerry.core.errors import Fault, FileError, SkerryError
+from skerry.core.kernels import floats, integers, words
+from skerry.core.meshes import Mesh
+from skerry.terrain.function import FUNCTIONS
+from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_ground
+from skerry.terrain.png import read_grey_png
+from skerry.terrain.terrain import MOST_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
+
+# ------------------------------------------------------------------------------------------------ built
+
+
+@ground
+def heightfield(table: int, count: int, rows: int) -> None:
+    """Table: west, south, east, north edge, cells per metre along x and y; then as words: columns and rows of
+    nodes, address of the heights, address of the cells' materials (int32) or 0 where there is but one."""
+    west, south, east, north, per_x, per_y = floats(table, 6)
+    nx, ny, heights, materials = words(table + 48, 4)
+    h = floats(heights, nx * ny)
+    cells = integers(materials, (nx - 1) * (ny - 1))
+    block = floats(rows, ROWS * count)
+    for i in range(count):
+        x, y = block[POINT * count + i], block[(POINT + 1) * count + i]
+        if not (west <= x <= east and south <= y <= north):
+            write_no_ground(block, count, i)
+            continue
+        u, v = (x - west) * per_x, (y - south) * per_y
+        c, r = min(int(u), nx - 2), min(int(v), ny - 2)
+        u, v = u - c, v - r
+        # Cells are cut from south-west to north-east, as MuJoCo cuts those of its hfields. Found by
+        # experiment: its rays were 1e-7 off this cut and 0.7 off the other, its contacts likewise.
+        sw = r * nx + c
+        if u >= v:
+            gx, gy = h[sw + 1] - h[sw], h[sw + nx + 1] - h[sw + 1]
+        else:
+            gx, gy = h[sw + nx + 1] - h[sw + nx], h[sw + nx] - h[sw]
+        material = float(cells[r * (nx - 1) + c]) if materials != 0 else 0.0
+        write_ground(block, count, i, h[sw] + u * gx + v * gy, gx * per_x, gy * per_y, material)
+
+
+class HeightfieldGround(Terrain):
+    """Heights (rows, columns) at nodes, rows northwards, columns eastwards, the outer ones on the edges.
+
+    Each cell is two triangles and has one material; `cell_materials` may be left out where there is only one.
+    The arrays are contiguous, and the ground keeps them: do not change them.
+    """
+
+    def __init__(
+        self,
+        heights: Floats,
+        size: tuple[float, float],
+        center: tuple[float, float],
+        materials: tuple[str, ...],
+        friction: float,
+        cell_materials: NDArray[np.int32] | None = None,
+    ) -> None:
+        self.heights = heights
+        self.size = size
+        self.center = center
+        self.cell_materials = cell_materials
+        rows, columns = heights.shape
+        west, south, east, north = self.extent
+        table = np.zeros(10)
+        table[:6] = west, south, east, north, (columns - 1) / (east - west), (rows - 1) / (north - south)
+        places = 0 if cell_materials is None else cell_materials.ctypes.data
+        table.view(np.int64)[6:] = columns, rows, heights.ctypes.data, places
+        super().__init__(heightfield, table, materials, friction)
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        (x, y), (width, length) = self.center, self.size
+        return (x - width / 2, y - length / 2, x + width / 2, y + length / 2)
+
+    @cached_property
+    def contact(self) -> ContactHeightfield:
+        lowest = float(self.heights.min())
+        above = (self.heights - lowest).astype(np.float32)
+        return ContactHeightfield(self.center, (self.size[0] / 2, self.size[1] / 2), lowest, above)
+
+    def triangles(self) -> Mesh:
+        """Two for each cell, row by row: the south-eastern, then the north-western."""
+        rows, columns = self.heights.shape
+        west, south, east, north = self.extent
+        vertices = np.empty((rows, columns, 3))
+        vertices[..., 0] = np.linspace(west, east, columns)
+        vertices[..., 1] = np.linspace(south, north, rows)[:, None]
+        vertices[..., 2] = self.heights
+        sw = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)[:-1, :-1].reshape(-1, 1)
+        faces = (sw + np.array([0, 1, columns + 1, 0, columns + 1, columns], np.int32)).reshape(-1, 3)
+        if self.cell_materials is None:
+            face_materials = np.zeros(len(faces), np.int32)
+        else:
+            face_materials = np.repeat(self.cell_materials.ravel(), 2)
+        return Mesh(vertices.reshape(-1, 3), faces, face_materials, self.materials)
+
+
+# ------------------------------------------------------------------------------------------------ settings
+
+
+def _file_or_rows(value: object) -> str:
+    return "[file]" if isinstance(value, str | Path) else "[rows]"
+
+
+def _as_lists(value: object) -> object:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+# Brackets mark the tags as words that the user did not write, so that no fault's place shows them.
+_File = Annotated[ExistingFile, Tag("[file]")]
+HeightRows = Annotated[
+    _File | Annotated[tuple[tuple[float, ...], ...], Tag("[rows]")],
+    Discriminator(_file_or_rows),
+    BeforeValidator(_as_lists),
+]
+"""Rows of heights, or an .npy file of them."""
+MaterialRows = Annotated[
+    _File | Annotated[tuple[tuple[Annotated[int, Field(ge=0)], ...], ...], Tag("[rows]")],
+    Discriminator(_file_or_rows),
+    BeforeValidator(_as_lists),
+]
+"""Rows of places in a list of materials, or a greyscale PNG of them."""
+
+Nodes = Annotated[int, Field(ge=2)]
+
+
+class Heightfield(TerrainConfig):
+    """Ground given by heights on a grid, from exactly one of `array`, `png` and `function`.
+
+    Arrays and images are drawn as maps are: their first row lies north, their first column west. Heights
+    stand at nodes, the outermost of them on the edges of the `size`; between them the ground is triangles. A
+    pixel of a material map covers its even share of the `size`; a cell takes the material at its middle.
+    """
+
+    kind: Literal["heightfield"] = "heightfield"
+    size: tuple[Positive, Positive] = Field(description="along x and y, m")
+    center: tuple[float, float] = Field((0.0, 0.0), description="x and y in the world, m")
+    level: float = Field(0.0, description="added to all heights, m")
+
+    array: HeightRows | None = Field(None, description="rows of heights, m, or an .npy file of them")
+    png: ExistingFile | None = Field(None, description="a greyscale image of 16 or 8 bits")
+    lowest: float | None = Field(None, description="the height that black means, m")
+    highest: float | None = Field(None, description="the height that white means, m")
+    function: of_kind(FUNCTIONS) | None = None  # type: ignore[valid-type]
+    resolution: Positive | None = Field(
+        None, description="of a function: the longest way from node to node, m"
+    )
+    shape: tuple[Nodes, Nodes] | None = Field(None, description="of a function: rows and columns of nodes")
+
+    material_map: MaterialRows | None = Field(
+        None, description="places in `materials`, or an 8-bit image of them"
+    )
+    materials: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Heightfield:
+        given = [name for name in ("array", "png", "function") if getattr(self, name) is not None]
+        problems = []
+        if len(given) != 1:
+            found = f", not {' and '.join(given)}" if given else ""
+            problems.append(f"give one of `array`, `png` and `function`{found}")
+        scale = (self.lowest, self.highest)
+        if self.png is None and scale != (None, None):
+            problems.append("`lowest` and `highest` are for a `png`")
+        elif self.png is not None and (
+            self.lowest is None or self.highest is None or self.lowest >= self.highest
+        ):
+            problems.append(
+                "a `png` needs `lowest` and, above it, `highest`: the heights that black and white mean"
+            )
+        grids = (self.resolution is not None) + (self.shape is not None)
+        if self.function is None and grids:
+            problems.append("`resolution` and `shape` are for a `function`")
+        elif self.function is not None and grids != 1:
+            problems.append("a `function` needs either `resolution` or `shape`")
+        elif self.function is not None and math.prod(self._function_shape()) > MOST_NODES:
+            rows, columns = self._function_shape()
+            problems.append(
+                f"{rows} × {columns} nodes are too many, the most is {MOST_NODES}; make them coarser"
+            )
+        if (self.material_map is None) != (self.materials is None):
+            problems.append("give `material_map` and `materials` together or not at all")
+        elif self.material_map is not None and "material" in self.model_fields_set:
+            problems.append("give `material` or `material_map`, not both")
+        problems += self._problems_of_rows()
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
+    def _problems_of_rows(self) -> list[str]:
+        problems = []
+        for name, rows, least in (("array", self.array, 2), ("material_map", self.material_map, 1)):
+            if isinstance(rows, tuple):
+                lengths = {len(row) for row in rows}
+                if len(rows) < least or min(lengths, default=0) < least:
+                    problems.append(f"`{name}` needs at least {least} rows and {least} columns")
+                elif len(lengths) > 1:
+                    shortest, longest = min(lengths), max(lengths)
+                    problems.append(f"the rows of `{name}` differ in length, from {shortest} to {longest}")
+                elif len(rows) * len(rows[0]) > MOST_NODES:
+                    problems.append(f"`{name}` has more than {MOST_NODES} numbers")
+        if isinstance(self.material_map, tuple) and self.materials is not None:
+            largest = max((place for row in self.material_map for place in row), default=0)
+            if largest >= len(self.materials):
+                last = len(self.materials) - 1
+                problems.append(
+                    f"`material_map` holds {largest}, but the places in `materials` are 0 to {last}"
+                )
+        return problems
+
+    def with_seed(self, seed: int) -> Self:
+        if self.function is None:
+            return self
+        return self.model_copy(update={"function": self.function.with_seed(seed)})
+
+    def build(self) -> HeightfieldGround:
+        heights = np.ascontiguousarray(self._heights() + self.level)
+        cells = None if self.material_map is None else self._cell_materials(heights.shape)
+        materials = self.materials if self.materials is not None else (self.material,)
+        return HeightfieldGround(heights, self.size, self.center, materials, self.friction, cells)
+
+    def _heights(self) -> Floats:
+        if self.png is not None:
+            assert self.lowest is not None and self.highest is not None
+            pixels = read_grey_png(self.png, MOST_NODES)
+            if min(pixels.shape) < 2:
+                _refuse(self.png, f"needs at least 2 rows and 2 columns, but has the shape {pixels.shape}")
+            white = float(np.iinfo(pixels.dtype).max)
+            return self.lowest + (self.highest - self.lowest) * (pixels[::-1].astype(np.float64) / white)
+        if self.array is not None:
+            return (_read_npy(self.array) if isinstance(self.array, Path) else np.array(self.array))[::-1]
+        assert self.function is not None
+        rows, columns = self._function_shape()
+        x, y = (np.linspace(-s / 2, s / 2, n) for s, n in zip(self.size, (columns, rows), strict=True))
+        heights = np.asarray(self.function.heights(x, y), np.float64)
+        if heights.shape != (rows, columns) or not np.isfinite(heights).all():
+            raise SkerryError(
+                f"the terrain function {self.function.kind!r} must give {rows} × {columns} finite heights, "
+                f"but gave {np.isfinite(heights).sum()} in the shape {heights.shape}"
+            )
+        return heights
+
+    def _function_shape(self) -> tuple[int, int]:
+        if self.shape is not None:
+            return self.shape
+        assert self.resolution is not None
+        return count_nodes(self.size[1], self.resolution), count_nodes(self.size[0], self.resolution)
+
+    def _cell_materials(self, nodes: tuple[int, ...]) -> NDArray[np.int32]:
+        assert self.material_map is not None and self.materials is not None
+        if isinstance(self.material_map, Path):
+            places = read_grey_png(self.material_map, MOST_NODES).astype(np.int32)
+            if places.max() >= len(self.materials):
+                last = len(self.materials) - 1
+                _refuse(
+                    self.material_map, f"holds {places.max()}, but the places in `materials` are 0 to {last}"
+                )
+        else:
+            places = np.array(self.material_map, np.int32)
+        row, column = (
+            (2 * np.arange(n - 1) + 1) * pixels // (2 * (n - 1))
+            for n, pixels in zip(nodes, places.shape, strict=True)
+        )
+        return np.ascontiguousarray(places[::-1][row[:, None], column])
+
+
+def _read_npy(path: Path) -> Floats:
+    try:
+        # Mapped, so that the shape of a file that is too large is known before its numbers are read.
+        data: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+    except (OSError, ValueError) as error:
+        _refuse(path, f"is not a sound .npy file of numbers: {error}")
+    if data.dtype.kind not in "iuf":
+        _refuse(path, f"must hold real numbers, but holds {data.dtype}")
+    if data.ndim != 2 or min(data.shape) < 2 or data.size > MOST_NODES:
+        need = f"at least 2 rows and 2 columns and at most {MOST_NODES} heights"
+        _refuse(path, f"needs {need}, but has the shape {data.shape}")
+    heights = np.array(data, np.float64)
+    bad = np.argwhere(~np.isfinite(heights))
+    if len(bad):
+        row, column = bad[0]
+        _refuse(
+            path,
+            f"has {len(bad)} heights that are not finite, the first in row {row}, column {column} (from 0)",
+        )
+    return heights
+
+
+def _refuse(path: Path, problem: str) -> NoReturn:
+    raise FileError(str(path), [Fault("", problem)]) from None

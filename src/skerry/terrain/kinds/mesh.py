@@ -1,0 +1,240 @@
+"""Ground given by a mesh of triangles from a file."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from skerry.core.config import ExistingFile, Positive, Vector3
+from skerry.core.errors import Fault, FileError, SkerryError
+from skerry.core.frames import quaternion_to_matrix, rpy_to_quaternion
+from skerry.core.kernels import floats, integers, kernel, words
+from skerry.core.meshes import Mesh, read_mesh, transform
+from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_ground
+from skerry.terrain.terrain import MOST_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
+
+FACE: Final = 10
+"""Numbers to a face: its corner a (3); the 2 × 2 matrix that takes (x − ax, y − ay) to the weights of corners
+b and c; bz − az; cz − az; its material."""
+SLACK: Final = 1e-9
+"""Of weights and of the index's cells: rounding must not let a point on an edge fall between two faces."""
+STEEPEST: Final = 1e-12
+"""A face whose shadow from above is smaller than this part of an edge's square is a wall, not ground."""
+
+# ------------------------------------------------------------------------------------------------ built
+
+
+@ground
+def mesh(table: int, count: int, rows: int) -> None:
+    """The highest face at each point. Table: west, south, east, north edge, cells of the index per metre
+    along x and y; then as words: its columns and rows, addresses of its starts (int64), of its items (int32)
+    and of the faces, number of faces."""
+    west, south, east, north, per_x, per_y = floats(table, 6)
+    nx, ny, starts_at, items_at, faces_at, face_count = words(table + 48, 6)
+    starts = words(starts_at, nx * ny + 1)
+    items = integers(items_at, starts[nx * ny])
+    f = floats(faces_at, FACE * face_count)
+    block = floats(rows, ROWS * count)
+    for i in range(count):
+        x, y = block[POINT * count + i], block[(POINT + 1) * count + i]
+        best, top = -1, -math.inf
+        if west <= x <= east and south <= y <= north:
+            cell = min(int((y - south) * per_y), ny - 1) * nx + min(int((x - west) * per_x), nx - 1)
+            for k in range(starts[cell], starts[cell + 1]):
+                n = FACE * items[k]
+                dx, dy = x - f[n], y - f[n + 1]
+                b = f[n + 3] * dx + f[n + 4] * dy
+                c = f[n + 5] * dx + f[n + 6] * dy
+                if b >= -SLACK and c >= -SLACK and b + c <= 1.0 + SLACK:
+                    z = f[n + 2] + b * f[n + 7] + c * f[n + 8]
+                    if z > top:
+                        best, top = n, z
+        if best < 0:
+            write_no_ground(block, count, i)
+        else:
+            gx = f[best + 3] * f[best + 7] + f[best + 5] * f[best + 8]
+            gy = f[best + 4] * f[best + 7] + f[best + 6] * f[best + 8]
+            write_ground(block, count, i, top, gx, gy, f[best + 9])
+
+
+class MeshGround(Terrain):
+    """The highest surface of a mesh: rays see what lies under an overhang, but it has no height or contact.
+
+    Every face of the mesh has a material. Bodies touch a heightfield, because the engine would take a mesh
+    for its convex hull: heights every `contact_resolution`, and the lowest of them where there is no ground.
+    """
+
+    def __init__(self, surface: Mesh, contact_resolution: float, friction: float) -> None:
+        faces, corners = _faces_seen_from_above(surface)
+        low, high = corners[..., :2].min(axis=(0, 1)), corners[..., :2].max(axis=(0, 1))
+        self._low, self._high = low, high
+        self._surface = surface
+        index = _index_faces(corners[..., :2], low, high)
+        self._arrays = (faces, index)
+        table = np.zeros(12)
+        table[:6] = *low, *high, *index.per_metre
+        table.view(np.int64)[6:] = (
+            *index.shape,
+            index.starts.ctypes.data,
+            index.items.ctypes.data,
+            faces.ctypes.data,
+            len(faces),
+        )
+        super().__init__(mesh, table, surface.materials, friction)
+        self._contact = self._rasterise(contact_resolution)
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        return (*self._low.tolist(), *self._high.tolist())
+
+    @property
+    def contact(self) -> ContactHeightfield:
+        return self._contact
+
+    def _rasterise(self, resolution: float) -> ContactHeightfield:
+        columns, rows = _contact_nodes(self._high - self._low, resolution)
+        nodes = np.empty((rows, columns, 2))
+        nodes[..., 0] = np.linspace(self._low[0], self._high[0], columns)
+        nodes[..., 1] = np.linspace(self._low[1], self._high[1], rows)[:, None]
+        heights = self.height(nodes)
+        if np.isnan(heights).all():
+            raise SkerryError(
+                f"a contact_resolution of {resolution:g} m is so coarse that no node meets the ground"
+            )
+        lowest = float(np.nanmin(heights))
+        above = np.nan_to_num(heights - lowest, nan=0.0).astype(np.float32)
+        center, half_size = (self._low + self._high) / 2, (self._high - self._low) / 2
+        return ContactHeightfield(tuple(center.tolist()), tuple(half_size.tolist()), lowest, above)
+
+    def triangles(self) -> Mesh:
+        """The mesh itself, walls and undersides too."""
+        return self._surface
+
+
+def _faces_seen_from_above(surface: Mesh) -> tuple[Floats, Floats]:
+    """The rows of `FACE` numbers and the corners (n, 3, 3) of all faces but walls."""
+    assert surface.face_materials is not None
+    corners = surface.vertices[surface.faces]
+    (bx, by, bz), (cx, cy, cz) = ((corners[:, k] - corners[:, 0]).T for k in (1, 2))
+    shadow = bx * cy - by * cx
+    longest = np.max([bx**2 + by**2 + bz**2, cx**2 + cy**2 + cz**2], axis=0)
+    seen = np.abs(shadow) > STEEPEST * longest
+    rows = np.empty((len(corners), FACE))
+    rows[:, :3] = corners[:, 0]
+    rows[:, 3:7] = np.stack([cy, -cx, -by, bx], axis=1)
+    rows[:, 7], rows[:, 8], rows[:, 9] = bz, cz, surface.face_materials
+    rows, corners = rows[seen], corners[seen]
+    if not len(rows):
+        raise SkerryError(
+            "the mesh has no face that can be seen from above, so it is no ground; is z up in it?"
+        )
+    rows[:, 3:7] /= shadow[seen, None]
+    return rows, corners
+
+
+def _contact_nodes(size: Floats, resolution: float) -> tuple[int, int]:
+    columns, rows = (count_nodes(side, resolution) for side in size.tolist())
+    if columns * rows > MOST_NODES:
+        coarser = float(np.sqrt(np.prod(size) / MOST_NODES)) * 1.06
+        raise SkerryError(
+            f"a contact_resolution of {resolution:g} m makes {columns} × {rows} nodes of this mesh, "
+            f"{size[0]:g} m × {size[1]:g} m, and the most is {MOST_NODES}; use {coarser:.2g} m or more"
+        )
+    return columns, rows
+
+
+# ------------------------------------------------------------------------------------------------ index
+
+
+class _Index(NamedTuple):
+    """The faces in each cell of a grid: items[starts[cell] : starts[cell + 1]], row by row northwards."""
+
+    shape: tuple[int, int]  # columns and rows
+    per_metre: Floats  # cells along x and y
+    starts: NDArray[np.int64]
+    items: NDArray[np.int32]
+
+
+def _index_faces(corners: Floats, low: Floats, high: Floats) -> _Index:
+    """About one cell for each face; fewer where long faces would fill them with more than a few each."""
+    size, count = high - low, len(corners)
+    slack = SLACK * size
+    least, greatest = corners.min(axis=1) - slack - low, corners.max(axis=1) + slack - low
+    cells = np.clip(np.sqrt(count * size / size[::-1]), 1, 4096).astype(np.int64)
+    while True:
+        per_metre = cells / size
+        first, last = (
+            np.clip((edge * per_metre).astype(np.int64), 0, cells - 1) for edge in (least, greatest)
+        )
+        overlaps = int(np.prod(last - first + 1, axis=1).sum())
+        if overlaps <= 16 * count or cells.max() == 1:
+            break
+        cells = np.maximum(cells // 2, 1)
+    starts = np.zeros(int(cells.prod()) + 1, np.int64)
+    items = np.empty(overlaps, np.int32)
+    _fill_index(first, last, int(cells[0]), starts, items)
+    return _Index((int(cells[0]), int(cells[1])), per_metre, starts, items)
+
+
+@kernel
+def _fill_index(first: Any, last: Any, columns: int, starts: Any, items: Any) -> None:
+    for n in range(len(first)):
+        for row in range(first[n, 1], last[n, 1] + 1):
+            for column in range(first[n, 0], last[n, 0] + 1):
+                starts[row * columns + column + 1] += 1
+    for cell in range(len(starts) - 1):
+        starts[cell + 1] += starts[cell]
+    # Each start moves on to the next cell's while its items are put in; then all move one cell up again.
+    for n in range(len(first)):
+        for row in range(first[n, 1], last[n, 1] + 1):
+            for column in range(first[n, 0], last[n, 0] + 1):
+                cell = row * columns + column
+                items[starts[cell]] = n
+                starts[cell] += 1
+    for cell in range(len(starts) - 1, 0, -1):
+        starts[cell] = starts[cell - 1]
+    starts[0] = 0
+
+
+# ------------------------------------------------------------------------------------------------ settings
+
+
+class MeshFile(TerrainConfig):
+    """Ground from an STL or OBJ file; faces that the file gives no material are of the one set here."""
+
+    kind: Literal["mesh"] = "mesh"
+    mesh: ExistingFile
+    scale: Positive = Field(1.0, description="metres to one unit of the file")
+    roll_deg: float = Field(
+        0.0, description="90 turns a file whose y is up; roll comes first, then pitch, then yaw"
+    )
+    pitch_deg: float = 0.0
+    yaw_deg: float = 0.0
+    position: Vector3 = Field((0.0, 0.0, 0.0), description="of the file's origin in the world, m")
+    contact_resolution: Positive = Field(0.25, description="between the heights that bodies touch, m")
+
+    def build(self) -> MeshGround:
+        rotation = quaternion_to_matrix(
+            rpy_to_quaternion(np.radians([self.roll_deg, self.pitch_deg, self.yaw_deg]))
+        )
+        surface = transform(read_mesh(self.mesh), self.position, rotation, self.scale)
+        try:
+            return MeshGround(_with_material(surface, self.material), self.contact_resolution, self.friction)
+        except SkerryError as error:
+            raise FileError(str(self.mesh), [Fault("", str(error))]) from None
+
+
+def _with_material(surface: Mesh, default: str) -> Mesh:
+    """The mesh with the default material wherever a face has none."""
+    given = surface.face_materials
+    own = np.full(len(surface.faces), -1, np.int32) if given is None else given.copy()
+    materials = surface.materials
+    if (own < 0).any():
+        materials = materials if default in materials else (*materials, default)
+        own[own < 0] = materials.index(default)
+    return replace(surface, face_materials=own, materials=materials)

@@ -1,0 +1,128 @@
+"""Greyscale PNG images as arrays: maps of heights and of materials."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.errors import Fault, FileError
+from skerry.core.kernels import kernel
+
+# Numbers and names are those of W3C, Portable Network Graphics (PNG) Specification, Second Edition (2003).
+SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+COLOUR_TYPES: Final = {
+    0: "greyscale",
+    2: "RGB colour",
+    3: "palette colour",
+    4: "greyscale with alpha",
+    6: "RGB colour with alpha",
+}
+
+
+def read_grey_png(path: Path, most_pixels: int) -> NDArray[np.uint8] | NDArray[np.uint16]:
+    """The pixels of an 8-bit or 16-bit greyscale PNG, shape (rows, columns), top row first."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        _refuse(path, f"cannot be read: {error.strerror}")
+    if not data.startswith(SIGNATURE):
+        _refuse(path, "is not a PNG image")
+    header, compressed = _read_chunks(path, data)
+    columns, rows, depth = _read_header(path, header)
+    if not 0 < rows * columns <= most_pixels:
+        _refuse(path, f"has {columns} × {rows} pixels, but must have from 1 to {most_pixels}")
+    stride = columns * depth // 8
+    lines = np.frombuffer(_decompress(path, compressed, rows * (stride + 1)), np.uint8).reshape(
+        rows, stride + 1
+    )
+    if lines[:, 0].max() > 4:
+        _refuse(path, f"is damaged: it names the filter {lines[:, 0].max()}, and there are only 0 to 4")
+    pixels = np.empty((rows, stride), np.uint8)
+    _unfilter(lines, depth // 8, pixels)
+    return pixels if depth == 8 else pixels.view(">u2").astype(np.uint16)
+
+
+def _read_chunks(path: Path, data: bytes) -> tuple[bytes, bytes]:
+    """The header and the whole compressed image."""
+    header, parts, place = b"", [], len(SIGNATURE)
+    while True:
+        length, kind = int.from_bytes(data[place : place + 4], "big"), data[place + 4 : place + 8]
+        body, check = data[place + 8 : place + 8 + length], data[place + 8 + length : place + 12 + length]
+        if len(check) < 4:
+            _refuse(path, f"is truncated: it ends after {len(data)} bytes, within a chunk or before the last")
+        if zlib.crc32(kind + body) != int.from_bytes(check, "big"):
+            _refuse(path, f"is damaged: the checksum of the chunk at byte {place} is wrong")
+        if kind == b"IHDR":
+            header = body
+        elif kind == b"IDAT":
+            parts.append(body)
+        elif kind == b"IEND":
+            return header, b"".join(parts)
+        place += 12 + length
+
+
+def _read_header(path: Path, header: bytes) -> tuple[int, int, int]:
+    """Columns, rows and bits of a pixel."""
+    if len(header) != 13:
+        _refuse(path, f"is damaged: its header has {len(header)} bytes instead of 13")
+    columns, rows = int.from_bytes(header[:4], "big"), int.from_bytes(header[4:8], "big")
+    depth, colour, _compression, _filter, interlace = header[8:]
+    faults = []
+    if colour != 0:
+        found = COLOUR_TYPES.get(colour, f"colour type {colour}")
+        faults.append(Fault("", f"must be greyscale, but is {found}", hint="convert it to 16-bit greyscale"))
+    elif depth not in (8, 16):
+        faults.append(Fault("", "must have 8 or 16 bits a pixel", depth))
+    if interlace:
+        faults.append(
+            Fault("", "is interlaced, which Skerry does not read", hint="save it without interlacing")
+        )
+    if faults:
+        raise FileError(str(path), faults)
+    return columns, rows, depth
+
+
+def _decompress(path: Path, compressed: bytes, expected: int) -> bytes:
+    stream = zlib.decompressobj()
+    try:
+        # One byte more than expected is enough to see that there are too many.
+        data = stream.decompress(compressed, expected + 1)
+    except zlib.error as error:
+        _refuse(path, f"is damaged: {error}")
+    if len(data) != expected:
+        found = "more" if len(data) > expected else len(data)
+        _refuse(path, f"is truncated or damaged: its pixels take {expected} bytes, and it holds {found}")
+    return data
+
+
+@kernel
+def _unfilter(lines: Any, step: int, pixels: Any) -> None:
+    """Undo the filter that the first byte of a line names (W3C 2003, section 9); a pixel has `step` bytes."""
+    rows, stride = pixels.shape
+    for r in range(rows):
+        kind = lines[r, 0]
+        for k in range(stride):
+            a = int(pixels[r, k - step]) if k >= step else 0  # left
+            b = int(pixels[r - 1, k]) if r > 0 else 0  # above
+            c = int(pixels[r - 1, k - step]) if r > 0 and k >= step else 0  # above left
+            if kind == 0:
+                guess = 0
+            elif kind == 1:
+                guess = a
+            elif kind == 2:
+                guess = b
+            elif kind == 3:
+                guess = (a + b) // 2
+            else:
+                p = a + b - c
+                pa, pb, pc = abs(p - a), abs(p - b), abs(p - c)
+                guess = a if pa <= pb and pa <= pc else (b if pb <= pc else c)
+            pixels[r, k] = (int(lines[r, k + 1]) + guess) & 255
+
+
+def _refuse(path: Path, problem: str) -> NoReturn:
+    raise FileError(str(path), [Fault("", problem)]) from None

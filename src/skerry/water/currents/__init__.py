@@ -1,0 +1,1 @@
+"""Currents, one kind per file; several of them add up."""

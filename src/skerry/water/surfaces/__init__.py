@@ -1,0 +1,1 @@
+"""Water surfaces, one kind per file."""

@@ -1,0 +1,8 @@
+"""The world: built from a scenario, advanced in steps, snapshot and restored; knows nothing of sockets."""
+
+from skerry.world.batch import Batch
+from skerry.world.build import build_batch, build_world
+from skerry.world.robot import Robot
+from skerry.world.world import Snapshot, World
+
+__all__ = ["Batch", "Robot", "Snapshot", "World", "build_batch", "build_world"]

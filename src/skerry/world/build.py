@@ -1,0 +1,171 @@
+"""From a scenario to a world, or to a batch of worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from skerry.core.clock import Clock, Rate
+from skerry.core.errors import SkerryError, did_you_mean
+from skerry.core.noise import Noise
+from skerry.parts.actuator import Actuator, ActuatorConfig
+from skerry.parts.law import Attachment, Law
+from skerry.physics.engine import Engine
+from skerry.physics.model import Body, LawBuilder, Model, Options, assemble
+from skerry.scenario import Scenario, load_scenario
+from skerry.scenario.loading import LoadedScenario
+from skerry.terrain import Terrain
+from skerry.world.batch import Batch
+from skerry.world.hooks import ForceFunction, PythonForce
+from skerry.world.robot import Object, Parts, Robot, RobotTruth
+from skerry.world.sensing import MountedSensor
+from skerry.world.world import MountedController, World
+
+Source = str | Path | Scenario | Mapping[str, Any]
+
+
+def build_world(
+    source: Source,
+    seed: int | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    forces: Mapping[str, ForceFunction] | None = None,
+) -> World:
+    """Load a scenario and build its world.
+
+    `source` is a shipped scenario's name, a path, a mapping or a `Scenario`; `overrides` is laid over it. `forces` maps
+    "robot/link" to a Python function that is called as a force on that link.
+    """
+    loaded = load_scenario(source, overrides, seed)
+    hooks = _hooks(loaded, forces or {})
+    model, terrain, actuators = _assemble(loaded, hooks)
+    scenario = loaded.scenario
+    engine = Engine([model])
+    clock = Clock(scenario.step)
+    robots: dict[str, Robot] = {}
+    controllers: list[MountedController] = []
+    userdata = engine.part("userdata")[0]
+    for (owner, name), (start, count) in model.law_slots.items():
+        model.laws[owner][name].memory = userdata[start : start + count]
+    for name in scenario.robots:
+        config = loaded.vehicles[name].config
+        robot = Robot(
+            name,
+            engine,
+            0,
+            model.roots[name],
+            Parts("link", model.links[name]),
+            Parts("joint", model.joints[name]),
+            Parts("force", {part: law for part, law in model.laws[name].items() if part in config.forces}),
+            Parts("actuator", actuators[name]),
+            Parts("sensor", {}),
+            Parts("controller", {}),
+        )
+        truth = RobotTruth(robot, clock, scenario.gravity, model.water, terrain)
+        for part, settings in config.sensors.items():
+            rate = Rate.of(settings.frequency, scenario.step)
+            robot.sensors[part] = MountedSensor(
+                settings.build(), rate, Noise(scenario.seed, f"{name}/{part}"), truth
+            )
+        for part, settings in config.controllers.items():
+            robot.controllers[part] = settings.build()
+            rate = Rate.of(settings.frequency, scenario.step)
+            controllers.append(MountedController(robot.controllers[part], rate, truth, robot))
+        robots[name] = robot
+    objects = {
+        name: Object(
+            name,
+            engine,
+            0,
+            model.roots[name],
+            Parts("link", model.links[name]),
+            Parts("force", model.laws[name]),
+        )
+        for name in scenario.objects
+    }
+    return World(
+        scenario, engine, clock, model.water, terrain, robots, objects, controllers, list(hooks.values())
+    )
+
+
+def build_batch(
+    source: Source,
+    seeds: Sequence[int],
+    overrides: Sequence[Mapping[str, Any] | None] | None = None,
+    threads: int = 0,
+) -> Batch:
+    """Load a scenario once per seed, each with its own overrides, and build the worlds to be stepped together."""
+    if len(seeds) == 0:
+        raise SkerryError("a batch needs at least one seed")
+    layers = [None] * len(seeds) if overrides is None else list(overrides)
+    if len(layers) != len(seeds):
+        raise SkerryError(f"a batch of {len(seeds)} seeds needs as many overrides, not {len(layers)}")
+    models: dict[str, Model] = {}
+    chosen: list[Model] = []
+    scenarios: list[Scenario] = []
+    for seed, layer in zip(seeds, layers, strict=True):
+        loaded = load_scenario(source, layer, seed)
+        scenarios.append(loaded.scenario)
+        key = _with_seeds(loaded.scenario).model_dump_json(exclude={"seed"})
+        if key not in models:
+            models[key] = _assemble(loaded, {})[0]
+        chosen.append(models[key])
+    engine = Engine(chosen, threads)
+    userdata = engine.part("userdata")
+    for (owner, name), (start, count) in engine.model.law_slots.items():
+        engine.model.laws[owner][name].memory = userdata[:, start : start + count]
+    return Batch(scenarios, engine, Clock(scenarios[0].step))
+
+
+def _with_seeds(scenario: Scenario) -> Scenario:
+    """The scenario with its seed given to the parts that take theirs from it."""
+    if scenario.terrain is None:
+        return scenario
+    return scenario.model_copy(update={"terrain": scenario.terrain.with_seed(scenario.seed)})
+
+
+def _hooks(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) -> dict[str, PythonForce]:
+    known = [f"{robot}/{link}" for robot, vehicle in loaded.vehicles.items() for link in vehicle.robot.links]
+    for name in forces:
+        if name not in known:
+            raise SkerryError(f"forces: there is no link {name!r}; {did_you_mean(name, known)}")
+    return {name: PythonForce(name, function) for name, function in forces.items()}
+
+
+def _assemble(
+    loaded: LoadedScenario, hooks: Mapping[str, PythonForce]
+) -> tuple[Model, Terrain | None, dict[str, dict[str, Actuator]]]:
+    """Compile the model of a scenario."""
+    scenario = _with_seeds(loaded.scenario)
+    water = scenario.water.build()
+    terrain: Terrain | None = None if scenario.terrain is None else scenario.terrain.build()
+    bodies = []
+    actuators: dict[str, dict[str, Actuator]] = {}
+    for name, robot in scenario.robots.items():
+        vehicle = loaded.vehicles[name]
+        owned = actuators[name] = {}
+        laws: dict[str, tuple[str, LawBuilder]] = {
+            part: (config.link, config.build) for part, config in vehicle.config.forces.items()
+        }
+        for part, config in vehicle.config.actuators.items():
+            laws[f"actuators.{part}"] = (config.link, partial(_build_actuator, config, part, owned))
+        for link in vehicle.robot.links:
+            if hook := hooks.get(f"{name}/{link}"):
+                laws[f"python.{link}"] = (link, hook.law)
+        motion = "static" if robot.anchored else "dynamic"
+        bodies.append(
+            Body(name, vehicle.robot, robot.pose.build(), laws, motion, vehicle.config.self_collision)
+        )
+    for name, thing in scenario.objects.items():
+        laws = {part: (config.link, config.build) for part, config in thing.forces().items()}
+        bodies.append(
+            Body(name, thing.robot(name), thing.pose.build(), laws, thing.motion, friction=thing.friction)
+        )
+    options = Options(scenario.step, scenario.integrator, scenario.gravity)
+    return assemble(bodies, water, terrain, options), terrain, actuators
+
+
+def _build_actuator(config: ActuatorConfig, name: str, owned: dict[str, Actuator], at: Attachment) -> Law:
+    owned[name] = config.build(at)
+    return owned[name].law

@@ -1,0 +1,66 @@
+"""A sensor in the world: when it is due, its noise, and its latest reading."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import Any
+
+from skerry.core.clock import Rate
+from skerry.core.noise import Noise
+from skerry.parts.component import Component
+from skerry.parts.sensor import Sensor, Truth
+
+
+class MountedSensor(Component):
+    """A sensor with its rate and its noise stream.
+
+    Nothing is measured that nobody wants: from the first time that its reading is asked for, it is measured whenever it is due.
+    """
+
+    def __init__(self, sensor: Sensor[Any], rate: Rate, noise: Noise, truth: Truth) -> None:
+        self.sensor = sensor
+        self.rate = rate
+        self.wanted = False
+        self._noise = noise
+        self._truth = truth
+        self._reading: Any = None
+        self._measured = -1  # the number of the due instant that the reading is of
+
+    @property
+    def reading(self) -> Any:
+        """The latest due reading, measured now if nobody had asked before; None if there is none."""
+        self.wanted = True
+        self.measure_if_due()
+        return self._reading
+
+    def measure_if_due(self) -> bool:
+        """Measure if an instant has become due since the last reading; say whether it did."""
+        due = self.rate.count(self._truth.tick)
+        if due == self._measured:
+            return False
+        self._reading = self.sensor.measure(self._truth, self._noise)
+        self._measured = due
+        return True
+
+    def state(self) -> bytes:
+        return pickle.dumps((self.wanted, self._measured, self._reading, self.sensor.state()), protocol=5)
+
+    def set_state(self, state: bytes) -> None:
+        unpickler = _ReadingsOnly(io.BytesIO(state), type(self.sensor).__module__)
+        self.wanted, self._measured, self._reading, inner = unpickler.load()
+        self.sensor.set_state(inner)
+
+
+class _ReadingsOnly(pickle.Unpickler):
+    """Reads back readings and nothing else: a snapshot is data, not code."""
+
+    def __init__(self, file: io.BytesIO, module: str) -> None:
+        super().__init__(file)
+        self._module = module
+
+    def find_class(self, module: str, name: str) -> Any:
+        root = module.split(".")[0]
+        if root in {"numpy", "skerry"} or module in {self._module, "collections", "fractions"}:
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"a snapshot must not name {module}.{name}")

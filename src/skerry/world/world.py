@@ -1,0 +1,212 @@
+"""The world: robots, water, terrain and a clock; advances in native steps up to the next thing that is due."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from skerry.core.clock import Clock, Rate
+from skerry.core.errors import SkerryError, UnknownName, did_you_mean
+from skerry.core.frames import Pose
+from skerry.parts.component import Component
+from skerry.parts.controller import Controller
+from skerry.physics.engine import Engine
+from skerry.scenario import Scenario
+from skerry.terrain import Terrain
+from skerry.water import Water, WaterSample
+from skerry.world.hooks import PythonForce
+from skerry.world.robot import Object, Parts, Robot, RobotTruth
+from skerry.world.sensing import MountedSensor
+
+MAGIC = b"skerry snapshot 1\n"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything that a world needs to go on bit-identically, as bytes."""
+
+    data: bytes
+
+    def __bytes__(self) -> bytes:
+        return self.data
+
+
+@dataclass(frozen=True)
+class MountedController:
+    """A controller with its rate and what it may see and command."""
+
+    controller: Controller
+    rate: Rate
+    truth: RobotTruth
+    robot: Robot
+
+    def act(self) -> None:
+        self.controller.act(self.truth, self.robot.sensors, self.robot.actuators)
+
+
+class World:
+    """One deterministic world. Made by `skerry.load`; close it, or use it in a `with` block."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        engine: Engine,
+        clock: Clock,
+        water: Water,
+        terrain: Terrain | None,
+        robots: dict[str, Robot],
+        objects: dict[str, Object],
+        controllers: list[MountedController],
+        hooks: list[PythonForce],
+    ) -> None:
+        self.scenario = scenario
+        self.water = water
+        self.terrain = terrain
+        self.robots = Parts("robot", robots)
+        self.objects = Parts("object", objects)
+        self._engine = engine
+        self._clock = clock
+        self._controllers = controllers
+        self._hooks = hooks
+
+    # -------------------------------------------------------------------------------------------- time
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s."""
+        return self._clock.time
+
+    @property
+    def tick(self) -> int:
+        """Steps made so far."""
+        return self._clock.tick
+
+    def advance(self, seconds: float) -> None:
+        """Simulate so many seconds, to the nearest step, as fast as it goes."""
+        self.advance_steps(self._clock.steps_for(seconds))
+
+    def advance_steps(self, steps: int) -> None:
+        """Simulate so many steps."""
+        end = self.tick + steps
+        while self.tick < end:
+            for mounted in self._controllers:
+                if mounted.rate.is_due(self.tick):
+                    mounted.act()
+            until = min([end, *self._due_after(self.tick)])
+            self._step(until - self.tick)
+            for sensor in self._sensors():
+                if sensor.wanted:
+                    sensor.measure_if_due()
+
+    def _due_after(self, tick: int) -> Iterator[int]:
+        """The ticks at which something must happen in Python."""
+        if self._hooks:
+            yield tick + 1
+        for mounted in self._controllers:
+            yield mounted.rate.next_due(tick)
+        for sensor in self._sensors():
+            if sensor.wanted:
+                yield sensor.rate.next_due(tick)
+
+    def _step(self, steps: int) -> None:
+        errors = self._engine.advance(steps)
+        now = round(float(self._engine.part("time")[0, 0]) / self._engine.step_length)
+        self._clock.advance(now - self._clock.tick)
+        for hook in self._hooks:
+            hook.raise_error()
+        for error in errors.values():
+            raise error
+
+    def _sensors(self) -> Iterator[MountedSensor]:
+        for robot in self.robots.values():
+            yield from robot.sensors.values()
+
+    # -------------------------------------------------------------------------------------------- looking and touching
+
+    def sample_water(self, points: np.typing.ArrayLike) -> WaterSample:
+        """The sea at points (…, 3), now."""
+        return self.water.sample(points, self.time, self._engine.part("userdata")[0])
+
+    def teleport(self, name: str, pose: Pose) -> None:
+        """Put a robot or object somewhere else, at rest; its joints stay as they are bent, their velocities zero."""
+        tree = dict.get(self.robots, name) or dict.get(self.objects, name)
+        if tree is None:
+            raise UnknownName(
+                f"there is no robot or object {name!r}; {did_you_mean(name, [*self.robots, *self.objects])}"
+            )
+        if not (np.isfinite(pose.position).all() and np.isfinite(pose.orientation).all()):
+            raise SkerryError(f"cannot teleport {name!r} to a pose that is not finite: {pose}")
+        self._engine.place(tree.world, tree.root, pose)
+
+    # -------------------------------------------------------------------------------------------- state
+
+    def _components(self) -> list[tuple[str, Component]]:
+        found: list[tuple[str, Component]] = []
+        for name, robot in self.robots.items():
+            for group in ("actuators", "sensors", "controllers"):
+                found += [
+                    (f"{name}/{group}/{part}", component) for part, component in getattr(robot, group).items()
+                ]
+        return found
+
+    def snapshot(self) -> Snapshot:
+        """All of the world's state; a world of the same scenario, here or in another process, can `restore` it."""
+        row = self._engine.states[0].tobytes()
+        motion = self._engine.motion_bytes(0)
+        states = [(name, component.state()) for name, component in self._components()]
+        head = {
+            "structure": self._engine.model.structure,
+            "clock": self._clock.state().decode(),
+            "sizes": [len(row), len(motion)],
+            "components": [[name, len(state)] for name, state in states],
+        }
+        text = json.dumps(head).encode()
+        return Snapshot(
+            b"".join(
+                [MAGIC, len(text).to_bytes(8, "little"), text, row, motion, *(state for _, state in states)]
+            )
+        )
+
+    def restore(self, snapshot: Snapshot | bytes) -> None:
+        """Go back to a snapshot; what follows is bit-identical. A snapshot of another structure is refused."""
+        data = bytes(snapshot)
+        if not data.startswith(MAGIC):
+            raise SkerryError("this is not a snapshot of a Skerry world, or one of another version")
+        start = len(MAGIC) + 8
+        length = int.from_bytes(data[start - 8 : start], "little")
+        head = json.loads(data[start : start + length])
+        components = self._components()
+        names = [name for name, _ in components]
+        if (
+            head["structure"] != self._engine.model.structure
+            or [name for name, _ in head["components"]] != names
+        ):
+            raise SkerryError(
+                "the snapshot is of a world with other robots, links or parts; load its scenario to restore it"
+            )
+        place = start + length
+        chunks = []
+        for size in (*head["sizes"], *(size for _, size in head["components"])):
+            chunks.append(data[place : place + size])
+            place += size
+        if place != len(data):
+            raise SkerryError("the snapshot is cut short or damaged")
+        self._engine.states[0] = np.frombuffer(chunks[0])
+        self._engine.set_motion_bytes(0, chunks[1])
+        self._clock.set_state(head["clock"].encode())
+        for (_, component), state in zip(components, chunks[2:], strict=True):
+            component.set_state(state)
+
+    def close(self) -> None:
+        """Free the native memory; closing twice is harmless."""
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
