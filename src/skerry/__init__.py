@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from skerry.core.dependencies import check_mujoco
 from skerry.core.errors import EngineError, FileError, PhysicsDiverged, SkerryError, UnknownName
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from skerry.world.hooks import ForceFunction
 
 __version__ = version("skerry")
+check_mujoco()
 
 
 def load(

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from skerry.core.errors import FileError, SkerryError
+from skerry.core.mesh_files import MOST_FAULTS, read_mesh, write_stl
 from skerry.core.meshes import (
-    MOST_FAULTS,
     Mesh,
     box,
     capsule,
     centroid,
     closed_volume,
+    contains,
     concatenate,
     cylinder,
     flip,
@@ -26,12 +27,10 @@ from skerry.core.meshes import (
     is_inside_out,
     merge_vertices,
     open_edges,
-    read_mesh,
     solid_inertia,
     sphere,
     transform,
     volume,
-    write_stl,
 )
 
 TETRAHEDRON = """
@@ -156,6 +155,7 @@ def test_a_truncated_binary_stl_is_refused_with_both_lengths(tmp_path: Path) -> 
     data = (tmp_path / "a.stl").read_bytes()
     message = refusal(written(tmp_path, "b.stl", data[:-7]))
     assert "is truncated or not an STL file: 12 triangles take 684 bytes, it has 677" in message
+    assert "it has 685" in refusal(written(tmp_path, "b.stl", data + b"\n"))
     assert "is too short for an STL file, 40 bytes" in refusal(written(tmp_path, "c.stl", data[:40]))
 
 
@@ -164,15 +164,14 @@ def test_a_binary_stl_with_a_vertex_that_is_not_finite_names_the_triangle(tmp_pa
     mesh = box((1, 1, 1))
     mesh.vertices[mesh.faces[5, 0]] = np.nan
     write_stl(path, mesh)
-    assert "a vertex of triangle" in refusal(path)
-    assert "is not finite" in refusal(path)
+    message = refusal(path)
+    assert f"{(mesh.faces == mesh.faces[5, 0]).sum()} faults" in message
+    assert "triangle 6: a vertex is not finite (found [nan, nan, nan])" in message
 
 
 def test_an_ascii_stl_that_ends_inside_a_facet_names_the_line_of_that_facet(tmp_path: Path) -> None:
     text = "\n".join(ASCII.split("\n")[:12])
-    assert "line 9: facet: has no endfacet; the file is truncated" in refusal(
-        written(tmp_path, "a.stl", text)
-    )
+    assert "line 9: facet: has no endfacet; the file is truncated" in refusal(written(tmp_path, "a.stl", text))
 
 
 def test_an_ascii_stl_with_a_facet_of_two_vertices_names_the_line(tmp_path: Path) -> None:
@@ -251,11 +250,12 @@ def test_all_faults_of_an_obj_are_told_at_once_with_their_lines(tmp_path: Path) 
 
 
 def test_face_indices_out_of_range_are_named_as_they_were_written(tmp_path: Path) -> None:
-    message = refusal(written(tmp_path, "a.obj", TETRAHEDRON + "f 1 2 9/1\nf 0 1 2\nf -5 1 2\nf 1 b/2 -\n"))
+    faces = "f 1 2 9/1\nf 0 1 2\nf -5 1 2\nf 1 b/2 -\nv 5 5 5\n"
+    message = refusal(written(tmp_path, "a.obj", TETRAHEDRON + faces))
     assert "5 faults" in message
-    assert "line 10: face: there is no such vertex among the 4 (found '9/1')" in message
-    assert "line 11: face: there is no such vertex among the 4 (found '0')" in message
-    assert "line 12: face: there is no such vertex among the 4 (found '-5')" in message
+    assert "line 10: face: there is no such vertex among the 5 (found '9/1')" in message
+    assert "line 11: face: there is no such vertex among the 5 (found '0')" in message
+    assert "line 12: face: there is no such vertex among the 5 (found '-5')" in message
     assert "line 13: face: is not a vertex number (found 'b/2')" in message
     assert "line 13: face: is not a vertex number (found '-')" in message
 
@@ -339,6 +339,17 @@ def test_a_cylinder_has_the_volume_and_inertia_of_its_prism() -> None:
     across = along / 2 + mass * h**2 / 12
     assert mass == pytest.approx(1025 * area * h)
     assert inertia == pytest.approx(np.diag([across, across, along]), abs=1e-9)
+
+
+def test_a_tetrahedron_whose_centre_is_not_amid_its_corners_has_the_closed_form() -> None:
+    """Over the unit tetrahedron ∫x² = 1/60 and ∫xy = 1/120; its centre is at 1/4 and its volume 1/6."""
+    vertices = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    mesh = Mesh(vertices, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], dtype=np.int32))
+    mass, centre, inertia = solid_inertia(mesh, 1.0)
+    assert mass == pytest.approx(1 / 6)
+    assert centre == pytest.approx([0.25, 0.25, 0.25])
+    assert np.diag(inertia) == pytest.approx(2 / 60 - 2 / 6 / 16)
+    assert inertia[[0, 0, 1], [1, 2, 2]] == pytest.approx(1 / 6 / 16 - 1 / 120)
 
 
 def test_a_sphere_nears_its_closed_form_with_the_square_of_the_segments() -> None:
@@ -447,14 +458,17 @@ def test_concatenate_joins_the_faces_and_the_materials_by_name() -> None:
     steel, plain, both = box((1, 1, 1)), box((2, 1, 1)), box((3, 1, 1))
     steel = Mesh(steel.vertices, steel.faces, one, ("steel",))
     both = Mesh(
-        both.vertices, both.faces, np.where(np.arange(12) < 6, 1, -1).astype(np.int32), ("foam", "steel")
+        both.vertices,
+        both.faces,
+        np.where(np.arange(12) < 6, np.arange(12) % 2, -1).astype(np.int32),
+        ("foam", "steel"),
     )
     mesh = concatenate([steel, plain, both])
     assert volume(mesh) == pytest.approx(6)
     assert mesh.faces.dtype == np.int32
     assert mesh.materials == ("steel", "foam")
     assert mesh.face_materials is not None
-    assert mesh.face_materials.tolist() == [0] * 12 + [-1] * 12 + [0] * 6 + [-1] * 6
+    assert mesh.face_materials.tolist() == [0] * 12 + [-1] * 12 + [1, 0] * 3 + [-1] * 6
     assert concatenate([plain, plain]).face_materials is None
 
 
@@ -464,3 +478,10 @@ def test_merging_keeps_the_order_in_which_vertices_first_come() -> None:
     assert mesh.vertices[:, 0].tolist() == [3, 1, 2, 0]
     assert mesh.faces.tolist() == [[0, 1, 0], [2, 3, 3]]
     assert mesh.faces.dtype == np.int32
+
+
+def test_points_inside_a_closed_mesh_are_told_from_points_outside() -> None:
+    points = np.array([[0.0, 0.0, 0.0], [0.4, -0.9, 1.4], [0.6, 0.0, 0.0], [0.0, 0.0, -1.6], [5.0, 5.0, 5.0]])
+    cube = box((1.0, 2.0, 3.0))
+    assert contains(cube, points).tolist() == [True, True, False, False, False]
+    assert contains(flip(cube), points).tolist() == [True, True, False, False, False]

@@ -15,7 +15,8 @@ from skerry.core.config import files_from, of_kind
 from skerry.core.documents import parse_document
 from skerry.core.errors import FileError, SkerryError
 from skerry.core.kernels import call3, kernel
-from skerry.core.meshes import Mesh, box, concatenate, flip, transform, write_stl
+from skerry.core.mesh_files import write_stl
+from skerry.core.meshes import Mesh, box, concatenate, flip, transform
 from skerry.terrain import TERRAINS, ContactHeightfield, ContactPlane, Terrain
 from skerry.terrain.function import FUNCTIONS, smooth_noise
 from skerry.terrain.ground import HEIGHT, MATERIAL, NORMAL, ROWS
@@ -205,9 +206,7 @@ def test_one_material_covers_the_whole_field() -> None:
 
 def test_a_material_map_gives_each_cell_a_material_by_name() -> None:
     names = ("sand", "rock", "mud")
-    ground = Heightfield(
-        size=(4, 4), array=np.zeros((5, 5)), material_map=[[0, 1], [2, 0]], materials=names
-    ).build()
+    ground = Heightfield(size=(4, 4), array=np.zeros((5, 5)), material_map=[[0, 1], [2, 0]], materials=names).build()
     quarters = [[-0.9, 0.9], [0.9, 0.9], [-0.9, -0.9], [0.9, -0.9]]
     assert [ground.materials[k] for k in ground.material(quarters)] == ["sand", "rock", "mud", "sand"]
 
@@ -295,9 +294,7 @@ def test_hills_are_smooth() -> None:
 def test_ridges_have_their_height_and_wavelength() -> None:
     function = {"kind": "ridges", "height": 2, "wavelength": 10, "heading_deg": 90, "wander": 0, "seed": 1}
     ground = of_function(function, 60, 0.5).build()
-    np.testing.assert_allclose(
-        ground.height([[0, 0], [5, 7], [10, -3], [-15, 2]]), [1, -1, 1, -1], atol=1e-12
-    )
+    np.testing.assert_allclose(ground.height([[0, 0], [5, 7], [10, -3], [-15, 2]]), [1, -1, 1, -1], atol=1e-12)
 
 
 def test_a_sum_adds_its_terms() -> None:
@@ -362,9 +359,7 @@ def test_a_png_reads_back_as_it_was_written(
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-def test_black_is_the_lowest_and_white_the_highest_height(
-    dtype: type[np.unsignedinteger[Any]], tmp_path: Path
-) -> None:
+def test_black_is_the_lowest_and_white_the_highest_height(dtype: type[np.unsignedinteger[Any]], tmp_path: Path) -> None:
     white = np.iinfo(dtype).max
     write_png(tmp_path / "a.png", np.array([[0, white], [white // 5, 0]], dtype))
     with files_from(tmp_path):
@@ -557,9 +552,7 @@ def test_a_mesh_answers_as_the_heightfield_that_it_was_made_from() -> None:
 
 
 def test_long_thin_faces_beside_small_ones_are_found() -> None:
-    fan = np.array(
-        [[0, 0, 0], *([1000 * math.cos(a), 1000 * math.sin(a), a] for a in np.linspace(0, 1.5, 400))]
-    )
+    fan = np.array([[0, 0, 0], *([1000 * math.cos(a), 1000 * math.sin(a), a] for a in np.linspace(0, 1.5, 400))])
     faces = np.array([[0, k, k + 1] for k in range(1, 400)], np.int32)
     ground = MeshGround(with_material(Mesh(fan, faces), "rock"), 50, 0.6)
     middle = fan[faces].mean(axis=1)

@@ -43,7 +43,7 @@ ROBOT = """<?xml version="1.0"?>
     <origin xyz="-2 0 0" rpy="0 0.5 0"/>
     <parent link="base_link"/>
     <child link="rudder"/>
-    <axis xyz="0 0 -4"/>
+    <axis xyz="3 0 -4"/>
     <limit lower="-0.5" upper="0.6" effort="inf" velocity="2"/>
     <dynamics damping="0.3" friction="0.1"/>
   </joint>
@@ -133,7 +133,7 @@ def test_joints_hold_their_frame_axis_limits_and_losses(tmp_path: Path) -> None:
     robot = robot_of(tmp_path)
     joint = robot.joints["rudder_joint"]
     assert (joint.kind, joint.parent, joint.child) == ("revolute", "base_link", "rudder")
-    assert (joint.position, joint.rpy, joint.axis) == ((-2, 0, 0), (0, 0.5, 0), (0, 0, -1))
+    assert (joint.position, joint.rpy, joint.axis) == ((-2, 0, 0), (0, 0.5, 0), (0.6, 0, -0.8))
     assert (joint.lower, joint.upper, joint.effort, joint.velocity) == (-0.5, 0.6, inf, 2)
     assert (joint.damping, joint.friction, joint.mimic) == (0.3, 0.1, None)
 
@@ -223,9 +223,7 @@ def test_a_missing_mesh_names_the_places_tried(tmp_path: Path) -> None:
     assert f"looked for {tmp_path}/hull.dae" in only_fault(tmp_path, ("meshes/hull.stl", "hull.dae"))
 
 
-@pytest.mark.parametrize(
-    ("name", "words"), [("http://a.org/hull.stl", "not fetched"), ("", "filename: is missing")]
-)
+@pytest.mark.parametrize(("name", "words"), [("http://a.org/hull.stl", "not fetched"), ("", "filename: is missing")])
 def test_a_mesh_that_is_no_file_is_a_fault(tmp_path: Path, name: str, words: str) -> None:
     assert words in only_fault(tmp_path, ("meshes/hull.stl", name))
 
@@ -268,14 +266,14 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) ->
     error = refusal(
         tmp_path,
         changed(
-            ('<parent link="mast"/>', '<parent link="maste"/>'),
+            ('<parent link="base_link"/>', '<parent link="base"/>'),
             ('value="12.5"', 'value="-1"'),
             ('size="1 2 3"', 'size="1 2"'),
-            ("0 0 -4", "0 0 0"),
+            ("3 0 -4", "0 0 0"),
             ("meshes/hull.stl", "gone.stl"),
         ),
     )
-    assert [fault.line for fault in error.faults] == [7, 12, 16, 34, 39]
+    assert [fault.line for fault in error.faults] == [7, 12, 16, 32, 34]
     assert "robot.urdf: 5 faults\n  - line 7: " in str(error)
 
 
@@ -312,17 +310,13 @@ def test_an_inertia_that_no_body_can_have_is_called_impossible(
     tmp_path: Path, old: str, new: str, words: str, moments: str
 ) -> None:
     text = only_fault(tmp_path, (old, new))
-    assert text.startswith(
-        'line 8: link "base_link" / inertial / inertia: is physically impossible: ' + words
-    )
+    assert text.startswith('line 8: link "base_link" / inertial / inertia: is physically impossible: ' + words)
     assert f"(found {moments}" in text
 
 
 def test_the_inertia_of_a_flat_plate_is_at_the_limit_and_allowed(tmp_path: Path) -> None:
-    """A thin plate in its plane has I_z = I_x + I_y; rounding in the file must not refuse it."""
-    text = changed(
-        ('ixx="1" ixy="0.1"', 'ixx="0.1" ixy="0"'), ('iyy="2"', 'iyy="0.2"'), ('izz="2.5"', 'izz="0.3"')
-    )
+    """A thin plate in its plane has I_z = I_x + I_y; rounding (0.1 + 0.7 < 0.8) must not refuse it."""
+    text = changed(('ixx="1" ixy="0.1"', 'ixx="0.1" ixy="0"'), ('iyy="2"', 'iyy="0.7"'), ('izz="2.5"', 'izz="0.8"'))
     assert robot_of(tmp_path, text).links["base_link"].inertial is not None
 
 
@@ -337,13 +331,9 @@ def test_the_inertia_of_a_flat_plate_is_at_the_limit_and_allowed(tmp_path: Path)
         ('<capsule radius="x" length="1"/>', "capsule / radius", "must be a number above 0 (found 'x')"),
     ],
 )
-def test_the_measures_of_a_shape_must_be_there_and_positive(
-    tmp_path: Path, shape: str, place: str, words: str
-) -> None:
+def test_the_measures_of_a_shape_must_be_there_and_positive(tmp_path: Path, shape: str, place: str, words: str) -> None:
     error = refusal(tmp_path, link_with(f"<collision><geometry>{shape}</geometry></collision>"))
-    assert [str(fault) for fault in error.faults] == [
-        f'line 3: link "a" / collision / geometry / {place}: {words}'
-    ]
+    assert [str(fault) for fault in error.faults] == [f'line 3: link "a" / collision / geometry / {place}: {words}']
 
 
 def test_a_mesh_scale_must_be_three_numbers_other_than_zero(tmp_path: Path) -> None:
@@ -367,9 +357,7 @@ def test_a_geometry_holds_exactly_one_shape(tmp_path: Path, inside: str) -> None
 
 
 def test_a_visual_without_geometry_is_a_fault(tmp_path: Path) -> None:
-    assert 'line 3: link "a" / visual / geometry: is missing' in str(
-        refusal(tmp_path, link_with("<visual/>"))
-    )
+    assert 'line 3: link "a" / visual / geometry: is missing' in str(refusal(tmp_path, link_with("<visual/>")))
 
 
 def test_an_origin_must_be_three_finite_numbers(tmp_path: Path) -> None:
@@ -459,16 +447,14 @@ def test_joints_of_other_types_are_refused_in_words(tmp_path: Path, kind: str, w
 
 def test_a_joint_without_a_type_lists_the_types(tmp_path: Path) -> None:
     text = only_fault(tmp_path, (' type="revolute"', ""))
-    assert text == (
-        'line 30: joint "rudder_joint" / type: is missing; known: continuous, fixed, prismatic, revolute'
-    )
+    assert text == ('line 30: joint "rudder_joint" / type: is missing; known: continuous, fixed, prismatic, revolute')
 
 
 def test_an_axis_must_not_be_zero(tmp_path: Path) -> None:
-    assert only_fault(tmp_path, ("0 0 -4", "0 0 0")) == (
+    assert only_fault(tmp_path, ("3 0 -4", "0 0 0")) == (
         "line 34: joint \"rudder_joint\" / axis / xyz: must not be zero (found '0 0 0')"
     )
-    assert "axis / xyz: must be 3 finite numbers" in only_fault(tmp_path, ("0 0 -4", "0 1"))
+    assert "axis / xyz: must be 3 finite numbers" in only_fault(tmp_path, ("3 0 -4", "0 1"))
 
 
 def test_joints_that_need_limits_must_have_them(tmp_path: Path) -> None:
@@ -476,9 +462,7 @@ def test_joints_that_need_limits_must_have_them(tmp_path: Path) -> None:
     assert 'line 30: joint "rudder_joint" / limit: is missing, which a revolute joint must have' in text
     assert "continuous" in text
     assert "which a prismatic joint must have" in only_fault(tmp_path, ('<limit upper="3"/>', ""))
-    assert "has neither lower nor upper" in only_fault(
-        tmp_path, ('<limit upper="3"/>', '<limit effort="1"/>')
-    )
+    assert "has neither lower nor upper" in only_fault(tmp_path, ('<limit upper="3"/>', '<limit effort="1"/>'))
 
 
 @pytest.mark.parametrize(
@@ -505,17 +489,14 @@ def test_limits_and_losses_must_make_sense(tmp_path: Path, old: str, new: str, e
 
 def test_unknown_links_are_guessed_and_raise_no_further_faults(tmp_path: Path) -> None:
     assert only_fault(tmp_path, ('<child link="rudder"/>', '<child link="ruder"/>')) == (
-        'line 33: joint "rudder_joint" / child: there is no such link '
-        "(found 'ruder'); did you mean 'rudder'?"
+        "line 33: joint \"rudder_joint\" / child: there is no such link (found 'ruder'); did you mean 'rudder'?"
     )
     text = only_fault(tmp_path, ('<parent link="mast"/>', '<parent link="mst"/>'))
     assert "joint \"radar_joint\" / parent: there is no such link (found 'mst'); did you mean 'mast'?" in text
 
 
 def test_a_joint_must_name_both_its_links(tmp_path: Path) -> None:
-    assert only_fault(tmp_path, ('<child link="rudder"/>', "")) == (
-        'line 30: joint "rudder_joint" / child: is missing'
-    )
+    assert only_fault(tmp_path, ('<child link="rudder"/>', "")) == ('line 30: joint "rudder_joint" / child: is missing')
     assert "/ child / link: is missing" in only_fault(tmp_path, ('<child link="rudder"/>', "<child/>"))
 
 
@@ -549,7 +530,7 @@ def test_a_mimic_must_follow_another_joint(tmp_path: Path) -> None:
 
 
 def test_mimics_in_a_circle_are_all_named(tmp_path: Path) -> None:
-    text = changed(('<axis xyz="0 0 -4"/>', '<axis xyz="0 0 -4"/><mimic joint="radar_joint"/>'))
+    text = changed(('<axis xyz="3 0 -4"/>', '<axis xyz="3 0 -4"/><mimic joint="radar_joint"/>'))
     error = refusal(tmp_path, text)
     assert [fault.place for fault in error.faults] == [
         'joint "rudder_joint" / mimic / joint',

@@ -121,18 +121,14 @@ class Family:
         found = {point.name for point in self._points()}
         for package in self.packages:
             module = import_module(package)
-            found |= {
-                m.name for m in iter_modules(module.__path__) if not m.ispkg and not m.name.startswith("_")
-            }
+            found |= {m.name for m in iter_modules(module.__path__) if not m.ispkg and not m.name.startswith("_")}
         return sorted(kind for kind in found if kind not in self._not_kinds())
 
     def find(self, kind: str) -> type[KindConfig]:
         """The settings class of a kind; raise `UnknownName` with a guess if there is none."""
         found = self._find(kind) if isinstance(kind, str) else None
         if found is None:
-            raise UnknownName(
-                f"unknown kind {kind!r} of {self.name}; {did_you_mean(str(kind), self.kinds())}"
-            )
+            raise UnknownName(f"unknown kind {kind!r} of {self.name}; {did_you_mean(str(kind), self.kinds())}")
         return found
 
     def _find(self, kind: str) -> type[KindConfig] | None:
@@ -142,9 +138,7 @@ class Family:
         return list(entry_points(group=f"skerry.{self.name}"))
 
     def _not_kinds(self) -> set[str]:
-        return {
-            name for package in self.packages for name in getattr(import_module(package), "NOT_KINDS", ())
-        }
+        return {name for package in self.packages for name in getattr(import_module(package), "NOT_KINDS", ())}
 
 
 @cache
@@ -192,9 +186,7 @@ def of_kind(family: Family) -> Any:
         if not isinstance(value, dict):
             raise PydanticCustomError("no_mapping", "must be a mapping with a `kind`")
         if "kind" not in value:
-            raise PydanticCustomError(
-                "no_kind", "has no `kind`; known: {kinds}", {"kinds": ", ".join(family.kinds())}
-            )
+            raise PydanticCustomError("no_kind", "has no `kind`; known: {kinds}", {"kinds": ", ".join(family.kinds())})
         try:
             chosen = family.find(value["kind"])
         except UnknownName as error:
@@ -255,9 +247,7 @@ def _known_keys(model: type[BaseModel], place: Place, data: object) -> list[str]
 def _child(data: object, part: str | int) -> object:
     if isinstance(data, dict):
         return data.get(part)
-    return (
-        data[part] if isinstance(data, list | tuple) and isinstance(part, int) and part < len(data) else None
-    )
+    return data[part] if isinstance(data, list | tuple) and isinstance(part, int) and part < len(data) else None
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:

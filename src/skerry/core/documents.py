@@ -113,9 +113,7 @@ def _construct(
         key = loader.construct_object(key_node) if isinstance(key_node, yaml.ScalarNode) else None
         line = key_node.start_mark.line + 1
         if key is None or isinstance(key, float):
-            faults.append(
-                Fault(show_place(place), "a key must be a word", getattr(key_node, "value", key), line)
-            )
+            faults.append(Fault(show_place(place), "a key must be a word", getattr(key_node, "value", key), line))
             continue
         key = str(key) if isinstance(key, bool) else key
         if key in mapping:

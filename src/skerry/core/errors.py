@@ -50,6 +50,10 @@ class UnknownName(SkerryError):
     """A name that nothing answers to."""
 
 
+class DependencyError(SkerryError, ImportError):
+    """An installed package does not fit."""
+
+
 class EngineError(SkerryError):
     """The physics engine refused something, in words that name the part."""
 
@@ -72,7 +76,7 @@ class PhysicsDiverged(SkerryError):
         speed = ", ".join(f"{value:.4g}" for value in last_velocity)
         super().__init__(
             f"the physics of world {world} diverged at step {step} (t = {time:.4f} s): body {body!r} no longer has "
-            f"finite, sensible numbers. Last sound state: position and quaternion or joint ({show}), velocity ({speed}). "
+            f"finite, sensible numbers. Last sound state: position ({show}), velocity ({speed}). "
             "A shorter step, more damping or smaller forces help; the world stands at that last sound state"
         )
 

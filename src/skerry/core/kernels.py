@@ -1,7 +1,7 @@
 """Native kernels: numba functions cached where a user may write, and the few words needed to reach raw memory.
 
-A kernel is found in the cache by what it *is*: its byte code, the constants it refers to, and the same of every kernel it
-calls. So an edit anywhere below a kernel gives it a new place, and a stale one is never served.
+A kernel is found in the cache by what it *is*: its byte code, the constants it refers to, and the same of every kernel
+it calls. So an edit anywhere below a kernel gives it a new place, and a stale one is never served.
 """
 
 from __future__ import annotations
@@ -31,9 +31,7 @@ FASTMATH = {"reassoc", "nsz", "arcp", "contract", "afn"}
 
 def kernel(function: Callable[..., Any]) -> Any:
     """A native function, to be called from Python or from other kernels; releases the GIL."""
-    return _compile(
-        function, lambda f: numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)(f)
-    )
+    return _compile(function, lambda f: numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)(f))
 
 
 def native(signature: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -73,14 +71,10 @@ def cache_folder() -> Path | None:
         return None
 
 
-_KEYS: dict[
-    int, str
-] = {}  # id of a kernel object → its key; kernels are module-level and live as long as the process
+_KEYS: dict[int, str] = {}  # id of a kernel object → its key; kernels are module-level and live as long as the process
 
 
-def _compile(
-    function: Callable[..., Any], build: Callable[[Callable[..., Any]], Any], signature: str = ""
-) -> Any:
+def _compile(function: Callable[..., Any], build: Callable[[Callable[..., Any]], Any], signature: str = "") -> Any:
     key = _key_of(function, signature)
     with _caching_in(key) as place:
         if signature and not any(place.glob("**/*.nbc")):
@@ -157,9 +151,7 @@ def _digest_code(code: CodeType, digest: Any) -> set[str]:
 
 
 def _digest_value(value: object, digest: Any, seen: set[int]) -> None:
-    inner = (
-        getattr(value, "py_func", None) or getattr(value, "_pyfunc", None) or getattr(value, "_defn", value)
-    )
+    inner = getattr(value, "py_func", None) or getattr(value, "_pyfunc", None) or getattr(value, "_defn", value)
     if id(value) in _KEYS:
         digest.update(_KEYS[id(value)].encode())
     elif isinstance(value, ModuleType):
@@ -170,9 +162,7 @@ def _digest_value(value: object, digest: Any, seen: set[int]) -> None:
         _digest_function(inner, digest, seen)
     elif isinstance(value, np.ndarray):
         digest.update(repr((value.dtype, value.shape)).encode() + value.tobytes())
-    elif isinstance(
-        value, int | float | complex | str | bytes | bool | tuple | frozenset | type(None) | np.generic
-    ):
+    elif isinstance(value, int | float | complex | str | bytes | bool | tuple | frozenset | type(None) | np.generic):
         digest.update(repr(value).encode())
     else:
         digest.update(

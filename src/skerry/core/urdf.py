@@ -335,7 +335,7 @@ class _Reader:
             self.fault(element, "is of a sort that is not fetched", "filename", name, hint)
             return None
         if scheme == "package" and separator:
-            tried = list(dict.fromkeys(self.package_places(rest)))
+            tried = list(self.package_places(rest))
         else:
             tried = [self.folder / (unquote(rest) if separator else name)]
         for path in tried:
@@ -350,8 +350,6 @@ class _Reader:
         if package in self.packages:
             yield self.packages[package] / rest
         for folder in (self.folder, *self.folder.parents):
-            if folder.name == package:
-                yield folder / rest
             if (folder / package).is_dir():
                 yield folder / package / rest
         yield self.folder / rest
@@ -504,9 +502,7 @@ class _Reader:
 
     # -------------------------------------------------------------------------------------------- elements
 
-    def fault(
-        self, element: Element, problem: str, attribute: str = "", found: object = None, hint: str = ""
-    ) -> None:
+    def fault(self, element: Element, problem: str, attribute: str = "", found: object = None, hint: str = "") -> None:
         place = self.places[element] + (f" / {attribute}" if attribute else "")
         self.faults.append(Fault(place, problem, found, self.lines[element], hint))
 
@@ -551,15 +547,11 @@ class _Reader:
             return ORIGIN, ORIGIN
         return self.vector(origin, "xyz", FINITE, ORIGIN), self.vector(origin, "rpy", FINITE, ORIGIN)
 
-    def vector(
-        self, element: Element, attribute: str, rule: Rule = FINITE, default: Vector3 | None = None
-    ) -> Vector3:
+    def vector(self, element: Element, attribute: str, rule: Rule = FINITE, default: Vector3 | None = None) -> Vector3:
         x, y, z = self.numbers(element, attribute, 3, rule, default)
         return x, y, z
 
-    def number(
-        self, element: Element, attribute: str, rule: Rule = FINITE, default: float | None = None
-    ) -> float:
+    def number(self, element: Element, attribute: str, rule: Rule = FINITE, default: float | None = None) -> float:
         return self.numbers(element, attribute, 1, rule, None if default is None else (default,))[0]
 
     def numbers(

@@ -35,9 +35,7 @@ class Mount(Config):
     """Where a component sits: a link by name, with an optional offset in that link's frame."""
 
     link: str = Field(min_length=1, description="the link it is attached to")
-    position: Vector3 = Field(
-        (0.0, 0.0, 0.0), description="offset from the link's origin, m, in the link's frame"
-    )
+    position: Vector3 = Field((0.0, 0.0, 0.0), description="offset from the link's origin, m, in the link's frame")
     roll_deg: float = 0.0
     pitch_deg: float = 0.0
     yaw_deg: float = 0.0

@@ -1,8 +1,9 @@
 """A native law: a force, inertia or state change on one link, as a C function and a table of constants.
 
-Every link on which a law acts has a *block* of numbers in `mjData.userdata`. Before the laws of a pass run, the engine fills
-it with the link's motion and the water around it; the laws add their wrench and their 6×6 inertia in the link's own axes, about
-the link's origin; then the engine carries both to the joints. So a law knows nothing of joints, trees or other laws.
+Every link on which a law acts has a *block* of numbers in `mjData.userdata`. Before the laws of a pass run, the engine
+fills it with the link's motion and the water around it; the laws add their wrench and their 6×6 inertia in the link's
+own axes, about the link's origin; then the engine carries both to the joints. So a law knows nothing of joints, trees
+or other laws.
 
 6-vectors are (linear, angular) in the link's axes (FLU), SI units.
 """
@@ -103,8 +104,8 @@ def add_force_at(block: Any, x: float, y: float, z: float, fx: float, fy: float,
 def add_inertia(block: Any, inertia: Any, share: float, v: Any, bias: Any) -> None:
     """Give the link a share of a 6×6 inertia (row by row) that moves with velocity v.
 
-    −(I (v̇) + C(v) v), where v̇ = J q̈ + bias goes into the mass matrix by its first part and into the force by its second,
-    and C(v) v = (ω × p, ω × h + v × p) with (p, h) = I v: Kirchhoff's equations (Fossen 2021, §3.3 and §6.3).
+    −(I v̇ + C(v) v): of v̇ = J q̈ + bias the first part goes into the mass matrix and the second into the force, and
+    C(v) v = (ω × p, ω × h + v × p) with (p, h) = I v: Kirchhoff's equations (Fossen 2021, §3.3 and §6.3).
     """
     force = block[WRENCH : WRENCH + 6]
     matrix = block[INERTIA : INERTIA + 36]
@@ -161,9 +162,7 @@ class Law(Component):
     initial_state: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     phase: int = FORCE
     added_mass: NDArray[np.float64] | None = None  # (6, 6): constant inertia that contacts must know of
-    damping: NDArray[np.float64] | None = (
-        None  # (6, 6): the largest drag slope, for the check of explicit steps
-    )
+    damping: NDArray[np.float64] | None = None  # (6, 6): the largest drag slope, for the check of explicit steps
     center_of_mass: Vector3 | None = None  # where the law puts the link's centre of mass
     weightless: bool = False  # the law supplies the link's weight itself
     memory: NDArray[np.float64] = field(init=False, repr=False)  # the state: (n,), or (worlds, n) in a batch

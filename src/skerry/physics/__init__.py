@@ -1,1 +1,1 @@
-"""The only importer of MuJoCo: model (parts → MjSpec), engine, native (pointers, callback, loop), laws/ (body forces)."""
+"""The only importer of MuJoCo: model (parts → MjSpec), engine, program (callback, loop), links, laws/ (body forces)."""

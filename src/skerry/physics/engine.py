@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import logging
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +17,14 @@ from skerry.physics import program as native
 from skerry.physics.model import Model
 from skerry.physics.mujoco import DATA_OFFSETS, BatchConfig, library, mujoco
 
+logger = logging.getLogger("skerry")
+
+_WARNINGS = {
+    "INERTIA": "a mass matrix that is nearly singular",
+    "CONTACTFULL": "too little memory for contacts; some were left out",
+    "CNSTRFULL": "too little memory for constraints; some were left out",
+    "BADCTRL": "a control that is not a number",
+}
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
@@ -59,7 +69,13 @@ class Engine:
         self._library.mjb_setModels(self._batch, self._addresses.ctypes.data)
         width: int = self._library.mjb_nstate(self._batch)
         memory = (ctypes.c_double * (worlds * width)).from_address(self._library.mjb_state(self._batch))
-        self.states: NDArray[np.float64] = np.frombuffer(memory, np.float64).reshape(worlds, width)
+        # Views of the states outlive us: the batch goes when the last of them does, and the models after it.
+        weakref.finalize(memory, _delete, self._library, self._batch, self.models)
+        self.states: NDArray[np.float64] = np.ctypeslib.as_array(memory).reshape(worlds, width)
+        # (last info, count) of each warning. MuJoCo prints the first of each kind; we count from 1 and say it
+        kinds = len(mujoco.mjtWarning.__members__) - 1
+        self._warnings = np.ctypeslib.as_array(self._library.mjb_warning(self._batch), (worlds, kinds, 2))[:, :, 1]
+        self._warnings[:] = 1
         self._places = _places(first)
         for model, row in zip(self.models, self.states, strict=True):
             row[self._places["userdata"]] = model.initial_userdata
@@ -94,9 +110,7 @@ class Engine:
         native.install_callback()
         for model in self.models:
             if not model.program.is_bound(model.compiled):
-                raise EngineError(
-                    "the model has lost its program of forces; it must be bound again before it can step"
-                )
+                raise EngineError("the model has lost its program of forces; it must be bound again before it can step")
         self._request[native.STEPS] = steps
         ids, count = None, 0
         if worlds is not None:
@@ -105,6 +119,7 @@ class Engine:
         failures = self._library.mjb_apply(
             self._batch, ids, count, native.run_steps.address, self._request.ctypes.data, 1
         )
+        self._report_warnings()
         if not failures:
             return {}
         status = np.ctypeslib.as_array(self._library.mjb_status(self._batch), (len(self.models),))
@@ -116,6 +131,14 @@ class Engine:
             for world in selected
             if status[world]
         }
+
+    def _report_warnings(self) -> None:
+        """Log what MuJoCo warned of, once for each kind and world; runaway numbers are our own error."""
+        for world, kind in np.argwhere(self._warnings > 1):
+            name = mujoco.mjtWarning(int(kind)).name.removeprefix("mjWARN_")
+            if name not in {"BADQPOS", "BADQVEL", "BADQACC"}:
+                logger.warning("world %d: MuJoCo warns of %s", world, _WARNINGS.get(name, name))
+        self._warnings[self._warnings > 1] = 1
 
     def _step_back(self, world: int, before: NDArray[np.float64]) -> PhysicsDiverged:
         """Put a diverged world at its last sound state, by stepping it there again, and say what happened."""
@@ -165,7 +188,7 @@ class Engine:
         self._motion[world] = np.frombuffer(data).reshape(self._motion[world].shape)
 
     def place(self, world: int, body: int, pose: Pose) -> None:
-        """Put a free or kinematic body somewhere, at rest; the tree above it stays as it is bent, its joints at rest."""
+        """Put a free or kinematic body somewhere, at rest; its joints stay as they are bent, and stop."""
         compiled = self.model.compiled
         row = self.states[world]
         x, y, z, w = pose.orientation
@@ -196,15 +219,16 @@ class Engine:
         return float(self.states[world, self._places["qvel"]][self.model.compiled.jnt_dofadr[joint]])
 
     def close(self) -> None:
-        """Free the native memory; closing twice is harmless. Arrays given out before must not be used any more."""
+        """Step no more, and free the native memory as soon as nobody looks at it; closing twice is harmless."""
         if self._batch is not None:
-            self.states = self.states.copy()
-            self._library.mjb_deleteBatch(self._batch)
             self._batch = None
+            self.states = self.states.copy()
+            self._warnings = self._warnings.copy()
 
-    def __del__(self) -> None:
-        if getattr(self, "_batch", None) is not None:
-            self.close()
+
+def _delete(batches: Any, batch: int, models: list[Model]) -> None:
+    """Free a batch; the models, which it reads, are held until then."""
+    batches.mjb_deleteBatch(batch)
 
 
 def _places(compiled: Any) -> dict[str, slice]:

@@ -1,8 +1,9 @@
 """What happens to a link before and after its laws: its motion goes into its block, their sum goes to the joints.
 
-Velocities of MuJoCo are spatial vectors (angular, linear) about the centre of mass of the whole tree; ours are (linear, angular)
-in the link's axes at the link's origin. With J the 6×n Jacobian of the latter, a wrench F gives Jᵀ F, and an inertia A gives
-M += Jᵀ A J (Fossen 2021, §3.3; Featherstone 2008, §2). The joints' part of the acceleration, J̇ q̇, is the block's BIAS.
+Velocities of MuJoCo are spatial vectors (angular, linear) about the centre of mass of the whole tree; ours are (linear,
+angular) in the link's axes at the link's origin. With J the 6×n Jacobian of the latter, a wrench F gives Jᵀ F, and an
+inertia A gives M += Jᵀ A J (Fossen 2021, §3.3; Featherstone 2008, §2). The joints' part of the acceleration, J̇ q̇, is
+the block's BIAS.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ from skerry.parts.law import (
 from skerry.physics.mujoco import CDOF, CDOF_DOT, CVEL, MASS, QFRC_PASSIVE, QVEL, SUBTREE_COM, XMAT, XPOS
 from skerry.water import flow
 
-# The constants of both laws are words: the tree's root body, the number of joint axes above the link, the first (of MuJoCo's numbers) of
+# The constants of both laws are words: the tree's root body, the number of joint axes above the link, the first (of
+# MuJoCo's numbers) of
 # each, and for each the place of its row in the sparse mass matrix. Then, as floats, the implicit step and gravity.
 ROOT: Final = 0
 AXES: Final = 1
@@ -155,7 +157,8 @@ def apply_sum(model: int, data: int, table: int) -> None:
     R = block[ROTATION : ROTATION + 9]
     A = block[INERTIA : INERTIA + 36]
     rx, ry, rz = block[POSITION] - com[0], block[POSITION + 1] - com[1], block[POSITION + 2] - com[2]
-    # column k of J, in chunks that fit the stack: a link with more joint axes above it is refused when the model is built
+    # column k of J, in chunks that fit the stack: a link with more joint axes above it is refused when the model is
+    # built
     J = floats(stack_floats(6 * 64), 6 * axes)
     y = floats(stack_floats(6), 6)
     for k in range(axes):

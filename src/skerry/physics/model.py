@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from skerry.core import urdf
 from skerry.core.errors import EngineError, SkerryError
 from skerry.core.frames import Pose, rpy_to_quaternion
-from skerry.core.meshes import read_mesh
+from skerry.core.mesh_files import read_mesh
 from skerry.parts import law as laws
 from skerry.parts.law import Attachment, Law, need_link
 from skerry.physics.links import MOST_AXES, finish_law, link_constants, link_laws
@@ -47,9 +48,7 @@ class Body:
     name: str
     robot: urdf.Robot
     pose: Pose
-    laws: dict[str, tuple[str, LawBuilder]] = field(
-        default_factory=dict
-    )  # name → link, and what builds the law for it
+    laws: dict[str, tuple[str, LawBuilder]] = field(default_factory=dict)  # name → link, and what builds the law for it
     motion: str = "dynamic"  # or "static", or "kinematic": moved by the user, unmoved by forces
     self_collision: bool = False
     friction: float | None = None
@@ -79,7 +78,7 @@ class Model:
     blocks: dict[int, int]  # start of the block of each wet body in userdata
     initial_userdata: NDArray[np.float64]
 
-    @property
+    @cached_property
     def structure(self) -> str:
         """A hash of all that a state's meaning depends on: names, order and sizes."""
         names = [self.compiled.body(i).name for i in range(self.compiled.nbody)]
@@ -120,7 +119,7 @@ def assemble(bodies: Sequence[Body], water: Water, terrain: Terrain | None, opti
 
     for body, places in zip(bodies, offsets, strict=True):
         links[body.name] = {
-            link: LinkHandle(compiled.body(f"{body.name}/{carrier}").id if carrier else 0, pose)
+            link: LinkHandle(compiled.body(f"{body.name}/{carrier}").id, pose)
             for link, (carrier, pose) in places.items()
         }
     model = Model(
@@ -141,10 +140,7 @@ def assemble(bodies: Sequence[Body], water: Water, terrain: Terrain | None, opti
     )
     _place_laws(
         model,
-        [
-            {n: (links[b.name][k].body, w) for n, (k, w) in t.items()}
-            for b, t in zip(bodies, built, strict=True)
-        ],
+        [{n: (links[b.name][k].body, w) for n, (k, w) in t.items()} for b, t in zip(bodies, built, strict=True)],
     )
     return model
 
@@ -160,9 +156,7 @@ def _build_laws(body: Body, water: Water, options: Options) -> dict[str, tuple[s
         place = f"{body.name}.{name}"
         need_link(link, list(body.robot.links), place)
         mass, center, inertia = _combined_inertia(body.robot, _carried(body.robot, link, kept))
-        at = Attachment(
-            body.name, link, mass, center, inertia, water.density, options.gravity, float(options.step)
-        )
+        at = Attachment(body.name, link, mass, center, inertia, water.density, options.gravity, float(options.step))
         try:
             built[name] = (link, build(at))
         except SkerryError as error:
@@ -239,9 +233,7 @@ def _axes_above(compiled: Any, body: int) -> tuple[list[int], list[int]]:
         )
     for k, dof in enumerate(axis):
         if compiled.M_rownnz[dof] != k + 1:
-            raise EngineError(
-                f"{name}: MuJoCo's mass matrix has another shape than expected; please report this"
-            )
+            raise EngineError(f"{name}: MuJoCo's mass matrix has another shape than expected; please report this")
     return axis, [int(compiled.M_rowadr[dof]) for dof in axis]
 
 
@@ -302,9 +294,9 @@ def _check_explicit_step(
         stiffest = float(rates.max(initial=0.0))
         if stiffest * float(model.options.step) > RK4_LIMIT:
             raise SkerryError(
-                f"the step {model.options.step} s is too long for RK4 with the drag of {compiled.body(body).name!r}, which slows "
-                f"it within {1 / stiffest:.2g} s at 5 m/s; use a step of at most {RK4_LIMIT / stiffest:.2g} s, or the integrator "
-                "implicitfast, which takes any step"
+                f"the step {model.options.step} s is too long for RK4 with the drag of {compiled.body(body).name!r}, "
+                f"which slows it within {1 / stiffest:.2g} s at 5 m/s; use a step of at most "
+                f"{RK4_LIMIT / stiffest:.2g} s, or the integrator implicitfast, which takes any step"
             )
 
 
@@ -339,7 +331,7 @@ def _carried(robot: urdf.Robot, link: str, kept: set[str]) -> list[tuple[str, Po
     for name, pose in carried:
         for joint in urdf.children(robot, name):
             if joint.kind == "fixed" and joint.child not in kept:
-                carried.append((joint.child, pose @ _pose_of(joint)))
+                carried.append((joint.child, pose @ _pose_of(joint)))  # noqa: PERF401  (the list grows as it is walked)
     return carried
 
 
@@ -364,7 +356,7 @@ def _combined_inertia(
 
 
 def _add_tree(spec: Any, body: Body, built: dict[str, tuple[str, Law]]) -> dict[str, tuple[str, Pose]]:
-    """Add a tree's bodies; return for each link the link whose body carries it (empty: the world), and its pose there."""
+    """Add a tree's bodies; return for each link the link whose body carries it, and its pose there."""
     robot = body.robot
     kept = {link for link, _ in built.values()}
     changes: dict[str, list[Law]] = {}
@@ -464,9 +456,7 @@ def _set_inertia(
     ]
 
 
-def _add_shape(
-    spec: Any, current: Any, shape: urdf.Shape, offset: Pose, owner: str, friction: float | None
-) -> None:
+def _add_shape(spec: Any, current: Any, shape: urdf.Shape, offset: Pose, owner: str, friction: float | None) -> None:
     pose = offset @ _pose_of(shape)
     geom = current.add_geom(pos=list(pose.position), quat=_quaternion(pose), mass=0.0)
     if friction is not None:

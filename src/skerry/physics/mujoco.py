@@ -1,14 +1,14 @@
 """MuJoCo's door: its version checked, its library found, and the places of its arrays in memory.
 
-MuJoCo's structures are reached from native code without a header or a compiler: a small probe model is made, and the structure is
-searched for the addresses of arrays that the Python bindings give. What is found is checked against a second probe.
+MuJoCo's structures are reached from native code without a header or a compiler: a small probe model is made, and the
+structure is searched for the addresses of arrays that the Python bindings give. What is found is checked against a
+second probe.
 """
 
 from __future__ import annotations
 
 import ctypes
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -16,48 +16,15 @@ import llvmlite.binding
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.core.errors import SkerryError
-
-LOWEST, HIGHEST = (4, 0), (5, 0)
-
-
-def check_version(found: str, core: str | None, other: str | None) -> str | None:
-    """What is wrong with the installed MuJoCo, in words, or None."""
-    number = tuple(int(part) for part in found.split(".")[:2] if part.isdigit())
-    if not LOWEST <= number < HIGHEST:
-        cause = (
-            f"the package `mujoco` {other} shares a folder with `mujoco-core`"
-            if other
-            else "it is too old or too new"
-        )
-        return (
-            f"Skerry needs mujoco-core {LOWEST[0]}.x, but the MuJoCo that Python imports is {found}: {cause}. "
-            "Run `pip uninstall -y mujoco mujoco-core`, then `pip install --force-reinstall 'mujoco-core>=4.0,<5'`"
-        )
-    if core is not None and core.split(".")[:2] != found.split(".")[:2]:
-        return (
-            f"mujoco-core {core} is installed, but the MuJoCo that Python imports is {found}"
-            + (f" (from the package `mujoco` {other})" if other else "")
-            + ": two versions lie over each other. Run `pip uninstall -y mujoco mujoco-core`, then `pip install skerry`"
-        )
-    return None
-
-
-def _installed(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
+from skerry.core.dependencies import check_mujoco
+from skerry.core.errors import DependencyError, SkerryError
 
 try:
-    import mujoco
+    import mujoco as mujoco
 except ImportError as error:
-    raise SkerryError(
-        f"MuJoCo cannot be imported ({error}); run `pip install --force-reinstall 'mujoco-core>=4.0,<5'`"
-    ) from error
-if problem := check_version(mujoco.__version__, _installed("mujoco-core"), _installed("mujoco")):
-    raise SkerryError(problem)
+    check_mujoco()
+    raise DependencyError(f"MuJoCo cannot be imported: {error}") from error
+check_mujoco(mujoco.__version__)
 
 
 @cache
@@ -116,9 +83,7 @@ def _probe(numbers: int, extra: str) -> Any:
     )
 
 
-_UNKNOWN = (
-    f"MuJoCo {mujoco.__version__} keeps its data in a way that Skerry does not know; please report this"
-)
+_UNKNOWN = f"MuJoCo {mujoco.__version__} keeps its data in a way that Skerry does not know; please report this"
 
 
 def _search(address: int, pattern: bytes, limit: int) -> int:
@@ -188,6 +153,7 @@ def library() -> Any:
         ("mjb_status", ctypes.POINTER(_int), [_pointer_type]),
         ("mjb_error", ctypes.c_char_p, [_pointer_type, _int]),
         ("mjb_setModels", None, [_pointer_type, _pointer_type]),
+        ("mjb_warning", ctypes.POINTER(_int), [_pointer_type]),
     ):
         function = getattr(found, name)
         function.restype, function.argtypes = result, arguments

@@ -1,7 +1,8 @@
 """A model's program: the native laws of its links, run by one callback, and the native loop that steps it.
 
-The program's address sits in a `numeric` field of mjModel behind a magic number, so that copies of the model carry it. All mutable
-state is in mjData.userdata. Layout of a program: number of forces, number of updates, then (function, table) of each.
+The program's address sits in a `numeric` field of mjModel behind a magic number, so that copies of the model carry it.
+All mutable state is in mjData.userdata. Layout of a program: number of forces, number of updates, then (function,
+table) of each.
 """
 
 from __future__ import annotations
@@ -33,9 +34,7 @@ from skerry.physics.mujoco import (
 
 MAGIC: Final = 7.25e9
 NUMERIC_NAME: Final = "skerry_program"
-HUGE: Final = (
-    1e6  # m, m/s, rad/s: nothing that we simulate is there; MuJoCo's own limit of 1e10 comes too late
-)
+HUGE: Final = 1e6  # m, m/s, rad/s: nothing that we simulate is there; MuJoCo's own limit of 1e10 comes too late
 
 _mj_step = types.ExternalFunction("mj_step", types.void(types.int64, types.int64))
 _mj_kinematics = types.ExternalFunction("mj_kinematics", types.void(types.int64, types.int64))
@@ -51,7 +50,7 @@ def _program_of(model: int) -> int:
     slot = floats(load_word(model + NUMERIC_OFFSET), 2)
     if slot[0] != MAGIC:
         return 0
-    return np.int64(slot[1])
+    return int(slot[1])
 
 
 @native(types.void(types.voidptr, types.voidptr))
@@ -110,7 +109,9 @@ def _first_bad(values: Any) -> int:
 
 @native(types.void(types.voidptr, types.voidptr, types.int32, types.voidptr))
 def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
-    """mjfBatchFunc: step one world; stop at the step that diverges; write out its motion before and after the last step."""
+    """mjfBatchFunc: step one world; stop at the step that diverges; write out its motion before and after the last
+    step.
+    """
     m, d = address_of(model), address_of(data)
     request = words(address_of(argument), WORDS)
     program = _program_of(m)
@@ -160,9 +161,7 @@ class Program:
     def bind(self, model: Any) -> None:
         """Write the program's address into the model."""
         entries = [(function, table.ctypes.data) for function, table in (*self.forces, *self.updates)]
-        self._memory = np.array(
-            [len(self.forces), len(self.updates), *(w for e in entries for w in e)], np.int64
-        )
+        self._memory = np.array([len(self.forces), len(self.updates), *(w for e in entries for w in e)], np.int64)
         model.numeric_data[:2] = MAGIC, float(self._memory.ctypes.data)
 
     def is_bound(self, model: Any) -> bool:
@@ -200,8 +199,8 @@ def install_callback() -> None:
         return
     if current is not None:
         raise EngineError(
-            "another library in this process has set MuJoCo's passive callback (mjcb_passive), which Skerry's forces need; "
-            "call mujoco.set_mjcb_passive(None) before using Skerry"
+            "another library in this process has set MuJoCo's passive callback (mjcb_passive), which Skerry's forces "
+            "need; call mujoco.set_mjcb_passive(None) before using Skerry"
         )
     if _callback is None:
         _callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(run_forces.address)

@@ -80,9 +80,7 @@ def _extended(document: Document, folder: Path, below: list[str]) -> Document:
     own = {key: value for key, value in data.items() if key != "extends"}
     line = document.line(("extends",))
     if not isinstance(data["extends"], str):
-        raise FileError(
-            document.source, [Fault("extends", "must be a scenario's name or path", data["extends"], line)]
-        )
+        raise FileError(document.source, [Fault("extends", "must be a scenario's name or path", data["extends"], line)])
     chain = [*below, document.source]
     try:
         path = find_scenario(data["extends"], folder)
@@ -104,12 +102,7 @@ def _absolute_paths(data: Any, folder: Path) -> Any:
         return {key: _absolute_paths(value, folder) for key, value in data.items()}
     if isinstance(data, list):
         return [_absolute_paths(value, folder) for value in data]
-    if (
-        isinstance(data, str)
-        and ("/" in data or "." in data)
-        and len(data) < 1000
-        and (folder / data).exists()
-    ):
+    if isinstance(data, str) and ("/" in data or "." in data) and len(data) < 1000 and (folder / data).exists():
         return str(folder / data)
     return data
 
@@ -138,9 +131,7 @@ def _check(document: Document, folder: Path | None) -> LoadedScenario:
     return LoadedScenario(_with_found_vehicles(scenario, folder), vehicles)
 
 
-def _part_faults(
-    scenario: Scenario, robot: str, vehicle: Vehicle, overrides: Any, document: Document
-) -> list[Fault]:
+def _part_faults(scenario: Scenario, robot: str, vehicle: Vehicle, overrides: Any, document: Document) -> list[Fault]:
     """Faults that only show when structure, parts and step are seen together."""
     faults = []
     links = list(vehicle.robot.links)

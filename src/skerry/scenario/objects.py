@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from skerry.core import meshes
 from skerry.core.config import Config, ExistingFile, Matrix6, NonNegative, Positive, Vector3, Vector6
 from skerry.core.errors import SkerryError
+from skerry.core.mesh_files import read_mesh
 from skerry.core.urdf import Inertial, Link, Robot, Shape
 from skerry.parts.law import LAWS, LawConfig
 from skerry.scenario.pose import PoseConfig
@@ -83,7 +84,7 @@ class MeshGeometry(Config):
     scale: tuple[Positive, Positive, Positive] = (1.0, 1.0, 1.0)
 
     def mesh(self) -> meshes.Mesh:
-        return meshes.transform(meshes.read_mesh(self.file), scale=self.scale)
+        return meshes.transform(read_mesh(self.file), scale=self.scale)
 
     def shape(self) -> Shape:
         return Shape("mesh", mesh=self.file, scale=self.scale)
@@ -118,9 +119,7 @@ class ObjectConfig(Config):
     pose: PoseConfig = PoseConfig()
     mass: Positive | None = Field(None, description="kg; dynamic objects only")
     volume: NonNegative | None = Field(None, description="displaced, m³; the geometry's own by default")
-    center_of_mass: Vector3 | None = Field(
-        None, description="in the object's frame, m; the geometry's own by default"
-    )
+    center_of_mass: Vector3 | None = Field(None, description="in the object's frame, m; the geometry's own by default")
     center_of_volume: Vector3 | None = Field(
         None, description="in the object's frame, m; the geometry's own by default"
     )
@@ -198,8 +197,6 @@ class ObjectConfig(Config):
         grid = np.stack(steps, axis=-1).reshape(-1, 3) * cell + low
         inside = grid[meshes.contains(mesh, grid)]
         if len(inside) == 0:
-            raise SkerryError(
-                "the geometry is too thin to spread its buoyancy over; use a box or a cylinder instead"
-            )
+            raise SkerryError("the geometry is too thin to spread its buoyancy over; use a box or a cylinder instead")
         center = self._solid()[1] if self.center_of_volume is None else np.array(self.center_of_volume)
         return inside - inside.mean(axis=0) + center, float(cell[2] / 2)

@@ -32,9 +32,7 @@ class RobotConfig(Config):
     vehicle: str = Field(description="a shipped vehicle's name, or the path of a vehicle folder")
     pose: PoseConfig = PoseConfig()
     anchored: bool = Field(False, description="hold the base in place, as on a test stand")
-    overrides: dict[str, object] = Field(
-        {}, description="any value of vehicle.yaml, as a tree; null removes a part"
-    )
+    overrides: dict[str, object] = Field({}, description="any value of vehicle.yaml, as a tree; null removes a part")
 
 
 class Scenario(Config):
@@ -43,9 +41,7 @@ class Scenario(Config):
     name: str = ""
     description: str = ""
     seed: int = Field(0, ge=0, lt=2**63)
-    step: Rational = Field(
-        Fraction(1, 200), gt=0, le=Fraction(1, 10), description="length of a physics step, s"
-    )
+    step: Rational = Field(Fraction(1, 200), gt=0, le=Fraction(1, 10), description="length of a physics step, s")
     integrator: Literal["implicitfast", "euler", "rk4"] = "implicitfast"
     duration: Positive | None = Field(None, description="s after which a run ends; open by default")
     gravity: float = Field(9.81, ge=0, le=100, description="m/s²")
@@ -64,6 +60,4 @@ class Scenario(Config):
 
     def dump(self) -> str:
         """The scenario as YAML that loads back equal."""
-        return yaml.safe_dump(
-            self.model_dump(mode="json", exclude_defaults=False), sort_keys=False, allow_unicode=True
-        )
+        return yaml.safe_dump(self.model_dump(mode="json", exclude_defaults=False), sort_keys=False, allow_unicode=True)

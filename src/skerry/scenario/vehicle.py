@@ -72,9 +72,7 @@ def read_vehicle(
     if home is None:
         hint = did_you_mean(name, shipped_vehicles()) + " A path names a folder that has a vehicle.yaml"
         at = (*place, "vehicle")
-        faults.append(
-            Fault(".".join(map(str, at)), "there is no such vehicle", name, document.line(at), hint)
-        )
+        faults.append(Fault(".".join(map(str, at)), "there is no such vehicle", name, document.line(at), hint))
         return None
     try:
         own = read_document(home / "vehicle.yaml")
@@ -87,9 +85,7 @@ def read_vehicle(
     for group, part, known in lost:
         at = (*start, group, part)
         problem = f"the vehicle has no such part; {did_you_mean(part, known)}"
-        faults.append(
-            Fault(".".join(map(str, at)), problem, None, document.line(at), "give a `kind` to add a new one")
-        )
+        faults.append(Fault(".".join(map(str, at)), problem, None, document.line(at), "give a `kind` to add a new one"))
     merged = merge(base, overrides)
     try:
         with files_from(home):
@@ -102,9 +98,7 @@ def read_vehicle(
     try:
         return Vehicle(config, read_urdf(config.urdf))
     except FileError as error:
-        faults.extend(
-            Fault(f"{error.source}: {f.place}", f.problem, f.found, f.line, f.hint) for f in error.faults
-        )
+        faults.extend(Fault(f"{error.source}: {f.place}", f.problem, f.found, f.line, f.hint) for f in error.faults)
         return None
 
 
@@ -114,9 +108,7 @@ def _located(
     """The faults of a merged vehicle, each in the file that wrote it: the scenario's overrides, or vehicle.yaml."""
     located = []
     single = Document(own.source, merged, own.lines)
-    for fault, detail in zip(
-        faults_of(error, VehicleConfig, single), error.errors(include_url=False), strict=True
-    ):
+    for fault, detail in zip(faults_of(error, VehicleConfig, single), error.errors(include_url=False), strict=True):
         place = tuple(detail["loc"])
         if _reaches(overrides, place):
             at = (*start, *place)

@@ -15,7 +15,7 @@ from skerry.parts.sensor import Sensor, SensorConfig, Truth
 
 @dataclass(frozen=True)
 class OdometryReading:
-    """Pose in the world (ENU), twist in the frame's own axes, both at the instant of measurement (kinematics of now)."""
+    """Pose in the world (ENU) and twist in the frame's own axes, both with the kinematics of now."""
 
     time: float
     pose: Pose
@@ -36,9 +36,7 @@ class OdometrySensor(Sensor[OdometryReading]):
         arm = pose.position - link.position
         to_body = inverse_of(pose.orientation)
         linear = twist.linear + np.cross(twist.angular, arm)
-        return OdometryReading(
-            truth.time, pose, Twist(rotate(to_body, linear), rotate(to_body, twist.angular))
-        )
+        return OdometryReading(truth.time, pose, Twist(rotate(to_body, linear), rotate(to_body, twist.angular)))
 
 
 class Odometry(SensorConfig):

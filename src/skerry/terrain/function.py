@@ -40,9 +40,7 @@ class SeededFunctionConfig(FunctionConfig):
     def known_seed(self) -> int:
         """The seed; raise `SkerryError` if nobody has given one."""
         if self.seed is None:
-            raise SkerryError(
-                f"the terrain function {self.kind!r} has no seed; set `seed`, or call `with_seed`"
-            )
+            raise SkerryError(f"the terrain function {self.kind!r} has no seed; set `seed`, or call `with_seed`")
         return self.seed
 
 

@@ -27,9 +27,7 @@ ground = native(GROUND_FUNCTION)
 
 
 @kernel
-def write_ground(
-    block: Any, count: int, i: int, height: float, gx: float, gy: float, material: float
-) -> None:
+def write_ground(block: Any, count: int, i: int, height: float, gx: float, gy: float, material: float) -> None:
     """Answer for point i: gx and gy are ∂height/∂x and ∂height/∂y."""
     nz = 1.0 / math.sqrt(1.0 + gx * gx + gy * gy)
     block[HEIGHT * count + i] = height

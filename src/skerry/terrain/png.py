@@ -36,9 +36,7 @@ def read_grey_png(path: Path, most_pixels: int) -> NDArray[np.uint8] | NDArray[n
     if not 0 < rows * columns <= most_pixels:
         _refuse(path, f"has {columns} × {rows} pixels, but must have from 1 to {most_pixels}")
     stride = columns * depth // 8
-    lines = np.frombuffer(_decompress(path, compressed, rows * (stride + 1)), np.uint8).reshape(
-        rows, stride + 1
-    )
+    lines = np.frombuffer(_decompress(path, compressed, rows * (stride + 1)), np.uint8).reshape(rows, stride + 1)
     if lines[:, 0].max() > 4:
         _refuse(path, f"is damaged: it names the filter {lines[:, 0].max()}, and there are only 0 to 4")
     pixels = np.empty((rows, stride), np.uint8)
@@ -78,9 +76,7 @@ def _read_header(path: Path, header: bytes) -> tuple[int, int, int]:
     elif depth not in (8, 16):
         faults.append(Fault("", "must have 8 or 16 bits a pixel", depth))
     if interlace:
-        faults.append(
-            Fault("", "is interlaced, which Skerry does not read", hint="save it without interlacing")
-        )
+        faults.append(Fault("", "is interlaced, which Skerry does not read", hint="save it without interlacing"))
     if faults:
         raise FileError(str(path), faults)
     return columns, rows, depth

@@ -1,8 +1,8 @@
 """The native interface of everything that the sea is made of, and the base classes of its parts.
 
-A part is a C function (table, userdata, time, need, count, points, out), all words: three rows of `count` coordinates come in,
-ten rows of `count` numbers go out. A surface writes the height and slope rows and may add to the flow; a current adds to the flow.
-Above the surface the answer is that of the water right below it.
+A part is a C function (table, userdata, time, need, count, points, out), all words: three rows of `count` coordinates
+come in, ten rows of `count` numbers go out. A surface writes the height and slope rows and may add to the flow; a
+current adds to the flow. Above the surface the answer is that of the water right below it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ from skerry.water.surfaces.flat import Flat
 
 @flow
 def sea(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    """The whole sea: density, surface, then the currents, added up. Table: density, number of parts, (function, table) each."""
+    """The whole sea: density, surface, then the currents, added up. Table: density, number of parts, (function, table)
+    each.
+    """
     rest = floats(out + 8 * SLOPE * count, (DENSITY - SLOPE) * count)
     for i in range(rest.size):
         rest[i] = 0.0

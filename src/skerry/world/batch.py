@@ -83,9 +83,7 @@ class Batch:
     def restore(self, states: NDArray[np.float64]) -> None:
         """Go back to states that `snapshot` gave."""
         if states.shape != self._engine.states.shape:
-            raise SkerryError(
-                f"these are states of shape {states.shape}; this batch has {self._engine.states.shape}"
-            )
+            raise SkerryError(f"these are states of shape {states.shape}; this batch has {self._engine.states.shape}")
         self._engine.states[:] = states
         self._engine.refresh()
         self.failures.clear()

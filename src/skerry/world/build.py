@@ -65,9 +65,7 @@ def build_world(
         truth = RobotTruth(robot, clock, scenario.gravity, model.water, terrain)
         for part, settings in config.sensors.items():
             rate = Rate.of(settings.frequency, scenario.step)
-            robot.sensors[part] = MountedSensor(
-                settings.build(), rate, Noise(scenario.seed, f"{name}/{part}"), truth
-            )
+            robot.sensors[part] = MountedSensor(settings.build(), rate, Noise(scenario.seed, f"{name}/{part}"), truth)
         for part, settings in config.controllers.items():
             robot.controllers[part] = settings.build()
             rate = Rate.of(settings.frequency, scenario.step)
@@ -84,9 +82,7 @@ def build_world(
         )
         for name in scenario.objects
     }
-    return World(
-        scenario, engine, clock, model.water, terrain, robots, objects, controllers, list(hooks.values())
-    )
+    return World(scenario, engine, clock, model.water, terrain, robots, objects, controllers, list(hooks.values()))
 
 
 def build_batch(
@@ -154,14 +150,10 @@ def _assemble(
             if hook := hooks.get(f"{name}/{link}"):
                 laws[f"python.{link}"] = (link, hook.law)
         motion = "static" if robot.anchored else "dynamic"
-        bodies.append(
-            Body(name, vehicle.robot, robot.pose.build(), laws, motion, vehicle.config.self_collision)
-        )
+        bodies.append(Body(name, vehicle.robot, robot.pose.build(), laws, motion, vehicle.config.self_collision))
     for name, thing in scenario.objects.items():
         laws = {part: (config.link, config.build) for part, config in thing.forces().items()}
-        bodies.append(
-            Body(name, thing.robot(name), thing.pose.build(), laws, thing.motion, friction=thing.friction)
-        )
+        bodies.append(Body(name, thing.robot(name), thing.pose.build(), laws, thing.motion, friction=thing.friction))
     options = Options(scenario.step, scenario.integrator, scenario.gravity)
     return assemble(bodies, water, terrain, options), terrain, actuators
 

@@ -58,8 +58,8 @@ class PythonForce:
         try:
             header = (ctypes.c_int64 * laws.HEADER).from_address(table)
             userdata = ctypes.c_int64.from_address(data + header[laws.USERDATA_OFFSET]).value
-            memory = (ctypes.c_double * laws.BLOCK).from_address(userdata + 8 * header[laws.BLOCK_START])
-            block = np.frombuffer(memory, np.float64)
+            address = userdata + 8 * header[laws.BLOCK_START]
+            block = np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(ctypes.c_double)), (laws.BLOCK,))
             block[laws.WRENCH : laws.WRENCH + 6] += _wrench(self.function(_link_state(block)))
         except BaseException as error:  # must not pass through native code; raised after the step
             self.error = error

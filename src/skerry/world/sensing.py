@@ -15,7 +15,8 @@ from skerry.parts.sensor import Sensor, Truth
 class MountedSensor(Component):
     """A sensor with its rate and its noise stream.
 
-    Nothing is measured that nobody wants: from the first time that its reading is asked for, it is measured whenever it is due.
+    Nothing is measured that nobody wants: from the first time that its reading is asked for, it is measured whenever it
+    is due.
     """
 
     def __init__(self, sensor: Sensor[Any], rate: Rate, noise: Noise, truth: Truth) -> None:

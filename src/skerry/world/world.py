@@ -148,9 +148,7 @@ class World:
         found: list[tuple[str, Component]] = []
         for name, robot in self.robots.items():
             for group in ("actuators", "sensors", "controllers"):
-                found += [
-                    (f"{name}/{group}/{part}", component) for part, component in getattr(robot, group).items()
-                ]
+                found += [(f"{name}/{group}/{part}", component) for part, component in getattr(robot, group).items()]
         return found
 
     def snapshot(self) -> Snapshot:
@@ -166,9 +164,7 @@ class World:
         }
         text = json.dumps(head).encode()
         return Snapshot(
-            b"".join(
-                [MAGIC, len(text).to_bytes(8, "little"), text, row, motion, *(state for _, state in states)]
-            )
+            b"".join([MAGIC, len(text).to_bytes(8, "little"), text, row, motion, *(state for _, state in states)])
         )
 
     def restore(self, snapshot: Snapshot | bytes) -> None:
@@ -181,10 +177,7 @@ class World:
         head = json.loads(data[start : start + length])
         components = self._components()
         names = [name for name, _ in components]
-        if (
-            head["structure"] != self._engine.model.structure
-            or [name for name, _ in head["components"]] != names
-        ):
+        if head["structure"] != self._engine.model.structure or [name for name, _ in head["components"]] != names:
             raise SkerryError(
                 "the snapshot is of a world with other robots, links or parts; load its scenario to restore it"
             )

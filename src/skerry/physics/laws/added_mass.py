@@ -1,8 +1,8 @@
 """Added mass of the water that a body carries along, inside the mass matrix, with its Coriolis part.
 
-−(M_A ν̇_r + C_A(ν_r) ν_r) with ν_r the velocity through the water (Fossen 2021, §6.3 and eq. 6.42–6.46). In a current that is the
-same everywhere and turns with nobody, ν̇_r = ν̇ + ω × u − u̇ in the link's axes, u being the water's velocity. The share that is out
-of the water carries none.
+−(M_A ν̇_r + C_A(ν_r) ν_r) with ν_r the velocity through the water (Fossen 2021, §6.3 and eq. 6.42–6.46). In a current
+that is the same everywhere and turns with nobody, ν̇_r = ν̇ + ω × u − u̇ in the link's axes, u being the water's
+velocity. The share that is out of the water carries none.
 """
 
 from __future__ import annotations
@@ -64,9 +64,7 @@ class AddedMass(LawConfig):
         if not np.allclose(matrix, matrix.T, rtol=1e-6, atol=1e-12):
             raise ValueError("must be symmetric: M[i][j] = M[j][i]")
         if np.linalg.eigvalsh(matrix).min() < -1e-9 * max(1.0, np.abs(matrix).max()):
-            raise ValueError(
-                "must not have a negative direction (eigenvalue); added mass is given as positive numbers"
-            )
+            raise ValueError("must not have a negative direction (eigenvalue); added mass is given as positive numbers")
         return value
 
     def build(self, at: Attachment) -> Law:

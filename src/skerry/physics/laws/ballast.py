@@ -1,8 +1,8 @@
 """Ballast: a tank whose mass changes, as weight, inertia and momentum.
 
-The tank's mass m at its place adds a 6×6 rigid-body inertia and its weight. Water that comes in brings the velocity of the sea with it, so
-that taking it in costs ṁ ν_r of momentum; water that leaves takes the vehicle's own velocity along and pushes nobody (Tsiolkovsky's
-equation with no exhaust speed).
+The tank's mass m at its place adds a 6×6 rigid-body inertia and its weight. Water that comes in brings the velocity of
+the sea with it, so that taking it in costs ṁ ν_r of momentum; water that leaves takes the vehicle's own velocity along
+and pushes nobody (Tsiolkovsky's equation with no exhaust speed).
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ WANTED, MASS, RATE = range(3)  # the state: kg, kg, kg/s
 
 @law
 def fill_tank(model: int, data: int, table: int) -> None:
-    """Move the tank's mass towards what is wanted, no faster than the pump. Constants: … pump rate and step at 39 and 40."""
+    """Move the tank's mass towards what is wanted, no faster than the pump. Constants: … pump rate and step at 39 and
+    40.
+    """
     state = state_of(data, table, 3)
     constants = constants_of(table)
     most = constants[39] * constants[40]
@@ -96,9 +98,7 @@ class Ballast(LawConfig):
     density: Positive | None = Field(None, description="of what fills it, kg/m³; the water's by default")
     fill: float = Field(0.5, ge=0, le=1, description="at the start, as a share of the volume")
     rate: Positive = Field(description="of the pump, m³/s")
-    gyration: Vector3 = Field(
-        (0.0, 0.0, 0.0), description="radii of gyration of the tank about its own centre, m"
-    )
+    gyration: Vector3 = Field((0.0, 0.0, 0.0), description="radii of gyration of the tank about its own centre, m")
 
     @field_validator("gyration")
     @classmethod

@@ -1,7 +1,8 @@
 """Hydrodynamic damping in six degrees of freedom, linear and quadratic, through the water.
 
-τ = −(D + D_n |ν_r|) ν_r (Fossen 2021, eq. 6.72 and 6.75), times the share of the body under water. Its slope with velocity goes into the
-mass matrix times the step (a linearly implicit Euler step), so that no drag is too stiff; not under RK4.
+τ = −(D + D_n |ν_r|) ν_r (Fossen 2021, eq. 6.72 and 6.75), times the share of the body under water. Its slope with
+velocity, times the step, goes into the mass matrix (a linearly implicit Euler step), so that no drag is too stiff; not
+under RK4.
 """
 
 from __future__ import annotations
@@ -28,9 +29,7 @@ from skerry.parts.law import (
 )
 from skerry.physics.laws.added_mass import full_matrix, turned_shift
 
-REFERENCE_SPEED = (
-    5.0  # m/s and rad/s: up to here an explicit step (RK4) must be stable; few vehicles are faster
-)
+REFERENCE_SPEED = 5.0  # m/s and rad/s: up to here an explicit step (RK4) must be stable; few vehicles are faster
 ZERO: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 

@@ -1,8 +1,9 @@
 """Force points: a body's buoyancy, and optionally its weight, shared among points of it.
 
-Each of N points under water by a depth d pushes up with ρ g V/N · min(d/ramp, 1), V being the volume of the whole body; the ramp may
-begin above the surface, for points that stand for cells around them; `max_buoyancy` caps the sum. A point's ramp keeps the force continuous; a body is resolved by as many points as its shape needs. The mean ramp is the share of the
-body that is under water, which its other laws use.
+Each of N points under water by a depth d pushes up with ρ g V/N · min(d/ramp, 1), V being the volume of the whole body;
+the ramp may begin above the surface, for points that stand for cells around them; `max_buoyancy` caps the sum. A
+point's ramp keeps the force continuous; a body is resolved by as many points as its shape needs. The mean ramp is the
+share of the body that is under water, which its other laws use.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from pydantic import Field, model_validator
 from skerry.core.config import ExistingFile, NonNegative, Positive, Vector3
 from skerry.core.errors import SkerryError
 from skerry.core.kernels import call7, floats, load_word, stack_floats, words
-from skerry.core.meshes import closed_volume, read_mesh
+from skerry.core.mesh_files import read_mesh
+from skerry.core.meshes import closed_volume
 from skerry.parts.law import (
     GRAVITY,
     HEADER,
@@ -41,7 +43,8 @@ from skerry.parts.law import (
 from skerry.water import flow
 
 CHUNK = 64  # points that are looked up in the water at once
-SETTINGS = 9  # count, volume share, ramp, cap share, custom force share (3), mass share, start; then x, y, z, density of each point
+# count, volume share, ramp, cap share, custom force share (3), mass share, start; then x, y, z, density of each point
+SETTINGS = 9
 
 
 @law
@@ -50,7 +53,7 @@ def push_points(model: int, data: int, table: int) -> None:
     block = block_of(data, table)
     header = words(table, HEADER)
     constants = constants_of(table)
-    count = np.int64(constants[0])
+    count = int(constants[0])
     volume, ramp, cap, mass, start = constants[1], constants[2], constants[3], constants[7], constants[8]
     px = constants[SETTINGS : SETTINGS + count]
     py = constants[SETTINGS + count : SETTINGS + 2 * count]
@@ -122,17 +125,13 @@ class ForcePoints(LawConfig):
     """Buoyancy, and optionally weight and a constant force, at points of a link."""
 
     kind: Literal["force_points"] = "force_points"
-    points: tuple[Vector3, ...] = Field(
-        min_length=1, max_length=100_000, description="in the mount's frame, m"
-    )
+    points: tuple[Vector3, ...] = Field(min_length=1, max_length=100_000, description="in the mount's frame, m")
     volume: Positive | None = Field(None, description="of the whole body, m³")
     mesh: ExistingFile | None = Field(None, description="closed mesh whose volume is taken instead")
     density: Positive | tuple[Annotated[float, Field(ge=0)], ...] | None = Field(
         None, description="kg/m³ of the fluid, for all points or each; the water's own by default"
     )
-    depth_before_submerged: NonNegative = Field(
-        0.03, description="depth at which a point has its full buoyancy, m"
-    )
+    depth_before_submerged: NonNegative = Field(0.03, description="depth at which a point has its full buoyancy, m")
     height_before_dry: NonNegative = Field(
         0.0,
         description="height at which a point has lost all its buoyancy, m; for points in the middle of their cells",
@@ -172,9 +171,7 @@ class ForcePoints(LawConfig):
         mass = (self.mass or at.mass) if self.gravity else 0.0
         if self.gravity and mass <= 0:
             raise SkerryError(f"link {at.link!r} has no mass for its force points to weigh")
-        density = (
-            np.zeros(count) if self.density is None else np.broadcast_to(np.array(self.density), (count,))
-        )
+        density = np.zeros(count) if self.density is None else np.broadcast_to(np.array(self.density), (count,))
         ramp = self.depth_before_submerged + self.height_before_dry
         settings = [count, volume / count, ramp, (self.max_buoyancy or np.inf) / count]
         settings += [*(np.array(self.custom_force) / count), mass / count, self.height_before_dry]

@@ -1,7 +1,8 @@
-"""Plain damping that differs in water and in air: a share of momentum lost per second, as game engines and some vehicles give it.
+"""Plain damping that differs in water and in air: a share of momentum lost per second, as game engines have it.
 
-Force −d m v and torque −d_a I ω about the centre of mass of the link, with the pair for water while any part of the link is under water,
-else the pair for air; in water v is the velocity through the water. Implicit in the step, as all damping here.
+Force −d m v and torque −d_a I ω about the centre of mass of the link, with the pair for water while any part of the
+link is under water, else the pair for air; in water v is the velocity through the water. Implicit in the step, as all
+damping here.
 """
 
 from __future__ import annotations

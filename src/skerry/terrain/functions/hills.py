@@ -16,12 +16,8 @@ class Hills(SeededFunctionConfig):
     """Octaves of smooth noise, each of half the wavelength of the one before and `gain` times its height."""
 
     kind: Literal["hills"] = "hills"
-    amplitude: NonNegative = Field(
-        2.0, description="m; three standard deviations, so most hills are lower than this"
-    )
-    wavelength: Positive = Field(
-        50.0, description="m; how far apart the largest hills are along a line, on average"
-    )
+    amplitude: NonNegative = Field(2.0, description="m; three standard deviations, so most hills are lower than this")
+    wavelength: Positive = Field(50.0, description="m; how far apart the largest hills are along a line, on average")
     octaves: Annotated[int, Field(ge=1, le=16)] = 5
     gain: Annotated[float, Field(gt=0, le=1)] = 0.5
 

@@ -23,9 +23,7 @@ class Ridges(SeededFunctionConfig):
     height: NonNegative = Field(0.5, description="from trough to crest, m")
     wavelength: Positive = Field(10.0, description="from crest to crest, m")
     heading_deg: float = Field(0.0, description="the heading across the ridges")
-    wander: NonNegative = Field(
-        0.15, description="how far crests stray, in wavelengths: one standard deviation"
-    )
+    wander: NonNegative = Field(0.15, description="how far crests stray, in wavelengths: one standard deviation")
 
     def heights(self, x: Floats, y: Floats) -> Floats:
         yaw = heading_to_yaw(self.heading_deg)

@@ -154,14 +154,10 @@ class Heightfield(TerrainConfig):
     lowest: float | None = Field(None, description="the height that black means, m")
     highest: float | None = Field(None, description="the height that white means, m")
     function: of_kind(FUNCTIONS) | None = None  # type: ignore[valid-type]
-    resolution: Positive | None = Field(
-        None, description="of a function: the longest way from node to node, m"
-    )
+    resolution: Positive | None = Field(None, description="of a function: the longest way from node to node, m")
     shape: tuple[Nodes, Nodes] | None = Field(None, description="of a function: rows and columns of nodes")
 
-    material_map: MaterialRows | None = Field(
-        None, description="places in `materials`, or an 8-bit image of them"
-    )
+    material_map: MaterialRows | None = Field(None, description="places in `materials`, or an 8-bit image of them")
     materials: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
@@ -174,12 +170,8 @@ class Heightfield(TerrainConfig):
         scale = (self.lowest, self.highest)
         if self.png is None and scale != (None, None):
             problems.append("`lowest` and `highest` are for a `png`")
-        elif self.png is not None and (
-            self.lowest is None or self.highest is None or self.lowest >= self.highest
-        ):
-            problems.append(
-                "a `png` needs `lowest` and, above it, `highest`: the heights that black and white mean"
-            )
+        elif self.png is not None and (self.lowest is None or self.highest is None or self.lowest >= self.highest):
+            problems.append("a `png` needs `lowest` and, above it, `highest`: the heights that black and white mean")
         grids = (self.resolution is not None) + (self.shape is not None)
         if self.function is None and grids:
             problems.append("`resolution` and `shape` are for a `function`")
@@ -187,9 +179,7 @@ class Heightfield(TerrainConfig):
             problems.append("a `function` needs either `resolution` or `shape`")
         elif self.function is not None and math.prod(self._function_shape()) > MOST_NODES:
             rows, columns = self._function_shape()
-            problems.append(
-                f"{rows} × {columns} nodes are too many, the most is {MOST_NODES}; make them coarser"
-            )
+            problems.append(f"{rows} × {columns} nodes are too many, the most is {MOST_NODES}; make them coarser")
         if (self.material_map is None) != (self.materials is None):
             problems.append("give `material_map` and `materials` together or not at all")
         elif self.material_map is not None and "material" in self.model_fields_set:
@@ -215,9 +205,7 @@ class Heightfield(TerrainConfig):
             largest = max((place for row in self.material_map for place in row), default=0)
             if largest >= len(self.materials):
                 last = len(self.materials) - 1
-                problems.append(
-                    f"`material_map` holds {largest}, but the places in `materials` are 0 to {last}"
-                )
+                problems.append(f"`material_map` holds {largest}, but the places in `materials` are 0 to {last}")
         return problems
 
     def with_seed(self, seed: int) -> Self:
@@ -264,14 +252,11 @@ class Heightfield(TerrainConfig):
             places = read_grey_png(self.material_map, MOST_NODES).astype(np.int32)
             if places.max() >= len(self.materials):
                 last = len(self.materials) - 1
-                _refuse(
-                    self.material_map, f"holds {places.max()}, but the places in `materials` are 0 to {last}"
-                )
+                _refuse(self.material_map, f"holds {places.max()}, but the places in `materials` are 0 to {last}")
         else:
             places = np.array(self.material_map, np.int32)
         row, column = (
-            (2 * np.arange(n - 1) + 1) * pixels // (2 * (n - 1))
-            for n, pixels in zip(nodes, places.shape, strict=True)
+            (2 * np.arange(n - 1) + 1) * pixels // (2 * (n - 1)) for n, pixels in zip(nodes, places.shape, strict=True)
         )
         return np.ascontiguousarray(places[::-1][row[:, None], column])
 

@@ -14,7 +14,8 @@ from skerry.core.config import ExistingFile, Positive, Vector3
 from skerry.core.errors import Fault, FileError, SkerryError
 from skerry.core.frames import quaternion_to_matrix, rpy_to_quaternion
 from skerry.core.kernels import floats, integers, kernel, words
-from skerry.core.meshes import Mesh, read_mesh, transform
+from skerry.core.mesh_files import read_mesh
+from skerry.core.meshes import Mesh, transform
 from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_ground
 from skerry.terrain.terrain import MOST_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
 
@@ -103,9 +104,7 @@ class MeshGround(Terrain):
         nodes[..., 1] = np.linspace(self._low[1], self._high[1], rows)[:, None]
         heights = self.height(nodes)
         if np.isnan(heights).all():
-            raise SkerryError(
-                f"a contact_resolution of {resolution:g} m is so coarse that no node meets the ground"
-            )
+            raise SkerryError(f"a contact_resolution of {resolution:g} m is so coarse that no node meets the ground")
         lowest = float(np.nanmin(heights))
         above = np.nan_to_num(heights - lowest, nan=0.0).astype(np.float32)
         center, half_size = (self._low + self._high) / 2, (self._high - self._low) / 2
@@ -130,9 +129,7 @@ def _faces_seen_from_above(surface: Mesh) -> tuple[Floats, Floats]:
     rows[:, 7], rows[:, 8], rows[:, 9] = bz, cz, surface.face_materials
     rows, corners = rows[seen], corners[seen]
     if not len(rows):
-        raise SkerryError(
-            "the mesh has no face that can be seen from above, so it is no ground; is z up in it?"
-        )
+        raise SkerryError("the mesh has no face that can be seen from above, so it is no ground; is z up in it?")
     rows[:, 3:7] /= shadow[seen, None]
     return rows, corners
 
@@ -168,9 +165,7 @@ def _index_faces(corners: Floats, low: Floats, high: Floats) -> _Index:
     cells = np.clip(np.sqrt(count * size / size[::-1]), 1, 4096).astype(np.int64)
     while True:
         per_metre = cells / size
-        first, last = (
-            np.clip((edge * per_metre).astype(np.int64), 0, cells - 1) for edge in (least, greatest)
-        )
+        first, last = (np.clip((edge * per_metre).astype(np.int64), 0, cells - 1) for edge in (least, greatest))
         overlaps = int(np.prod(last - first + 1, axis=1).sum())
         if overlaps <= 16 * count or cells.max() == 1:
             break
@@ -210,18 +205,14 @@ class MeshFile(TerrainConfig):
     kind: Literal["mesh"] = "mesh"
     mesh: ExistingFile
     scale: Positive = Field(1.0, description="metres to one unit of the file")
-    roll_deg: float = Field(
-        0.0, description="90 turns a file whose y is up; roll comes first, then pitch, then yaw"
-    )
+    roll_deg: float = Field(0.0, description="90 turns a file whose y is up; roll comes first, then pitch, then yaw")
     pitch_deg: float = 0.0
     yaw_deg: float = 0.0
     position: Vector3 = Field((0.0, 0.0, 0.0), description="of the file's origin in the world, m")
     contact_resolution: Positive = Field(0.25, description="between the heights that bodies touch, m")
 
     def build(self) -> MeshGround:
-        rotation = quaternion_to_matrix(
-            rpy_to_quaternion(np.radians([self.roll_deg, self.pitch_deg, self.yaw_deg]))
-        )
+        rotation = quaternion_to_matrix(rpy_to_quaternion(np.radians([self.roll_deg, self.pitch_deg, self.yaw_deg])))
         surface = transform(read_mesh(self.mesh), self.position, rotation, self.scale)
         try:
             return MeshGround(_with_material(surface, self.material), self.contact_resolution, self.friction)

@@ -1,0 +1,64 @@
+"""What `skerry bench` runs: each module measures one part of what users run, and says what it should reach.
+
+A module has `GOALS`, a mapping of key to goal, and `measure()`, which gives a value for each key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from skerry.benchmarks.goal import Goal
+from skerry.core.errors import UnknownName, did_you_mean
+
+
+def parts() -> list[str]:
+    """The parts that can be measured."""
+    return sorted(m.name for m in iter_modules(__path__) if m.name not in {"goal", "timing"})
+
+
+def measure(names: list[str]) -> dict[str, float]:
+    """Measure the named parts, or all; keys are dotted."""
+    console = Console(stderr=True)
+    for name in names:
+        if name not in parts():
+            raise UnknownName(f"there is no benchmark {name!r}; {did_you_mean(name, parts())}")
+    values: dict[str, float] = {}
+    with console.status("") as status:
+        for name in names or parts():
+            status.update(f"measuring {name} …")
+            values |= import_module(f"{__name__}.{name}").measure()
+    return values
+
+
+def goals() -> dict[str, Goal]:
+    """The goal of every key that has one."""
+    return {key: goal for name in parts() for key, goal in import_module(f"{__name__}.{name}").GOALS.items()}
+
+
+def nested(values: Mapping[str, float]) -> dict[str, Any]:
+    """Dotted keys as a tree."""
+    tree: dict[str, Any] = {}
+    for key, value in values.items():
+        *path, last = key.split(".")
+        place = tree
+        for part in path:
+            place = place.setdefault(part, {})
+        place[last] = float(f"{value:.6g}")
+    return tree
+
+
+def show(values: Mapping[str, float]) -> None:
+    """Print the values as a table with the goal beside each."""
+    table = Table("key", "value", "goal", "", box=None)
+    known = goals()
+    for key, value in values.items():
+        goal = known.get(key)
+        mark = "" if goal is None else ("[green]reached[/]" if goal.is_reached(value, values) else "[red]missed[/]")
+        table.add_row(key, f"{value:.4g}", str(goal or ""), mark)
+    Console().print(table)

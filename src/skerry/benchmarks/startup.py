@@ -1,0 +1,35 @@
+"""Start-up: wall time of the command that builds a world and runs nothing, with a full and an empty kernel cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from skerry.benchmarks.goal import Goal
+from skerry.benchmarks.timing import best_wall
+
+COMMAND = [sys.executable, "-m", "skerry", "run", "--headless", "--duration", "0"]
+
+GOALS = {"startup.warm_s": Goal(3), "startup.cold_s": Goal(40)}
+
+
+def measure() -> dict[str, float]:
+    """All figures of this part."""
+    with tempfile.TemporaryDirectory() as empty:
+        # the warm-up of `best_wall` would fill the cache, so the cold start is timed by itself
+        cold = _once(empty)
+        warm = best_wall(lambda: _run(empty), repeats=3)
+    return {"startup.warm_s": warm, "startup.cold_s": cold}
+
+
+def _once(cache: str) -> float:
+    start = time.perf_counter()
+    _run(cache)
+    return time.perf_counter() - start
+
+
+def _run(cache: str) -> None:
+    subprocess.run(COMMAND, env={**os.environ, "SKERRY_CACHE_DIR": cache}, check=True, capture_output=True)

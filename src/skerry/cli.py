@@ -1,0 +1,170 @@
+"""The command line: run · check · list · bench."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sys
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from skerry import __version__
+from skerry.core.errors import SkerryError
+
+DEFAULT_SCENARIO = "torpedo_in_still_water"
+
+app = typer.Typer(
+    name="skerry",
+    help="Skerry, a marine-robotics simulator.\n\nTry `skerry run`, then `skerry list`; each command has a `--help`.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"skerry {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and leave.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """What stands before the command."""
+
+
+def parse_settings(settings: list[str]) -> dict[str, Any]:
+    """`path.to.value=5` as a tree of overrides; values are read as YAML."""
+    tree: dict[str, Any] = {}
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        keys = path.split(".")
+        if not equals or not all(keys):
+            raise SkerryError(f"--set {setting!r}: write it as path.to.value=5, for example --set water.density=1000")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise SkerryError(f"--set {setting!r}: {text!r} is not a value that YAML knows") from None
+        place = tree
+        for key in keys[:-1]:
+            place = place.setdefault(key, {})
+            if not isinstance(place, dict):
+                raise SkerryError(f"--set {setting!r}: {key!r} was given a value before, and has no parts")
+        place[keys[-1]] = value
+    return tree
+
+
+def parse_speed(speed: str) -> float | None:
+    """`max`, or simulated seconds per second."""
+    if speed == "max":
+        return None
+    try:
+        value = float(speed)
+    except ValueError:
+        value = math.nan
+    if not (0 < value < math.inf):
+        raise SkerryError(f"--speed {speed!r}: give a number above 0, such as 1 for real time, or `max`")
+    return value
+
+
+@app.command()
+def run(
+    scenario: Annotated[
+        str, typer.Argument(help="A shipped scenario's name, or the path of a file.")
+    ] = DEFAULT_SCENARIO,
+    speed: Annotated[str, typer.Option(help="Simulated seconds per second: 1 is real time; or `max`.")] = "1",
+    duration: Annotated[
+        float | None,
+        typer.Option(min=0, help="Seconds to simulate; the scenario's own by default, 0 only builds."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Another seed than the scenario's.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Another value, as path=value; e.g. `--set water.density=1000`. May be repeated."),
+    ] = None,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Without a page in the browser; only the terminal.")
+    ] = False,
+) -> None:
+    """Run a scenario and show where its robots are.
+
+    **Examples**
+
+    `skerry run`
+
+    `skerry run my_scenario.yaml --speed max --duration 60`
+
+    `skerry run --set robots.torpedo.pose.position=[0,0,-10]`
+    """
+    from skerry.terminal import run_in_terminal
+
+    run_in_terminal(scenario, parse_speed(speed), duration, seed, parse_settings(settings or []))
+
+
+@app.command()
+def check(
+    files: Annotated[list[str], typer.Argument(help="Scenario files or names, or folders of vehicles.")],
+) -> None:
+    """Check scenarios or vehicles without running them; say all that is wrong at once.
+
+    A scenario is loaded and its world is built, so that whatever could go wrong at the start is found. Exit code 1 if
+    anything is wrong.
+    """
+    from skerry.world.check import check_file
+
+    failed = False
+    for file in files:
+        try:
+            typer.echo(f"{file}: {check_file(file)}")
+        except SkerryError as error:
+            typer.echo(str(error), err=True)
+            failed = True
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command(name="list")
+def list_(
+    what: Annotated[str, typer.Argument(help="scenarios, vehicles or components; all by default.")] = "all",
+) -> None:
+    """List shipped scenarios and vehicles, and the kinds of components that files may name."""
+    from skerry.terminal import list_contents
+
+    list_contents(what)
+
+
+@app.command()
+def bench(
+    parts: Annotated[list[str] | None, typer.Argument(help="Parts to run, such as `physics`; all by default.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+) -> None:
+    """Measure this machine: step times, real-time factors and start-up, beside the goals.
+
+    Times are CPU time of the measuring thread, best of several repeats, unless the key says otherwise.
+    """
+    from skerry.benchmarks import measure, nested, show
+
+    values = measure(parts or [])
+    if as_json:
+        typer.echo(json.dumps(nested(values), indent=2))
+    else:
+        show(values)
+
+
+def main() -> None:
+    """The `skerry` command: errors that a user can act on are one message, not a traceback."""
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+    try:
+        app()
+    except SkerryError as error:
+        print(f"skerry: {error}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,103 @@
+"""What people see in the terminal: a run's live status, and lists of what there is."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.table import Table
+
+from skerry.core.errors import SkerryError, did_you_mean
+from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
+from skerry.parts.actuator import ACTUATORS
+from skerry.parts.controller import CONTROLLERS
+from skerry.parts.interface import INTERFACES
+from skerry.parts.law import LAWS
+from skerry.parts.sensor import SENSORS
+from skerry.runner import Runner
+from skerry.scenario.loading import load_scenario, shipped_scenarios
+from skerry.scenario.vehicle import shipped_vehicles
+from skerry.terrain import TERRAINS
+from skerry.water.flow import CURRENTS, SURFACES
+from skerry.world import Robot, World, build_world
+
+FAMILIES = (LAWS, ACTUATORS, SENSORS, CONTROLLERS, SURFACES, CURRENTS, TERRAINS, INTERFACES)
+
+
+def run_in_terminal(
+    scenario: str, speed: float | None, duration: float | None, seed: int | None, overrides: Mapping[str, Any]
+) -> None:
+    """Build a world, run it, and show its status; Ctrl-C ends it cleanly."""
+    console = Console(stderr=True)
+    with build_world(scenario, seed, overrides) as world:
+        lasting = world.scenario.duration if duration is None else duration
+        loaded = world.scenario
+        console.print(
+            f"{loaded.name or scenario}: {len(world.robots)} robots, step {loaded.step} s, seed {loaded.seed}"
+        )
+        runner = Runner(world, speed)
+        before = signal.signal(signal.SIGINT, lambda *_: runner.stop())
+        try:
+            _run_with_status(console, runner, lasting)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        for robot in world.robots.values():
+            console.print(f"{world.time:9.2f} s  {_where(robot)}", soft_wrap=True)
+
+
+def _run_with_status(console: Console, runner: Runner, duration: float | None) -> None:
+    world = runner.world
+    columns = [SpinnerColumn(), TextColumn("{task.description}")] + ([] if duration is None else [BarColumn()])
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=duration)
+        start = world.time
+
+        def watch(factor: float) -> None:
+            progress.update(task, completed=world.time - start, description=_status(world, factor))
+
+        runner.run(duration, watch)
+
+
+def _status(world: World, factor: float) -> str:
+    first = next(iter(world.robots.values()), None)
+    return f"{world.time:8.1f} s  ×{factor:<6.1f} {_where(first) if first else ''}"
+
+
+def _where(robot: Robot) -> str:
+    pose, twist = robot.pose, robot.twist
+    x, y, z = pose.position
+    roll, pitch, yaw = quaternion_to_rpy(pose.orientation)
+    degrees = 57.29577951308232
+    return (
+        f"{robot.name}: x {x:.2f} y {y:.2f} z {z:.2f} m  heading {float(yaw_to_heading(yaw)):.0f}°  "
+        f"roll {roll * degrees:.0f}°  pitch {pitch * degrees:.0f}°  forward {twist.linear[0]:.2f} m/s"
+    )
+
+
+def list_contents(what: str) -> None:
+    """Print the names of what there is."""
+    parts = ("scenarios", "vehicles", "components")
+    if what != "all" and what not in parts:
+        raise SkerryError(f"there is no list of {what!r}; {did_you_mean(what, parts)}")
+    console = Console()
+    if what in {"all", "scenarios"}:
+        table = Table("scenario", "", title="Scenarios: skerry run NAME", title_justify="left", box=None)
+        for name in shipped_scenarios():
+            table.add_row(name, load_scenario(name).scenario.description)
+        console.print(table)
+    if what in {"all", "vehicles"}:
+        console.print("Vehicles:", ", ".join(shipped_vehicles()))
+    if what in {"all", "components"}:
+        table = Table(
+            "family",
+            "kinds",
+            title="Components, by the `kind` that a file gives",
+            title_justify="left",
+            box=None,
+        )
+        for family in FAMILIES:
+            table.add_row(family.name, ", ".join(family.kinds()) or "none yet")
+        console.print(table)

@@ -1,0 +1,28 @@
+"""Checks files as a user would run them: everything is loaded and built, nothing is stepped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from skerry.core.errors import SkerryError
+from skerry.scenario.vehicle import find_vehicle
+from skerry.world.build import build_world
+
+
+def check_file(name: str) -> str:
+    """Check a scenario or a vehicle; say in words what it is, or raise with all that is wrong."""
+    path = Path(name).expanduser()
+    if path.is_dir() or path.name == "vehicle.yaml":
+        folder = path.parent if path.name == "vehicle.yaml" else path
+        if find_vehicle(str(folder.resolve()), None) is None:
+            raise SkerryError(f"{folder}: there is no vehicle.yaml in this folder")
+        with build_world({"robots": {"vehicle": {"vehicle": str(folder.resolve())}}}) as world:
+            robot = world.robots["vehicle"]
+            return (
+                f"a vehicle with {len(robot.links)} links, {len(robot.forces)} forces and {len(robot.sensors)} sensors"
+            )
+    with build_world(name) as world:
+        scenario = world.scenario
+        return (
+            f"a scenario with {len(scenario.robots)} robots and {len(scenario.objects)} objects; step {scenario.step} s"
+        )

@@ -1,0 +1,117 @@
+"""The command line as a user meets it: real processes for what ends a process, the parser for the rest."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skerry.cli import parse_settings, parse_speed
+from skerry.core.errors import SkerryError
+
+
+def skerry(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "skerry", *arguments], capture_output=True, text=True, timeout=120)
+
+
+def test_a_run_of_no_time_builds_and_ends() -> None:
+    result = skerry("run", "--headless", "--duration", "0")
+    assert result.returncode == 0
+    assert "torpedo: x 0.00 y 0.00 z -3.00" in result.stderr
+
+
+def test_a_run_at_full_speed_lasts_as_long_as_it_was_told() -> None:
+    result = skerry("run", "torpedo_in_still_water", "--speed", "max", "--duration", "30", "--seed", "3")
+    assert result.returncode == 0
+    assert "seed 3" in result.stderr
+    assert "30.00 s  torpedo:" in result.stderr
+
+
+def test_a_value_can_be_set_from_the_command_line() -> None:
+    result = skerry("run", "--duration", "0", "--set", "robots.torpedo.pose.position=[1,2,-30]")
+    assert "x 1.00 y 2.00 z -30.00" in result.stderr
+
+
+def test_an_interrupt_ends_a_run_cleanly() -> None:
+    process = subprocess.Popen([sys.executable, "-m", "skerry", "run"], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    process.stderr.readline()  # the world is built
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=60)
+    assert process.returncode in {0, 130}
+    assert "Traceback" not in rest
+
+
+def test_an_unknown_scenario_is_one_message_with_a_guess() -> None:
+    result = skerry("run", "torpedo_in_stil_water")
+    assert result.returncode == 1
+    assert result.stderr.startswith("skerry: there is no scenario 'torpedo_in_stil_water'")
+    assert "did you mean 'torpedo_in_still_water'?" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_check_names_all_faults_of_a_file_and_fails(tmp_path: Path) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text("stpe: 1/100\nrobots:\n  a: {vehicle: torpdeo}\n")
+    result = skerry("check", str(file), "torpedo_in_still_water")
+    assert result.returncode == 1
+    assert "did you mean 'step'?" in result.stderr
+    assert "did you mean 'torpedo'?" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "a scenario with 1 robots" in result.stdout
+
+
+def test_check_takes_a_vehicle_folder(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[2] / "src" / "skerry" / "vehicles" / "torpedo"
+    assert "a vehicle with 6 links" in skerry("check", str(folder)).stdout
+    empty = skerry("check", str(tmp_path))
+    assert empty.returncode == 1
+    assert "no vehicle.yaml" in empty.stderr
+
+
+def test_list_shows_what_there_is() -> None:
+    shown = skerry("list").stdout
+    for word in ("torpedo_in_still_water", "torpedo", "force_points", "heightfield", "odometry"):
+        assert word in shown
+    assert "did you mean 'vehicles'?" in skerry("list", "vehicle").stderr
+
+
+def test_help_and_version_are_there() -> None:
+    assert skerry("--version").stdout.startswith("skerry 0.")
+    assert "--duration" in skerry("run", "--help").stdout
+
+
+def test_an_unknown_benchmark_is_guessed() -> None:
+    assert "did you mean 'physics'?" in skerry("bench", "phisics").stderr
+
+
+def test_settings_are_a_tree_of_yaml_values() -> None:
+    assert parse_settings(["a.b=1.5", "a.c=[1, 2]", "d=word"]) == {"a": {"b": 1.5, "c": [1, 2]}, "d": "word"}
+
+
+@pytest.mark.parametrize("text", ["a.b", "=5", "a..b=5", "a=[1"])
+def test_a_malformed_setting_is_explained(text: str) -> None:
+    with pytest.raises(SkerryError, match="--set"):
+        parse_settings([text])
+
+
+def test_a_setting_cannot_be_both_value_and_tree() -> None:
+    with pytest.raises(SkerryError, match="was given a value before"):
+        parse_settings(["a=1", "a.b=2"])
+
+
+def test_speed_is_a_number_or_max() -> None:
+    assert parse_speed("max") is None
+    assert parse_speed("2.5") == 2.5
+    for bad in ("fast", "0", "-1", "nan", "inf"):
+        with pytest.raises(SkerryError, match="--speed"):
+            parse_speed(bad)
+
+
+def test_json_of_the_benchmarks_is_a_tree_of_numbers() -> None:
+    from skerry.benchmarks import nested
+
+    tree = nested({"physics.core.step_us": 4.123456789, "startup.warm_s": 1.0})
+    assert json.loads(json.dumps(tree)) == {"physics": {"core": {"step_us": 4.12346}}, "startup": {"warm_s": 1.0}}

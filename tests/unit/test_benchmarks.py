@@ -1,0 +1,30 @@
+"""The benchmarks measure what they say; how fast a machine is, no test judges."""
+
+import math
+
+import pytest
+
+from skerry.benchmarks import goals, parts
+from skerry.benchmarks import physics as physics_benchmark
+from skerry.benchmarks.goal import Goal
+
+
+def test_the_physics_figures_have_exactly_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(physics_benchmark, "STEPS", 20)
+    monkeypatch.setattr(physics_benchmark, "WORLDS", 2)
+    values = physics_benchmark.measure()
+    names = ("step_us", "bare_step_us", "rtf", "batch_speedup", "hfield_overhead_percent")
+    assert set(values) == {f"physics.core.{name}" for name in names}
+    assert all(math.isfinite(value) for value in values.values())
+
+
+def test_every_part_has_goals_of_its_own() -> None:
+    assert {key.split(".")[0] for key in goals()} == set(parts())
+
+
+def test_a_goal_may_be_a_ratio_to_another_figure() -> None:
+    goal = Goal(1.6, times="bare")
+    assert goal.is_reached(3.0, {"bare": 2.0})
+    assert not goal.is_reached(3.3, {"bare": 2.0})
+    assert str(goal) == "≤ 1.6 × bare"
+    assert Goal(700, at_least=True).is_reached(701, {})
