@@ -13,7 +13,8 @@ from skerry.core.noise import Noise
 from skerry.parts.actuator import Actuator, ActuatorConfig
 from skerry.parts.law import Attachment, Law
 from skerry.physics.engine import Engine
-from skerry.physics.model import Body, LawBuilder, Model, Options, assemble
+from skerry.physics.model import Model, Options, assemble
+from skerry.physics.tree import Body, LawBuilder
 from skerry.scenario import Scenario, load_scenario
 from skerry.scenario.loading import LoadedScenario
 from skerry.terrain import Terrain
