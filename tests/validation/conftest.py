@@ -110,7 +110,7 @@ def vehicle(tmp_path: Path) -> Callable[..., str]:
         parts = [_link(name, link) for name, link in links.items()]
         parts += [_joint(name, joint) for name, joint in (joints or {}).items()]
         (folder / "robot.urdf").write_text(f'<robot name="craft">{"".join(parts)}</robot>')
-        (folder / "vehicle.yaml").write_text(yaml.safe_dump({"forces": _plain(forces or {})}))
+        (folder / "vehicle.yaml").write_text(yaml.safe_dump({"forces": _plain(forces or {})}, sort_keys=False))
         return str(folder)
 
     return write

@@ -103,3 +103,21 @@ def test_a_sliding_box_comes_to_rest_after_the_way_that_friction_gives(load, set
     assert world.objects["box"].twist.linear[0] == pytest.approx(0.0, abs=1e-3)
     expected = 1.5**2 / (2.0 * 0.5 * WEIGHT / (MASS * (1.0 + ratio)))
     assert world.objects["box"].pose.position[0] == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 5.0])
+def test_a_wet_arm_rests_on_the_limit_of_its_joint_as_a_dry_one_of_the_same_inertia(load, vehicle, ratio):
+    """As for the ground: m with m_a at its centre under g, and m + m_a under the gravity that gives it the same weight."""
+    joints = {"hinge": {"parent": "base", "child": "arm", "axis": [0, 1, 0], "type": "revolute", "range": (-0.5, 0.1)}}
+    water = {"kind": "added_mass", "link": "arm", "matrix": [2.0 * ratio] * 3 + [0.0] * 3, "position": [0.3, 0, 0]}
+    drag = {"drag": {"kind": "damping", "link": "arm", "linear": [0, 0, 0, 5, 5, 5]}}
+    found = []
+    for mass, gravity, forces in ((2.0, 9.81, {"water": water}), (2.0 * (1 + ratio), 9.81 / (1 + ratio), {})):
+        links = {"base": {}, "arm": {"mass": mass, "inertia": [0.01, 0.02, 0.02], "center": [0.3, 0, 0]}}
+        robot = {"vehicle": vehicle(links, forces | drag, joints), "anchored": True}
+        robot["pose"] = {"position": [0.0, 0.0, -10.0]}
+        world = load({"robots": {"arm": robot}, "gravity": gravity})
+        world.advance(5.0)
+        found.append(world.robots["arm"].joint_position("hinge") - 0.1)
+    assert found[1] > 1e-6
+    assert found[0] == pytest.approx(found[1], rel=1e-6)

@@ -1,1 +1,3 @@
 """Actuators, one kind per file, its law beside it."""
+
+NOT_KINDS = ("joints",)

@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     PlainSerializer,
     SerializeAsAny,
     ValidationError,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
-from skerry.core.documents import Document, Place, show_place
+from skerry.core.documents import Document, Place
 from skerry.core.errors import Fault, FileError, SkerryError, UnknownName, did_you_mean
+
+
+def _take_no_other_type(schema: object) -> None:
+    """Let `true` be no number and "5" no 5. Pydantic's own strict mode would refuse lists for tuples too."""
+    if isinstance(schema, dict):
+        if schema.get("type") in {"bool", "int", "float"}:
+            schema["strict"] = True
+        for inner in schema.values():
+            _take_no_other_type(inner)
+    elif isinstance(schema, list | tuple):
+        for inner in schema:
+            _take_no_other_type(inner)
 
 
 class Config(BaseModel):
     """Settings as pure data: unknown keys, NaN and wrong types are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        _take_no_other_type(schema)
+        return schema
 
     @classmethod
     def load(cls, document: Document, folder: Path | None = None) -> Self:
@@ -54,15 +75,20 @@ ConfigT = TypeVar("ConfigT", bound=Config)
 # ------------------------------------------------------------------------------------------------ field types
 
 
+_RATIONAL = re.compile(r"\s*[-+]?[0-9]{1,30}(?:\s*/\s*[0-9]{1,30}|(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,2})?)\s*")
+
+
 def _fraction(value: object) -> object:
-    if isinstance(value, str):
-        try:
-            return Fraction(value.replace(" ", ""))
-        except (ValueError, ZeroDivisionError):
-            raise PydanticCustomError("fraction", "is not a number or a fraction such as 1/200") from None
-    if isinstance(value, float):
-        return Fraction(str(value)) if value == value and abs(value) != float("inf") else value
-    return Fraction(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        text = str(value)  # a float too is taken as it is written: 0.1 is 1/10
+        if _RATIONAL.fullmatch(text):
+            try:
+                return Fraction("".join(text.split()))
+            except ZeroDivisionError:
+                pass
+    raise PydanticCustomError("fraction", "must be a number or a fraction such as 1/200")
 
 
 Rational = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(str, return_type=str)]
@@ -87,13 +113,29 @@ def files_from(folder: Path | None) -> Iterator[None]:
         _folder.reset(token)
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file; no path, however odd, is an error."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False  # a name too long, or a folder that may not be looked into
+
+
+def expand_user(path: str | Path) -> Path:
+    """The path with `~` as the user's home, if there is such a user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
 def _existing_file(value: object) -> object:
     if isinstance(value, str | Path):
-        path = Path(value).expanduser()
+        path = expand_user(value)
         folder = _folder.get()
         if not path.is_absolute() and folder is not None:
             path = folder / path
-        if not path.is_file():
+        if not is_file(path):
             raise PydanticCustomError("missing_file", "there is no file {path}", {"path": str(path)})
         return path
     return value
@@ -134,7 +176,7 @@ class Family:
     def _find(self, kind: str) -> type[KindConfig] | None:
         return _find_kind(self, kind)
 
-    def _points(self) -> list[Any]:
+    def _points(self) -> list[EntryPoint]:
         return list(entry_points(group=f"skerry.{self.name}"))
 
     def _not_kinds(self) -> set[str]:
@@ -145,7 +187,7 @@ class Family:
 def _find_kind(family: Family, kind: str) -> type[KindConfig] | None:
     for point in family._points():
         if point.name == kind:
-            return _class_of_kind(point.load(), kind, str(point.value))
+            return _class_of_point(point, kind)
     if not kind.isidentifier():
         return None
     for package in family.packages:
@@ -166,10 +208,15 @@ def _find_kind(family: Family, kind: str) -> type[KindConfig] | None:
     return None
 
 
-def _class_of_kind(member: object, kind: str, source: str) -> type[KindConfig]:
+def _class_of_point(point: EntryPoint, kind: str) -> type[KindConfig]:
+    where = f"the entry point {kind!r} ({point.value})"
+    try:
+        member = point.load()
+    except Exception as error:  # another package's code may fail in any way
+        raise SkerryError(f"{where} cannot be loaded: {type(error).__name__}: {error}") from error
     if isinstance(member, type) and issubclass(member, KindConfig) and _word(member) == kind:
         return member
-    raise SkerryError(f"the entry point {kind!r} ({source}) is not a KindConfig whose kind is {kind!r}")
+    raise SkerryError(f"{where} is not a KindConfig whose kind is {kind!r}")
 
 
 def _word(member: type[KindConfig]) -> str | None:
@@ -189,7 +236,7 @@ def of_kind(family: Family) -> Any:
             raise PydanticCustomError("no_kind", "has no `kind`; known: {kinds}", {"kinds": ", ".join(family.kinds())})
         try:
             chosen = family.find(value["kind"])
-        except UnknownName as error:
+        except SkerryError as error:
             raise PydanticCustomError("unknown_kind", "{text}", {"text": str(error)}) from None
         return chosen.model_validate(value)
 
@@ -199,74 +246,152 @@ def of_kind(family: Family) -> Any:
 # ------------------------------------------------------------------------------------------------ faults
 
 
-def faults_of(
-    error: ValidationError,
-    model: type[BaseModel],
-    document: Document,
-    place_of: Callable[[Place], Place] = lambda place: place,
-) -> list[Fault]:
+_WORDS = {
+    "model_type": "must be a mapping",
+    "dict_type": "must be a mapping",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "missing": "is missing",
+    "extra_forbidden": "is not a known key",
+    "union_tag_not_found": "has no `kind`",
+}
+"""What Pydantic finds, in a scenario's words."""
+_SAY_IT_ALL = {"no_kind", "missing_file", "unknown_kind", "missing", "extra_forbidden"}
+
+
+def faults_of(error: ValidationError, model: type[BaseModel], document: Document) -> list[Fault]:
     """Every fault of a validation error, with its place in the file and a guess at the right word."""
-    faults = []
-    for detail in error.errors(include_url=False):
-        place = tuple(part for part in detail["loc"] if not _is_type_tag(part))
-        kind, problem = detail["type"], detail["msg"]
-        found, hint = detail.get("input"), ""
-        if kind == "extra_forbidden":
-            problem, found = "is not a known key", None
-            hint = did_you_mean(str(place[-1]), _known_keys(model, place[:-1], document.data))
-        elif kind == "missing":
-            problem, found = "is missing", None
-        elif kind in {"no_kind", "missing_file", "unknown_kind"} or isinstance(found, dict | BaseModel):
-            found = None
-        problem = problem.removeprefix("Value error, ")
-        problem = problem[:1].lower() + problem[1:]
-        at = place_of(place)
-        faults.append(Fault(show_place(at), problem, found, document.line(at), hint))
-    return faults
+    details = [(detail, *_place_of(detail, document.data)) for detail in error.errors(include_url=False)]
+    meant = _meant_branches(details)
+    faults: dict[tuple[Place, str], Fault] = {}
+    for detail, place, branches in details:
+        if any(meant[where] != name for where, name in branches):
+            continue
+        last = place[-1] if place else None
+        if detail["type"] == "missing" and isinstance(last, int):
+            # A list that is too short lacks each of its last values: one fault is enough, and the last knows the count.
+            found = _child_at(document.data, place[:-1])
+            faults[place[:-1], ""] = document.fault(place[:-1], f"needs {last + 1} values", found)
+        else:
+            faults.setdefault((place, detail["msg"]), _fault_of(detail, place, model, document))
+    return list(faults.values())
 
 
-def _is_type_tag(part: str | int) -> bool:
-    """Pydantic puts the branch of a union into the place; people did not write it."""
-    return isinstance(part, str) and ("[" in part or part in {"float", "int", "str", "bool", "is-instance"})
+def _fault_of(detail: ErrorDetails, place: Place, model: type[BaseModel], document: Document) -> Fault:
+    kind, context, hint = detail["type"], detail.get("ctx", {}), ""
+    problem = _WORDS.get(kind, detail["msg"].removeprefix("Value error, ").replace("Input should", "must"))
+    found = place[-1] if detail["loc"][-1:] == ("[key]",) else _child_at(document.data, place)
+    if kind == "extra_forbidden":
+        hint = did_you_mean(str(place[-1]), _known_keys([model], place[:-1], document.data))
+    elif kind == "literal_error":
+        hint = _near(found, context["expected"])
+    elif kind == "union_tag_invalid":
+        place, problem, found = (*place, "kind"), "there is no such kind", context["tag"]
+        hint = did_you_mean(str(found), re.findall("'([^']*)'", context["expected_tags"]))
+    elif kind == "unknown_kind":
+        place = (*place, "kind")
+    if kind in _SAY_IT_ALL or isinstance(found, dict | BaseModel):
+        found = None
+    return document.fault(place, problem[:1].lower() + problem[1:], found, hint)
 
 
-def _known_keys(model: type[BaseModel], place: Place, data: object) -> list[str]:
-    """The keys that are allowed at a place, found by walking model and data together."""
-    current: Any = model
-    for part in place:
-        data = _child(data, part)
-        current = _type_at(current, part)
-        if isinstance(current, Family):
-            kind = data.get("kind") if isinstance(data, dict) else None
-            current = current._find(kind) if isinstance(kind, str) else None
-    for candidate in _models_in(current):
-        return list(candidate.model_fields)
-    return []
+def _near(found: object, expected: str) -> str:
+    hint = did_you_mean(str(found), re.findall("'([^']*)'", expected))
+    return hint if hint.startswith("did you mean") else ""  # the message lists the words already
+
+
+Located = tuple[ErrorDetails, Place, list[tuple[Place, str | int]]]
+"""A fault's details, its place, and the branches of unions it came by: the union's place, and the branch's name."""
+
+
+def _place_of(detail: ErrorDetails, data: object) -> tuple[Place, list[tuple[Place, str | int]]]:
+    """The place as people wrote it, and the branches of unions that Pydantic named in it."""
+    place: Place = ()
+    branches: list[tuple[Place, str | int]] = []
+    parts = detail["loc"]
+    for number, part in enumerate(parts):
+        is_missing = detail["type"] == "missing" and number == len(parts) - 1
+        if (child := _child(data, part)) is not _NOTHING or is_missing:
+            place, data = (*place, part), child
+        elif part != "[key]":
+            branches.append((place, part))
+    return place, branches
+
+
+def _meant_branches(details: list[Located]) -> dict[Place, str | int]:
+    """Of each union the branch that was likely meant: it takes this type of value, and has the fewest faults."""
+    ranks: dict[Place, dict[str | int, list[int]]] = {}
+    for detail, place, branches in details:
+        for where, name in branches:
+            rank = ranks.setdefault(where, {}).setdefault(name, [0, 0])
+            rank[0] |= place == where and detail["type"].endswith("_type")
+            rank[1] += 1
+    return {where: min(names, key=names.__getitem__) for where, names in ranks.items()}
+
+
+_NOTHING = object()
 
 
 def _child(data: object, part: str | int) -> object:
     if isinstance(data, dict):
-        return data.get(part)
-    return data[part] if isinstance(data, list | tuple) and isinstance(part, int) and part < len(data) else None
+        return data.get(part, _NOTHING)
+    inside = isinstance(data, list | tuple) and isinstance(part, int) and part < len(data)
+    return data[part] if inside else _NOTHING  # type: ignore[index]
 
 
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for argument in get_args(annotation) for model in _models_in(argument)]
+def _child_at(data: object, place: Place) -> object:
+    for part in place:
+        data = _child(data, part)
+    return None if data is _NOTHING else data
 
 
-def _type_at(current: Any, part: str | int) -> Any:
-    for model in _models_in(current):
-        if isinstance(part, str) and part in model.model_fields:
-            field = model.model_fields[part]
-            return _family_in(field.metadata) or field.annotation
-    arguments = get_args(current)
-    if arguments:
-        inner = arguments[-1]
-        return _family_in(get_args(inner)) or inner
-    return None
+def _known_keys(types: Iterable[Any], place: Place, data: object) -> list[str]:
+    """The keys that are allowed at a place, found by walking types and data together."""
+    word = _child(data, "kind")
+    keys: list[str] = []
+    for candidate in types:
+        if isinstance(candidate, Family):
+            found = candidate._find(word) if isinstance(word, str) else None
+            keys += _known_keys([found], place, data) if found else []
+        elif get_origin(candidate) is not None:
+            inner = _types_in(_item_type(candidate, place[0])) if place else []
+            keys += _known_keys(inner, place[1:], _child(data, place[0])) if place else []
+        elif issubclass(candidate, BaseModel) and _fits(candidate, word):
+            fields = candidate.model_fields
+            if not place:
+                keys += fields
+            elif field := fields.get(str(place[0])):
+                inner = _types_in(field.annotation, field.metadata)
+                keys += _known_keys(inner, place[1:], _child(data, place[0]))
+    return keys
 
 
-def _family_in(metadata: Any) -> Family | None:
-    return next((item for item in metadata if isinstance(item, Family)), None)
+def _types_in(annotation: Any, metadata: Sequence[Any] = ()) -> Iterator[Any]:
+    """The models, families and containers that a type may be."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if family := next((item for item in metadata if isinstance(item, Family)), None):
+        yield family
+    elif origin is Annotated:
+        yield from _types_in(arguments[0], arguments[1:])
+    elif origin in {Union, UnionType}:
+        for argument in arguments:
+            yield from _types_in(argument)
+    elif origin in {dict, list, tuple} or isinstance(annotation, type):
+        yield annotation
+
+
+def _item_type(container: Any, part: str | int) -> Any:
+    arguments = get_args(container)
+    if get_origin(container) is tuple and arguments[-1] is not Ellipsis:
+        return arguments[part] if isinstance(part, int) and part < len(arguments) else None
+    return arguments[0] if arguments[-1] is Ellipsis else arguments[-1]
+
+
+def _fits(model: type[BaseModel], word: object) -> bool:
+    """Whether a model may be the one of this `kind`."""
+    field = model.model_fields.get("kind")
+    return field is None or get_origin(field.annotation) is not Literal or word in get_args(field.annotation)

@@ -1,8 +1,10 @@
-"""YAML files read strictly: YAML 1.2 words, no duplicate keys, and the line of every value for error messages."""
+"""YAML files read strictly: YAML 1.2 words, no duplicate keys, and where each value was written for error messages."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,40 +15,50 @@ from skerry.core.errors import Fault, FileError
 
 Place = tuple[str | int, ...]
 
+MOST_LEVELS = 100
+"""Of nesting; no sensible file needs more, and the parser's own recursion ends the process at some 100,000."""
+MOST_COPIES = 100_000
+"""Values that aliases repeat: ten lines of aliases of aliases can stand for more values than memory holds."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a value was written: the file, the place in it, and the line if it has lines."""
+
+    source: str
+    place: Place
+    line: int | None
+
 
 @dataclass(frozen=True)
 class Document:
-    """A file's content as plain data, and where in the file each part of it stands."""
+    """A file's content as plain data, and where each part of it was written, which may be in other files too."""
 
     source: str
     data: Any
-    lines: dict[Place, int] = field(default_factory=dict)
+    origins: dict[Place, Origin] = field(default_factory=dict)
 
-    def line(self, place: Place) -> int | None:
-        """The line of a place, or of the nearest thing around it."""
+    def fault(self, place: Place, problem: str, found: object = None, hint: str = "") -> Fault:
+        """A fault at a place; its line is that of the nearest thing around it."""
         for end in range(len(place), -1, -1):
-            if place[:end] in self.lines:
-                return self.lines[place[:end]]
-        return None
+            if origin := self.origins.get(place[:end]):
+                return self._fault_of(origin, place[end:], problem, found, hint)
+        return Fault(show_place(place), problem, found, None, hint)
 
+    def _fault_of(self, origin: Origin, rest: Place, problem: str, found: object, hint: str) -> Fault:
+        shown = show_place((*origin.place, *rest))
+        if origin.source == self.source:
+            return Fault(shown, problem, found, origin.line, hint)
+        line = "" if origin.line is None else f"line {origin.line}: "
+        return Fault(f"{origin.source}: {line}{shown}", problem, found, None, hint)
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Plain data only, with the words of YAML 1.2: `on` is a word, and 1e-7 a number."""
-
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
-
-
-for _tag, _pattern, _first in (
-    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
-    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
-    ("int", r"^(?:[-+]?[0-9]+|0x[0-9a-fA-F]+)$", "-+0123456789"),
-    (
-        "float",
-        r"^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$",
-        "-+.0123456789",
-    ),
-):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
+    def part(self, place: Place) -> Document:
+        """The part of the document at a place, as a document."""
+        data, size = self.data, len(place)
+        for key in place:
+            data = data[key]
+        origins = {where[size:]: origin for where, origin in self.origins.items() if where[:size] == place}
+        return Document(self.source, data, origins)
 
 
 def show_place(place: Place) -> str:
@@ -57,69 +69,175 @@ def show_place(place: Place) -> str:
     return text
 
 
+# ------------------------------------------------------------------------------------------------ YAML 1.2
+
+
+_YAML = "tag:yaml.org,2002:"  # what `!!` stands for
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Plain data only, with the words of YAML 1.2: `on` is a word, and 1e-7 a number."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts words in quotes that either YAML 1.1 or 1.2 would take for something else."""
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
+    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+    ("int", r"^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$", "-+0123456789"),
+    (
+        "float",
+        r"^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$",
+        "-+.0123456789",
+    ),
+):
+    for _class in (_Loader, _Dumper):
+        _class.add_implicit_resolver(_YAML + _tag, re.compile(_pattern), list(_first))
+
+
+def _integer(text: str) -> int:
+    base = {"0x": 16, "0o": 8}.get(text[:2], 10)
+    return int(text, base)
+
+
+_SCALARS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "str": ("text", str),
+    "null": ("null", lambda text: None),
+    "bool": ("true or false", lambda text: {"true": True, "false": False}[text.lower()]),
+    "int": ("a whole number", _integer),
+    "float": ("a number", lambda text: float(re.sub(r"\.(?=inf|nan)", "", text.lower()))),
+}
+
+
+# ------------------------------------------------------------------------------------------------ reading and writing
+
+
 def read_document(path: Path) -> Document:
     """Read a YAML file; raise `FileError` in words if it is missing, unreadable or malformed."""
     try:
-        text = path.read_text(encoding="utf-8")
+        data = path.read_bytes()
     except FileNotFoundError:
         raise FileError(str(path), [Fault("", "there is no such file")]) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(str(path), [Fault("", f"cannot be read: {error}")]) from None
+    except OSError as error:
+        raise FileError(str(path), [Fault("", f"cannot be read: {error.strerror}")]) from None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileError(str(path), [Fault("", f"is not UTF-8 text: {error.reason}", line=line)]) from None
     return parse_document(text, str(path))
 
 
 def parse_document(text: str, source: str) -> Document:
     """Turn YAML text into a `Document`."""
-    loader = _Loader(text)
     try:
-        node = loader.get_single_node()
+        _refuse_deep(text, source)
+        node = yaml.compose(text, _Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else None
-        raise FileError(
-            source, [Fault("", f"is not valid YAML: {error.problem or error.context}", line=line)]
-        ) from None
-    except yaml.YAMLError as error:
-        raise FileError(source, [Fault("", f"is not valid YAML: {error}")]) from None
-    finally:
-        loader.dispose()
-    document = Document(source, None)
-    faults: list[Fault] = []
-    data = _construct(loader, node, (), document.lines, faults, set()) if node is not None else None
-    if faults:
-        raise FileError(source, faults)
-    return Document(source, data, document.lines)
+        problem = ", ".join(filter(None, (error.context, error.problem)))
+        raise FileError(source, [Fault("", f"is not valid YAML: {problem}", line=line)]) from None
+    except (yaml.YAMLError, UnicodeError) as error:
+        # Characters that YAML forbids: most are there because the file is none of text.
+        raise FileError(source, [Fault("", f"is not valid YAML: {' '.join(str(error).split())}")]) from None
+    reader = _Reader(source)
+    data = None if node is None else reader.value(node, (), frozenset())
+    if reader.faults:
+        raise FileError(source, reader.faults)
+    return Document(source, data, reader.origins)
 
 
-def _construct(
-    loader: Any, node: Any, place: Place, lines: dict[Place, int], faults: list[Fault], above: set[int]
-) -> Any:
-    lines[place] = node.start_mark.line + 1
-    if id(node) in above:
-        faults.append(Fault(show_place(place), "an alias that contains itself", line=lines[place]))
-        return None
-    if isinstance(node, yaml.ScalarNode):
+def dump_document(data: object) -> str:
+    """Plain data as YAML that `parse_document` reads back equal."""
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+
+
+def _refuse_deep(text: str, source: str) -> None:
+    level = 0
+    for event in yaml.parse(text, _Loader):
+        level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if level > MOST_LEVELS:
+            problem = f"is nested more than {MOST_LEVELS} levels deep"
+            raise FileError(source, [Fault("", problem, line=event.start_mark.line + 1)])
+
+
+class _Reader:
+    """Makes plain data of YAML's nodes, and collects the faults on the way."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.origins: dict[Place, Origin] = {}
+        self.faults: list[Fault] = []
+        self._seen: set[int] = set()
+        self._copies = 0
+
+    def value(self, node: Any, place: Place, above: frozenset[int]) -> Any:
+        line = node.start_mark.line + 1
+        self.origins[place] = Origin(self.source, place, line)
+        if id(node) in above:
+            return self._refuse(place, line, "an alias that contains itself")
+        self._count(node, line)
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node, place)
+        if not node.tag.startswith(_YAML):
+            return self._refuse_tag(node, place)
+        above = above | {id(node)}
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*place, i), above) for i, item in enumerate(node.value)]
+        return self._mapping(node, place, above)
+
+    def _count(self, node: Any, line: int) -> None:
+        self._copies += id(node) in self._seen
+        self._seen.add(id(node))
+        if self._copies > MOST_COPIES:
+            problem = f"its aliases repeat more than {MOST_COPIES} values"
+            raise FileError(self.source, [Fault("", problem, line=line)])
+
+    def _mapping(self, node: Any, place: Place, above: frozenset[int]) -> dict[str | int, Any]:
+        mapping: dict[str | int, Any] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            key = _key(key_node)
+            if key is None:
+                found = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
+                self._refuse(place, line, "a key must be a word", found)
+                continue
+            at = (*place, key)
+            if key in mapping:
+                self._refuse(at, line, f"given twice, first on line {self.origins[at].line}")
+                continue
+            mapping[key] = self.value(value_node, at, above)
+            self.origins[at] = Origin(self.source, at, line)
+        return mapping
+
+    def _scalar(self, node: Any, place: Place) -> Any:
+        line = node.start_mark.line + 1
+        what, read = _SCALARS.get(node.tag.removeprefix(_YAML), ("", None))
+        if read is None:
+            return self._refuse_tag(node, place)
         try:
-            return loader.construct_object(node)
-        except (yaml.YAMLError, ValueError) as error:
-            problem = getattr(error, "problem", None) or str(error)
-            faults.append(Fault(show_place(place), problem, node.value, lines[place]))
-            return None
-    above = above | {id(node)}
-    if isinstance(node, yaml.SequenceNode):
-        return [_construct(loader, n, (*place, i), lines, faults, above) for i, n in enumerate(node.value)]
-    mapping: dict[Any, Any] = {}
-    for key_node, value_node in node.value:
-        key = loader.construct_object(key_node) if isinstance(key_node, yaml.ScalarNode) else None
-        line = key_node.start_mark.line + 1
-        if key is None or isinstance(key, float):
-            faults.append(Fault(show_place(place), "a key must be a word", getattr(key_node, "value", key), line))
-            continue
-        key = str(key) if isinstance(key, bool) else key
-        if key in mapping:
-            first = lines[(*place, key)]
-            faults.append(Fault(show_place((*place, key)), f"given twice, first on line {first}", line=line))
-            continue
-        mapping[key] = _construct(loader, value_node, (*place, key), lines, faults, above)
-        lines[(*place, key)] = line
-    return mapping
+            return read(node.value)
+        except (ValueError, KeyError):
+            return self._refuse(place, line, f"is not {what}", node.value)
+
+    def _refuse_tag(self, node: Any, place: Place) -> None:
+        tag = node.tag.replace(_YAML, "!!")
+        self._refuse(place, node.start_mark.line + 1, f"the tag {tag} is not known; leave it out")
+
+    def _refuse(self, place: Place, line: int, problem: str, found: object = None) -> None:
+        self.faults.append(Fault(show_place(place), problem, found, line))
+
+
+def _key(node: Any) -> str | int | None:
+    kind = node.tag.removeprefix(_YAML)
+    if kind in {"str", "bool"}:
+        return str(node.value)
+    if kind == "int":
+        with suppress(ValueError):
+            return _integer(node.value)
+    return None

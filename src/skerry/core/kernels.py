@@ -6,12 +6,15 @@ it calls. So an edit anywhere below a kernel gives it a new place, and a stale o
 
 from __future__ import annotations
 
+import builtins
+import dis
 import hashlib
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,22 +30,19 @@ from numba.extending import intrinsic
 
 # Sums may be reordered and fused, but NaN and infinity stay what they are: divergence must be seen.
 FASTMATH = {"reassoc", "nsz", "arcp", "contract", "afn"}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": FASTMATH}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """A native function, to be called from Python or from other kernels; releases the GIL."""
-    return _compile(function, lambda f: numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)(f))
+    return _compile(function, lambda f, cached: numba.njit(cache=cached, nogil=True, **OPTIONS)(f), "")
 
 
 def native(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """A native function with a C signature and an `address`, to be called through a pointer."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return _compile(
-            function,
-            lambda f: numba.cfunc(signature, cache=True, error_model="numpy", fastmath=FASTMATH)(f),
-            str(signature),
-        )
+        return _compile(function, lambda f, cached: numba.cfunc(signature, cache=cached, **OPTIONS)(f), str(signature))
 
     return decorate
 
@@ -52,47 +52,54 @@ def native(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 @cache
 def cache_folder() -> Path | None:
-    """The folder of compiled kernels: SKERRY_CACHE_DIR, or the user's cache folder; None if neither can be written."""
-    if given := os.environ.get("SKERRY_CACHE_DIR"):
-        root = Path(given)
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Caches" / "skerry"
-    elif sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "skerry"
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skerry"
-    folder = root / "kernels"
+    """The folder of compiled kernels: SKERRY_CACHE_DIR, or the user's cache folder; None if it cannot be written."""
+    folder: Path | str = "the user's cache folder"
     try:
+        folder = _cache_root().absolute() / "kernels"
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return folder
-    except OSError as error:
-        _say(f"skerry: compiled kernels cannot be kept in {folder} ({error.strerror}); set SKERRY_CACHE_DIR")
+    except (OSError, RuntimeError) as error:  # RuntimeError: a user without a home
+        reason = getattr(error, "strerror", None) or error
+        _say(
+            f"skerry: compiled kernels cannot be kept in {folder} ({reason}), so that every start takes about half a "
+            "minute; set SKERRY_CACHE_DIR to a folder that can be written"
+        )
         return None
 
 
-_KEYS: dict[int, str] = {}  # id of a kernel object → its key; kernels are module-level and live as long as the process
+def _cache_root() -> Path:
+    if given := os.environ.get("SKERRY_CACHE_DIR"):
+        return Path(given).expanduser()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "skerry"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "skerry"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skerry"
 
 
-def _compile(function: Callable[..., Any], build: Callable[[Callable[..., Any]], Any], signature: str = "") -> Any:
+def _compile(function: Callable[..., Any], build: Callable[[Callable[..., Any], bool], Any], signature: str) -> Any:
+    assert isinstance(function, FunctionType)
     key = _key_of(function, signature)
-    with _caching_in(key) as place:
-        if signature and not any(place.glob("**/*.nbc")):
-            _announce()
-        result = build(function)
-    _KEYS[id(result)] = key
+    folder = cache_folder()
+    if folder is None or not Path(function.__code__.co_filename).is_file():
+        result = build(function, False)
+    else:
+        with _caching_in(folder / key):
+            if signature and not any((folder / key).glob("**/*.nbc")):
+                _announce()
+            result = build(function, True)
+    _KEYS[id(result)] = (key, result)
     return result
 
 
 @contextmanager
-def _caching_in(key: str) -> Iterator[Path]:
-    """Point numba at the folder of this key while it sets up a kernel; its global setting is the user's own."""
-    folder = cache_folder()
-    place = (folder or Path(tempfile.gettempdir()) / f"skerry-{os.getpid()}") / key
+def _caching_in(place: Path) -> Iterator[None]:
+    """Point numba at a folder while it sets up a kernel; its global setting is the user's own."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(place)
     try:
-        yield place
+        yield
     finally:
         numba.config.CACHE_DIR = before
 
@@ -106,6 +113,15 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+# ------------------------------------------------------------------------------------------------ keys
+
+_KEYS: dict[int, tuple[str, Any]] = {}
+"""Of each kernel, by its id, the key; and the kernel itself, so that its id stays its own."""
+
+_OUTSIDE = {"numpy", "math", "cmath", "numba", "llvmlite", "builtins"}
+"""Packages that change with their version only."""
+
+
 @cache
 def _versions() -> str:
     found = [f"python {sys.version_info[:2]}"]
@@ -117,57 +133,114 @@ def _versions() -> str:
     return ", ".join(found)
 
 
-def _key_of(function: Callable[..., Any], signature: str) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(f"{_versions()}|{signature}|".encode())
-    assert isinstance(function, FunctionType)
-    _digest_function(function, digest, set())
-    return digest.hexdigest()
+def _key_of(function: FunctionType, signature: str) -> str:
+    digest = _Digest()
+    digest.add(_versions(), signature, *(f"{name} {sorted(value)}" for name, value in OPTIONS.items()))
+    digest.add_function(function)
+    return digest.key()
 
 
-def _digest_function(function: FunctionType, digest: Any, seen: set[int]) -> None:
-    if id(function) in seen:
-        return
-    seen.add(id(function))
-    names = _digest_code(function.__code__, digest)
-    for name in sorted(names & function.__globals__.keys()):
-        digest.update(f"{name}=".encode())
-        _digest_value(function.__globals__[name], digest, seen)
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        digest.update(f"{name}=".encode())
-        _digest_value(cell.cell_contents, digest, seen)
+class _Digest:
+    """A hash of all that a kernel's machine code is made from."""
 
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+        self._seen: set[int] = set()
 
-def _digest_code(code: CodeType, digest: Any) -> set[str]:
-    digest.update(code.co_code)
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _digest_code(constant, digest)
+    def key(self) -> str:
+        return self._hash.hexdigest()
+
+    def add(self, *texts: str) -> None:
+        for text in texts:
+            self._hash.update(f"{len(text)}:{text}".encode())
+
+    def add_function(self, function: FunctionType) -> None:
+        if id(function) in self._seen:
+            return
+        self._seen.add(id(function))
+        code = function.__code__
+        cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+        known = {**vars(builtins), **function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
+        self.add_value((function.__defaults__, tuple(sorted((function.__kwdefaults__ or {}).items()))))
+        self._add_code(code)
+        for name, *attributes in sorted(_outer_names(code)):
+            if name in known:
+                self.add(name, *attributes)
+                self.add_value(_reach(known[name], attributes))
+            elif name != function.__name__:
+                raise NameError(
+                    f"the kernel {function.__qualname__} uses {name!r}, which does not stand above it; "
+                    "what is defined below it could change without its compiled form being made anew"
+                )
+
+    def _add_code(self, code: CodeType) -> None:
+        self.add(code.co_code.hex(), repr((code.co_names, code.co_varnames, code.co_freevars)))
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self._add_code(constant)
+            else:
+                self.add_value(constant)
+
+    def add_value(self, value: Any) -> None:
+        if id(value) in _KEYS:
+            self.add(_KEYS[id(value)][0])
+        elif str(getattr(value, "__module__", "")).split(".")[0] in _OUTSIDE and hasattr(value, "__qualname__"):
+            self.add(value.__module__, value.__qualname__)
+        elif isinstance(function := _python_function(value), FunctionType):
+            self.add(repr(sorted(getattr(value, "targetoptions", {}).items())))
+            self.add_function(function)
+        elif isinstance(value, tuple):
+            self.add(type(value).__qualname__, str(len(value)))
+            for item in value:
+                self.add_value(item)
+        elif isinstance(value, np.ndarray):
+            self.add(repr((value.dtype, value.shape)), value.tobytes().hex())
+        elif isinstance(value, frozenset):
+            self.add(*sorted(map(repr, value)))
+        elif isinstance(value, type) and issubclass(value, Enum):
+            self.add(value.__qualname__, *(repr((member.name, member.value)) for member in value))
+        elif isinstance(value, types.ExternalFunction):
+            self.add(value.symbol, str(value.sig))
+        elif isinstance(value, _TOLD_BY_REPR):
+            self.add(type(value).__qualname__, repr(value))
         else:
-            digest.update(repr(constant).encode())
-    digest.update(repr((code.co_names, code.co_varnames)).encode())
-    return names
+            self.add(os.urandom(16).hex())  # whatever it is, it may change unseen: compiled anew each time
 
 
-def _digest_value(value: object, digest: Any, seen: set[int]) -> None:
-    inner = getattr(value, "py_func", None) or getattr(value, "_pyfunc", None) or getattr(value, "_defn", value)
-    if id(value) in _KEYS:
-        digest.update(_KEYS[id(value)].encode())
-    elif isinstance(value, ModuleType):
-        file = getattr(value, "__file__", None)
-        outside = value.__name__.split(".")[0] in {"numpy", "math", "numba", "llvmlite"}
-        digest.update(value.__name__.encode() if outside or file is None else Path(file).read_bytes())
-    elif isinstance(inner, FunctionType):
-        _digest_function(inner, digest, seen)
-    elif isinstance(value, np.ndarray):
-        digest.update(repr((value.dtype, value.shape)).encode() + value.tobytes())
-    elif isinstance(value, int | float | complex | str | bytes | bool | tuple | frozenset | type(None) | np.generic):
-        digest.update(repr(value).encode())
-    else:
-        digest.update(
-            f"{type(value).__qualname__} {getattr(value, '__name__', '')}{getattr(value, 'symbol', '')}".encode()
-        )
+_TOLD_BY_REPR: tuple[type, ...] = (
+    *(int, float, complex, str, bytes, type(None), type(Ellipsis)),
+    *(np.generic, np.dtype, np.ufunc, types.Type, ir.Type),
+)
+"""What its repr says all about, in every process alike."""
+
+
+def _python_function(value: Any) -> Any:
+    """The Python function that a dispatcher, a C function or an intrinsic is made from; or the value itself."""
+    return getattr(value, "py_func", None) or getattr(value, "_pyfunc", None) or getattr(value, "_defn", value)
+
+
+def _reach(value: Any, attributes: list[str]) -> Any:
+    """What a kernel takes from a module, by its name there; other values are taken as a whole."""
+    for attribute in attributes:
+        if not isinstance(value, ModuleType):
+            break
+        value = getattr(value, attribute)
+    return value
+
+
+def _outer_names(code: CodeType) -> set[tuple[str, ...]]:
+    """The names that a function looks up outside itself, each with the attributes that it takes of it."""
+    found: set[tuple[str, ...]] = set()
+    current: tuple[str, ...] = ()
+    for step in dis.get_instructions(code):
+        if step.opname in {"LOAD_ATTR", "LOAD_METHOD"} and current:
+            current = (*current, str(step.argval))
+            continue
+        found.add(current)
+        current = (str(step.argval),) if step.opname in {"LOAD_GLOBAL", "LOAD_DEREF"} else ()
+    own = {(name,) for name in (*code.co_cellvars, *code.co_varnames)}
+    inner = [_outer_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return {names for names in found.union(*inner) if names and names[:1] not in own}
 
 
 # ------------------------------------------------------------------------------------------------ raw memory

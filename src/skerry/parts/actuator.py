@@ -1,33 +1,100 @@
-"""An actuator: takes one keyword as its command, keeps its constants in a law and its state in userdata."""
+"""An actuator: takes one keyword as its command, keeps its constants in laws and its state in userdata."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from fractions import Fraction
+from math import isfinite
 
-from skerry.core.config import Family
+from pydantic import Field
+
+from skerry.core.config import Family, Rational
+from skerry.core.errors import SkerryError, did_you_mean
 from skerry.parts.component import Component, ComponentConfig, Mount
-from skerry.parts.law import Attachment, Law
+from skerry.parts.law import Attach, Law
+from skerry.parts.watchdog import Watchdog
 
 ACTUATORS = Family("actuators", "skerry.actuators")
 
 
 class Actuator(Component):
-    """Holds a command until the next one; its limits, lag and reset value are in its law."""
+    """Holds a command until the next one. A command beyond the limits is the limit."""
 
-    law: Law
+    keyword: str  # of `command`: rpm, percent, angle, …
 
-    @abstractmethod
+    def __init__(
+        self,
+        laws: list[tuple[str, Law]],
+        limits: tuple[float, float],
+        reset_value: float,
+        expected_frequency: Fraction | None,
+    ) -> None:
+        self.laws = laws  # each with the link that it acts on
+        self.limits = limits
+        self.reset_value = reset_value
+        self.watchdog = Watchdog(expected_frequency)
+
     def command(self, **value: float) -> None:
-        """Set what is wanted, by the actuator's own keyword: rpm=, percent=, angle=, …"""
+        """Set what is wanted, by the actuator's own keyword, from the API, a key or a controller."""
+        self._set(self._checked(value))
+        self.watchdog.release()
 
-    @abstractmethod
+    def receive(self, **value: float) -> None:
+        """Set what is wanted, from an outside interface: from now on the watchdog awaits the next message."""
+        self._set(self._checked(value))
+        self.watchdog.message()
+
     def reset(self) -> None:
         """Go back to the reset value."""
+        self._set(self.reset_value)
+
+    @property
+    @abstractmethod
+    def wanted(self) -> float:
+        """What was commanded."""
+
+    @property
+    @abstractmethod
+    def feedback(self) -> float:
+        """What it really does now, in the unit of its command."""
+
+    @abstractmethod
+    def _set(self, value: float) -> None:
+        """Write a value within the limits where native code reads it."""
+
+    def _checked(self, value: dict[str, float]) -> float:
+        if list(value) != [self.keyword]:
+            given = ", ".join(value) or "nothing"
+            hint = did_you_mean(given, [self.keyword])
+            raise SkerryError(f"this actuator is commanded by `{self.keyword}=`, not by {given}; {hint}")
+        wanted = float(value[self.keyword])
+        if not isfinite(wanted):
+            raise SkerryError(f"a command must be a number, not {self.keyword}={wanted}")
+        return min(max(wanted, self.limits[0]), self.limits[1])
+
+    def state(self) -> bytes:
+        return self.watchdog.state()
+
+    def set_state(self, state: bytes) -> None:
+        self.watchdog.set_state(state)
 
 
 class ActuatorConfig(ComponentConfig, Mount):
     """Settings of an actuator on a link."""
 
-    def build(self, at: Attachment) -> Actuator:
-        """The actuator, for the link it is attached to."""
+    expected_frequency: Rational | None = Field(
+        Fraction(2), gt=0, description="Hz at which an outside interface must command; silence resets; null never does"
+    )
+
+    def build(self, attach: Attach) -> Actuator:
+        """The actuator; `attach` finds the links that it acts on."""
         raise NotImplementedError
+
+    @property
+    def turns_for_the_eye(self) -> bool:
+        """Whether the joint of its link is only seen to turn, and what it carries is fixed as far as forces go."""
+        return False
+
+    def trim_ballast(self, density: float) -> float:
+        """The mass of water, kg, that it holds when the vehicle floats freely in water of this density."""
+        return 0.0

@@ -10,6 +10,7 @@ or other laws.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,8 +18,9 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from skerry.core import urdf
 from skerry.core.config import Family, Vector3
-from skerry.core.errors import SkerryError, did_you_mean
+from skerry.core.frames import Pose
 from skerry.core.kernels import floats, kernel, load_float, load_word, native, words
 from skerry.parts.component import Component, ComponentConfig, Mount
 
@@ -53,7 +55,10 @@ WATER_TABLE: Final = 5  # address of its table
 TIME_OFFSET: Final = 6  # of time in mjData, bytes
 BODY: Final = 7  # MuJoCo's number of the link
 LAYOUT: Final = 8  # address of the engine's list of offsets
-HEADER: Final = 10  # words
+JOINT_POSITION: Final = 9  # for a law on a joint: its place among positions,
+JOINT_AXIS: Final = 10  # among velocities and forces,
+JOINT_INERTIA: Final = 11  # and on the diagonal of the mass matrix
+HEADER: Final = 12  # words
 
 LAW = types.void(types.int64, types.int64, types.int64)
 law = native(LAW)
@@ -136,20 +141,27 @@ def add_inertia(block: Any, inertia: Any, share: float, v: Any, bias: Any) -> No
 
 @dataclass(frozen=True)
 class Attachment:
-    """What a law may know of the link it is attached to when it is built."""
+    """What a part may know of the link it is attached to when it is built.
+
+    Links that are fixed to each other move as one body; mass, centre and inertia are that body's, in its own frame.
+    """
 
     robot: str
     link: str
+    offset: Pose  # of the link in the body that carries it
     mass: float
-    center_of_mass: NDArray[np.float64]  # (3,), m, in the link's frame
-    inertia: NDArray[np.float64]  # (3, 3), kg m², about the centre of mass, in the link's axes
+    center_of_mass: NDArray[np.float64]  # (3,), m
+    inertia: NDArray[np.float64]  # (3, 3), kg m², about the centre of mass
+    joint: urdf.Joint | None  # that moves the link; None for the root
+    robot_mass: float  # of all links
+    neutral_volume: float  # m³ that the robot must displace to float freely in its trim
     water_density: float
     gravity: float
     step: float
 
-    def spatial_inertia(self) -> NDArray[np.float64]:
-        """The link's own 6×6 rigid-body inertia about its origin (Fossen 2021, eq. 3.49)."""
-        return spatial_inertia(self.mass, self.center_of_mass, self.inertia)
+
+Attach = Callable[[str], Attachment]
+"""Finds a link by its name; raises an error that guesses the right one."""
 
 
 @dataclass
@@ -165,6 +177,10 @@ class Law(Component):
     damping: NDArray[np.float64] | None = None  # (6, 6): the largest drag slope, for the check of explicit steps
     center_of_mass: Vector3 | None = None  # where the law puts the link's centre of mass
     weightless: bool = False  # the law supplies the link's weight itself
+    joint: str | None = None  # a law on this joint instead of on the link: it has no block
+    joint_start: float = 0.0  # where that joint stands at the start
+    armature: float = 0.0  # inertia of the drive that turns with the joint, kg m² or kg
+    inertia_place: int | None = None  # of the constant that takes the inertia that the joint feels
     memory: NDArray[np.float64] = field(init=False, repr=False)  # the state: (n,), or (worlds, n) in a batch
 
     def __post_init__(self) -> None:
@@ -179,6 +195,10 @@ class LawConfig(ComponentConfig, Mount):
     def build(self, at: Attachment) -> Law:
         """The law, for the link it is attached to."""
         raise NotImplementedError
+
+    def place(self, at: Attachment) -> Pose:
+        """Where it sits on the body that carries its link."""
+        return at.offset @ self.offset()
 
 
 def shift(position: Vector3 | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -198,9 +218,3 @@ def spatial_inertia(
     own[3:, 3:] = inertia
     to_center = shift(center)
     return np.asarray(to_center.T @ own @ to_center)
-
-
-def need_link(link: str, known: list[str], place: str) -> None:
-    """Raise an error that guesses the link's right name if there is none of this name."""
-    if link not in known:
-        raise SkerryError(f"{place}: there is no link {link!r}; {did_you_mean(link, known)}")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Generic, Protocol, TypeVar
 
+from numpy.typing import ArrayLike
 from pydantic import Field
 
 from skerry.core.config import Family, Rational
 from skerry.core.frames import Pose, Twist
+from skerry.core.geo import Projection
 from skerry.core.noise import Noise
 from skerry.parts.component import Component, ComponentConfig, Mount
 
@@ -20,7 +22,9 @@ Reading = TypeVar("Reading", covariant=True)
 class Truth(Protocol):
     """The noise-free instant of one robot; all that a sensor may see.
 
-    Poses and twists are in the world (ENU); a twist is that of the link's origin. `before` means one step ago.
+    `sample_water` gives a `WaterSample` of the sea at points, now; `projection` leads from the world to the earth,
+    where the scenario says where it is. Poses and twists are in the world (ENU); a twist is that of the link's origin.
+    `before` means one step ago.
     """
 
     @property
@@ -32,9 +36,10 @@ class Truth(Protocol):
     @property
     def gravity(self) -> float: ...
     @property
-    def water(self) -> Any: ...
-    @property
     def terrain(self) -> Any: ...
+    @property
+    def projection(self) -> Projection | None: ...
+    def sample_water(self, points: ArrayLike) -> Any: ...
     def pose(self, link: str) -> Pose: ...
     def pose_before(self, link: str) -> Pose: ...
     def twist(self, link: str) -> Twist: ...
@@ -53,6 +58,11 @@ class SensorConfig(ComponentConfig, Mount):
     """Settings of a sensor on a link."""
 
     frequency: Rational = Field(gt=0, description="readings per second, Hz; at most one a step")
+
+    @property
+    def needs_reference(self) -> bool:
+        """Whether the scenario must say where on earth it is."""
+        return False
 
     def build(self) -> Sensor[Any]:
         """The sensor."""

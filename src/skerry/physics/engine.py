@@ -79,6 +79,8 @@ class Engine:
         self._places = _places(first)
         for model, row in zip(self.models, self.states, strict=True):
             row[self._places["userdata"]] = model.initial_userdata
+            for place, start in model.joint_starts.items():
+                row[self._places["qpos"].start + place] = start
         self.refresh()
 
     # -------------------------------------------------------------------------------------------- stepping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.core.errors import EngineError, SkerryError
+from skerry.core.errors import EngineError, SkerryError, did_you_mean
 from skerry.core.frames import Pose
 from skerry.parts import law as laws
-from skerry.parts.law import Attachment, Law, need_link
+from skerry.parts.law import Attachment, Law
 from skerry.physics.links import MOST_AXES, finish_law, link_constants, link_laws
-from skerry.physics.mujoco import DATA_OFFSETS, mujoco
+from skerry.physics.mujoco import mujoco
 from skerry.physics.program import NUMERIC_NAME, Program, table_of
-from skerry.physics.tree import Body, add_tree, carried, combined_inertia
-from skerry.physics.wet_mass import check_explicit_step, soften_contacts
+from skerry.physics.tree import Body, add_tree, carriers, combined_inertia, joint_above
+from skerry.physics.wet_mass import check_explicit_step, joint_inertias, soften_contacts
 from skerry.terrain import ContactHeightfield, Terrain
 from skerry.water import Water
 
@@ -59,6 +59,7 @@ class Model:
     law_slots: dict[tuple[str, str], tuple[int, int]]  # place of each law's state in userdata: start, count
     blocks: dict[int, int]  # start of the block of each wet body in userdata
     initial_userdata: NDArray[np.float64]
+    joint_starts: dict[int, float] = field(default_factory=dict)  # position number → where a driven joint begins
 
     @cached_property
     def structure(self) -> str:
@@ -77,33 +78,34 @@ class Model:
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
+Laws = dict[str, tuple[str, Law]]  # name → the link that it acts on, and the law
+
+
 def assemble(bodies: Sequence[Body], water: Water, terrain: Terrain | None, options: Options) -> Model:
     """Compile the world; every fault is a `SkerryError` in words."""
     spec = mujoco.MjSpec()
     _set_options(spec, options)
-    built = [_build_laws(body, water, options) for body in bodies]
-    links: dict[str, dict[str, LinkHandle]] = {}
-    offsets: list[dict[str, tuple[str, Pose]]] = []
     if terrain is not None:
         _add_terrain(spec, terrain)
-    for body, built_laws in zip(bodies, built, strict=True):
-        offsets.append(add_tree(spec, body, built_laws))
-    spec.nuserdata = sum(
-        laws.BLOCK * len({link for link, _ in built_laws.values()})
-        + sum(law.initial_state.size for _, law in built_laws.values())
-        for built_laws in built
-    )
+    placed = {body.name: carriers(body) for body in bodies}
+    built = {body.name: _build_laws(body, placed[body.name], water, options) for body in bodies}
+    for body in bodies:
+        add_tree(spec, body, placed[body.name], list(built[body.name].values()))
+        on_links = {placed[body.name][link][0] for link, law in built[body.name].values() if law.joint is None}
+        spec.nuserdata += laws.BLOCK * len(on_links)
+        spec.nuserdata += sum(law.initial_state.size for _, law in built[body.name].values())
     spec.add_numeric(name=NUMERIC_NAME, size=2, data=[0.0, 0.0])
     try:
         compiled = spec.compile()
     except (ValueError, mujoco.FatalError) as error:
         raise EngineError(f"MuJoCo cannot build this world: {_one_line(error)}") from None
 
-    for body, places in zip(bodies, offsets, strict=True):
-        links[body.name] = {
-            link: LinkHandle(compiled.body(f"{body.name}/{carrier}").id, pose)
-            for link, (carrier, pose) in places.items()
+    links = {
+        owner: {
+            link: LinkHandle(compiled.body(f"{owner}/{carrier}").id, pose) for link, (carrier, pose) in places.items()
         }
+        for owner, places in placed.items()
+    }
     model = Model(
         compiled,
         Program(),
@@ -112,89 +114,108 @@ def assemble(bodies: Sequence[Body], water: Water, terrain: Terrain | None, opti
         links,
         {body.name: links[body.name][body.robot.root].body for body in bodies},
         {body.name: _joint_numbers(compiled, body) for body in bodies},
-        {
-            body.name: {name: law for name, (_, law) in built_laws.items()}
-            for body, built_laws in zip(bodies, built, strict=True)
-        },
+        {owner: {name: law for name, (_, law) in tree.items()} for owner, tree in built.items()},
         {},
         {},
         np.zeros(compiled.nuserdata),
     )
-    _place_laws(
-        model,
-        [{n: (links[b.name][k].body, w) for n, (k, w) in t.items()} for b, t in zip(bodies, built, strict=True)],
-    )
+    _place_laws(model, built)
     return model
 
 
 # ------------------------------------------------------------------------------------------------ laws
 
 
-def _build_laws(body: Body, water: Water, options: Options) -> dict[str, tuple[str, Law]]:
+def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, options: Options) -> Laws:
     """Every law of a tree with the link it acts on."""
-    built: dict[str, tuple[str, Law]] = {}
-    kept = {link for link, _ in body.laws.values()}
-    for name, (link, build) in body.laws.items():
-        place = f"{body.name}.{name}"
-        need_link(link, list(body.robot.links), place)
-        mass, center, inertia = combined_inertia(body.robot, carried(body.robot, link, kept))
-        at = Attachment(body.name, link, mass, center, inertia, water.density, options.gravity, float(options.step))
+    robot_mass = sum(link.inertial.mass for link in body.robot.links.values() if link.inertial is not None)
+    neutral = (robot_mass + body.trim_ballast) / (body.trim_density or water.density)
+
+    def attach(link: str) -> Attachment:
+        if link not in places:
+            raise SkerryError(f"there is no link {link!r}; {did_you_mean(link, places)}")
+        carrier, offset = places[link]
+        return Attachment(
+            body.name,
+            link,
+            offset,
+            *combined_inertia(body, carrier, places),
+            joint_above(body.robot, link),
+            robot_mass,
+            neutral,
+            water.density,
+            options.gravity,
+            float(options.step),
+        )
+
+    built: Laws = {}
+    for name, build in body.laws.items():
         try:
-            built[name] = (link, build(at))
+            made = build(attach)
         except SkerryError as error:
-            raise SkerryError(f"{place}: {error}") from None
+            raise SkerryError(f"{body.name}.{name}: {error}") from None
+        for number, (link, law) in enumerate(made):
+            built[name if number == 0 else f"{name}.{number}"] = (link, law)
     return built
 
 
-def _place_laws(model: Model, built: list[dict[str, tuple[int, Law]]]) -> None:
+def _place_laws(model: Model, built: dict[str, Laws]) -> None:
     """Lay out userdata, write the tables, and bind the program to the compiled model."""
     compiled, options = model.compiled, model.options
-    wet: dict[int, list[tuple[Law, int]]] = {}
+    on_links: dict[int, list[tuple[Law, int]]] = {}
+    on_joints: list[tuple[Law, int, int]] = []
     added: dict[int, NDArray[np.float64]] = {}
     place = 0
-    for tree, (owner, owned) in zip(built, model.laws.items(), strict=True):
-        for name, (body, law) in tree.items():
-            assert owned[name] is law
-            if body not in model.blocks:
+    for owner, tree in built.items():
+        for name, (link, law) in tree.items():
+            body = model.links[owner][link].body
+            if law.joint is None and body not in model.blocks:
                 model.blocks[body] = place
                 place += laws.BLOCK
             size = law.initial_state.size
             model.law_slots[owner, name] = (place, size)
             model.initial_userdata[place : place + size] = law.initial_state
-            wet.setdefault(body, []).append((law, place))
-            place += size
+            if law.joint is None:
+                on_links.setdefault(body, []).append((law, place))
+            else:
+                on_joints.append((law, place, model.joints[owner][law.joint]))
             if law.added_mass is not None:
                 added[body] = added.get(body, np.zeros((6, 6))) + law.added_mass
-    implicit = 0.0 if options.integrator == "rk4" else float(options.step)
+            place += size
     water = (model.water.address, model.water.table_address)
+    implicit = 0.0 if options.integrator == "rk4" else float(options.step)
     ordered: list[tuple[int, int, NDArray[np.float64]]] = []
-    for body, acting in wet.items():
+
+    def add(law: Law, table: NDArray[np.float64]) -> None:
+        if law.force is not None:
+            ordered.append((law.phase, law.force.address, table))
+        if law.update is not None:
+            model.program.updates.append((law.update.address, table))
+
+    for body, acting in on_links.items():
         axis, row = _axes_above(compiled, body)
         constants = link_constants(int(compiled.body_rootid[body]), axis, row, implicit, options.gravity)
-        around = [(law, model.blocks[body]) for law in link_laws(constants)]
+        around = [(law, 0) for law in link_laws(constants)]
         for law, state in (*around, *acting):
-            table = table_of(
-                law.constants,
-                block=model.blocks[body],
-                state=state,
-                body=body,
-                water=water,
-                layout=DATA_OFFSETS.ctypes.data,
-            )
-            if law.force is not None:
-                ordered.append((law.phase, law.force.address, table))
-            if law.update is not None:
-                model.program.updates.append((law.update.address, table))
-    if wet:
-        finish = finish_law()
-        table = table_of(finish.constants, block=0, state=0, body=0, water=water, layout=0)
-        ordered.append((finish.phase, finish.force.address, table))
+            add(law, table_of(law.constants, water=water, block=model.blocks[body], state=state, body=body))
+    felt = joint_inertias(compiled, added)
+    for law, state, joint in on_joints:
+        axis_number = int(compiled.jnt_dofadr[joint])
+        diagonal = int(compiled.M_rowadr[axis_number] + compiled.M_rownnz[axis_number] - 1)
+        if law.inertia_place is not None:
+            law.constants[law.inertia_place] = felt[axis_number]
+        numbers = (int(compiled.jnt_qposadr[joint]), axis_number, diagonal)
+        model.joint_starts[numbers[0]] = law.joint_start
+        add(law, table_of(np.append(law.constants, implicit), water=water, state=state, joint=numbers))
+    if ordered:
+        add(finish_law(), table_of(np.zeros(0), water=water))
     ordered.sort(key=lambda entry: entry[0])
     model.program.forces = [(address, table) for _, address, table in ordered]
     model.program.keep = [model.water, *(law for tree in model.laws.values() for law in tree.values())]
     if options.integrator == "rk4":
-        laws_only = {body: [law for law, _ in acting] for body, acting in wet.items()}
-        check_explicit_step(compiled, options.step, laws_only, added)
+        check_explicit_step(
+            compiled, options.step, {body: [law for law, _ in acting] for body, acting in on_links.items()}, added
+        )
     soften_contacts(compiled, added)
     model.program.bind(compiled)
 
@@ -253,7 +274,7 @@ def _add_terrain(spec: Any, terrain: Terrain) -> None:
 
 
 def _joint_numbers(compiled: Any, body: Body) -> dict[str, int]:
-    moving = (joint for joint in body.robot.joints.values() if joint.kind != "fixed")
+    moving = (j for j in body.robot.joints.values() if j.kind != "fixed" and j.name not in body.frozen)
     return {joint.name: compiled.joint(f"{body.name}/{joint.name}").id for joint in moving}
 
 

@@ -20,6 +20,7 @@ from skerry.core.kernels import address_of, call3, floats, kernel, load_word, na
 from skerry.parts import law as laws
 from skerry.physics.mujoco import (
     CVEL,
+    DATA_OFFSETS,
     NUMERIC_COUNT_OFFSET,
     NUMERIC_OFFSET,
     QPOS,
@@ -171,7 +172,13 @@ class Program:
 
 
 def table_of(
-    constants: NDArray[np.float64], *, block: int, state: int, body: int, water: tuple[int, int], layout: int
+    constants: NDArray[np.float64],
+    *,
+    water: tuple[int, int],
+    block: int = 0,
+    state: int = 0,
+    body: int = 0,
+    joint: tuple[int, int, int] = (0, 0, 0),
 ) -> NDArray[np.float64]:
     """A law's table: the header that says where things are, then its constants."""
     table = np.zeros(laws.HEADER + constants.size)
@@ -184,7 +191,8 @@ def table_of(
     header[laws.WATER], header[laws.WATER_TABLE] = water
     header[laws.TIME_OFFSET] = TIME_OFFSET
     header[laws.BODY] = body
-    header[laws.LAYOUT] = layout
+    header[laws.LAYOUT] = DATA_OFFSETS.ctypes.data
+    header[laws.JOINT_POSITION : laws.JOINT_INERTIA + 1] = joint
     return table
 
 

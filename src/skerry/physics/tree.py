@@ -14,10 +14,11 @@ from skerry.core.errors import EngineError
 from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.core.mesh_files import read_mesh
 from skerry.parts import law as laws
-from skerry.parts.law import Attachment, Law
+from skerry.parts.law import Attach, Law
 from skerry.physics.mujoco import mujoco
 
-LawBuilder = Callable[[Attachment], Law]
+LawBuilder = Callable[[Attach], list[tuple[str, Law]]]
+"""Builds the laws of a part, each with the link that it acts on."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,10 @@ class Body:
     name: str
     robot: urdf.Robot
     pose: Pose
-    laws: dict[str, tuple[str, LawBuilder]] = field(default_factory=dict)  # name → link, and what builds the law for it
+    laws: dict[str, LawBuilder] = field(default_factory=dict)
+    frozen: frozenset[str] = frozenset()  # joints that turn for the eye only: what they carry is fixed
+    trim_ballast: float = 0.0  # kg that its tanks hold when it floats freely
+    trim_density: float | None = None  # kg/m³ of the water that it floats freely in; the world's by default
     motion: str = "dynamic"  # or "static", or "kinematic": moved by the user, unmoved by forces
     self_collision: bool = False
     friction: float | None = None
@@ -42,28 +46,34 @@ def _pose_of(part: urdf.Joint | urdf.Shape | urdf.Inertial) -> Pose:
     return Pose(np.array(part.position), rpy_to_quaternion(part.rpy))
 
 
-def carried(robot: urdf.Robot, link: str, kept: set[str]) -> list[tuple[str, Pose]]:
-    """A link and the links fixed to it, with their poses in it; those in `kept` are bodies of their own."""
-    found = [(link, Pose.identity())]
-    for name, pose in found:
-        for joint in urdf.children(robot, name):
-            if joint.kind == "fixed" and joint.child not in kept:
-                found.append((joint.child, pose @ _pose_of(joint)))  # noqa: PERF401  (the list grows as it is walked)
-    return found
+def carriers(body: Body) -> dict[str, tuple[str, Pose]]:
+    """For each link the link whose body carries it, and its pose there: links that are fixed to each other are one."""
+    places = {body.robot.root: (body.robot.root, Pose.identity())}
+    for joint in urdf.joint_order(body.robot):
+        if joint.kind == "fixed" or joint.name in body.frozen:
+            carrier, pose = places[joint.parent]
+            places[joint.child] = (carrier, pose @ _pose_of(joint))
+        else:
+            places[joint.child] = (joint.child, Pose.identity())
+    return places
+
+
+def joint_above(robot: urdf.Robot, link: str) -> urdf.Joint | None:
+    """The joint that holds a link, or None for the root."""
+    return next((joint for joint in robot.joints.values() if joint.child == link), None)
 
 
 def combined_inertia(
-    robot: urdf.Robot, together: list[tuple[str, Pose]]
+    body: Body, carrier: str, places: dict[str, tuple[str, Pose]]
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """Mass, centre and inertia about the centre of links that move as one, in the first one's frame."""
+    """Mass, centre and inertia about the centre of all that a link's body carries, in that link's frame."""
     total = np.zeros((6, 6))
-    for link, pose in together:
-        inertial = robot.links[link].inertial
-        if inertial is not None:
+    for link, (owner, pose) in places.items():
+        inertial = body.robot.links[link].inertial
+        if owner == carrier and inertial is not None:
             own = pose @ _pose_of(inertial)
-            total += laws.spatial_inertia(
-                inertial.mass, own.position, own.rotation @ np.array(inertial.inertia) @ own.rotation.T
-            )
+            turned = own.rotation @ np.array(inertial.inertia) @ own.rotation.T
+            total += laws.spatial_inertia(inertial.mass, own.position, turned)
     mass = float(total[0, 0])
     if mass == 0.0:
         return 0.0, np.zeros(3), np.zeros((3, 3))
@@ -72,47 +82,40 @@ def combined_inertia(
     return mass, center, inertia
 
 
-def add_tree(spec: Any, body: Body, built: dict[str, tuple[str, Law]]) -> dict[str, tuple[str, Pose]]:
-    """Add a tree's bodies; return for each link the link whose body carries it, and its pose there."""
+def add_tree(spec: Any, body: Body, places: dict[str, tuple[str, Pose]], built: list[tuple[str, Law]]) -> None:
+    """Add a tree's bodies, joints and geoms."""
     robot = body.robot
-    kept = {link for link, _ in built.values()}
-    changes: dict[str, list[Law]] = {}
-    for link, law in built.values():
-        changes.setdefault(link, []).append(law)
-    places: dict[str, tuple[str, Pose]] = {}
     made: dict[str, Any] = {}
-
-    def add(link: str, parent: Any, pose: Pose, joint: urdf.Joint | None) -> None:
-        current = parent.add_body(name=f"{body.name}/{link}", pos=list(pose.position), quat=_quaternion(pose))
+    for carrier in dict.fromkeys(owner for owner, _ in places.values()):
+        joint = joint_above(robot, carrier)
+        if joint is None:
+            parent, pose = spec.worldbody, body.pose
+        else:
+            above, offset = places[joint.parent]
+            parent, pose = made[above], offset @ _pose_of(joint)
+        current = parent.add_body(name=f"{body.name}/{carrier}", pos=list(pose.position), quat=_quaternion(pose))
         current.simple = 0 if built else 1
-        made[link] = current
-        together = carried(robot, link, kept)
-        for name, offset in together:
-            places[name] = (link, offset)
-            for shape in robot.links[name].collisions:
-                _add_shape(spec, current, shape, offset, f"{body.name}/{name}", body.friction)
-        moves = joint is not None and joint.kind != "fixed"
-        if joint is None and body.motion == "dynamic":
+        made[carrier] = current
+        acting = [law for link, law in built if places[link][0] == carrier]
+        if joint is not None:
+            _add_joint(current, body.name, joint, sum(law.armature for law in acting if law.joint == joint.name))
+        elif body.motion == "dynamic":
             current.add_freejoint(name=f"{body.name}/free", align=False)
-            moves = True
-        elif joint is None and body.motion == "kinematic":
+        elif body.motion == "kinematic":
             current.mocap = True
-        elif joint is not None and moves:
-            _add_joint(current, body.name, joint)
-        _set_inertia(current, robot, together, changes.get(link, []), body.name, moves)
-        for name, offset in together:
-            for below in urdf.children(robot, name):
-                if below.child not in places:
-                    add(below.child, current, offset @ _pose_of(below), below)
-
-    add(robot.root, spec.worldbody, body.pose, None)
+        moves = joint is not None or body.motion == "dynamic"
+        _set_inertia(current, body, carrier, places, acting, moves)
+        for link, (owner, offset) in places.items():
+            if owner == carrier:
+                for shape in robot.links[link].collisions:
+                    _add_shape(spec, current, shape, offset, f"{body.name}/{link}", body.friction)
     if not body.self_collision:
         names = [link for link in made if made[link].geoms]
         for i, first in enumerate(names):
             for second in names[i + 1 :]:
                 spec.add_exclude(bodyname1=f"{body.name}/{first}", bodyname2=f"{body.name}/{second}")
     for joint in robot.joints.values():
-        if joint.mimic is not None:
+        if joint.mimic is not None and joint.name not in body.frozen:
             spec.add_equality(
                 type=mujoco.mjtEq.mjEQ_JOINT,
                 objtype=mujoco.mjtObj.mjOBJ_JOINT,
@@ -120,16 +123,16 @@ def add_tree(spec: Any, body: Body, built: dict[str, tuple[str, Law]]) -> dict[s
                 name2=f"{body.name}/{joint.mimic.joint}",
                 data=[joint.mimic.offset, joint.mimic.multiplier, 0, 0, 0, 0, 0, 0, 0, 0, 0],
             )
-    return places
 
 
-def _add_joint(current: Any, owner: str, joint: urdf.Joint) -> None:
+def _add_joint(current: Any, owner: str, joint: urdf.Joint, armature: float) -> None:
     slide = joint.kind == "prismatic"
     added = current.add_joint(
         name=f"{owner}/{joint.name}",
         type=mujoco.mjtJoint.mjJNT_SLIDE if slide else mujoco.mjtJoint.mjJNT_HINGE,
         axis=list(joint.axis),
         damping=joint.damping,
+        armature=armature,
         frictionloss=joint.friction,
     )
     if joint.kind != "continuous":
@@ -141,21 +144,16 @@ def _add_joint(current: Any, owner: str, joint: urdf.Joint) -> None:
 
 
 def _set_inertia(
-    current: Any,
-    robot: urdf.Robot,
-    together: list[tuple[str, Pose]],
-    changes: list[Law],
-    owner: str,
-    moves: bool,
+    current: Any, body: Body, carrier: str, places: dict[str, tuple[str, Pose]], acting: list[Law], moves: bool
 ) -> None:
-    mass, center, inertia = combined_inertia(robot, together)
+    mass, center, inertia = combined_inertia(body, carrier, places)
     if mass <= 0.0:
         if moves:
             raise EngineError(
-                f"{owner}: link {together[0][0]!r} moves but has no mass; give it or a link fixed to it an <inertial>"
+                f"{body.name}: link {carrier!r} moves but has no mass; give it or a link fixed to it an <inertial>"
             )
         return
-    for law in changes:
+    for law in acting:
         if law.center_of_mass is not None:
             center = np.array(law.center_of_mass)
         if law.weightless:

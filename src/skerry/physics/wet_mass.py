@@ -37,6 +37,14 @@ def _jacobian(
     return np.vstack([rotation.T @ linear, rotation.T @ angular])
 
 
+def joint_inertias(compiled: Any, added: dict[int, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The inertia that each joint axis feels with all others free, water and all: 1/(M⁻¹)ᵢᵢ."""
+    if compiled.nv == 0:
+        return np.zeros(0)
+    mass, _ = _mass_with_water(compiled, added)
+    return np.asarray(1.0 / np.diag(np.linalg.inv(mass)))
+
+
 def soften_contacts(compiled: Any, added: dict[int, NDArray[np.float64]]) -> None:
     """Let contacts know of added mass: MuJoCo scales their softness by the inverse inertia at the model's own pose.
 

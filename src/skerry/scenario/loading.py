@@ -1,19 +1,19 @@
-"""From a name, a path or YAML text to a checked scenario and its vehicles; all faults at once."""
+"""From a name, a path or a mapping to a checked scenario and its vehicles; all faults at once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from skerry.core.config import faults_of, files_from
-from skerry.core.documents import Document, Place, read_document, show_place
+from skerry.core.config import expand_user, faults_of, files_from, is_file
+from skerry.core.documents import Document, Origin, Place, read_document
 from skerry.core.errors import Fault, FileError, UnknownName, did_you_mean
-from skerry.parts.component import Mount
-from skerry.scenario.merging import merge
+from skerry.scenario.merging import lay_over, plain
 from skerry.scenario.schema import Scenario
 from skerry.scenario.vehicle import SHIPPED as SHIPPED_VEHICLES
 from skerry.scenario.vehicle import Vehicle, find_vehicle, read_vehicle
@@ -36,11 +36,11 @@ def shipped_scenarios() -> list[str]:
 
 def find_scenario(name: str | Path, folder: Path | None = None) -> Path:
     """The file of a scenario: a path, relative to `folder` if given, or a shipped scenario's name."""
-    path = Path(name).expanduser()
+    path = expand_user(name)
     near = path if folder is None or path.is_absolute() else folder / path
-    if near.is_file():
+    if is_file(near):
         return near
-    if len(path.parts) == 1 and (SHIPPED / f"{path}.yaml").is_file():
+    if len(path.parts) == 1 and is_file(SHIPPED / f"{path}.yaml"):
         return SHIPPED / f"{path}.yaml"
     if path.suffix in {".yaml", ".yml"} or len(path.parts) > 1:
         raise FileError(str(near), [Fault("", "there is no such file")])
@@ -53,61 +53,95 @@ def load_scenario(
     seed: int | None = None,
 ) -> LoadedScenario:
     """Load and check a scenario: a shipped one's name, a path, a mapping, or a `Scenario`; with values laid over it."""
-    folder: Path | None = None
-    if isinstance(source, Scenario):
-        document = Document("scenario", source.model_dump(mode="json"))
-    elif isinstance(source, Mapping):
-        document = Document("scenario", dict(source))
+    if isinstance(source, Scenario | Mapping):
+        folder, chain = Path.cwd(), []
+        document = Document("scenario", plain(source))
     else:
         path = find_scenario(source)
-        folder = path.parent.resolve()
-        document = _extended(read_document(path), folder, [])
+        folder, chain = path.parent.resolve(), [path.resolve()]
+        document = read_document(path)
+    document = _extended(document, folder, chain)
+    if overrides:
+        document = lay_over(document, _given("overrides", overrides), document.source, _keeps_null)
+    if seed is not None:
+        document = lay_over(document, _given("argument", {"seed": seed}), document.source)
+    return _check(document, folder)
+
+
+# ------------------------------------------------------------------------------------------------ layers
+
+
+def _extended(document: Document, folder: Path, chain: list[Path]) -> Document:
+    """A scenario laid over the one that it extends; the chain is the files that led here."""
     data = document.data
     if not isinstance(data, dict):
         raise FileError(document.source, [Fault("", "must be a mapping of settings", data)])
-    if overrides:
-        data = merge(data, dict(overrides))
-    if seed is not None:
-        data = {**data, "seed": seed}
-    return _check(Document(document.source, data, document.lines), folder)
-
-
-def _extended(document: Document, folder: Path, below: list[str]) -> Document:
-    """A scenario laid over the one that it extends."""
-    data = document.data
-    if not isinstance(data, dict) or "extends" not in data:
+    if "extends" not in data:
         return document
-    own = {key: value for key, value in data.items() if key != "extends"}
-    line = document.line(("extends",))
-    if not isinstance(data["extends"], str):
-        raise FileError(document.source, [Fault("extends", "must be a scenario's name or path", data["extends"], line)])
-    chain = [*below, document.source]
     try:
-        path = find_scenario(data["extends"], folder)
+        path = _base_of(data["extends"], folder, chain)
     except (FileError, UnknownName) as error:
-        raise FileError(document.source, [Fault("extends", str(error), None, line)]) from None
-    if str(path) in chain:
-        raise FileError(
-            document.source,
-            [Fault("extends", f"goes in a circle: {' → '.join([*chain, str(path)])}", None, line)],
-        )
-    base = _extended(read_document(path), path.parent.resolve(), chain)
-    with_files = _absolute_paths(base.data, path.parent.resolve())
-    return Document(document.source, merge(with_files, own), {**base.lines, **document.lines})
+        raise FileError(document.source, [document.fault(("extends",), str(error))]) from None
+    base = _extended(read_document(path), path.parent, [*chain, path])
+    own = {key: value for key, value in data.items() if key != "extends"}
+    return lay_over(
+        Document(base.source, _with_whole_paths(base.data, path.parent), base.origins),
+        Document(document.source, own, document.origins),
+        document.source,
+        _keeps_null,
+    )
 
 
-def _absolute_paths(data: Any, folder: Path) -> Any:
-    """The data of a file in another folder, with relative paths of files that exist there made absolute."""
+def _base_of(name: object, folder: Path, chain: list[Path]) -> Path:
+    if not isinstance(name, str):
+        raise UnknownName(f"must be a scenario's name or path, not {name!r}")
+    path = find_scenario(name, folder).resolve()
+    if path in chain:
+        raise UnknownName(f"goes in a circle: {' → '.join(map(str, [*chain, path]))}")
+    return path
+
+
+def _keeps_null(place: Place) -> bool:
+    """Overrides of a vehicle are laid over it later, and only then do their nulls remove its parts."""
+    return len(place) > 3 and place[0] == "robots" and place[2] == "overrides"
+
+
+def _given(name: str, data: Mapping[str, Any]) -> Document:
+    """Values that a program gave: they have a place, but no line."""
+    settings = plain(data)
+    return Document(name, settings, {place: Origin(name, place, None) for place in _places(settings, ())})
+
+
+def _places(data: Any, place: Place) -> list[Place]:
+    found = [place]
+    if isinstance(data, dict | list):
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            found += _places(value, (*place, key))
+    return found
+
+
+def _with_whole_paths(data: Any, folder: Path, key: str | int = "") -> Any:
+    """Settings of a file in this folder, with the files and vehicles beside it named by their whole paths."""
     if isinstance(data, dict):
-        return {key: _absolute_paths(value, folder) for key, value in data.items()}
+        return {inner: _with_whole_paths(value, folder, inner) for inner, value in data.items()}
     if isinstance(data, list):
-        return [_absolute_paths(value, folder) for value in data]
-    if isinstance(data, str) and ("/" in data or "." in data) and len(data) < 1000 and (folder / data).exists():
-        return str(folder / data)
-    return data
+        return [_with_whole_paths(value, folder, key) for value in data]
+    if not isinstance(data, str) or key in {"name", "description"}:
+        return data
+    if key == "vehicle":
+        home = find_vehicle(data, folder)
+        return data if home is None or home.parent == SHIPPED_VEHICLES else str(home.resolve())
+    # A word that happens to be a file's name too is no path.
+    return str(folder / data) if ("/" in data or "." in data) and is_file(folder / data) else data
 
 
-def _check(document: Document, folder: Path | None) -> LoadedScenario:
+# ------------------------------------------------------------------------------------------------ checks
+
+
+def _check(given: Document, folder: Path) -> LoadedScenario:
+    # A scenario can be dumped anywhere, and what it overrides in a vehicle is relative to itself.
+    robots = _with_whole_paths(given.data.get("robots"), folder)
+    document = Document(given.source, {**given.data, "robots": robots} if robots else given.data, given.origins)
     faults: list[Fault] = []
     scenario: Scenario | None = None
     with files_from(folder):
@@ -115,63 +149,27 @@ def _check(document: Document, folder: Path | None) -> LoadedScenario:
             scenario = Scenario.model_validate(document.data)
         except ValidationError as error:
             faults += faults_of(error, Scenario, document)
+    step = _step_of(document.data)
     vehicles: dict[str, Vehicle] = {}
-    robots = document.data.get("robots")
     for name, robot in robots.items() if isinstance(robots, dict) else ():
         if isinstance(robot, dict) and isinstance(robot.get("vehicle"), str):
-            overrides = robot.get("overrides")
-            tree = overrides if isinstance(overrides, dict) else {}
-            vehicle = read_vehicle(robot["vehicle"], tree, ("robots", name), document, folder, faults)
+            vehicle = read_vehicle(document, name, folder, step, faults)
             if vehicle is not None:
                 vehicles[name] = vehicle
-                if scenario is not None:
-                    faults += _part_faults(scenario, str(name), vehicle, tree, document)
     if faults or scenario is None:
-        raise FileError(document.source, faults)
-    return LoadedScenario(_with_found_vehicles(scenario, folder), vehicles)
+        raise FileError(document.source, _in_order(faults))
+    return LoadedScenario(scenario, vehicles)
 
 
-def _part_faults(scenario: Scenario, robot: str, vehicle: Vehicle, overrides: Any, document: Document) -> list[Fault]:
-    """Faults that only show when structure, parts and step are seen together."""
-    faults = []
-    links = list(vehicle.robot.links)
-    for group, name, config in vehicle.config.parts():
-        written = isinstance(overrides.get(group), dict) and name in overrides[group]
-        place: Place = ("robots", robot, "overrides", group, name) if written else ("robots", robot)
-        label = show_place(place) if written else f"{show_place(place)} ({group}.{name} of the vehicle)"
-        if isinstance(config, Mount) and config.link not in links:
-            hint = did_you_mean(config.link, links)
-            faults.append(
-                Fault(
-                    f"{label}.link",
-                    "there is no such link",
-                    config.link,
-                    document.line((*place, "link")),
-                    hint,
-                )
-            )
-        frequency = getattr(config, "frequency", None)
-        if frequency is not None and frequency * scenario.step > 1:
-            fastest = 1 / scenario.step
-            faults.append(
-                Fault(
-                    f"{label}.frequency",
-                    f"is faster than the step of {scenario.step} s allows",
-                    str(frequency),
-                    document.line((*place, "frequency")),
-                    f"at most {fastest} Hz, or a shorter step",
-                )
-            )
-    return faults
+def _step_of(data: dict[str, Any]) -> Fraction | None:
+    """The step, if it is sound, whatever else is not."""
+    try:
+        return Scenario.model_validate({key: value for key, value in data.items() if key == "step"}).step
+    except ValidationError:
+        return None
 
 
-def _with_found_vehicles(scenario: Scenario, folder: Path | None) -> Scenario:
-    """The scenario with paths of vehicles made absolute, so that it can be dumped anywhere."""
-    robots = {}
-    for name, robot in scenario.robots.items():
-        home = find_vehicle(robot.vehicle, folder)
-        if home is None or home.parent == SHIPPED_VEHICLES:
-            robots[name] = robot
-        else:
-            robots[name] = robot.model_copy(update={"vehicle": str(home.resolve())})
-    return scenario.model_copy(update={"robots": robots})
+def _in_order(faults: list[Fault]) -> list[Fault]:
+    """In the order of lines, those of other files last; a fault of a vehicle that two robots share is told once."""
+    once = {str(fault): fault for fault in faults}
+    return sorted(once.values(), key=lambda fault: (fault.line is None, fault.line or 0))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from skerry.core import meshes
 from skerry.core.config import Config, ExistingFile, Matrix6, NonNegative, Positive, Vector3, Vector6
@@ -83,8 +87,15 @@ class MeshGeometry(Config):
     file: ExistingFile
     scale: tuple[Positive, Positive, Positive] = (1.0, 1.0, 1.0)
 
+    @model_validator(mode="after")
+    def _can_be_read(self) -> MeshGeometry:
+        with _as_fault():
+            self.mesh()
+        return self
+
     def mesh(self) -> meshes.Mesh:
-        return meshes.transform(read_mesh(self.file), scale=self.scale)
+        stamp = self.file.stat()
+        return meshes.transform(_read_once(self.file, stamp.st_mtime_ns, stamp.st_size), scale=self.scale)
 
     def shape(self) -> Shape:
         return Shape("mesh", mesh=self.file, scale=self.scale)
@@ -96,7 +107,25 @@ class MeshGeometry(Config):
         return volume, center, inertia / volume
 
 
+@lru_cache(maxsize=16)
+def _read_once(path: Path, changed: int, size: int) -> meshes.Mesh:
+    """A mesh is needed when it is checked and again when it is built, and by every world of a batch."""
+    return read_mesh(path)
+
+
+@contextmanager
+def _as_fault() -> Iterator[None]:
+    """Let an error be one fault among those of the file that is being checked."""
+    try:
+        yield
+    except SkerryError as error:
+        raise ValueError(str(error)) from None
+
+
 Geometry = Annotated[Box | Sphere | Cylinder | MeshGeometry, Field(discriminator="kind")]
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 def _triple(values: NDArray[np.float64]) -> Vector3:
@@ -109,6 +138,13 @@ def _rows(matrix: NDArray[np.float64]) -> tuple[Vector3, Vector3, Vector3]:
 
 
 ZERO: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+LAW_OF = {
+    "linear_damping": ("damping", "linear"),
+    "quadratic_damping": ("damping", "quadratic"),
+    "added_mass": ("added_mass", "matrix"),
+}
+"""The law that each of these constants goes to, and its name there."""
+FORCES = ("mass", "volume", "center_of_mass", "center_of_volume", *LAW_OF)
 
 
 class ObjectConfig(Config):
@@ -128,18 +164,27 @@ class ObjectConfig(Config):
     added_mass: Vector6 | Matrix6 = ZERO
     friction: NonNegative | None = Field(None, description="sliding coefficient; 1 by default")
     material: str = Field("default", description="what sonars and cameras take it for")
-    colour: tuple[float, float, float] = (0.7, 0.7, 0.7)
+    colour: tuple[Share, Share, Share] = Field((0.7, 0.7, 0.7), description="red, green and blue, 0 to 1")
+
+    @field_validator(*LAW_OF)
+    @classmethod
+    def _a_law_takes_it(cls, value: Vector6 | Matrix6, info: ValidationInfo) -> Vector6 | Matrix6:
+        kind, setting = LAW_OF[str(info.field_name)]
+        LAWS.find(kind).model_validate({"link": LINK, "kind": kind, setting: value})
+        return value
 
     @model_validator(mode="after")
-    def _dynamic_has_mass(self) -> ObjectConfig:
-        if self.motion == "dynamic" and self.mass is None:
-            raise ValueError("a dynamic object needs a `mass`")
-        if self.motion != "dynamic":
-            given = self.model_fields_set & {
-                "mass", "volume", "center_of_mass", "center_of_volume", "linear_damping", "quadratic_damping", "added_mass",
-            }  # fmt: skip
+    def _only_a_dynamic_one_has_forces(self) -> ObjectConfig:
+        if self.motion == "dynamic":
+            if self.mass is None:
+                raise ValueError("a dynamic object needs a `mass`")
+            with _as_fault():
+                self.geometry.solid()
+        else:
+            fields = type(self).model_fields
+            given = [name for name in FORCES if getattr(self, name) != fields[name].default]
             if given:
-                raise ValueError(f"a {self.motion} object takes no forces: remove {', '.join(sorted(given))}")
+                raise ValueError(f"a {self.motion} object takes no forces: remove {', '.join(given)}")
         return self
 
     def robot(self, name: str) -> Robot:
@@ -166,8 +211,8 @@ class ObjectConfig(Config):
             "added_mass": {"kind": "added_mass", "matrix": self.added_mass},
         }
         volume = self._solid()[0] if self.volume is None else self.volume
-        points, half = self._cells()
         if volume > 0:
+            points, half = self._cells()
             found["buoyancy"] = {
                 "kind": "force_points",
                 "points": points.tolist(),
@@ -187,7 +232,7 @@ class ObjectConfig(Config):
         return self.geometry.solid()
 
     def _cells(self) -> tuple[NDArray[np.float64], float]:
-        """The middles of the cells of a grid that lie inside, moved to the centre of volume; and half a cell's height."""
+        """The middles of a grid's cells that lie inside, moved to the centre of volume; and half a cell's height."""
         mesh = self.geometry.mesh()
         low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
         side = float(np.prod(high - low) / CELLS) ** (1 / 3)

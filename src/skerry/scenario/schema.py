@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import AfterValidator, Field, model_validator
 
 from skerry.core.config import Config, Positive, Rational, of_kind
+from skerry.core.documents import dump_document
 from skerry.core.geo import GeoReference
 from skerry.parts.interface import INTERFACES
+from skerry.scenario.merging import plain
 from skerry.scenario.objects import ObjectConfig
 from skerry.scenario.pose import PoseConfig
 from skerry.terrain import TERRAINS
@@ -32,7 +33,9 @@ class RobotConfig(Config):
     vehicle: str = Field(description="a shipped vehicle's name, or the path of a vehicle folder")
     pose: PoseConfig = PoseConfig()
     anchored: bool = Field(False, description="hold the base in place, as on a test stand")
-    overrides: dict[str, object] = Field({}, description="any value of vehicle.yaml, as a tree; null removes a part")
+    overrides: Annotated[dict[str, object], AfterValidator(plain)] = Field(
+        {}, description="any value of vehicle.yaml, as a tree; null removes a part"
+    )
 
 
 class Scenario(Config):
@@ -54,10 +57,10 @@ class Scenario(Config):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Scenario:
-        for name in self.objects.keys() & self.robots.keys():
-            raise ValueError(f"{name!r} names both a robot and an object")
+        if both := sorted(self.objects.keys() & self.robots.keys()):
+            raise ValueError(f"a robot and an object have the same name: {', '.join(both)}")
         return self
 
     def dump(self) -> str:
         """The scenario as YAML that loads back equal."""
-        return yaml.safe_dump(self.model_dump(mode="json", exclude_defaults=False), sort_keys=False, allow_unicode=True)
+        return dump_document(self.model_dump(mode="json"))

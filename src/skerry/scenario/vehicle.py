@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field, ValidationError
 
-from skerry.core.config import Config, ExistingFile, KindConfig, faults_of, files_from, of_kind
+from skerry.core.config import (
+    Config,
+    ExistingFile,
+    KindConfig,
+    Positive,
+    expand_user,
+    faults_of,
+    files_from,
+    is_file,
+    of_kind,
+)
 from skerry.core.documents import Document, Place, read_document
 from skerry.core.errors import Fault, FileError, did_you_mean
 from skerry.core.urdf import Robot, read_urdf
 from skerry.parts.actuator import ACTUATORS
+from skerry.parts.component import Mount
 from skerry.parts.controller import CONTROLLERS
 from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS
-from skerry.scenario.merging import merge, parts_without_kind
+from skerry.scenario.merging import lay_over, parts_without_kind
 
 SHIPPED = Path(__file__).parent.parent / "vehicles"
 GROUPS = ("forces", "actuators", "sensors", "controllers")
@@ -28,6 +40,9 @@ class VehicleConfig(Config):
     description: str = ""
     urdf: ExistingFile = Path("robot.urdf")
     self_collision: bool = Field(False, description="whether the vehicle's own links touch each other")
+    trim_density: Positive | None = Field(
+        None, description="kg/m³ of the water that it floats freely in; the world's by default"
+    )
     forces: dict[str, of_kind(LAWS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     actuators: dict[str, of_kind(ACTUATORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     sensors: dict[str, of_kind(SENSORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
@@ -53,83 +68,107 @@ def shipped_vehicles() -> list[str]:
 
 def find_vehicle(name: str, folder: Path | None) -> Path | None:
     """The folder of a vehicle: a shipped one's by name, or a path, relative to the file that names it."""
-    path = Path(name).expanduser()
+    path = expand_user(name)
     candidates = [SHIPPED / name] if len(path.parts) == 1 else []
     candidates.append(path if path.is_absolute() or folder is None else folder / path)
-    return next((candidate for candidate in candidates if (candidate / "vehicle.yaml").is_file()), None)
+    return next((candidate for candidate in candidates if is_file(candidate / "vehicle.yaml")), None)
 
 
 def read_vehicle(
-    name: str,
-    overrides: dict[str, Any],
-    place: Place,
-    document: Document,
-    folder: Path | None,
-    faults: list[Fault],
+    scenario: Document, robot: str, folder: Path | None, step: Fraction | None, faults: list[Fault]
 ) -> Vehicle | None:
-    """Read a vehicle with a scenario's overrides; faults go into the list, with their place in the scenario."""
+    """Read a robot's vehicle with its overrides; faults go into the list, each with its place in the file at fault."""
+    place: Place = ("robots", robot)
+    name = scenario.part((*place, "vehicle")).data
     home = find_vehicle(name, folder)
     if home is None:
-        hint = did_you_mean(name, shipped_vehicles()) + " A path names a folder that has a vehicle.yaml"
-        at = (*place, "vehicle")
-        faults.append(Fault(".".join(map(str, at)), "there is no such vehicle", name, document.line(at), hint))
+        hint = _guess(name, shipped_vehicles(), "A path names a folder that has a vehicle.yaml")
+        faults.append(scenario.fault((*place, "vehicle"), "there is no such vehicle", name, hint))
         return None
     try:
         own = read_document(home / "vehicle.yaml")
+        if not isinstance(own.data, dict):
+            raise FileError(own.source, [Fault("", "must be a mapping of settings", own.data)])
     except FileError as error:
-        faults.extend(error.faults)
+        faults += _faults_elsewhere(error)
         return None
-    base = own.data if isinstance(own.data, dict) else {}
-    start = (*place, "overrides")
-    lost = parts_without_kind(base, overrides, GROUPS)
+    document = _with_overrides(own, scenario, place, faults)
+    config = _check(document, home, faults)
+    if config is None:
+        return None
+    try:
+        structure = read_urdf(config.urdf)
+    except FileError as error:
+        faults += _faults_elsewhere(error)
+        return None
+    faults += _part_faults(config, structure, document, step)
+    return Vehicle(config, structure)
+
+
+def _with_overrides(own: Document, scenario: Document, place: Place, faults: list[Fault]) -> Document:
+    robot = scenario.part(place).data
+    if not isinstance(robot.get("overrides"), dict):
+        return Document(scenario.source, own.data, own.origins)
+    overrides = scenario.part((*place, "overrides"))
+    document = lay_over(own, overrides, scenario.source)
+    lost = parts_without_kind(own.data, overrides.data, GROUPS)
     for group, part, known in lost:
-        at = (*start, group, part)
-        problem = f"the vehicle has no such part; {did_you_mean(part, known)}"
-        faults.append(Fault(".".join(map(str, at)), problem, None, document.line(at), "give a `kind` to add a new one"))
-    merged = merge(base, overrides)
-    try:
-        with files_from(home):
-            config = VehicleConfig.model_validate(merged)
-    except ValidationError as error:
-        for fault, at in _located(error, merged, overrides, start, document, own):
-            if not any(at[: len(start) + 2] == (*start, group, part) for group, part, _ in lost):
-                faults.append(fault)
-        return None
-    try:
-        return Vehicle(config, read_urdf(config.urdf))
-    except FileError as error:
-        faults.extend(Fault(f"{error.source}: {f.place}", f.problem, f.found, f.line, f.hint) for f in error.faults)
-        return None
+        hint = _guess(str(part), known, "A new part needs a `kind`")
+        faults.append(document.fault((group, part), "the vehicle has no such part", hint=hint))
+    sound = _without(document.data, [(group, part) for group, part, _ in lost])
+    return Document(document.source, sound, document.origins)
 
 
-def _located(
-    error: ValidationError, merged: object, overrides: object, start: Place, document: Document, own: Document
-) -> list[tuple[Fault, Place]]:
-    """The faults of a merged vehicle, each in the file that wrote it: the scenario's overrides, or vehicle.yaml."""
-    located = []
-    single = Document(own.source, merged, own.lines)
-    for fault, detail in zip(faults_of(error, VehicleConfig, single), error.errors(include_url=False), strict=True):
-        place = tuple(detail["loc"])
-        if _reaches(overrides, place):
-            at = (*start, *place)
-            shown = ".".join(map(str, (*start, fault.place)))
-            located.append((Fault(shown, fault.problem, fault.found, document.line(at), fault.hint), at))
-        else:
-            located.append(
-                (
-                    Fault(f"{own.source}: {fault.place}", fault.problem, fault.found, fault.line, fault.hint),
-                    place,
-                )
-            )
-    return located
+def _check(document: Document, home: Path, faults: list[Fault]) -> VehicleConfig | None:
+    """The settings; where parts are at fault, those of the others, so that their faults can be found too."""
+    with files_from(home):
+        try:
+            return VehicleConfig.model_validate(document.data)
+        except ValidationError as error:
+            faults += faults_of(error, VehicleConfig, document)
+            places = [detail["loc"][:2] for detail in error.errors(include_url=False)]
+        try:
+            return VehicleConfig.model_validate(_without(document.data, places))
+        except ValidationError:
+            return None
 
 
-def _reaches(data: object, place: Place) -> bool:
-    """Whether the overrides wrote anything at this place; a missing value is its parent's fault."""
-    for part in place:
-        if not isinstance(data, dict):
-            return True
-        if part not in data:
-            return False
-        data = data[part]
-    return True
+def _without(data: dict[str, Any], places: list[Place]) -> dict[str, Any]:
+    """The settings without those parts, or without the whole settings, at which there are faults."""
+    kept = {}
+    for key, value in data.items():
+        if key in GROUPS and isinstance(value, dict):
+            kept[key] = {name: part for name, part in value.items() if (key, name) not in places}
+        elif all(place[:1] != (key,) for place in places):
+            kept[key] = value
+    return kept
+
+
+def _part_faults(config: VehicleConfig, structure: Robot, document: Document, step: Fraction | None) -> list[Fault]:
+    """Faults that only show when structure, parts and step are seen together."""
+    faults = []
+    for group, name, part in config.parts():
+        if isinstance(part, Mount) and part.link not in structure.links:
+            hint = did_you_mean(part.link, structure.links)
+            faults.append(document.fault((group, name, "link"), "there is no such link", part.link, hint))
+        frequency = getattr(part, "frequency", None)
+        if frequency is not None and step is not None and frequency * step > 1:
+            problem = f"is faster than the step of {step} s allows"
+            hint = f"at most {1 / step} Hz, or a shorter step"
+            faults.append(document.fault((group, name, "frequency"), problem, str(frequency), hint))
+    return faults
+
+
+def _guess(name: str, known: list[str], otherwise: str) -> str:
+    guess = did_you_mean(name, known)
+    return f"{guess}{'' if guess.endswith('?') else '.'} {otherwise}"
+
+
+def _faults_elsewhere(error: FileError) -> list[Fault]:
+    """The faults of another file, as those of the file that names it."""
+    faults = []
+    for fault in error.faults:
+        line = "" if fault.line is None else f"line {fault.line}: "
+        place = f"{error.source}: {line}{fault.place}".removesuffix(": ")
+        faults.append(Fault(place, fault.problem, fault.found, None, fault.hint))
+    return faults

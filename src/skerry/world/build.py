@@ -9,14 +9,17 @@ from typing import Any
 
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, did_you_mean
+from skerry.core.geo import Projection
 from skerry.core.noise import Noise
 from skerry.parts.actuator import Actuator, ActuatorConfig
-from skerry.parts.law import Attachment, Law
+from skerry.parts.law import Attach, Law, LawConfig
 from skerry.physics.engine import Engine
+from skerry.physics.joint_drive import JointDrive
 from skerry.physics.model import Model, Options, assemble
 from skerry.physics.tree import Body, LawBuilder
 from skerry.scenario import Scenario, load_scenario
 from skerry.scenario.loading import LoadedScenario
+from skerry.scenario.vehicle import Vehicle
 from skerry.terrain import Terrain
 from skerry.world.batch import Batch
 from skerry.world.hooks import ForceFunction, PythonForce
@@ -44,6 +47,7 @@ def build_world(
     scenario = loaded.scenario
     engine = Engine([model])
     clock = Clock(scenario.step)
+    projection = None if scenario.reference is None else Projection(scenario.reference)
     robots: dict[str, Robot] = {}
     controllers: list[MountedController] = []
     userdata = engine.part("userdata")[0]
@@ -63,7 +67,7 @@ def build_world(
             Parts("sensor", {}),
             Parts("controller", {}),
         )
-        truth = RobotTruth(robot, clock, scenario.gravity, model.water, terrain)
+        truth = RobotTruth(robot, clock, scenario.gravity, model.water, terrain, projection)
         for part, settings in config.sensors.items():
             rate = Rate.of(settings.frequency, scenario.step)
             robot.sensors[part] = MountedSensor(settings.build(), rate, Noise(scenario.seed, f"{name}/{part}"), truth)
@@ -71,6 +75,11 @@ def build_world(
             robot.controllers[part] = settings.build()
             rate = Rate.of(settings.frequency, scenario.step)
             controllers.append(MountedController(robot.controllers[part], rate, truth, robot))
+        for actuator in actuators[name].values():
+            actuator.watchdog.bind(clock)
+            for _, law in actuator.laws:
+                if isinstance(law, JointDrive):
+                    law.read = partial(engine.joint_position, 0, model.joints[name][law.joint or ""])
         robots[name] = robot
     objects = {
         name: Object(
@@ -142,23 +151,53 @@ def _assemble(
     for name, robot in scenario.robots.items():
         vehicle = loaded.vehicles[name]
         owned = actuators[name] = {}
-        laws: dict[str, tuple[str, LawBuilder]] = {
-            part: (config.link, config.build) for part, config in vehicle.config.forces.items()
+        density = vehicle.config.trim_density or water.density
+        laws: dict[str, LawBuilder] = {
+            part: partial(_build_force, config) for part, config in vehicle.config.forces.items()
         }
         for part, config in vehicle.config.actuators.items():
-            laws[f"actuators.{part}"] = (config.link, partial(_build_actuator, config, part, owned))
+            laws[f"actuators.{part}"] = partial(_build_actuator, config, part, owned)
         for link in vehicle.robot.links:
             if hook := hooks.get(f"{name}/{link}"):
-                laws[f"python.{link}"] = (link, hook.law)
-        motion = "static" if robot.anchored else "dynamic"
-        bodies.append(Body(name, vehicle.robot, robot.pose.build(), laws, motion, vehicle.config.self_collision))
+                laws[f"python.{link}"] = partial(_build_hook, hook, link)
+        bodies.append(
+            Body(
+                name,
+                vehicle.robot,
+                robot.pose.build(),
+                laws,
+                frozen=_frozen(vehicle),
+                trim_ballast=sum(config.trim_ballast(density) for config in vehicle.config.actuators.values()),
+                trim_density=vehicle.config.trim_density,
+                motion="static" if robot.anchored else "dynamic",
+                self_collision=vehicle.config.self_collision,
+            )
+        )
     for name, thing in scenario.objects.items():
-        laws = {part: (config.link, config.build) for part, config in thing.forces().items()}
-        bodies.append(Body(name, thing.robot(name), thing.pose.build(), laws, thing.motion, friction=thing.friction))
+        laws = {part: partial(_build_force, config) for part, config in thing.forces().items()}
+        bodies.append(
+            Body(name, thing.robot(name), thing.pose.build(), laws, motion=thing.motion, friction=thing.friction)
+        )
     options = Options(scenario.step, scenario.integrator, scenario.gravity)
     return assemble(bodies, water, terrain, options), terrain, actuators
 
 
-def _build_actuator(config: ActuatorConfig, name: str, owned: dict[str, Actuator], at: Attachment) -> Law:
-    owned[name] = config.build(at)
-    return owned[name].law
+def _frozen(vehicle: Vehicle) -> frozenset[str]:
+    """The joints that turn for the eye only."""
+    links = {config.link for config in vehicle.config.actuators.values() if config.turns_for_the_eye}
+    return frozenset(joint.name for joint in vehicle.robot.joints.values() if joint.child in links)
+
+
+def _build_force(config: LawConfig, attach: Attach) -> list[tuple[str, Law]]:
+    return [(config.link, config.build(attach(config.link)))]
+
+
+def _build_actuator(
+    config: ActuatorConfig, name: str, owned: dict[str, Actuator], attach: Attach
+) -> list[tuple[str, Law]]:
+    owned[name] = config.build(attach)
+    return owned[name].laws
+
+
+def _build_hook(hook: PythonForce, link: str, attach: Attach) -> list[tuple[str, Law]]:
+    return [(link, hook.law(attach(link)))]

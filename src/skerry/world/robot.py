@@ -7,16 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.clock import Clock
 from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist, rotate
 from skerry.core.frames import inverse as inverse_of
+from skerry.core.geo import Projection
 from skerry.physics.engine import Engine
 from skerry.physics.model import LinkHandle
 from skerry.terrain import Terrain
-from skerry.water import Water
+from skerry.water import Water, WaterSample
 
 
 class Parts(dict[str, Any]):
@@ -97,6 +98,7 @@ class RobotTruth:
     gravity: float
     water: Water
     terrain: Terrain | None
+    projection: Projection | None
 
     @property
     def time(self) -> float:
@@ -109,6 +111,10 @@ class RobotTruth:
     @property
     def step(self) -> float:
         return float(self.clock.step)
+
+    def sample_water(self, points: ArrayLike) -> WaterSample:
+        engine, world = self.robot.engine, self.robot.world
+        return self.water.sample(points, self.time, engine.part("userdata")[world])
 
     def pose(self, link: str) -> Pose:
         handle, now, _ = self._rows(link)

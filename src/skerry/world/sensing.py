@@ -35,6 +35,11 @@ class MountedSensor(Component):
         self.measure_if_due()
         return self._reading
 
+    @property
+    def has_new_data(self) -> bool:
+        """Whether the latest due instant gave a reading."""
+        return self._measured == self.rate.count(self._truth.tick) and self._reading is not None
+
     def measure_if_due(self) -> bool:
         """Measure if an instant has become due since the last reading; say whether it did."""
         due = self.rate.count(self._truth.tick)

@@ -12,6 +12,7 @@ import numpy as np
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose
+from skerry.parts.actuator import Actuator
 from skerry.parts.component import Component
 from skerry.parts.controller import Controller
 from skerry.physics.engine import Engine
@@ -98,6 +99,9 @@ class World:
                     mounted.act()
             until = min([end, *self._due_after(self.tick)])
             self._step(until - self.tick)
+            for actuator in self._actuators():
+                if actuator.watchdog.bites():
+                    actuator.reset()
             for sensor in self._sensors():
                 if sensor.wanted:
                     sensor.measure_if_due()
@@ -108,6 +112,9 @@ class World:
             yield tick + 1
         for mounted in self._controllers:
             yield mounted.rate.next_due(tick)
+        for actuator in self._actuators():
+            if (deadline := actuator.watchdog.deadline()) is not None:
+                yield max(deadline, tick + 1)
         for sensor in self._sensors():
             if sensor.wanted:
                 yield sensor.rate.next_due(tick)
@@ -120,6 +127,10 @@ class World:
             hook.raise_error()
         for error in errors.values():
             raise error
+
+    def _actuators(self) -> Iterator[Actuator]:
+        for robot in self.robots.values():
+            yield from robot.actuators.values()
 
     def _sensors(self) -> Iterator[MountedSensor]:
         for robot in self.robots.values():

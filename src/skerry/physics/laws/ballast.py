@@ -108,7 +108,7 @@ class Ballast(LawConfig):
         return value
 
     def build(self, at: Attachment) -> Law:
-        offset = self.offset()
+        offset = self.place(at)
         turn = offset.rotation
         own = turn @ np.diag(np.square(self.gyration)) @ turn.T
         density = self.density or at.water_density

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import field_validator
 
 from skerry.core.config import Matrix6, Vector6
@@ -100,12 +101,17 @@ class Damping(LawConfig):
 
     def build(self, at: Attachment) -> Law:
         linear, quadratic = full_matrix(self.linear), full_matrix(self.quadratic)
-        values, vectors = np.linalg.eigh(0.5 * (linear + linear.T))
-        positive = (vectors * np.maximum(values, 0.0)) @ vectors.T
-        to_point = turned_shift(self)
+        positive = positive_part(linear)
+        to_point = turned_shift(self.place(at))
         at_origin = float(np.array_equal(to_point, np.eye(6)))
         fastest = positive + 2.0 * REFERENCE_SPEED * np.diag(np.diag(quadratic))
         constants = np.concatenate(
             [m.ravel() for m in (linear, quadratic, positive, to_point)] + [np.array([at_origin])]
         )
         return Law(constants, force=resist, damping=to_point.T @ fastest @ to_point)
+
+
+def positive_part(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The part of a matrix that takes energy: its symmetric part without the negative directions."""
+    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

@@ -126,7 +126,9 @@ class ForcePoints(LawConfig):
 
     kind: Literal["force_points"] = "force_points"
     points: tuple[Vector3, ...] = Field(min_length=1, max_length=100_000, description="in the mount's frame, m")
-    volume: Positive | None = Field(None, description="of the whole body, m³")
+    volume: Positive | Literal["neutral"] | None = Field(
+        None, description="of the whole body, m³; or `neutral`: what lets the robot float freely in its trim"
+    )
     mesh: ExistingFile | None = Field(None, description="closed mesh whose volume is taken instead")
     density: Positive | tuple[Annotated[float, Field(ge=0)], ...] | None = Field(
         None, description="kg/m³ of the fluid, for all points or each; the water's own by default"
@@ -156,18 +158,17 @@ class ForcePoints(LawConfig):
             raise ValueError("`mass` is what `gravity: true` weighs; without it, it does nothing")
         return self
 
-    def displaced_volume(self) -> float:
+    def displaced_volume(self, neutral: float) -> float:
         """The volume of the whole body, m³."""
         if self.volume is not None:
-            return self.volume
+            return neutral if self.volume == "neutral" else self.volume
         assert self.mesh is not None
         return closed_volume(read_mesh(self.mesh), str(self.mesh))
 
     def build(self, at: Attachment) -> Law:
-        offset = self.offset()
-        points = np.array(self.points) @ offset.rotation.T + offset.position
+        points = self.place(at).transform(np.array(self.points))
         count = len(points)
-        volume = self.displaced_volume()
+        volume = self.displaced_volume(at.neutral_volume)
         mass = (self.mass or at.mass) if self.gravity else 0.0
         if self.gravity and mass <= 0:
             raise SkerryError(f"link {at.link!r} has no mass for its force points to weigh")

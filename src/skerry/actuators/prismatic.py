@@ -1,0 +1,57 @@
+"""A prismatic actuator: moves a link along its slide, as a percentage of the travel."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from skerry.actuators.joints import JointActuatorConfig, need_joint
+from skerry.core.urdf import Joint
+from skerry.parts.actuator import Actuator
+from skerry.parts.law import Attach
+from skerry.physics.joint_drive import WANTED, JointDrive
+
+
+class PrismaticActuator(Actuator):
+    """Commanded by `percent=`: 0 is the joint's lower limit, 100 its upper one."""
+
+    keyword = "percent"
+
+    def __init__(self, config: Prismatic, drive: JointDrive, joint: Joint) -> None:
+        super().__init__([(config.link, drive)], (0.0, 100.0), config.reset_value, config.expected_frequency)
+        self._drive = drive
+        self._joint = joint
+
+    @property
+    def wanted(self) -> float:
+        return to_percent(self._joint, float(self._drive.memory[WANTED]))
+
+    @property
+    def feedback(self) -> float:
+        return to_percent(self._joint, self._drive.read())
+
+    def _set(self, value: float) -> None:
+        self._drive.go_to(to_travel(self._joint, value))
+
+
+class Prismatic(JointActuatorConfig):
+    """A servo on a prismatic joint."""
+
+    kind: Literal["prismatic"] = "prismatic"
+    reset_value: float = Field(50.0, ge=0, le=100, description="%; where it starts, and where a reset sends it")
+
+    def build(self, attach: Attach) -> Actuator:
+        at = attach(self.link)
+        joint = need_joint(at, "prismatic")
+        return PrismaticActuator(self, self.drive(at, to_travel(joint, self.reset_value)), joint)
+
+
+def to_travel(joint: Joint, percent: float) -> float:
+    """A percentage as the joint's position, m."""
+    return joint.lower + (joint.upper - joint.lower) * percent / 100.0
+
+
+def to_percent(joint: Joint, position: float) -> float:
+    """The joint's position as a percentage."""
+    return 100.0 * (position - joint.lower) / (joint.upper - joint.lower)

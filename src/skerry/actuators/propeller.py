@@ -1,0 +1,209 @@
+"""A propeller: thrust along its shaft and torque about it, by a constant per rpm or by its open-water curve.
+
+Linear: T = k rpm, and Q = c T. Open water: T = ρ D⁴ (K_T0 n|n| + (K_Tmax − K_T0)/J_max (V_a/D) |n|), and Q alike with D⁵
+and K_Q, n in rev/s, V_a = (1 − w) times the speed of the water through the disc (Fossen 2021, eq. 9.7 to 9.10, a straight
+line through K(0) and K(J_max)); reversed, the thrust is that of the bollard times an efficiency. The body feels −Q
+about the shaft. A propeller for water gives thrust by the share of its disc that is under water, one for air by the
+share that is above.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from skerry.core.config import Config, NonNegative, Positive
+from skerry.core.frames import Pose
+from skerry.parts.actuator import Actuator, ActuatorConfig
+from skerry.parts.law import (
+    DENSITY,
+    POSITION,
+    RELATIVE,
+    ROTATION,
+    SURFACE,
+    WRENCH,
+    Attach,
+    Law,
+    add_force_at,
+    block_of,
+    constants_of,
+    law,
+    state_of,
+)
+
+WANTED, RPM, ANGLE, THRUST, TORQUE, COUNT = range(6)  # the state: rpm, rpm, rad, N, N m
+(
+    X, Y, Z, AX, AY, AZ, SENSE, MEDIUM, DIAMETER, PER_RPM, TORQUE_PER_THRUST, KT0, KT_SLOPE, KQ0, KQ_SLOPE, INFLOW,
+    BACKWARDS, LAG, RATE, STEP,
+) = range(20)  # fmt: skip
+WATER, AIR = 0.0, 1.0
+
+
+@law
+def spin_up(model: int, data: int, table: int) -> None:
+    """Let the shaft follow the command: first order, and no faster than its rate. Exact for a command that holds."""
+    state = state_of(data, table, COUNT)
+    c = constants_of(table)
+    change = state[WANTED] - state[RPM]
+    if c[LAG] > 0.0:
+        change *= 1.0 - np.exp(-c[STEP] / c[LAG])
+    most = c[RATE] * c[STEP]
+    state[RPM] += min(max(change, -most), most)
+    state[ANGLE] = (state[ANGLE] + c[SENSE] * state[RPM] * (np.pi / 30.0) * c[STEP]) % (2.0 * np.pi)
+
+
+@law
+def push(model: int, data: int, table: int) -> None:
+    """Thrust and torque."""
+    block = block_of(data, table)
+    state = state_of(data, table, COUNT)
+    c = constants_of(table)
+    x, y, z, ax, ay, az = c[X], c[Y], c[Z], c[AX], c[AY], c[AZ]
+    R = block[ROTATION : ROTATION + 9]
+    height = block[POSITION + 2] + R[6] * x + R[7] * y + R[8] * z
+    share = min(max((block[SURFACE] - height) / c[DIAMETER] + 0.5, 0.0), 1.0)
+    if c[MEDIUM] == AIR:
+        share = 1.0 - share
+    n = state[RPM] / 60.0
+    if c[PER_RPM] > 0.0:
+        thrust = c[PER_RPM] * state[RPM]
+        if n < 0.0:
+            thrust *= c[BACKWARDS]
+        torque = c[TORQUE_PER_THRUST] * thrust
+    else:
+        v = block[RELATIVE : RELATIVE + 6]
+        speed = (
+            ax * (v[0] + v[4] * z - v[5] * y) + ay * (v[1] + v[5] * x - v[3] * z) + az * (v[2] + v[3] * y - v[4] * x)
+        )
+        if n > 0.0:
+            advance = c[INFLOW] * max(speed, 0.0) / c[DIAMETER] * n
+            thrust = c[KT0] * n * n + c[KT_SLOPE] * advance
+            torque = c[KQ0] * n * n + c[KQ_SLOPE] * advance
+        else:
+            thrust = -c[KT0] * n * n * c[BACKWARDS]
+            torque = -c[KQ0] * n * n * c[BACKWARDS]
+        scale = block[DENSITY] * c[DIAMETER] ** 4
+        thrust *= scale
+        torque *= scale * c[DIAMETER]
+    thrust *= share
+    torque *= share
+    state[THRUST] = thrust
+    state[TORQUE] = torque
+    add_force_at(block, x, y, z, thrust * ax, thrust * ay, thrust * az)
+    reaction = -c[SENSE] * torque
+    block[WRENCH + 3] += reaction * ax
+    block[WRENCH + 4] += reaction * ay
+    block[WRENCH + 5] += reaction * az
+
+
+class PropellerActuator(Actuator):
+    """Commanded by `rpm=`; positive pushes forward, whichever way it turns."""
+
+    keyword = "rpm"
+
+    def __init__(self, config: Propeller, shaft: Law, reset_value: float) -> None:
+        limits = (-config.maximum_rpm, config.maximum_rpm)
+        super().__init__([(config.link, shaft)], limits, reset_value, config.expected_frequency)
+        self._shaft = shaft
+        self._minimum = config.minimum_rpm
+
+    @property
+    def wanted(self) -> float:
+        return float(self._shaft.memory[WANTED])
+
+    @property
+    def feedback(self) -> float:
+        return float(self._shaft.memory[RPM])
+
+    @property
+    def thrust(self) -> float:
+        """N along the shaft, in the last step."""
+        return float(self._shaft.memory[THRUST])
+
+    @property
+    def torque(self) -> float:
+        """N m on the shaft, in the last step."""
+        return float(self._shaft.memory[TORQUE])
+
+    @property
+    def angle(self) -> float:
+        """Of the shaft about its axis, rad; for drawing."""
+        return float(self._shaft.memory[ANGLE])
+
+    def _set(self, value: float) -> None:
+        self._shaft.memory[WANTED] = value if abs(value) >= self._minimum else 0.0
+
+
+class OpenWater(Config):
+    """A propeller's open-water curve, as a straight line from bollard to the largest advance ratio."""
+
+    diameter: Positive = Field(description="m")
+    thrust_at_rest: Positive = Field(description="K_T at J = 0")
+    torque_at_rest: Positive = Field(description="K_Q at J = 0")
+    thrust_at_most: NonNegative = Field(description="K_T at the largest J")
+    torque_at_most: NonNegative = Field(description="K_Q at the largest J")
+    largest_advance: Positive = Field(description="J")
+    inflow: Positive = Field(1.0, description="speed through the disc over the vehicle's own, 1 − wake fraction")
+
+
+class Propeller(ActuatorConfig):
+    """A propeller that pushes along the x axis of its mount."""
+
+    kind: Literal["propeller"] = "propeller"
+    rpm_to_force: Positive | None = Field(None, description="N per rpm; or give `open_water`")
+    torque_per_thrust: NonNegative = Field(0.0, description="N m per N, with `rpm_to_force`")
+    open_water: OpenWater | None = None
+    maximum_rpm: Positive = Field(description="either way")
+    minimum_rpm: NonNegative = Field(0.0, description="a slower command is none")
+    reverse: bool = Field(False, description="turns against the right-hand rule about its thrust")
+    reverse_efficiency: NonNegative = Field(1.0, description="of the thrust backwards over that forwards")
+    medium: Literal["water", "air"] = "water"
+    diameter: Positive = Field(0.1, description="m, with `rpm_to_force`: how soon it is out of its medium")
+    lag: NonNegative = Field(0.0, description="time constant of the shaft, s")
+    rate: Positive | None = Field(None, description="rpm a second that the shaft can change at most")
+    hover_default: bool = Field(False, description="start, and reset, at the rpm that carries the vehicle's weight")
+    num_propellers: int = Field(4, ge=1, description="that share the weight, with `hover_default`")
+
+    @model_validator(mode="after")
+    def _one_law(self) -> Propeller:
+        if (self.rpm_to_force is None) == (self.open_water is None):
+            raise ValueError("give either `rpm_to_force` or `open_water`")
+        if self.hover_default and self.rpm_to_force is None:
+            raise ValueError("`hover_default` needs `rpm_to_force`")
+        return self
+
+    @property
+    def turns_for_the_eye(self) -> bool:
+        return True
+
+    def build(self, attach: Attach) -> Actuator:
+        at = attach(self.link)
+        reset = 0.0
+        if self.hover_default:
+            assert self.rpm_to_force is not None
+            reset = min(at.robot_mass * at.gravity / self.num_propellers / self.rpm_to_force, self.maximum_rpm)
+        shaft = Law(
+            self._constants(at.offset @ self.offset(), at.step),
+            force=push,
+            update=spin_up,
+            initial_state=np.array([reset, reset, 0.0, 0.0, 0.0]),
+        )
+        return PropellerActuator(self, shaft, reset)
+
+    def _constants(self, place: Pose, step: float) -> NDArray[np.float64]:
+        c = np.zeros(20)
+        c[X : Z + 1], c[AX : AZ + 1] = place.position, place.rotation[:, 0]
+        c[SENSE] = -1.0 if self.reverse else 1.0
+        c[MEDIUM] = AIR if self.medium == "air" else WATER
+        c[DIAMETER] = self.open_water.diameter if self.open_water else self.diameter
+        c[PER_RPM], c[TORQUE_PER_THRUST] = self.rpm_to_force or 0.0, self.torque_per_thrust
+        if curve := self.open_water:
+            c[KT0], c[KQ0] = curve.thrust_at_rest, curve.torque_at_rest
+            c[KT_SLOPE] = (curve.thrust_at_most - curve.thrust_at_rest) / curve.largest_advance
+            c[KQ_SLOPE] = (curve.torque_at_most - curve.torque_at_rest) / curve.largest_advance
+            c[INFLOW] = curve.inflow
+        c[BACKWARDS], c[LAG], c[RATE], c[STEP] = self.reverse_efficiency, self.lag, self.rate or np.inf, step
+        return c

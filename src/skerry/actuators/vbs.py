@@ -1,0 +1,83 @@
+"""A variable buoyancy system: a piston that takes in water from around the vehicle, as a percentage of the tank.
+
+The water adds its mass, weight and momentum to the body that the piston's joint is held by, at the joint's place (see
+the ballast law); the piston itself follows on its joint.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from skerry.actuators.joints import JointActuatorConfig, need_joint
+from skerry.actuators.prismatic import to_travel
+from skerry.core.config import Positive, Vector3
+from skerry.core.urdf import Joint
+from skerry.parts.actuator import Actuator
+from skerry.parts.law import Attach
+from skerry.physics.joint_drive import JointDrive
+from skerry.physics.laws.ballast import WANTED, Ballast, BallastLaw
+
+
+class VbsActuator(Actuator):
+    """Commanded by `percent=` of the tank's volume."""
+
+    keyword = "percent"
+
+    def __init__(self, config: Vbs, drive: JointDrive, tank: BallastLaw, joint: Joint) -> None:
+        laws = [(config.link, drive), (joint.parent, tank)]
+        super().__init__(laws, (0.0, 100.0), config.reset_value, config.expected_frequency)
+        self._drive = drive
+        self._tank = tank
+        self._joint = joint
+
+    @property
+    def wanted(self) -> float:
+        return 100.0 * float(self._tank.memory[WANTED]) / self._tank.capacity
+
+    @property
+    def feedback(self) -> float:
+        return 100.0 * self._tank.mass / self._tank.capacity
+
+    @property
+    def water(self) -> float:
+        """The mass of the water in the tank, kg."""
+        return self._tank.mass
+
+    def _set(self, value: float) -> None:
+        self._tank.want(self._tank.capacity * value / 100.0)
+        self._drive.go_to(to_travel(self._joint, value))
+
+
+class Vbs(JointActuatorConfig):
+    """A tank with a piston on a prismatic joint: its lower limit is the empty tank, its upper one the full tank."""
+
+    kind: Literal["vbs"] = "vbs"
+    volume: Positive = Field(description="of the full tank, m³")
+    density: Positive | None = Field(None, description="of the fluid, kg/m³; the water's by default")
+    rate: Positive = Field(description="% of the volume a second")
+    reset_value: float = Field(50.0, ge=0, le=100, description="%; where it starts, and where a reset sends it")
+
+    def trim_ballast(self, density: float) -> float:
+        return self.volume * (self.density or density) * self.reset_value / 100.0
+
+    def build(self, attach: Attach) -> Actuator:
+        at = attach(self.link)
+        joint = need_joint(at, "prismatic")
+        tank = Ballast(
+            link=joint.parent,
+            position=self._middle(joint.position),
+            volume=self.volume,
+            density=self.density,
+            fill=self.reset_value / 100.0,
+            rate=self.volume * self.rate / 100.0,
+        ).build(attach(joint.parent))
+        assert isinstance(tank, BallastLaw)
+        speed = (joint.upper - joint.lower) * self.rate / 100.0
+        drive = self.drive(at, to_travel(joint, self.reset_value), speed)
+        return VbsActuator(self, drive, tank, joint)
+
+    def _middle(self, origin: Vector3) -> Vector3:
+        """The tank's place in the frame of the link that holds it."""
+        return origin[0] + self.position[0], origin[1] + self.position[1], origin[2] + self.position[2]

@@ -1,0 +1,97 @@
+"""A joint's drive: a servo that follows a target no faster than its speed and no harder than its force.
+
+τ = I (ω² (target − q) − 2 ζ ω q̇) with I the inertia that the joint feels, so that the drive has one natural frequency
+whatever it carries. Linearly implicit: τ is taken at q + h q̇, and h (2 ζ ω I + h ω² I) goes onto the joint's diagonal
+of the mass matrix, so that no drive is too stiff for the step (Hairer & Wanner, Solving ODEs II, §IV.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from skerry.core.kernels import floats, load_word, words
+from skerry.parts.law import (
+    HEADER,
+    JOINT_AXIS,
+    JOINT_INERTIA,
+    JOINT_POSITION,
+    LAYOUT,
+    Law,
+    constants_of,
+    law,
+    state_of,
+)
+from skerry.physics.mujoco import MASS, QFRC_PASSIVE, QPOS, QVEL
+
+WANTED, TARGET = range(2)  # the state: where the joint shall go, and how far the servo has got
+INERTIA, FREQUENCY, DAMPING, FORCE, SPEED, STEP, IMPLICIT_STEP = range(7)  # the constants; the engine adds the last
+
+
+@law
+def move_target(model: int, data: int, table: int) -> None:
+    """Move the servo's target towards what is wanted."""
+    state = state_of(data, table, 2)
+    constants = constants_of(table)
+    most = constants[SPEED] * constants[STEP]
+    state[TARGET] += min(max(state[WANTED] - state[TARGET], -most), most)
+
+
+@law
+def drive_joint(model: int, data: int, table: int) -> None:
+    """Pull the joint to the target."""
+    header = words(table, HEADER)
+    layout = words(header[LAYOUT], 12)
+    constants = constants_of(table)
+    state = state_of(data, table, 2)
+    q = floats(load_word(data + layout[QPOS]) + 8 * header[JOINT_POSITION], 1)[0]
+    rate = floats(load_word(data + layout[QVEL]) + 8 * header[JOINT_AXIS], 1)[0]
+    force = floats(load_word(data + layout[QFRC_PASSIVE]) + 8 * header[JOINT_AXIS], 1)
+    diagonal = floats(load_word(data + layout[MASS]) + 8 * header[JOINT_INERTIA], 1)
+    stiffness = constants[INERTIA] * constants[FREQUENCY] ** 2
+    damping = 2.0 * constants[DAMPING] * constants[INERTIA] * constants[FREQUENCY]
+    h = constants[IMPLICIT_STEP]
+    pull = stiffness * (state[TARGET] - q - h * rate) - damping * rate
+    if abs(pull) <= constants[FORCE]:
+        force[0] += pull
+        diagonal[0] += h * damping + h * h * stiffness
+    else:
+        force[0] += constants[FORCE] if pull > 0.0 else -constants[FORCE]
+
+
+class JointDrive(Law):
+    """The drive of a joint, built; `read` gives the joint's position once the world is there."""
+
+    read: Callable[[], float]
+
+    def go_to(self, position: float) -> None:
+        """Set where the joint shall go."""
+        self.memory[..., WANTED] = position
+
+
+def joint_drive(
+    joint: str,
+    *,
+    start: float,
+    step: float,
+    frequency_hz: float,
+    damping_ratio: float,
+    force: float,
+    speed: float,
+    armature: float,
+) -> JointDrive:
+    """A drive for a joint; force and speed may be infinite."""
+    constants = np.array([0.0, 2 * np.pi * frequency_hz, damping_ratio, force, speed, step])
+    drive = JointDrive(
+        constants,
+        force=drive_joint,
+        update=move_target,
+        initial_state=np.array([start, start]),
+        joint=joint,
+        joint_start=start,
+        armature=armature,
+        inertia_place=INERTIA,
+    )
+    drive.read = lambda: start
+    return drive

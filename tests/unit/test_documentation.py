@@ -1,0 +1,186 @@
+"""The documentation is true: links lead somewhere, every kind and setting is described, and what it shows runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from skerry.core.config import Family
+from skerry.core.geo import GeoReference
+from skerry.scenario.objects import ObjectConfig
+from skerry.scenario.pose import PoseConfig
+from skerry.scenario.schema import RobotConfig, Scenario
+from skerry.scenario.vehicle import VehicleConfig
+from skerry.water import WaterConfig
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCS = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md"))
+SCHEMA = (Scenario, RobotConfig, PoseConfig, ObjectConfig, GeoReference, WaterConfig, VehicleConfig)
+
+
+def page_name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+# ------------------------------------------------------------------------------------------------ links
+
+
+def links(page: Path) -> list[str]:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"\]\(([^)\s]+)\)", text)
+    return [link for link in found if not re.match(r"[a-z]+:", link)]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), f"{link} leads nowhere"
+        assert target.resolve().is_relative_to(ROOT), f"{link} leads out of the repository"
+        if anchor:
+            assert anchor in anchors(target), f"{link}: there is no such heading in {page_name(target)}"
+
+
+# ------------------------------------------------------------------------------------------------ kinds and settings
+
+
+def families() -> list[Family]:
+    """All families, found in the modules that make one."""
+    package = ROOT / "src"
+    found: dict[str, Family] = {}
+    for path in sorted((package / "skerry").rglob("*.py")):
+        if re.search(r"^[A-Z_]+ = Family\(", path.read_text(encoding="utf-8"), flags=re.MULTILINE):
+            module = import_module(".".join(path.relative_to(package).with_suffix("").parts))
+            found |= {member.name: member for member in vars(module).values() if isinstance(member, Family)}
+    return list(found.values())
+
+
+FAMILIES = families()
+KINDS = [(family, kind) for family in FAMILIES for kind in family.kinds()]
+
+
+def own_settings(model: type[BaseModel]) -> set[str]:
+    return set(model.model_fields) - {"kind"}
+
+
+def need_described(words: set[str]) -> None:
+    missing = sorted(word for word in words if f"`{word}`" not in DOCS)
+    assert not missing, f"no page in docs/ describes {', '.join(missing)}"
+
+
+def test_families_are_found() -> None:
+    assert {"forces", "sensors", "terrains"} <= {family.name for family in FAMILIES}
+
+
+@pytest.mark.parametrize(("family", "kind"), KINDS, ids=lambda value: getattr(value, "name", value))
+def test_every_kind_and_its_settings_are_described(family: Family, kind: str) -> None:
+    found = family.find(kind)
+    if found.__module__.startswith("skerry."):
+        need_described({kind, *own_settings(found)})
+
+
+@pytest.mark.parametrize("model", SCHEMA, ids=lambda model: model.__name__)
+def test_every_key_of_a_file_is_described(model: type[BaseModel]) -> None:
+    need_described(own_settings(model))
+
+
+# ------------------------------------------------------------------------------------------------ what is shown, runs
+
+
+@dataclass(frozen=True)
+class Block:
+    """A code block; ```` ```yaml my.yaml ```` shows the file my.yaml."""
+
+    language: str
+    file: str
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    pattern = r"^```(\w+)[ ]?(\S*)\n(.*?)^```$"
+    found = re.findall(pattern, page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return [Block(*parts) for parts in found]
+
+
+def run(arguments: list[str], folder: Path) -> str:
+    result = subprocess.run(
+        [sys.executable, "-W", "error", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, f"{arguments}:\n{result.stdout}{result.stderr}"
+    return result.stdout
+
+
+def write_files(page: Path, folder: Path) -> None:
+    for block in blocks(page):
+        if block.file:
+            path = folder / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
+
+
+def test_readme_has_an_example_that_runs(tmp_path: Path) -> None:
+    examples = [block for block in blocks(ROOT / "README.md") if block.language == "python"]
+    assert examples
+    for example in examples:
+        run(["-c", example.text], tmp_path)
+
+
+def test_readme_has_exactly_two_commands_to_set_up() -> None:
+    commands = [
+        line.split()[0]
+        for block in blocks(ROOT / "README.md")
+        if block.language == "sh"
+        for line in block.text.splitlines()
+    ]
+    assert commands == ["scripts/run", "scripts/test"]
+
+
+def test_tutorial_runs_from_top_to_bottom(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "tutorials" / "first_world.md"
+    write_files(page, tmp_path)
+    for block in blocks(page):
+        if block.language == "python":
+            run(["-c", block.text], tmp_path)
+        for command in block.text.splitlines() if block.language == "sh" else ():
+            if command.startswith("skerry "):
+                run(["-m", *command.split()], tmp_path)
+
+
+def test_scenario_page_shows_a_scenario_that_is_sound(tmp_path: Path) -> None:
+    write_files(ROOT / "docs" / "scenario.md", tmp_path)
+    run(["-m", "skerry", "check", "buoy_and_auv.yaml"], tmp_path)
+
+
+USE_NEW_PARTS = """
+import importlib, pathlib, skerry
+
+for folder in {path.parent for path in pathlib.Path("src").rglob("*.py")}:
+    package = importlib.import_module(".".join(folder.parts[1:]))
+    package.__path__.append(str(folder.resolve()))
+with skerry.load("with_new_parts.yaml") as world:
+    auv = world.robots["auv"]
+    world.advance(2.0)
+    assert abs(auv.sensors["gauge"].reading.depth + auv.pose.position[2]) < 0.1
+    assert world.terrain.height([50.0, 0.0]) == -20.0
+    assert "air" in auv.forces
+"""
+
+
+def test_new_parts_work_as_the_page_on_adding_them_shows(tmp_path: Path) -> None:
+    write_files(ROOT / "docs" / "adding_a_part.md", tmp_path)
+    run(["-c", USE_NEW_PARTS], tmp_path)

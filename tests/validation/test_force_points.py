@@ -1,0 +1,264 @@
+"""Force points: the whole body's volume, weight and custom force, shared among points of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import skerry
+from skerry.core import meshes
+
+RHO, G = 1025.0, 9.81
+LINK = {"mass": 6.0, "inertia": [0.3, 0.5, 0.4]}
+SKEW = {"position": [1.0, -2.0, -50.0], "roll_deg": 25.0, "pitch_deg": -40.0, "yaw_deg": 70.0}
+
+
+@pytest.fixture
+def craft(load, vehicle):
+    """A craft of one link with force points."""
+
+    def build(points, z=-50.0, link=LINK, pose=None, more=None, **settings):
+        scenario = {"integrator": "implicitfast"} | settings.pop("scenario", {})
+        law = {"kind": "force_points", "link": "hull", "points": points, **settings}
+        if "mesh" not in law:
+            law.setdefault("volume", 0.004)
+        path = vehicle({"hull": link}, {"points": law} | (more or {}))
+        pose = pose or {"position": [0.0, 0.0, z]}
+        return load({"robots": {"craft": {"vehicle": path, "pose": pose}}} | scenario)
+
+    return build
+
+
+def _one_step(world, motion_of):
+    """The acceleration in the first step, in the world's axes, and the angular one in the link's."""
+    world.advance_steps(1)
+    _, turn, v = motion_of(world, "craft")
+    step = world.time
+    return turn @ v[:3] / step, v[3:] / step
+
+
+@pytest.mark.parametrize("count", [1, 2, 10, 63, 64, 65, 200])
+def test_the_volume_is_the_whole_bodys_however_many_points_share_it(craft, motion_of, count):
+    """Σ ρ g V/N = ρ g V, also past the 64 points that are looked up at once; to rounding."""
+    angles = np.arange(count) * 2 * np.pi / count
+    ring = np.stack([0.1 * np.cos(angles), 0.1 * np.sin(angles), 0 * angles], axis=1) if count > 1 else np.zeros((1, 3))
+    found, turning = _one_step(craft(ring), motion_of)
+    assert found[2] == pytest.approx((RHO * 0.004 - 6.0) * G / 6.0, rel=1e-11)
+    assert turning == pytest.approx(np.zeros(3), abs=1e-11)
+
+
+@pytest.mark.parametrize("depth", [-0.2, 0.0, 0.01, 0.03, 0.08, 0.1, 0.3])
+def test_a_points_buoyancy_grows_linearly_with_its_depth(craft, depth):
+    """F = ρ g V clamp(d/ramp, 0, 1)."""
+    world = craft([[0, 0, 0]], -depth, depth_before_submerged=0.1)
+    world.advance_steps(1)
+    expected = RHO * G * 0.004 * min(max(depth / 0.1, 0.0), 1.0)
+    assert world.robots["craft"].forces["points"].forces == pytest.approx(np.array([[0.0, 0.0, expected]]), rel=1e-12)
+
+
+@pytest.mark.parametrize("depth", [-0.2, -0.1, -0.04, 0.0, 0.05, 0.06, 0.3])
+def test_the_ramp_may_begin_above_the_surface(craft, depth):
+    """F = ρ g V clamp((d + dry)/(ramp + dry), 0, 1): a point amid a cell that is half out has half its buoyancy."""
+    world = craft([[0, 0, 0]], -depth, depth_before_submerged=0.06, height_before_dry=0.1)
+    world.advance_steps(1)
+    expected = RHO * G * 0.004 * min(max((depth + 0.1) / 0.16, 0.0), 1.0)
+    assert world.robots["craft"].forces["points"].forces[0, 2] == pytest.approx(expected, rel=1e-12)
+
+
+def test_without_a_ramp_a_point_is_in_or_out(craft):
+    """F = ρ g V for d > 0, else 0."""
+    for depth, expected in ((-0.001, 0.0), (0.001, RHO * G * 0.004)):
+        world = craft([[0, 0, 0]], -depth, depth_before_submerged=0.0)
+        world.advance_steps(1)
+        assert world.robots["craft"].forces["points"].forces[0, 2] == pytest.approx(expected, rel=1e-12)
+
+
+def test_buoyancy_is_capped(craft, motion_of):
+    """Σ F = max_buoyancy where ρ g V is more, equally shared."""
+    world = craft([[0.1, 0, 0], [-0.1, 0, 0], [0, 0.1, 0], [0, -0.1, 0]], max_buoyancy=12.0)
+    found, _ = _one_step(world, motion_of)
+    assert found[2] == pytest.approx(12.0 / 6.0 - G, rel=1e-12)
+    assert world.robots["craft"].forces["points"].forces[:, 2] == pytest.approx(np.full(4, 3.0), rel=1e-12)
+
+
+def test_a_cap_that_is_not_reached_changes_nothing(craft, motion_of):
+    """Σ F = ρ g V < max_buoyancy."""
+    world = craft([[0.1, 0, 0], [-0.1, 0, 0]], max_buoyancy=1e6)
+    found, _ = _one_step(world, motion_of)
+    assert found[2] == pytest.approx((RHO * 0.004 - 6.0) * G / 6.0, rel=1e-12)
+
+
+def test_each_point_may_have_a_density_of_its_own(craft, motion_of):
+    """F_i = ρ_i g V/N at its place: torque about the centre of mass included."""
+    densities = [200.0, 997.0]
+    world = craft([[0.2, 0, 0], [-0.3, 0, 0]], density=densities)
+    found, turning = _one_step(world, motion_of)
+    lifts = np.array(densities) * G * 0.002
+    assert world.robots["craft"].forces["points"].forces[:, 2] == pytest.approx(lifts, rel=1e-12)
+    assert found[2] == pytest.approx(lifts.sum() / 6.0 - G, rel=1e-12)
+    assert turning[1] == pytest.approx(-(0.2 * lifts[0] - 0.3 * lifts[1]) / 0.5, rel=1e-10)
+
+
+def test_one_density_may_stand_for_all_points(craft, motion_of):
+    """Σ F = ρ_given g V, whatever the sea's density is."""
+    found, _ = _one_step(craft([[0.2, 0, 0], [-0.2, 0, 0]], density=700.0), motion_of)
+    assert found[2] == pytest.approx(700.0 * 0.004 * G / 6.0 - G, rel=1e-12)
+
+
+def test_points_that_carry_the_weight_at_the_centre_of_mass_move_the_body_as_its_own_weight_does(
+    craft, set_velocity, motion_of
+):
+    """Σ m g/N at points whose mean is the centre of mass is the body's weight there: the same motion, with spin; rounding."""
+    link = {**LINK, "center": [0.1, 0.05, -0.02]}
+    points = np.array(link["center"]) + [[0.2, 0, 0], [-0.2, 0, 0], [0, 0.1, 0], [0, -0.1, 0]]
+    ends = []
+    for weighing in (False, True):
+        world = craft(points, link=link, pose=SKEW, gravity=weighing)
+        set_velocity(world, [0.3, 0.1, -0.2], [0.5, -0.4, 0.9])
+        world.advance(1.0)
+        ends.append(np.concatenate([part.ravel() for part in motion_of(world, "craft")]))
+    assert ends[0] == pytest.approx(ends[1], abs=1e-11)
+
+
+def test_points_that_carry_the_weight_replace_the_links_own(craft, motion_of):
+    """In air a = −g, not −2 g nor 0; and with `mass` given, −g mass/m."""
+    for settings, expected in (({}, -G), ({"mass": 9.0}, -G * 1.5)):
+        found, _ = _one_step(craft([[0, 0, 0]], 10.0, gravity=True, **settings), motion_of)
+        assert found[2] == pytest.approx(expected, rel=1e-12)
+
+
+def test_weight_at_the_points_acts_where_the_points_are(craft, motion_of):
+    """ω̇ = −x m g / I about the centre of mass for a point ahead of it; nose down is positive in FLU."""
+    _, turning = _one_step(craft([[0.1, 0, 0]], 10.0, gravity=True), motion_of)
+    assert turning[1] == pytest.approx(0.1 * 6.0 * G / 0.5, rel=1e-11)
+
+
+def test_the_weight_of_a_link_on_a_joint_is_taken_over_too(load, vehicle, motion_of):
+    """Only the link that has the points loses its own weight; the free chain falls at g as a whole and does not bend."""
+    links = {"hull": LINK, "arm": {"mass": 2.0, "inertia": [0.02, 0.05, 0.04], "center": [0.2, 0, 0]}}
+    joints = {"hinge": {"parent": "hull", "child": "arm", "at": [0.3, 0, 0], "axis": [0, 1, 0]}}
+    law = {
+        "kind": "force_points",
+        "link": "arm",
+        "points": [[0.1, 0, 0], [0.3, 0, 0]],
+        "volume": 0.001,
+        "gravity": True,
+    }
+    robot = {"vehicle": vehicle(links, {"points": law}, joints), "pose": {"position": [0.0, 0.0, 20.0]}}
+    world = load({"robots": {"craft": robot}})
+    world.advance(1.0)
+    assert world.robots["craft"].joint_position("hinge") == pytest.approx(0.0, abs=1e-12)
+    assert world.robots["craft"].twist.linear[2] == pytest.approx(-G, rel=1e-12)
+
+
+def test_the_automatic_centre_of_gravity_is_the_mean_of_the_points(craft, set_velocity, motion_of):
+    """The same motion as with the centre of mass written there in the URDF; rounding."""
+    points = np.array([[0.3, 0.1, 0.0], [-0.1, 0.1, 0.1], [0.1, -0.1, -0.3]])
+    ends = []
+    for settings in (
+        {"automatic_center_of_gravity": True, "link": {**LINK, "center": [0.5, 0.5, 0.5]}},
+        {"link": {**LINK, "center": points.mean(axis=0)}},
+    ):
+        world = craft(points, pose=SKEW, **settings)
+        set_velocity(world, [0.3, 0.1, -0.2], [0.5, -0.4, 0.9])
+        world.advance(1.0)
+        ends.append(np.concatenate([part.ravel() for part in motion_of(world, "craft")]))
+    assert ends[0] == pytest.approx(ends[1], abs=1e-11)
+
+
+@pytest.mark.parametrize("z", [-50.0, 50.0])
+def test_a_custom_force_accelerates_the_body_at_force_over_mass_in_the_worlds_axes(craft, motion_of, z):
+    """a = F/m, whatever the body's attitude, in water and out of it, shared by the points; to rounding."""
+    world = craft(
+        [[0.1, 0, 0], [-0.1, 0, 0]],
+        pose=SKEW | {"position": [0.0, 0.0, z]},
+        custom_force=[3.0, -5.0, 2.0],
+        scenario={"gravity": 0.0},
+    )
+    found, turning = _one_step(world, motion_of)
+    assert found == pytest.approx(np.array([3.0, -5.0, 2.0]) / 6.0, rel=1e-12)
+    assert turning == pytest.approx(np.zeros(3), abs=1e-12)
+
+
+def test_a_custom_force_off_the_centre_turns_the_body(craft, motion_of):
+    """ω̇ = I⁻¹ (r × F) with r the mean of the points."""
+    world = craft([[0.1, 0.2, 0], [0.3, 0.2, 0.2]], custom_force=[3.0, -5.0, 2.0], scenario={"gravity": 0.0})
+    _, turning = _one_step(world, motion_of)
+    expected = np.cross([0.2, 0.2, 0.1], [3.0, -5.0, 2.0]) / LINK["inertia"]
+    assert turning == pytest.approx(expected, rel=1e-10)
+
+
+def test_points_are_given_in_the_frame_of_their_mount(craft, motion_of):
+    """p_link = R(rpy) p + position: a mount yawed by 90° at (0.1, 0, 0) puts (0.2, 0, 0) at (0.1, 0.2, 0)."""
+    world = craft([[0.2, 0, 0]], position=[0.1, 0, 0], yaw_deg=90.0)
+    assert world.robots["craft"].forces["points"].points == pytest.approx(np.array([[0.1, 0.2, 0.0]]), abs=1e-15)
+    _, turning = _one_step(world, motion_of)
+    expected = np.cross([0.1, 0.2, 0.0], [0.0, 0.0, RHO * G * 0.004]) / LINK["inertia"]
+    assert turning == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.fixture
+def box_file(tmp_path):
+    """Writes a box of 0.3 × 0.2 × 0.1 m as an OBJ file, without its last so many triangles."""
+
+    def write(missing=0):
+        box = meshes.box((0.3, 0.2, 0.1))
+        lines = [f"v {x} {y} {z}" for x, y, z in box.vertices]
+        lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in box.faces[: len(box.faces) - missing]]
+        file = tmp_path / "box.obj"
+        file.write_text("\n".join(lines) + "\n")
+        return str(file)
+
+    return write
+
+
+def test_a_closed_mesh_gives_the_same_lift_as_its_volume(craft, motion_of, box_file):
+    """V = 0.3 · 0.2 · 0.1 m³ of a box, by the divergence theorem; to rounding of what weight and lift leave."""
+    told, _ = _one_step(craft([[0, 0, 0]], volume=0.006), motion_of)
+    found, _ = _one_step(craft([[0, 0, 0]], mesh=box_file()), motion_of)
+    assert found[2] == pytest.approx(told[2], rel=1e-11)
+
+
+@pytest.mark.parametrize("missing", [1, 2])
+def test_an_open_mesh_is_refused_in_words(craft, box_file, missing):
+    """A box with a hole encloses no volume; the message names the file, says that it is open, and what to do."""
+    with pytest.raises(skerry.SkerryError, match=r"box\.obj.*open.*edges.*fill its holes"):
+        craft([[0, 0, 0]], mesh=box_file(missing))
+
+
+def test_the_forces_that_can_be_read_sum_to_what_moves_the_body(craft, motion_of):
+    """Σ F_i = m (a + g) of the step in which they acted, with ramp, density, cap and custom force at once."""
+    world = craft(
+        [[0.1, 0, 0.02], [-0.1, 0.05, -0.03], [0.0, -0.1, 0.0]],
+        0.0,
+        density=[900.0, 1100.0, 0.0],
+        max_buoyancy=35.0,
+        custom_force=[1.0, 2.0, 3.0],
+        depth_before_submerged=0.05,
+    )
+    found, _ = _one_step(world, motion_of)
+    total = world.robots["craft"].forces["points"].forces.sum(axis=0)
+    assert total == pytest.approx(6.0 * (found + [0.0, 0.0, G]), rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("order", [("hull_points", "mast_points"), ("mast_points", "hull_points")])
+def test_two_sets_of_points_on_one_link_add_up_in_any_order(load, vehicle, motion_of, order):
+    """A hull under water and a mast above it are one body, which is wet by the share of its whole volume: 9 parts in 10.
+
+    So it feels 0.9 of the drag and, being touched by water, the damping of water, whichever set is named first.
+    """
+    sets = {
+        "hull_points": {"kind": "force_points", "link": "hull", "points": [[0, 0, -0.5]], "volume": 0.009},
+        "mast_points": {"kind": "force_points", "link": "hull", "points": [[0, 0, 0.5]], "volume": 0.001},
+    }
+    forces = {name: sets[name] for name in order} | {
+        "drag": {"kind": "damping", "link": "hull", "linear": [12.0, 0, 0, 0, 0, 0]},
+        "plain": {"kind": "immersion_damping", "link": "hull", "underwater_linear": 0.5},
+    }
+    robot = {"vehicle": vehicle({"hull": LINK}, forces)}
+    world = load({"robots": {"craft": robot}, "gravity": 0.0, "integrator": "rk4", "step": "1/1000"})
+    world._engine.part("qvel")[0, 0] = 1.0
+    world._engine.refresh()
+    world.advance(0.2)
+    expected = np.exp(-0.2 * (0.9 * 12.0 / 6.0 + 0.5))
+    assert world.robots["craft"].twist.linear[0] == pytest.approx(expected, rel=1e-6)
