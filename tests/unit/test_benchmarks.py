@@ -12,9 +12,17 @@ from skerry.benchmarks.goal import Goal
 def test_the_physics_figures_have_exactly_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(physics_benchmark, "STEPS", 20)
     monkeypatch.setattr(physics_benchmark, "WORLDS", 2)
+    monkeypatch.setattr(physics_benchmark, "FLEET", 2)
     values = physics_benchmark.measure()
-    names = ("step_us", "bare_step_us", "rtf", "batch_speedup", "hfield_overhead_percent")
-    assert set(values) == {f"physics.core.{name}" for name in names}
+    core = {f"physics.core.{name}" for name in ("bare_step_us", "rtf", "batch_speedup", "hfield_overhead_percent")}
+    assert set(values) == core | {
+        "physics.core.step_us",
+        "physics.sam.step_us",
+        "physics.sam.bare_step_us",
+        "physics.sam.rtf",
+        "physics.fleet16.rtf",
+        "physics.threads2.speedup",
+    }
     assert all(math.isfinite(value) for value in values.values())
 
 

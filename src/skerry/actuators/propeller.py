@@ -1,9 +1,9 @@
 """A propeller: thrust along its shaft and torque about it, by a constant per rpm or by its open-water curve.
 
-Linear: T = k rpm, and Q = c T. Open water: T = ρ D⁴ (K_T0 n|n| + (K_Tmax − K_T0)/J_max (V_a/D) |n|), and Q alike with D⁵
-and K_Q, n in rev/s, V_a = (1 − w) times the speed of the water through the disc (Fossen 2021, eq. 9.7 to 9.10, a straight
-line through K(0) and K(J_max)); reversed, the thrust is that of the bollard times an efficiency. The body feels −Q
-about the shaft. A propeller for water gives thrust by the share of its disc that is under water, one for air by the
+Linear: T = k rpm, and Q = c T. Open water: T = ρ D⁴ (K_T0 n|n| + (K_Tmax − K_T0)/J_max (V_a/D) |n|), and Q alike with
+D⁵ and K_Q, n in rev/s, V_a = (1 − w) times the speed of the water through the disc (Fossen 2021, eq. 9.7 to 9.10, a
+straight line through K(0) and K(J_max)); reversed, the thrust is that of the bollard times an efficiency. The body feels
+−Q about the shaft. A propeller for water gives thrust by the share of its disc that is under water, one for air by the
 share that is above.
 """
 

@@ -38,12 +38,12 @@ class VbsActuator(Actuator):
 
     @property
     def feedback(self) -> float:
-        return 100.0 * self._tank.mass / self._tank.capacity
+        return 100.0 * float(self._tank.mass) / self._tank.capacity
 
     @property
     def water(self) -> float:
         """The mass of the water in the tank, kg."""
-        return self._tank.mass
+        return float(self._tank.mass)
 
     def _set(self, value: float) -> None:
         self._tank.want(self._tank.capacity * value / 100.0)

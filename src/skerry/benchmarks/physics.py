@@ -1,7 +1,8 @@
-"""Physics: one step of a vehicle with all its forces against the bare engine, batches, and an untouched heightfield."""
+"""Physics: a step of a vehicle with all its forces against the bare engine, fleets, batches, threads, a heightfield."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from skerry.benchmarks.goal import Goal
@@ -11,7 +12,9 @@ from skerry.world import World, build_batch, build_world
 
 STEPS = 10_000
 WORLDS = 64
-SCENARIO = "torpedo_in_still_water"
+FLEET = 16
+CORE = "torpedo_in_still_water"
+SAM = "sam_empty"
 # 700 × 700 nodes, 200 m below the vehicle: there, but never touched
 HEIGHTFIELD: dict[str, Any] = {
     "terrain": {
@@ -28,31 +31,59 @@ GOALS = {
     "physics.core.rtf": Goal(700, at_least=True),
     "physics.core.batch_speedup": Goal(1.8, at_least=True),
     "physics.core.hfield_overhead_percent": Goal(10),
+    "physics.sam.step_us": Goal(1.6, times="physics.sam.bare_step_us"),
+    "physics.sam.rtf": Goal(700, at_least=True),
+    "physics.fleet16.rtf": Goal(60, at_least=True),
+    "physics.threads2.speedup": Goal(1.7, at_least=True),
 }
 
 
 def measure() -> dict[str, float]:
     """All figures of this part."""
-    with build_world(SCENARIO) as world, build_world(SCENARIO, overrides=HEIGHTFIELD) as above_ground:
-        step, bare, ground = _interleaved(world, above_ground)
-        length = float(world.scenario.step)
-    return {
-        "physics.core.step_us": step * 1e6,
-        "physics.core.bare_step_us": bare * 1e6,
-        "physics.core.rtf": length / step,
-        "physics.core.batch_speedup": _batch_speedup(),
-        "physics.core.hfield_overhead_percent": 100 * (ground / step - 1),
+    values: dict[str, float] = {}
+    with build_world(CORE) as world, build_world(CORE, overrides=HEIGHTFIELD) as above_ground:
+        step, bare, ground = _in_turns(world, above_ground)
+        values["physics.core.step_us"] = step * 1e6
+        values["physics.core.bare_step_us"] = bare * 1e6
+        values["physics.core.rtf"] = float(world.scenario.step) / step
+    values["physics.core.batch_speedup"] = _batch_speedup()
+    values["physics.core.hfield_overhead_percent"] = 100 * (ground / step - 1)
+    with build_world(SAM) as world, build_world(_fleet()) as fleet:
+        _set_off(world)
+        _set_off(fleet)
+        step, bare, sixteen = _in_turns(world, fleet)
+        values["physics.sam.step_us"] = step * 1e6
+        values["physics.sam.bare_step_us"] = bare * 1e6
+        values["physics.sam.rtf"] = float(world.scenario.step) / step
+        values["physics.fleet16.rtf"] = float(world.scenario.step) / sixteen
+    values["physics.threads2.speedup"] = _thread_speedup()
+    return values
+
+
+def _fleet() -> dict[str, Any]:
+    """SAMs side by side."""
+    robots = {
+        f"sam{k}": {"vehicle": "sam", "pose": {"position": [5 * (k % 4), 5 * (k // 4), -10]}} for k in range(FLEET)
     }
+    return {"robots": robots, "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6}}
 
 
-def _interleaved(world: World, above_ground: World) -> tuple[float, float, float]:
-    """Seconds a step: with all forces, bare, and with the heightfield; taken in turns, since machines are noisy."""
+def _set_off(world: World) -> None:
+    """Let every SAM swim, turning, as vehicles do."""
+    for robot in world.robots.values():
+        robot.actuators["thruster1"].command(rpm=600)
+        robot.actuators["thruster2"].command(rpm=600)
+        robot.actuators["thrust_vector_yaw"].command(angle=0.05)
+
+
+def _in_turns(world: World, other: World) -> tuple[float, float, float]:
+    """Seconds a step of a world, of its bare model, and of another world; taken in turns, since machines are noisy."""
     bare = bare_steps(world._engine.model, STEPS)
-    actions = (lambda: world.advance_steps(STEPS), bare, lambda: above_ground.advance_steps(STEPS))
+    actions = (lambda: world.advance_steps(STEPS), bare, lambda: other.advance_steps(STEPS))
     best = [float("inf")] * 3
     for _ in range(5):
         for k, action in enumerate(actions):
-            best[k] = min(best[k], best_cpu(action, repeats=2) / STEPS)
+            best[k] = min(best[k], best_cpu(action, repeats=1) / STEPS)
     return best[0], best[1], best[2]
 
 
@@ -60,6 +91,14 @@ def _batch_speedup() -> float:
     """Wall time of a batch on one thread over that on two."""
     times = []
     for threads in (1, 2):
-        with build_batch(SCENARIO, seeds=range(WORLDS), threads=threads) as batch:
+        with build_batch(CORE, seeds=range(WORLDS), threads=threads) as batch:
             times.append(best_wall(lambda batch=batch: batch.advance(2.0), repeats=5))  # type: ignore[misc]
     return times[0] / times[1]
+
+
+def _thread_speedup() -> float:
+    """Steps a second of two worlds in two Python threads over those of one world in one."""
+    with build_world(SAM) as first, build_world(SAM) as second, ThreadPoolExecutor(2) as pool:
+        alone = best_wall(lambda: first.advance_steps(STEPS), repeats=5)
+        both = best_wall(lambda: list(pool.map(lambda world: world.advance_steps(STEPS), (first, second))), repeats=5)
+    return 2 * alone / both

@@ -85,6 +85,13 @@ class _Dumper(yaml.SafeDumper):
     """Puts words in quotes that either YAML 1.1 or 1.2 would take for something else."""
 
 
+def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    odd = any(character in text for character in "\x85\u2028\u2029\ufeff")  # read back as spaces, but for escapes
+    return dumper.represent_scalar(_YAML + "str", text, style='"' if odd else None)
+
+
+_Dumper.add_representer(str, _represent_text)
+
 for _tag, _pattern, _first in (
     ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
     ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
@@ -184,7 +191,7 @@ class _Reader:
         self._count(node, line)
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, place)
-        if not node.tag.startswith(_YAML):
+        if node.tag not in {_YAML + "seq", _YAML + "map"}:
             return self._refuse_tag(node, place)
         above = above | {id(node)}
         if isinstance(node, yaml.SequenceNode):

@@ -42,7 +42,9 @@ GRAVITY: Final = 38  # m/s², positive
 TIME: Final = 39  # s
 WRENCH: Final = 40  # 6: sum of the laws' forces and torques
 INERTIA: Final = 46  # 36: sum of the laws' inertias, and of step × ∂(−wrench)/∂velocity for drag
-BLOCK: Final = 82
+VOLUME: Final = 82  # m³ that the points of the body stand for,
+WET_VOLUME: Final = 83  # and of it what is under water
+BLOCK: Final = 84
 
 # ------------------------------------------------------------------------------------------------ the table of a law
 # 64-bit words, then the law's own constants as float64.
@@ -174,7 +176,9 @@ class Law(Component):
     initial_state: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     phase: int = FORCE
     added_mass: NDArray[np.float64] | None = None  # (6, 6): constant inertia that contacts must know of
-    damping: NDArray[np.float64] | None = None  # (6, 6): the largest drag slope, for the check of explicit steps
+    damping: NDArray[np.float64] | None = None  # (6, 6): largest drag slope in water, to check explicit steps
+    air_damping: NDArray[np.float64] | None = None  # (6, 6): the same in air
+    joint_damping: float = 0.0  # 1/s: the same of a drive, over the inertia that its joint feels
     center_of_mass: Vector3 | None = None  # where the law puts the link's centre of mass
     weightless: bool = False  # the law supplies the link's weight itself
     joint: str | None = None  # a law on this joint instead of on the link: it has no block
@@ -207,6 +211,13 @@ def shift(position: Vector3 | NDArray[np.float64]) -> NDArray[np.float64]:
     matrix = np.eye(6)
     matrix[:3, 3:] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
     return matrix
+
+
+def turned_shift(place: Pose) -> NDArray[np.float64]:
+    """The 6×6 matrix from a velocity at a body's origin to the velocity at a place on it, in the axes of that place."""
+    turn = np.zeros((6, 6))
+    turn[:3, :3] = turn[3:, 3:] = place.rotation.T
+    return np.asarray(turn @ shift(place.position))
 
 
 def spatial_inertia(

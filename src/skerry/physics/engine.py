@@ -54,6 +54,8 @@ class Engine:
         self._request[native.BODIES] = first.nbody
         self._request[native.POSITIONS] = first.nq
         self._request[native.VELOCITIES] = first.nv
+        self._bounds = _bounds(first)
+        self._request[native.BOUNDS] = self._bounds.ctypes.data
         self._request[native.OUT] = self._motion.ctypes.data
         self._request[native.FAILED_AT] = self._failed_at.ctypes.data
 
@@ -78,10 +80,20 @@ class Engine:
         self._warnings[:] = 1
         self._places = _places(first)
         for model, row in zip(self.models, self.states, strict=True):
-            row[self._places["userdata"]] = model.initial_userdata
-            for place, start in model.joint_starts.items():
-                row[self._places["qpos"].start + place] = start
+            self._write_start(model, row)
         self.refresh()
+
+    def _write_start(self, model: Model, row: NDArray[np.float64]) -> None:
+        """Write where a world begins: a batch's rows all begin with its first model's."""
+        compiled = model.compiled
+        row[self._places["qpos"]] = compiled.qpos0
+        for place, start in model.joint_starts.items():
+            row[self._places["qpos"].start + place] = start
+        row[self._places["userdata"]] = model.initial_userdata
+        for body in np.flatnonzero(compiled.body_mocapid >= 0):
+            number = int(compiled.body_mocapid[body])
+            row[self._places["mocap_pos"]][3 * number : 3 * number + 3] = compiled.body_pos[body]
+            row[self._places["mocap_quat"]][4 * number : 4 * number + 4] = compiled.body_quat[body]
 
     # -------------------------------------------------------------------------------------------- stepping
 
@@ -144,14 +156,16 @@ class Engine:
 
     def _step_back(self, world: int, before: NDArray[np.float64]) -> PhysicsDiverged:
         """Put a diverged world at its last sound state, by stepping it there again, and say what happened."""
-        steps, axis = (int(value) for value in self._failed_at[world])
+        steps, code = (int(value) for value in self._failed_at[world])
         self.states[world] = before
         self._apply(steps, [world])
         compiled = self.models[world].compiled
-        body = int(compiled.dof_bodyid[axis]) if compiled.nv else 0
-        joint = int(compiled.dof_jntid[axis]) if compiled.nv else 0
-        start = int(compiled.jnt_qposadr[joint])
-        first = int(compiled.jnt_dofadr[joint])
+        if code >= 0:  # the number of a joint axis, or else −1 − that of a position
+            joint = int(compiled.dof_jntid[code])
+        else:
+            joint = int(np.searchsorted(compiled.jnt_qposadr, -1 - code, side="right")) - 1
+        body = int(compiled.jnt_bodyid[joint])
+        start, first = int(compiled.jnt_qposadr[joint]), int(compiled.jnt_dofadr[joint])
         free = compiled.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
         row = self.states[world]
         time = float(row[self._places["time"]][0])
@@ -231,6 +245,14 @@ class Engine:
 def _delete(batches: Any, batch: int, models: list[Model]) -> None:
     """Free a batch; the models, which it reads, are held until then."""
     batches.mjb_deleteBatch(batch)
+
+
+def _bounds(compiled: Any) -> NDArray[np.float64]:
+    """What no position, then no velocity, may reach; a hinge may turn for ever."""
+    positions = np.full(compiled.nq, native.TOO_FAR)
+    for joint in np.flatnonzero(compiled.jnt_type == mujoco.mjtJoint.mjJNT_HINGE):
+        positions[compiled.jnt_qposadr[joint]] = np.inf
+    return np.concatenate([positions, np.full(compiled.nv, native.TOO_FAST)])
 
 
 def _places(compiled: Any) -> dict[str, slice]:

@@ -92,6 +92,7 @@ def joint_drive(
         joint_start=start,
         armature=armature,
         inertia_place=INERTIA,
+        joint_damping=4 * np.pi * damping_ratio * frequency_hz,
     )
     drive.read = lambda: start
     return drive

@@ -19,6 +19,7 @@ from skerry.parts import law as laws
 from skerry.parts.law import (
     APPLY,
     BIAS,
+    BLOCK,
     BODY,
     DENSITY,
     FINISH,
@@ -135,7 +136,7 @@ def gather_motion(model: int, data: int, table: int) -> None:
     block[STEP] = settings[0]
     block[GRAVITY] = settings[1]
     block[TIME] = time_of(data, table)
-    for i in range(WRENCH, INERTIA + 36):
+    for i in range(WRENCH, BLOCK):
         block[i] = 0.0
 
 

@@ -131,15 +131,20 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
     robot_mass = sum(link.inertial.mass for link in body.robot.links.values() if link.inertial is not None)
     neutral = (robot_mass + body.trim_ballast) / (body.trim_density or water.density)
 
+    moved: dict[str, NDArray[np.float64]] = {}
+
     def attach(link: str) -> Attachment:
         if link not in places:
             raise SkerryError(f"there is no link {link!r}; {did_you_mean(link, places)}")
         carrier, offset = places[link]
+        mass, center, inertia = combined_inertia(body, carrier, places)
         return Attachment(
             body.name,
             link,
             offset,
-            *combined_inertia(body, carrier, places),
+            mass,
+            moved.get(carrier, center),
+            inertia,
             joint_above(body.robot, link),
             robot_mass,
             neutral,
@@ -148,15 +153,22 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
             float(options.step),
         )
 
-    built: Laws = {}
-    for name, build in body.laws.items():
-        try:
-            made = build(attach)
-        except SkerryError as error:
-            raise SkerryError(f"{body.name}.{name}: {error}") from None
-        for number, (link, law) in enumerate(made):
-            built[name if number == 0 else f"{name}.{number}"] = (link, law)
-    return built
+    def build_all() -> Laws:
+        built: Laws = {}
+        for name, build in body.laws.items():
+            try:
+                made = build(attach)
+            except SkerryError as error:
+                raise SkerryError(f"{body.name}.{name}: {error}") from None
+            for number, (link, law) in enumerate(made):
+                built[name if number == 0 else f"{name}.{number}"] = (link, law)
+        return built
+
+    built = build_all()
+    for link, law in built.values():
+        if law.center_of_mass is not None:
+            moved[places[link][0]] = np.array(law.center_of_mass)
+    return build_all() if moved else built  # a law that moves a centre of mass moves it for the others too
 
 
 def _place_laws(model: Model, built: dict[str, Laws]) -> None:
@@ -214,7 +226,11 @@ def _place_laws(model: Model, built: dict[str, Laws]) -> None:
     model.program.keep = [model.water, *(law for tree in model.laws.values() for law in tree.values())]
     if options.integrator == "rk4":
         check_explicit_step(
-            compiled, options.step, {body: [law for law, _ in acting] for body, acting in on_links.items()}, added
+            compiled,
+            options.step,
+            {body: [law for law, _ in acting] for body, acting in on_links.items()},
+            {int(compiled.jnt_dofadr[joint]): law for law, _, joint in on_joints},
+            added,
         )
     soften_contacts(compiled, added)
     model.program.bind(compiled)

@@ -35,7 +35,9 @@ from skerry.physics.mujoco import (
 
 MAGIC: Final = 7.25e9
 NUMERIC_NAME: Final = "skerry_program"
-HUGE: Final = 1e6  # m, m/s, rad/s: nothing that we simulate is there; MuJoCo's own limit of 1e10 comes too late
+# Nothing that we simulate is this fast (m/s, rad/s) or this far (m); MuJoCo's own limit of 1e10 comes too late.
+TOO_FAST: Final = 1e6
+TOO_FAR: Final = 1e6
 
 _mj_step = types.ExternalFunction("mj_step", types.void(types.int64, types.int64))
 _mj_kinematics = types.ExternalFunction("mj_kinematics", types.void(types.int64, types.int64))
@@ -71,7 +73,7 @@ def run_forces(model: Any, data: Any) -> None:
 BODY_ROW: Final = 13  # position, quaternion (x, y, z, w), velocity, angular velocity: all in the world
 
 # words of a request
-STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, WORDS = range(9)
+STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS, WORDS = range(10)
 
 
 @kernel
@@ -100,10 +102,10 @@ def _write_bodies(request: Any, data: int, out: int) -> None:
 
 
 @kernel
-def _first_bad(values: Any) -> int:
-    """The first number that is not finite or far beyond sense, or −1."""
+def _first_beyond(values: Any, bounds: Any) -> int:
+    """The first number that is not one, or beyond its bound; or −1."""
     for i in range(values.size):
-        if not (abs(values[i]) < HUGE):
+        if not (abs(values[i]) < bounds[i]):
             return i
     return -1
 
@@ -119,6 +121,8 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
     layout = words(request[LAYOUT], 12)
     qpos = floats(load_word(d + layout[QPOS]), request[POSITIONS])
     qvel = floats(load_word(d + layout[QVEL]), request[VELOCITIES])
+    near = floats(request[BOUNDS], request[POSITIONS])
+    slow = floats(request[BOUNDS] + 8 * request[POSITIONS], request[VELOCITIES])
     out = request[OUT] + 16 * BODY_ROW * request[BODIES] * world
     failed = words(request[FAILED_AT] + 16 * world, 2)
     failed[0] = -1
@@ -135,11 +139,10 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
             entry = program + 16 + 16 * k
             call3(load_word(entry), m, d, load_word(entry + 8))
         _mj_step(m, d)
-        bad = _first_bad(qvel)
-        if bad < 0 and _first_bad(qpos) >= 0:
-            bad = 0
-        if bad >= 0:
-            failed[0], failed[1] = step, bad
+        axis = _first_beyond(qvel, slow)
+        place = _first_beyond(qpos, near)
+        if axis >= 0 or place >= 0:
+            failed[0], failed[1] = step, axis if axis >= 0 else -1 - place
             return
     _mj_kinematics(m, d)
     _mj_com_position(m, d)

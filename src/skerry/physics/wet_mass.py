@@ -69,18 +69,37 @@ def soften_contacts(compiled: Any, added: dict[int, NDArray[np.float64]]) -> Non
 
 
 def check_explicit_step(
-    compiled: Any, step: Fraction, wet: dict[int, list[Law]], added: dict[int, NDArray[np.float64]]
+    compiled: Any,
+    step: Fraction,
+    on_links: dict[int, list[Law]],
+    on_joints: dict[int, Law],
+    added: dict[int, NDArray[np.float64]],
 ) -> None:
-    """Refuse RK4 with a step that is too long for the drag, which it must take explicitly."""
-    mass, data = _mass_with_water(compiled, added)
-    for body, acting in wet.items():
-        damping = sum((law.damping for law in acting if law.damping is not None), np.zeros((6, 6)))
+    """Refuse RK4 with a step that is too long for the damping, all links and joints together, in water or in air."""
+    if compiled.nv == 0:
+        return
+    wet, data = _mass_with_water(compiled, added)
+    dry, _ = _mass_with_water(compiled, {})
+    in_water, in_air = np.diag(compiled.dof_damping), np.diag(compiled.dof_damping)
+    for axis, law in on_joints.items():
+        for damping, mass in ((in_water, wet), (in_air, dry)):
+            damping[axis, axis] += law.joint_damping / np.linalg.inv(mass)[axis, axis]
+    for body, acting in on_links.items():
         jacobian = _jacobian(compiled, data, body, data.xpos[body], data.xmat[body].reshape(3, 3))
-        rates = np.linalg.eigvals(np.linalg.solve(mass, jacobian.T @ damping @ jacobian)).real
-        stiffest = float(rates.max(initial=0.0))
-        if stiffest * float(step) > RK4_LIMIT:
+        for law in acting:
+            if law.damping is not None:
+                in_water += jacobian.T @ law.damping @ jacobian
+            if law.air_damping is not None:
+                in_air += jacobian.T @ law.air_damping @ jacobian
+    for mass, damping in ((wet, in_water), (dry, in_air)):
+        rates, directions = np.linalg.eig(np.linalg.solve(mass, damping))
+        fastest = int(np.argmax(rates.real))
+        rate = float(rates.real[fastest])
+        if rate * float(step) > RK4_LIMIT:
+            axis = int(np.argmax(np.abs(directions[:, fastest])))
+            name = compiled.body(int(compiled.dof_bodyid[axis])).name
             raise SkerryError(
-                f"the step {step} s is too long for RK4 with the drag of {compiled.body(body).name!r}, "
-                f"which slows it within {1 / stiffest:.2g} s at 5 m/s; use a step of at most "
-                f"{RK4_LIMIT / stiffest:.2g} s, or the integrator implicitfast, which takes any step"
+                f"the step {step} s is too long for RK4 with the damping of {name!r}, which slows it within "
+                f"{1 / rate:.2g} s (drag at 5 m/s); use a step of at most {RK4_LIMIT / rate:.2g} s, or the integrator "
+                "implicitfast, which takes any step"
             )

@@ -55,7 +55,7 @@ def load_scenario(
     """Load and check a scenario: a shipped one's name, a path, a mapping, or a `Scenario`; with values laid over it."""
     if isinstance(source, Scenario | Mapping):
         folder, chain = Path.cwd(), []
-        document = Document("scenario", plain(source))
+        document = _given("scenario", source)
     else:
         path = find_scenario(source)
         folder, chain = path.parent.resolve(), [path.resolve()]
@@ -106,7 +106,7 @@ def _keeps_null(place: Place) -> bool:
     return len(place) > 3 and place[0] == "robots" and place[2] == "overrides"
 
 
-def _given(name: str, data: Mapping[str, Any]) -> Document:
+def _given(name: str, data: Scenario | Mapping[str, Any]) -> Document:
     """Values that a program gave: they have a place, but no line."""
     settings = plain(data)
     return Document(name, settings, {place: Origin(name, place, None) for place in _places(settings, ())})

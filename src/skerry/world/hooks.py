@@ -43,6 +43,8 @@ class PythonForce:
 
     def law(self, at: laws.Attachment) -> laws.Law:
         """The law that calls it."""
+        self._offset = at.offset
+        self._to_link = laws.turned_shift(at.offset)
         return laws.Law(np.zeros(0), force=self)
 
     def raise_error(self) -> None:
@@ -52,6 +54,20 @@ class PythonForce:
             error.add_note(f"raised in the Python force on {self.name!r}")
             raise error
 
+    def _link_state(self, block: NDArray[np.float64]) -> LinkState:
+        """The link's state, from that of the body that carries it."""
+        rotation = block[laws.ROTATION : laws.ROTATION + 9].reshape(3, 3)
+        return LinkState(
+            float(block[laws.TIME]),
+            block[laws.POSITION : laws.POSITION + 3] + rotation @ self._offset.position,
+            rotation @ self._offset.rotation,
+            self._to_link @ block[laws.VELOCITY : laws.VELOCITY + 6],
+            self._to_link @ block[laws.RELATIVE : laws.RELATIVE + 6],
+            float(block[laws.SURFACE]),
+            float(block[laws.DENSITY]),
+            float(block[laws.SUBMERGED]),
+        )
+
     def _call(self, model: int, data: int, table: int) -> None:
         if self.error is not None:
             return
@@ -60,22 +76,10 @@ class PythonForce:
             userdata = ctypes.c_int64.from_address(data + header[laws.USERDATA_OFFSET]).value
             address = userdata + 8 * header[laws.BLOCK_START]
             block = np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(ctypes.c_double)), (laws.BLOCK,))
-            block[laws.WRENCH : laws.WRENCH + 6] += _wrench(self.function(_link_state(block)))
+            wrench = _wrench(self.function(self._link_state(block)))
+            block[laws.WRENCH : laws.WRENCH + 6] += self._to_link.T @ wrench
         except BaseException as error:  # must not pass through native code; raised after the step
             self.error = error
-
-
-def _link_state(block: NDArray[np.float64]) -> LinkState:
-    return LinkState(
-        float(block[laws.TIME]),
-        block[laws.POSITION : laws.POSITION + 3].copy(),
-        block[laws.ROTATION : laws.ROTATION + 9].reshape(3, 3).copy(),
-        block[laws.VELOCITY : laws.VELOCITY + 6].copy(),
-        block[laws.RELATIVE : laws.RELATIVE + 6].copy(),
-        float(block[laws.SURFACE]),
-        float(block[laws.DENSITY]),
-        float(block[laws.SUBMERGED]),
-    )
 
 
 def _wrench(value: Any) -> NDArray[np.float64]:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from skerry.core.config import Config, Matrix6, Positive, Vector6
-from skerry.core.frames import Pose
 from skerry.core.kernels import floats, stack_floats
 from skerry.parts.law import (
     BIAS,
@@ -29,7 +28,7 @@ from skerry.parts.law import (
     block_of,
     constants_of,
     law,
-    shift,
+    turned_shift,
 )
 
 
@@ -122,10 +121,3 @@ def full_matrix(value: Vector6 | Matrix6) -> NDArray[np.float64]:
     """Six numbers as a diagonal matrix, or the matrix itself."""
     array = np.array(value, np.float64)
     return np.diag(array) if array.ndim == 1 else array
-
-
-def turned_shift(place: Pose) -> NDArray[np.float64]:
-    """The 6×6 matrix from a velocity at a body's origin to the velocity at a place on it, in the axes of that place."""
-    turn = np.zeros((6, 6))
-    turn[:3, :3] = turn[3:, 3:] = place.rotation.T
-    return np.asarray(turn @ shift(place.position))

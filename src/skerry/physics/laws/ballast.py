@@ -7,7 +7,7 @@ and pushes nobody (Tsiolkovsky's equation with no exhaust speed).
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -79,9 +79,9 @@ class BallastLaw(Law):
     capacity: float
 
     @property
-    def mass(self) -> float:
-        """The water in the tank, kg."""
-        return float(self.memory[..., MASS])
+    def mass(self) -> Any:
+        """The water in the tank, kg; in a batch, of each world."""
+        return self.memory[..., MASS].copy()[()]
 
     def want(self, mass: float) -> None:
         """Pump until the tank holds this much, kg; more than fits, or less than nothing, is the limit."""

@@ -7,14 +7,14 @@ under RK4.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import field_validator
 
 from skerry.core.config import Matrix6, Vector6
-from skerry.core.kernels import floats, stack_floats
+from skerry.core.kernels import floats, kernel, stack_floats
 from skerry.parts.law import (
     INERTIA,
     RELATIVE,
@@ -27,11 +27,22 @@ from skerry.parts.law import (
     block_of,
     constants_of,
     law,
+    turned_shift,
 )
-from skerry.physics.laws.added_mass import full_matrix, turned_shift
+from skerry.physics.laws.added_mass import full_matrix
 
 REFERENCE_SPEED = 5.0  # m/s and rad/s: up to here an explicit step (RK4) must be stable; few vehicles are faster
 ZERO: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@kernel
+def _slope(quadratic: Any, v: Any, i: int) -> float:
+    """A bound on row i of the slope 2 D_n |ν|, couplings and all, as one number on the diagonal (Gershgorin)."""
+    total = 2.0 * max(quadratic[7 * i], 0.0) * abs(v[i])
+    for j in range(6):
+        if j != i:
+            total += abs(quadratic[6 * i + j]) * abs(v[j]) + abs(quadratic[6 * j + i]) * abs(v[i])
+    return total
 
 
 @law
@@ -62,7 +73,7 @@ def resist(model: int, data: int, table: int) -> None:
     if here:
         for i in range(6):
             block[WRENCH + i] += share * f[i]
-            block[INERTIA + 7 * i] += step * 2.0 * max(quadratic[7 * i], 0.0) * abs(v[i])
+            block[INERTIA + 7 * i] += step * _slope(quadratic, v, i)
         if step > 0.0:
             for i in range(36):
                 block[INERTIA + i] += step * positive[i]
@@ -75,7 +86,7 @@ def resist(model: int, data: int, table: int) -> None:
         for i in range(36):
             slope[i] = positive[i]
         for i in range(6):
-            slope[7 * i] += 2.0 * max(quadratic[7 * i], 0.0) * abs(v[i])
+            slope[7 * i] += _slope(quadratic, v, i)
         for a in range(6):
             for b in range(6):
                 total = 0.0
@@ -104,7 +115,8 @@ class Damping(LawConfig):
         positive = positive_part(linear)
         to_point = turned_shift(self.place(at))
         at_origin = float(np.array_equal(to_point, np.eye(6)))
-        fastest = positive + 2.0 * REFERENCE_SPEED * np.diag(np.diag(quadratic))
+        sizes = np.abs(quadratic)
+        fastest = positive + REFERENCE_SPEED * np.diag(sizes.sum(axis=0) + sizes.sum(axis=1))
         constants = np.concatenate(
             [m.ravel() for m in (linear, quadratic, positive, to_point)] + [np.array([at_origin])]
         )

@@ -30,8 +30,10 @@ from skerry.parts.law import (
     TIME_OFFSET,
     TOUCHING,
     USERDATA_OFFSET,
+    VOLUME,
     WATER,
     WATER_TABLE,
+    WET_VOLUME,
     WRENCH,
     Attachment,
     Law,
@@ -102,8 +104,12 @@ def push_points(model: int, data: int, table: int) -> None:
             tz += dx * fy - dy * fx
         first += n
     sum_fx, sum_fy = fx * count, fy * count
-    block[SUBMERGED] = wet / count
-    block[TOUCHING] = touching
+    # several sets of points on one body: the share under water is that of their volumes together
+    first_set = block[VOLUME] == 0.0
+    block[VOLUME] += volume * count
+    block[WET_VOLUME] += volume * wet
+    block[SUBMERGED] = block[WET_VOLUME] / block[VOLUME]
+    block[TOUCHING] = touching if first_set else max(block[TOUCHING], touching)
     for i in range(3):
         block[WRENCH + i] += R[i] * sum_fx + R[3 + i] * sum_fy + R[6 + i] * sum_fz
         block[WRENCH + 3 + i] += R[i] * tx + R[3 + i] * ty + R[6 + i] * tz

@@ -63,4 +63,4 @@ class ImmersionDamping(LawConfig):
 
         water = matrix(self.underwater_linear, self.underwater_angular)
         air = matrix(self.air_linear, self.air_angular)
-        return Law(np.concatenate([water.ravel(), air.ravel()]), force=lose_momentum, damping=water + air)
+        return Law(np.concatenate([water.ravel(), air.ravel()]), force=lose_momentum, damping=water, air_damping=air)

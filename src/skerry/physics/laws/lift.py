@@ -1,7 +1,7 @@
 """Lift of hull and fixed fins: a force that grows with forward speed times cross-flow.
 
-τ = −|u| L ν_r, with u the speed along the mount's x axis: the terms Y_uv u v, Z_uw u w, M_uq u q, N_ur u r … of a slender body
-(Fossen 2021, §8.1.2; Prestero 2001, ch. 4). A fin of area A and lift slope C has ½ ρ A C in sway or heave at its own
+τ = −|u| L ν_r, with u the speed along the mount's x axis: the terms Y_uv u v, Z_uw u w, M_uq u q, N_ur u r … of a
+slender body (Fossen 2021, §8.1.2; Prestero 2001, ch. 4). A fin of area A and lift slope C has ½ ρ A C in sway or heave at its own
 position. Implicit in the step, as all damping here.
 """
 
@@ -25,8 +25,9 @@ from skerry.parts.law import (
     block_of,
     constants_of,
     law,
+    turned_shift,
 )
-from skerry.physics.laws.added_mass import full_matrix, turned_shift
+from skerry.physics.laws.added_mass import full_matrix
 from skerry.physics.laws.damping import REFERENCE_SPEED, positive_part
 
 
