@@ -14,7 +14,7 @@ import yaml
 from skerry import __version__
 from skerry.core.errors import SkerryError
 
-DEFAULT_SCENARIO = "torpedo_in_still_water"
+DEFAULT_SCENARIO = "sam_in_the_bay"
 
 app = typer.Typer(
     name="skerry",

@@ -82,6 +82,7 @@ class Engine:
         for model, row in zip(self.models, self.states, strict=True):
             self._write_start(model, row)
         self.refresh()
+        self._motion[:, 1] = self._motion[:, 0]
 
     def _write_start(self, model: Model, row: NDArray[np.float64]) -> None:
         """Write where a world begins: a batch's rows all begin with its first model's."""
@@ -224,7 +225,8 @@ class Engine:
                     row[self._places["qvel"]][axis] = 0.0
                     row[self._places["qacc_warmstart"]][axis] = 0.0
         self.refresh([world])
-        self._motion[world, 1] = self._motion[world, 0]
+        moved = compiled.body_rootid == compiled.body_rootid[body]
+        self._motion[world, 1, moved] = self._motion[world, 0, moved]
 
     def joint_position(self, world: int, joint: int) -> float:
         """A hinge's angle or a slide's travel."""

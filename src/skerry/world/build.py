@@ -80,6 +80,11 @@ def build_world(
             for _, law in actuator.laws:
                 if isinstance(law, JointDrive):
                     law.read = partial(engine.joint_position, 0, model.joints[name][law.joint or ""])
+        for part, command in scenario.robots[name].commands.items():
+            try:
+                robot.actuators[part].command(**command)
+            except SkerryError as error:
+                raise SkerryError(f"robots.{name}.commands.{part}: {error}") from None
         robots[name] = robot
     objects = {
         name: Object(
@@ -167,7 +172,7 @@ def _assemble(
                 robot.pose.build(),
                 laws,
                 frozen=_frozen(vehicle),
-                trim_ballast=sum(config.trim_ballast(density) for config in vehicle.config.actuators.values()),
+                trim_ballast=sum(config.trim_ballast(density) for _, _, config in vehicle.config.parts()),
                 trim_density=vehicle.config.trim_density,
                 motion="static" if robot.anchored else "dynamic",
                 self_collision=vehicle.config.self_collision,
@@ -183,9 +188,15 @@ def _assemble(
 
 
 def _frozen(vehicle: Vehicle) -> frozenset[str]:
-    """The joints that turn for the eye only."""
-    links = {config.link for config in vehicle.config.actuators.values() if config.turns_for_the_eye}
-    return frozenset(joint.name for joint in vehicle.robot.joints.values() if joint.child in links)
+    """The joints that turn for the eye only: those of propellers, unless something else drives them."""
+    actuators = vehicle.config.actuators.values()
+    seen = {config.link for config in actuators if config.turns_for_the_eye}
+    driven = {config.link for config in actuators if not config.turns_for_the_eye}
+    return frozenset(
+        joint.name
+        for joint in vehicle.robot.joints.values()
+        if joint.kind == "continuous" and joint.child in seen - driven
+    )
 
 
 def _build_force(config: LawConfig, attach: Attach) -> list[tuple[str, Law]]:
