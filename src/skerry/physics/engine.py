@@ -79,6 +79,7 @@ class Engine:
         self._warnings = np.ctypeslib.as_array(self._library.mjb_warning(self._batch), (worlds, kinds, 2))[:, :, 1]
         self._warnings[:] = 1
         self._places = _places(first)
+        self._slots = [(model, model.compiled.numeric_data) for model in {id(m): m for m in self.models}.values()]
         for model, row in zip(self.models, self.states, strict=True):
             self._write_start(model, row)
         self.refresh()
@@ -123,8 +124,8 @@ class Engine:
         if self._batch is None:
             raise EngineError("this world is closed")
         native.install_callback()
-        for model in self.models:
-            if not model.program.is_bound(model.compiled):
+        for model, slot in self._slots:
+            if not model.program.is_bound(slot):
                 raise EngineError("the model has lost its program of forces; it must be bound again before it can step")
         self._request[native.STEPS] = steps
         ids, count = None, 0
@@ -149,6 +150,8 @@ class Engine:
 
     def _report_warnings(self) -> None:
         """Log what MuJoCo warned of, once for each kind and world; runaway numbers are our own error."""
+        if self._warnings.max() <= 1:
+            return
         for world, kind in np.argwhere(self._warnings > 1):
             name = mujoco.mjtWarning(int(kind)).name.removeprefix("mjWARN_")
             if name not in {"BADQPOS", "BADQVEL", "BADQACC"}:

@@ -72,6 +72,8 @@ class World:
         self._engine = engine
         self._clock = clock
         self._controllers = controllers
+        self._actuators: list[Actuator] = [part for robot in robots.values() for part in robot.actuators.values()]
+        self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._hooks = hooks
 
     # -------------------------------------------------------------------------------------------- time
@@ -99,10 +101,10 @@ class World:
                     mounted.act()
             until = min([end, *self._due_after(self.tick)])
             self._step(until - self.tick)
-            for actuator in self._actuators():
+            for actuator in self._actuators:
                 if actuator.watchdog.bites():
                     actuator.reset()
-            for sensor in self._sensors():
+            for sensor in self._sensors:
                 if sensor.wanted:
                     sensor.measure_if_due()
 
@@ -112,10 +114,10 @@ class World:
             yield tick + 1
         for mounted in self._controllers:
             yield mounted.rate.next_due(tick)
-        for actuator in self._actuators():
+        for actuator in self._actuators:
             if (deadline := actuator.watchdog.deadline()) is not None:
                 yield max(deadline, tick + 1)
-        for sensor in self._sensors():
+        for sensor in self._sensors:
             if sensor.wanted:
                 yield sensor.rate.next_due(tick)
 
@@ -131,14 +133,6 @@ class World:
             hook.raise_error()
         for error in errors.values():
             raise error
-
-    def _actuators(self) -> Iterator[Actuator]:
-        for robot in self.robots.values():
-            yield from robot.actuators.values()
-
-    def _sensors(self) -> Iterator[MountedSensor]:
-        for robot in self.robots.values():
-            yield from robot.sensors.values()
 
     # -------------------------------------------------------------------------------------------- looking and touching
 
