@@ -13,7 +13,7 @@ import pytest
 
 import skerry
 from skerry.core.documents import dump_document
-from skerry.scenario.loading import load_scenario, shipped_scenarios
+from skerry.scenario.loading import shipped_scenarios
 from skerry.world import World
 
 BUSY: dict[str, Any] = {
@@ -189,20 +189,7 @@ def test_two_threads_at_once_give_the_same_bytes(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ batches
 
 
-def has_commands(name: str) -> bool:
-    return any(robot.commands for robot in load_scenario(SOURCES[name]).scenario.robots.values())
-
-
-def in_a_batch(name: str) -> Any:
-    marks = (
-        pytest.mark.xfail(strict=True, reason="a batch does not give a scenario's commands")
-        if has_commands(name)
-        else ()
-    )
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", [in_a_batch(name) for name in SOURCES])
+@pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_world_in_a_batch_is_the_world_alone(name: str, threads: int) -> None:
     seeds = [3, 1, 4, 1, 5]

@@ -459,8 +459,8 @@ def test_a_drive_pulls_no_harder_than_its_joints_effort(craft) -> None:
 
 @pytest.mark.parametrize("step", ["1/200", "1/50", "1/20", "1/10"])
 def test_a_drive_that_never_needs_its_whole_force_is_not_stopped_by_its_limit(craft, step) -> None:
-    """40 N, and 12 kg to be moved at 8.6 mm/s: any step of it needs a few newtons. What counts is the force that acts, not
-    the pull before the implicit step takes its part away: else a long step swings from limit to limit."""
+    """40 N, and 12 kg to be moved at 8.6 mm/s: any step of it needs a few newtons. What counts is the force that acts,
+    not the pull before the implicit step takes its part away: else a long step swings from limit to limit."""
     joint = SLIDE | {"effort": 40.0, "velocity": 0.0086}
     settings = {"kind": "prismatic", "link": "part", "armature": 10.0}
     world = craft(joint, {"it": settings}, step=step)

@@ -229,18 +229,15 @@ def test_every_shipped_scenario_dumps_and_loads_back_equal(name: str, tmp_path: 
         {"reference": {"utm_zone": 33, "utm_band": "V", "easting": 650000.0, "northing": 6500000.0}},
         {"terrain": {"kind": "flat", "z": -3.5, "material": "mud", "friction": 0.1}},
         {"terrain": {"kind": "heightfield", "size": [3, 3], "array": [[0, 1], [2, 3.5]]}},
-        pytest.param(
-            {
-                "terrain": {
-                    "kind": "heightfield",
-                    "size": [3, 3],
-                    "array": [[0, 1], [2, 3.5]],
-                    "material_map": [[0, 1]],
-                    "materials": ["mud", "rock"],
-                }
-            },
-            marks=pytest.mark.xfail(strict=True, reason="a dumped `material` counts as given beside `material_map`"),
-        ),
+        {
+            "terrain": {
+                "kind": "heightfield",
+                "size": [3, 3],
+                "array": [[0, 1], [2, 3.5]],
+                "material_map": [[0, 1]],
+                "materials": ["mud", "rock"],
+            }
+        },
         {"water": {"currents": {"1e3": {"kind": "uniform", "velocity": [0, 1e-7, -1e20]}}}},
         {"objects": {"0x10": {"geometry": BALL}, "yes": {"geometry": BALL, "motion": "kinematic"}}},
         {"objects": {"a": {"geometry": BALL, "motion": "dynamic", "mass": 1, "added_mass": np.eye(6).tolist()}}},

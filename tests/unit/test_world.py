@@ -222,7 +222,6 @@ def test_a_static_object_refuses_to_move() -> None:
             world.teleport("quay", Pose.identity())
 
 
-@pytest.mark.xfail(strict=True, reason="`Object.move` does not check its pose")
 def test_an_object_is_not_moved_to_nowhere() -> None:
     nowhere = Pose(np.array([np.nan, 0.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]))
     thing = {"geometry": CRATE, "motion": "kinematic"}
@@ -508,7 +507,6 @@ def damaged(data: bytes) -> list[bytes]:
     ]
 
 
-@pytest.mark.xfail(strict=True, reason="`World.restore` trusts the head of a snapshot and the states in it")
 def test_a_damaged_snapshot_is_refused_in_words_and_changes_nothing(world: World) -> None:
     _ = world.robots["a"].sensors["odometry"].reading
     world.advance(0.5)
@@ -619,7 +617,6 @@ def test_a_batch_goes_back_to_a_snapshot() -> None:
             batch.restore(before[:1])
 
 
-@pytest.mark.xfail(strict=True, reason="a batch's snapshot does not hold its clock")
 def test_a_batch_goes_back_in_time_too() -> None:
     with skerry.load_batch(scenario(), [1, 2]) as batch:
         batch.advance(0.5)

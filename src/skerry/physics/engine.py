@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.errors import EngineError, PhysicsDiverged, SkerryError
-from skerry.core.frames import Pose
+from skerry.core.frames import Pose, normalise
 from skerry.physics import program as native
 from skerry.physics.model import Model
 from skerry.physics.mujoco import DATA_OFFSETS, BatchConfig, library, mujoco
@@ -211,7 +211,9 @@ class Engine:
         """Put a free or kinematic body somewhere, at rest; its joints stay as they are bent, and stop."""
         compiled = self.model.compiled
         row = self.states[world]
-        x, y, z, w = pose.orientation
+        if not (np.isfinite(pose.position).all() and np.isfinite(pose.orientation).all()):
+            raise SkerryError(f"cannot put {compiled.body(body).name!r} at a pose that is not finite: {pose}")
+        x, y, z, w = normalise(pose.orientation)
         values = [*pose.position, w, x, y, z]
         mocap = int(compiled.body_mocapid[body])
         if mocap >= 0:

@@ -101,6 +101,11 @@ def read_vehicle(
         faults += _faults_elsewhere(error)
         return None
     faults += _part_faults(config, structure, document, step)
+    if not scenario.data.get("reference"):
+        problem = "needs the scenario's `reference`, the place on earth of the world's origin"
+        faults += [
+            document.fault(("sensors", name), problem) for name, part in config.sensors.items() if part.needs_reference
+        ]
     faults += _command_faults(config, scenario, place)
     return Vehicle(config, structure)
 

@@ -7,6 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.geo import Projection
@@ -27,6 +30,7 @@ from skerry.world.robot import Object, Parts, Robot, RobotTruth
 from skerry.world.sensing import MountedSensor
 from skerry.world.world import MountedController, World
 
+Actuators = dict[str, dict[str, Actuator]]
 Source = str | Path | Scenario | Mapping[str, Any]
 
 
@@ -50,9 +54,7 @@ def build_world(
     projection = None if scenario.reference is None else Projection(scenario.reference)
     robots: dict[str, Robot] = {}
     controllers: list[MountedController] = []
-    userdata = engine.part("userdata")[0]
-    for (owner, name), (start, count) in model.law_slots.items():
-        model.laws[owner][name].memory = userdata[start : start + count]
+    _bind(model, engine.part("userdata")[0])
     for name in scenario.robots:
         config = loaded.vehicles[name].config
         robot = Robot(
@@ -80,12 +82,8 @@ def build_world(
             for _, law in actuator.laws:
                 if isinstance(law, JointDrive):
                     law.read = partial(engine.joint_position, 0, model.joints[name][law.joint or ""])
-        for part, command in scenario.robots[name].commands.items():
-            try:
-                robot.actuators[part].command(**command)
-            except SkerryError as error:
-                raise SkerryError(f"robots.{name}.commands.{part}: {error}") from None
         robots[name] = robot
+    _command(scenario, actuators)
     objects = {
         name: Object(
             name,
@@ -112,21 +110,40 @@ def build_batch(
     layers = [None] * len(seeds) if overrides is None else list(overrides)
     if len(layers) != len(seeds):
         raise SkerryError(f"a batch of {len(seeds)} seeds needs as many overrides, not {len(layers)}")
-    models: dict[str, Model] = {}
-    chosen: list[Model] = []
+    models: dict[str, tuple[Model, Actuators]] = {}
+    chosen: list[tuple[Model, Actuators]] = []
     scenarios: list[Scenario] = []
     for seed, layer in zip(seeds, layers, strict=True):
         loaded = load_scenario(source, layer, seed)
         scenarios.append(loaded.scenario)
         key = _with_seeds(loaded.scenario).model_dump_json(exclude={"seed"})
         if key not in models:
-            models[key] = _assemble(loaded, {})[0]
+            model, _, actuators = _assemble(loaded, {})
+            models[key] = (model, actuators)
         chosen.append(models[key])
-    engine = Engine(chosen, threads)
+    engine = Engine([model for model, _ in chosen], threads)
     userdata = engine.part("userdata")
-    for (owner, name), (start, count) in engine.model.law_slots.items():
-        engine.model.laws[owner][name].memory = userdata[:, start : start + count]
+    for row, scenario, (model, actuators) in zip(userdata, scenarios, chosen, strict=True):
+        _bind(model, row)
+        _command(scenario, actuators)
+    _bind(engine.model, userdata)
     return Batch(scenarios, engine, Clock(scenarios[0].step))
+
+
+def _bind(model: Model, userdata: NDArray[np.float64]) -> None:
+    """Let the laws of a model see their states in one world's userdata, (n,), or in that of many, (worlds, n)."""
+    for (owner, name), (start, count) in model.law_slots.items():
+        model.laws[owner][name].memory = userdata[..., start : start + count]
+
+
+def _command(scenario: Scenario, actuators: Actuators) -> None:
+    """Give the commands that a scenario starts with."""
+    for name, robot in scenario.robots.items():
+        for part, command in robot.commands.items():
+            try:
+                actuators[name][part].command(**command)
+            except SkerryError as error:
+                raise SkerryError(f"robots.{name}.commands.{part}: {error}") from None
 
 
 def _with_seeds(scenario: Scenario) -> Scenario:

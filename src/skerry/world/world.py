@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Self
 
 import numpy as np
@@ -23,7 +24,8 @@ from skerry.world.hooks import PythonForce
 from skerry.world.robot import Object, Parts, Robot, RobotTruth
 from skerry.world.sensing import MountedSensor
 
-MAGIC = b"skerry snapshot 1\n"
+MAGIC = b"skerry snapshot 2\n"
+DIGEST = 16  # bytes after it: a hash of all that follows
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ class World:
 
     def advance_steps(self, steps: int) -> None:
         """Simulate so many steps."""
+        if steps < 0:
+            raise SkerryError(f"cannot advance by {steps} steps; time does not run backwards")
         end = self.tick + steps
         while self.tick < end:
             for mounted in self._controllers:
@@ -147,8 +151,6 @@ class World:
             raise UnknownName(
                 f"there is no robot or object {name!r}; {did_you_mean(name, [*self.robots, *self.objects])}"
             )
-        if not (np.isfinite(pose.position).all() and np.isfinite(pose.orientation).all()):
-            raise SkerryError(f"cannot teleport {name!r} to a pose that is not finite: {pose}")
         self._engine.place(tree.world, tree.root, pose)
 
     # -------------------------------------------------------------------------------------------- state
@@ -172,17 +174,19 @@ class World:
             "components": [[name, len(state)] for name, state in states],
         }
         text = json.dumps(head).encode()
-        return Snapshot(
-            b"".join([MAGIC, len(text).to_bytes(8, "little"), text, row, motion, *(state for _, state in states)])
-        )
+        body = b"".join([len(text).to_bytes(8, "little"), text, row, motion, *(state for _, state in states)])
+        return Snapshot(MAGIC + blake2b(body, digest_size=DIGEST).digest() + body)
 
     def restore(self, snapshot: Snapshot | bytes) -> None:
         """Go back to a snapshot; what follows is bit-identical. A snapshot of another structure is refused."""
         data = bytes(snapshot)
         if not data.startswith(MAGIC):
             raise SkerryError("this is not a snapshot of a Skerry world, or one of another version")
-        start = len(MAGIC) + 8
-        length = int.from_bytes(data[start - 8 : start], "little")
+        start = len(MAGIC) + DIGEST
+        if blake2b(data[start:], digest_size=DIGEST).digest() != data[len(MAGIC) : start]:
+            raise SkerryError("the snapshot is cut short or damaged")
+        length = int.from_bytes(data[start : start + 8], "little")
+        start += 8
         head = json.loads(data[start : start + length])
         components = self._components()
         names = [name for name, _ in components]
@@ -195,8 +199,6 @@ class World:
         for size in (*head["sizes"], *(size for _, size in head["components"])):
             chunks.append(data[place : place + size])
             place += size
-        if place != len(data):
-            raise SkerryError("the snapshot is cut short or damaged")
         self._engine.states[0] = np.frombuffer(chunks[0])
         self._engine.set_motion_bytes(0, chunks[1])
         self._clock.set_state(head["clock"].encode())
