@@ -195,14 +195,15 @@ def test_an_imu_near_half_a_turn_knows_which_way_is_the_short_one() -> None:
     """A quaternion and its opposite are the same attitude; the middle between two must not be half a turn away."""
 
     def motion(time: float) -> tuple[Pose, Twist]:
-        turned = rpy_to_quaternion(np.array([0.4, 0.0, time]))
+        turned = rpy_to_quaternion(np.array([time, 0.0, 0.0]))
         sign = -1.0 if time > 0.2 else 1.0
-        return Pose(np.zeros(3), sign * turned), Twist(np.zeros(3), np.array([0.0, 0.0, 1.0]))
+        return Pose(np.zeros(3), sign * turned), Twist(np.zeros(3), np.array([1.0, 0.0, 0.0]))
 
     imu = Imu(link="l", frequency=10, **PERFECT).build()
     for tick in (40, 41, 42):
         felt = imu.measure(FakeTruth(motion, tick=tick), NOISE).linear_acceleration
-        assert felt == pytest.approx([0.0, 9.81 * np.sin(0.4), 9.81 * np.cos(0.4)])
+        rolled = (tick - 0.5) / 200
+        assert felt == pytest.approx([0.0, 9.81 * np.sin(rolled), 9.81 * np.cos(rolled)])
 
 
 def test_unit_force_forwards_then_backwards_integrates_to_no_velocity(worlds) -> None:
