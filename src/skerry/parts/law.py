@@ -158,6 +158,7 @@ class Attachment:
     robot_mass: float  # of all links
     neutral_volume: float  # m³ that the robot must displace to float freely in its trim
     water_density: float
+    water_accelerates: bool  # whether the flow has a rate of change that forces must ask for
     gravity: float
     step: float
 

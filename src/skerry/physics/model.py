@@ -149,6 +149,7 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
             robot_mass,
             neutral,
             water.density,
+            water.accelerates,
             options.gravity,
             float(options.step),
         )

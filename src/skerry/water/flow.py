@@ -8,7 +8,7 @@ current adds to the flow. Above the surface the answer is that of the water righ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numba import types
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from skerry.core.config import Family, KindConfig
 from skerry.core.kernels import native
+from skerry.water.spectrum import Components
 
 # rows of a sample
 HEIGHT: Final = 0  # of the surface at this place, m
@@ -45,19 +46,25 @@ class FlowPart:
 
     function: Any
     table: NDArray[np.float64]
+    accelerates: bool = False  # whether it adds to the rate of change of the flow
+    waves: Components | None = None  # of a surface that has them: all that is needed to draw it
 
 
-class SurfaceConfig(KindConfig):
+class FlowConfig(KindConfig):
+    """Settings of a part of the sea."""
+
+    def with_seed(self, seed: int) -> Self:
+        """The same settings with this seed where a seed was left out."""
+        return self
+
+    def build(self, gravity: float) -> FlowPart:
+        """The part."""
+        raise NotImplementedError
+
+
+class SurfaceConfig(FlowConfig):
     """Settings of a water surface."""
 
-    def build(self) -> FlowPart:
-        """The surface."""
-        raise NotImplementedError
 
-
-class CurrentConfig(KindConfig):
+class CurrentConfig(FlowConfig):
     """Settings of a current."""
-
-    def build(self) -> FlowPart:
-        """The current."""
-        raise NotImplementedError

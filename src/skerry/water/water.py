@@ -13,7 +13,21 @@ from pydantic import Field
 from skerry.core.config import Config, Positive, of_kind
 from skerry.core.errors import SkerryError
 from skerry.core.kernels import call7, floats, load_word
-from skerry.water.flow import CURRENTS, DENSITY, FLOW, NEED_ALL, ROWS, SLOPE, SURFACES, FlowPart, flow
+from skerry.water.flow import (
+    CURRENTS,
+    DENSITY,
+    FLOW,
+    NEED_ALL,
+    NEED_FLOW,
+    NEED_FLOW_RATE,
+    NEED_SLOPE,
+    ROWS,
+    SLOPE,
+    SURFACES,
+    FlowPart,
+    flow,
+)
+from skerry.water.spectrum import Components
 from skerry.water.surfaces.flat import Flat
 
 
@@ -22,7 +36,9 @@ def sea(table: int, userdata: int, time: int, need: int, count: int, points: int
     """The whole sea: density, surface, then the currents, added up. Table: density, number of parts, (function, table)
     each.
     """
-    rest = floats(out + 8 * SLOPE * count, (DENSITY - SLOPE) * count)
+    first = SLOPE if need & NEED_SLOPE else FLOW
+    last = DENSITY if need & (NEED_FLOW | NEED_FLOW_RATE) else FLOW
+    rest = floats(out + 8 * first * count, (last - first) * count)
     for i in range(rest.size):
         rest[i] = 0.0
     density = floats(out + 8 * DENSITY * count, count)
@@ -51,19 +67,24 @@ class WaterConfig(Config):
     surface: of_kind(SURFACES) = Flat()  # type: ignore[valid-type]
     currents: dict[str, of_kind(CURRENTS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
 
-    def build(self) -> Water:
+    def with_seed(self, seed: int) -> WaterConfig:
+        """The same settings with this seed wherever a seed was left out."""
+        currents = {name: current.with_seed(seed) for name, current in self.currents.items()}
+        return self.model_copy(update={"surface": self.surface.with_seed(seed), "currents": currents})
+
+    def build(self, gravity: float) -> Water:
         """The sea."""
-        return Water(self)
+        return Water(self, gravity)
 
 
 class Water:
     """The sea as a whole. `address` and `table_address` are what native laws call it by."""
 
-    def __init__(self, config: WaterConfig) -> None:
+    def __init__(self, config: WaterConfig, gravity: float) -> None:
         self.config = config
         parts: list[FlowPart] = [
-            config.surface.build(),
-            *(current.build() for current in config.currents.values()),
+            config.surface.build(gravity),
+            *(current.build(gravity) for current in config.currents.values()),
         ]
         self._parts = parts
         self._table = np.zeros(2 + 2 * len(parts))
@@ -75,6 +96,16 @@ class Water:
         self.address: int = sea.address
         self.table_address: int = self._table.ctypes.data
         self._call: Any = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)(sea.address)
+
+    @property
+    def waves(self) -> Components | None:
+        """The components of the surface, if it has waves: all that is needed to draw it."""
+        return self._parts[0].waves
+
+    @property
+    def accelerates(self) -> bool:
+        """Whether the flow anywhere has a rate of change."""
+        return any(part.accelerates for part in self._parts)
 
     @property
     def density(self) -> float:

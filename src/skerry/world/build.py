@@ -126,9 +126,8 @@ def build_batch(
 
 def _with_seeds(scenario: Scenario) -> Scenario:
     """The scenario with its seed given to the parts that take theirs from it."""
-    if scenario.terrain is None:
-        return scenario
-    return scenario.model_copy(update={"terrain": scenario.terrain.with_seed(scenario.seed)})
+    terrain = None if scenario.terrain is None else scenario.terrain.with_seed(scenario.seed)
+    return scenario.model_copy(update={"terrain": terrain, "water": scenario.water.with_seed(scenario.seed)})
 
 
 def _hooks(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) -> dict[str, PythonForce]:
@@ -144,7 +143,7 @@ def _assemble(
 ) -> tuple[Model, Terrain | None, dict[str, dict[str, Actuator]]]:
     """Compile the model of a scenario."""
     scenario = _with_seeds(loaded.scenario)
-    water = scenario.water.build()
+    water = scenario.water.build(scenario.gravity)
     terrain: Terrain | None = None if scenario.terrain is None else scenario.terrain.build()
     bodies = []
     actuators: dict[str, dict[str, Actuator]] = {}

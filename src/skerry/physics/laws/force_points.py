@@ -43,10 +43,11 @@ from skerry.parts.law import (
     law,
 )
 from skerry.water import flow
+from skerry.water.flow import NEED_FLOW_RATE
 
 CHUNK = 64  # points that are looked up in the water at once
-# count, volume share, ramp, cap share, custom force share (3), mass share, start; then x, y, z, density of each point
-SETTINGS = 9
+# count, volume share, ramp, cap share, custom force share (3), mass share, start, need; then x, y, z, density of each point
+SETTINGS = 10
 
 
 @law
@@ -69,7 +70,8 @@ def push_points(model: int, data: int, table: int) -> None:
     points = stack_floats(3 * 64)
     sample = stack_floats(10 * 64)
     fx, fy, fz = constants[4], constants[5], constants[6] - mass * g
-    sum_fz = wet = tx = ty = tz = 0.0
+    need = int(constants[9])
+    sum_fx = sum_fy = sum_fz = wet = tx = ty = tz = 0.0
     touching = 0.0
     first = 0
     while first < count:
@@ -80,9 +82,10 @@ def push_points(model: int, data: int, table: int) -> None:
             where[i] = X + R[0] * x + R[1] * y + R[2] * z
             where[n + i] = Y + R[3] * x + R[4] * y + R[5] * z
             where[2 * n + i] = Z + R[6] * x + R[7] * y + R[8] * z
-        call7(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET], 0, n, points, sample)
+        call7(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET], need, n, points, sample)
         height = floats(sample + 8 * flow.HEIGHT * n, n)
         around = floats(sample + 8 * flow.DENSITY * n, n)
+        rate = floats(sample + 8 * flow.FLOW_RATE * n, 3 * n)
         for i in range(n):
             depth = height[i] - where[2 * n + i] + start
             if ramp > 0.0:
@@ -90,20 +93,26 @@ def push_points(model: int, data: int, table: int) -> None:
             else:
                 share = 1.0 if depth > 0.0 else 0.0
             rho = density[first + i] if density[first + i] > 0.0 else around[i]
-            lift = fz + min(rho * g * volume * share, cap)
-            applied[first + i] = fx
-            applied[count + first + i] = fy
+            push_x, push_y, lift = fx, fy, fz + min(rho * g * volume * share, cap)
+            if need:
+                carried = rho * volume * share
+                push_x += carried * rate[i]
+                push_y += carried * rate[n + i]
+                lift += carried * rate[2 * n + i]
+            applied[first + i] = push_x
+            applied[count + first + i] = push_y
             applied[2 * count + first + i] = lift
             wet += share
             if depth > 0.0:
                 touching = 1.0
             dx, dy, dz = where[i] - X, where[n + i] - Y, where[2 * n + i] - Z
+            sum_fx += push_x
+            sum_fy += push_y
             sum_fz += lift
-            tx += dy * lift - dz * fy
-            ty += dz * fx - dx * lift
-            tz += dx * fy - dy * fx
+            tx += dy * lift - dz * push_y
+            ty += dz * push_x - dx * lift
+            tz += dx * push_y - dy * push_x
         first += n
-    sum_fx, sum_fy = fx * count, fy * count
     # several sets of points on one body: the share under water is that of their volumes together
     first_set = block[VOLUME] == 0.0
     block[VOLUME] += volume * count
@@ -182,6 +191,7 @@ class ForcePoints(LawConfig):
         ramp = self.depth_before_submerged + self.height_before_dry
         settings = [count, volume / count, ramp, (self.max_buoyancy or np.inf) / count]
         settings += [*(np.array(self.custom_force) / count), mass / count, self.height_before_dry]
+        settings += [NEED_FLOW_RATE if at.water_accelerates else 0]
         mean = points.mean(axis=0)
         law = ForcePointsLaw(
             np.concatenate([np.array(settings), points.T.ravel(), density]),

@@ -48,5 +48,5 @@ class Uniform(CurrentConfig):
         yaw = heading_to_yaw(self.heading_deg)
         return float(self.speed * np.cos(yaw)), float(self.speed * np.sin(yaw)), 0.0
 
-    def build(self) -> FlowPart:
+    def build(self, gravity: float) -> FlowPart:
         return FlowPart(uniform, np.array(self.vector()))

@@ -24,5 +24,5 @@ class Flat(SurfaceConfig):
     kind: Literal["flat"] = "flat"
     level: float = 0.0
 
-    def build(self) -> FlowPart:
+    def build(self, gravity: float) -> FlowPart:
         return FlowPart(flat, np.array([self.level]))
