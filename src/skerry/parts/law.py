@@ -60,7 +60,11 @@ LAYOUT: Final = 8  # address of the engine's list of offsets
 JOINT_POSITION: Final = 9  # for a law on a joint: its place among positions,
 JOINT_AXIS: Final = 10  # among velocities and forces,
 JOINT_INERTIA: Final = 11  # and on the diagonal of the mass matrix
-HEADER: Final = 12  # words
+WIND: Final = 12  # address of the wind's native function
+WIND_TABLE: Final = 13  # address of its table
+FIELDS: Final = 14  # address of the table of force fields, or 0
+OWNER: Final = 15  # number of the robot or object
+HEADER: Final = 16  # words
 
 LAW = types.void(types.int64, types.int64, types.int64)
 law = native(LAW)
@@ -182,6 +186,9 @@ class Law(Component):
     joint_damping: float = 0.0  # 1/s: the same of a drive, over the inertia that its joint feels
     center_of_mass: Vector3 | None = None  # where the law puts the link's centre of mass
     weightless: bool = False  # the law supplies the link's weight itself
+    wash: tuple[NDArray[np.float64], int] | None = (
+        None  # a field that it makes: its row, and the thrust's place in state
+    )
     joint: str | None = None  # a law on this joint instead of on the link: it has no block
     joint_start: float = 0.0  # where that joint stands at the start
     armature: float = 0.0  # inertia of the drive that turns with the joint, kg m² or kg

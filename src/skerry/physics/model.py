@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from skerry.physics.tree import Body, add_tree, carriers, combined_inertia, join
 from skerry.physics.wet_mass import check_explicit_step, joint_inertias, soften_contacts
 from skerry.terrain import ContactHeightfield, Terrain
 from skerry.water import Water
+from skerry.water.fields import BLOCK_PLACE, OWNER, THRUST_PLACE, FieldConfig, field_table
 
 INTEGRATORS = {"euler": "mjINT_EULER", "implicitfast": "mjINT_IMPLICITFAST", "rk4": "mjINT_RK4"}
 
@@ -59,6 +60,8 @@ class Model:
     law_slots: dict[tuple[str, str], tuple[int, int]]  # place of each law's state in userdata: start, count
     blocks: dict[int, int]  # start of the block of each wet body in userdata
     initial_userdata: NDArray[np.float64]
+    field_rows: list[NDArray[np.float64]] = field(default_factory=list)  # of all force fields, propellers' last
+    field_memory: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))  # the same, as native code reads it
     joint_starts: dict[int, float] = field(default_factory=dict)  # position number → where a driven joint begins
 
     @cached_property
@@ -81,7 +84,13 @@ class Model:
 Laws = dict[str, tuple[str, Law]]  # name → the link that it acts on, and the law
 
 
-def assemble(bodies: Sequence[Body], water: Water, terrain: Terrain | None, options: Options) -> Model:
+def assemble(
+    bodies: Sequence[Body],
+    water: Water,
+    terrain: Terrain | None,
+    options: Options,
+    fields: Sequence[FieldConfig] = (),
+) -> Model:
     """Compile the world; every fault is a `SkerryError` in words."""
     spec = mujoco.MjSpec()
     _set_options(spec, options)
@@ -119,7 +128,7 @@ def assemble(bodies: Sequence[Body], water: Water, terrain: Terrain | None, opti
         {},
         np.zeros(compiled.nuserdata),
     )
-    _place_laws(model, built)
+    _place_laws(model, built, fields)
     return model
 
 
@@ -172,19 +181,26 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
     return build_all() if moved else built  # a law that moves a centre of mass moves it for the others too
 
 
-def _place_laws(model: Model, built: dict[str, Laws]) -> None:
+def _place_laws(model: Model, built: dict[str, Laws], fields: Sequence[FieldConfig]) -> None:
     """Lay out userdata, write the tables, and bind the program to the compiled model."""
     compiled, options = model.compiled, model.options
     on_links: dict[int, list[tuple[Law, int]]] = {}
     on_joints: list[tuple[Law, int, int]] = []
     added: dict[int, NDArray[np.float64]] = {}
+    owners: dict[int, int] = {}
+    rows: list[tuple[NDArray[np.float64], NDArray[np.float64] | None]] = [(f.row(), f.volume.table()) for f in fields]
     place = 0
-    for owner, tree in built.items():
+    for number, (owner, tree) in enumerate(built.items()):
         for name, (link, law) in tree.items():
             body = model.links[owner][link].body
             if law.joint is None and body not in model.blocks:
                 model.blocks[body] = place
                 place += laws.BLOCK
+            owners[body] = number
+            if law.wash is not None:
+                wash, thrust = law.wash[0].copy(), law.wash[1]
+                wash[[OWNER, BLOCK_PLACE, THRUST_PLACE]] = number, model.blocks[body], place + thrust
+                rows.append((wash, None))
             size = law.initial_state.size
             model.law_slots[owner, name] = (place, size)
             model.initial_userdata[place : place + size] = law.initial_state
@@ -195,7 +211,14 @@ def _place_laws(model: Model, built: dict[str, Laws]) -> None:
             if law.added_mass is not None:
                 added[body] = added.get(body, np.zeros((6, 6))) + law.added_mass
             place += size
-    water = (model.water.address, model.water.table_address)
+    table_in_fluids = partial(
+        table_of,
+        water=(model.water.address, model.water.table_address),
+        wind=(model.water.wind_address, model.water.wind_table_address),
+    )
+    field_memory, volumes = field_table(rows)
+    fields_address = field_memory.ctypes.data if rows else 0
+    model.field_memory, model.field_rows = field_memory, [row for row, _ in rows]
     implicit = 0.0 if options.integrator == "rk4" else float(options.step)
     ordered: list[tuple[int, int, NDArray[np.float64]]] = []
 
@@ -210,7 +233,15 @@ def _place_laws(model: Model, built: dict[str, Laws]) -> None:
         constants = link_constants(int(compiled.body_rootid[body]), axis, row, implicit, options.gravity)
         around = [(law, 0) for law in link_laws(constants)]
         for law, state in (*around, *acting):
-            add(law, table_of(law.constants, water=water, block=model.blocks[body], state=state, body=body))
+            table = table_in_fluids(
+                law.constants,
+                fields=fields_address,
+                owner=owners[body],
+                block=model.blocks[body],
+                state=state,
+                body=body,
+            )
+            add(law, table)
     felt = joint_inertias(compiled, added)
     for law, state, joint in on_joints:
         axis_number = int(compiled.jnt_dofadr[joint])
@@ -219,12 +250,17 @@ def _place_laws(model: Model, built: dict[str, Laws]) -> None:
             law.constants[law.inertia_place] = felt[axis_number]
         numbers = (int(compiled.jnt_qposadr[joint]), axis_number, diagonal)
         model.joint_starts[numbers[0]] = law.joint_start
-        add(law, table_of(np.append(law.constants, implicit), water=water, state=state, joint=numbers))
+        add(law, table_in_fluids(np.append(law.constants, implicit), state=state, joint=numbers))
     if ordered:
-        add(finish_law(), table_of(np.zeros(0), water=water))
+        add(finish_law(), table_in_fluids(np.zeros(0)))
     ordered.sort(key=lambda entry: entry[0])
     model.program.forces = [(address, table) for _, address, table in ordered]
-    model.program.keep = [model.water, *(law for tree in model.laws.values() for law in tree.values())]
+    model.program.keep = [
+        model.water,
+        field_memory,
+        *volumes,
+        *(law for tree in model.laws.values() for law in tree.values()),
+    ]
     if options.integrator == "rk4":
         check_explicit_step(
             compiled,

@@ -116,6 +116,11 @@ def build_batch(
         key = _with_seeds(loaded.scenario).model_dump_json(exclude={"seed"})
         if key not in models:
             models[key] = _assemble(loaded, {})[0]
+            if models[key].water.refuses:
+                raise SkerryError(
+                    "a batch steps too many worlds at once to watch a grid that refuses what is outside; give the "
+                    "currents and winds `outside: clamp` or `zero`"
+                )
         chosen.append(models[key])
     engine = Engine(chosen, threads)
     userdata = engine.part("userdata")
@@ -178,7 +183,8 @@ def _assemble(
             Body(name, thing.robot(name), thing.pose.build(), laws, motion=thing.motion, friction=thing.friction)
         )
     options = Options(scenario.step, scenario.integrator, scenario.gravity)
-    return assemble(bodies, water, terrain, options), terrain, actuators
+    fields = list(scenario.fields.values())
+    return assemble(bodies, water, terrain, options, fields), terrain, actuators
 
 
 def _frozen(vehicle: Vehicle) -> frozenset[str]:

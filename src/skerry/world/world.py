@@ -108,7 +108,7 @@ class World:
 
     def _due_after(self, tick: int) -> Iterator[int]:
         """The ticks at which something must happen in Python."""
-        if self._hooks:
+        if self._hooks or self.water.refuses:
             yield tick + 1
         for mounted in self._controllers:
             yield mounted.rate.next_due(tick)
@@ -120,6 +120,8 @@ class World:
                 yield sensor.rate.next_due(tick)
 
     def _step(self, steps: int) -> None:
+        if self.water.refuses:
+            self._check_places()
         before = self._engine.states.copy() if self._hooks else None
         errors = self._engine.advance(steps)
         if before is not None and any(hook.error is not None for hook in self._hooks):
@@ -131,6 +133,15 @@ class World:
             hook.raise_error()
         for error in errors.values():
             raise error
+
+    def _check_places(self) -> None:
+        """Raise an error if something that moves is where the water or the wind has no answer."""
+        moving = [name for name, thing in self.scenario.objects.items() if thing.motion == "dynamic"]
+        trees = {f"the robot {name!r}": robot for name, robot in self.robots.items()}
+        trees |= {f"the object {name!r}": self.objects[name] for name in moving}
+        if trees:
+            places = [tree.pose.position for tree in trees.values()]
+            self.water.check_points(places, self.time, list(trees), self._engine.part("userdata")[0])
 
     def _actuators(self) -> Iterator[Actuator]:
         for robot in self.robots.values():
@@ -145,6 +156,10 @@ class World:
     def sample_water(self, points: np.typing.ArrayLike) -> WaterSample:
         """The sea at points (…, 3), now."""
         return self.water.sample(points, self.time, self._engine.part("userdata")[0])
+
+    def sample_wind(self, points: np.typing.ArrayLike) -> np.typing.NDArray[np.float64]:
+        """The velocity of the air at points (…, 3), now; nothing under water."""
+        return self.water.sample_wind(points, self.time, self._engine.part("userdata")[0])
 
     def teleport(self, name: str, pose: Pose) -> None:
         """Put a robot or object somewhere else, at rest; its joints stay as they are bent, their velocities zero."""

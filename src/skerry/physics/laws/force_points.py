@@ -20,9 +20,11 @@ from skerry.core.kernels import call7, floats, load_word, stack_floats, words
 from skerry.core.mesh_files import read_mesh
 from skerry.core.meshes import closed_volume
 from skerry.parts.law import (
+    FIELDS,
     GRAVITY,
     HEADER,
     IMMERSION,
+    OWNER,
     POSITION,
     ROTATION,
     STATE_START,
@@ -43,10 +45,11 @@ from skerry.parts.law import (
     law,
 )
 from skerry.water import flow
+from skerry.water.fields import add_fields
 from skerry.water.flow import NEED_FLOW_RATE
 
 CHUNK = 64  # points that are looked up in the water at once
-# count, volume share, ramp, cap share, custom force share (3), mass share, start, need; then x, y, z, density of each point
+# count, volume share, ramp, cap share, custom force share (3), mass share, start, need; then x, y, z, density of each
 SETTINGS = 10
 
 
@@ -69,6 +72,8 @@ def push_points(model: int, data: int, table: int) -> None:
     g = block[GRAVITY]
     points = stack_floats(3 * 64)
     sample = stack_floats(10 * 64)
+    depths = stack_floats(64)
+    pushes = stack_floats(3 * 64)
     fx, fy, fz = constants[4], constants[5], constants[6] - mass * g
     need = int(constants[9])
     sum_fx = sum_fy = sum_fz = wet = tx = ty = tz = 0.0
@@ -86,6 +91,13 @@ def push_points(model: int, data: int, table: int) -> None:
         height = floats(sample + 8 * flow.HEIGHT * n, n)
         around = floats(sample + 8 * flow.DENSITY * n, n)
         rate = floats(sample + 8 * flow.FLOW_RATE * n, 3 * n)
+        under, pushed = floats(depths, n), floats(pushes, 3 * n)
+        if header[FIELDS] != 0:
+            for i in range(n):
+                under[i] = height[i] - where[2 * n + i]
+            for i in range(3 * n):
+                pushed[i] = 0.0
+            add_fields(header[FIELDS], header[OWNER], userdata, n, where, under, pushed)
         for i in range(n):
             depth = height[i] - where[2 * n + i] + start
             if ramp > 0.0:
@@ -99,6 +111,10 @@ def push_points(model: int, data: int, table: int) -> None:
                 push_x += carried * rate[i]
                 push_y += carried * rate[n + i]
                 lift += carried * rate[2 * n + i]
+            if header[FIELDS] != 0:
+                push_x += pushed[i] / count
+                push_y += pushed[n + i] / count
+                lift += pushed[2 * n + i] / count
             applied[first + i] = push_x
             applied[count + first + i] = push_y
             applied[2 * count + first + i] = lift

@@ -17,7 +17,18 @@ from pydantic import Field, model_validator
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import heading_to_yaw
 from skerry.core.kernels import floats, kernel, stack_floats
-from skerry.water.flow import FLOW, FLOW_RATE, HEIGHT, NEED_FLOW, NEED_FLOW_RATE, NEED_SLOPE, SLOPE, FlowPart, SurfaceConfig, flow
+from skerry.water.flow import (
+    FLOW,
+    FLOW_RATE,
+    HEIGHT,
+    NEED_FLOW,
+    NEED_FLOW_RATE,
+    NEED_SLOPE,
+    SLOPE,
+    FlowPart,
+    SurfaceConfig,
+    flow,
+)
 from skerry.water.spectrum import Components, regular, synthesise
 from skerry.water.trigonometry import TURN, cosine, decay, sine, wrap
 
