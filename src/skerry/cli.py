@@ -9,12 +9,12 @@ import sys
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from skerry import __version__
+from skerry.core.documents import parse_document
 from skerry.core.errors import SkerryError
 
-DEFAULT_SCENARIO = "torpedo_in_still_water"
+DEFAULT_SCENARIO = "sam_in_the_bay"
 
 app = typer.Typer(
     name="skerry",
@@ -51,8 +51,8 @@ def parse_settings(settings: list[str]) -> dict[str, Any]:
         if not equals or not all(keys):
             raise SkerryError(f"--set {setting!r}: write it as path.to.value=5, for example --set water.density=1000")
         try:
-            value = yaml.safe_load(text)
-        except yaml.YAMLError:
+            value = parse_document(text, "--set").data
+        except SkerryError:
             raise SkerryError(f"--set {setting!r}: {text!r} is not a value that YAML knows") from None
         place = tree
         for key in keys[:-1]:

@@ -16,10 +16,11 @@ def skerry(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "skerry", *arguments], capture_output=True, text=True, timeout=120)
 
 
-def test_a_run_of_no_time_builds_and_ends() -> None:
+def test_a_run_of_nothing_in_particular_shows_sam_in_the_bay() -> None:
     result = skerry("run", "--headless", "--duration", "0")
     assert result.returncode == 0
-    assert "torpedo: x 0.00 y 0.00 z -3.00" in result.stderr
+    assert "sam_in_the_bay: 1 robots" in result.stderr
+    assert "sam: x 0.00 y 0.00 z -2.00" in result.stderr
 
 
 def test_a_run_at_full_speed_lasts_as_long_as_it_was_told() -> None:
@@ -30,7 +31,7 @@ def test_a_run_at_full_speed_lasts_as_long_as_it_was_told() -> None:
 
 
 def test_a_value_can_be_set_from_the_command_line() -> None:
-    result = skerry("run", "--duration", "0", "--set", "robots.torpedo.pose.position=[1,2,-30]")
+    result = skerry("run", "sam_empty", "--duration", "0", "--set", "robots.sam.pose.position=[1,2,-30]")
     assert "x 1.00 y 2.00 z -30.00" in result.stderr
 
 

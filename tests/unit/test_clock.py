@@ -39,9 +39,7 @@ def test_spans_shorter_than_a_step_add_up() -> None:
 
 
 @given(steps, st.lists(st.floats(0.0, 5.0), max_size=30))
-def test_however_time_is_cut_the_clock_is_never_more_than_half_a_step_off(
-    step: Fraction, spans: list[float]
-) -> None:
+def test_however_time_is_cut_the_clock_is_never_more_than_half_a_step_off(step: Fraction, spans: list[float]) -> None:
     clock = Clock(step)
     asked = Fraction(0)
     for span in spans:
@@ -104,9 +102,7 @@ def test_a_rate_that_fits_no_step_keeps_its_mean() -> None:
 
 
 @given(frequencies, steps, st.integers(0, 10**15))
-def test_due_is_when_the_whole_part_of_time_times_rate_grows(
-    frequency: Fraction, step: Fraction, tick: int
-) -> None:
+def test_due_is_when_the_whole_part_of_time_times_rate_grows(frequency: Fraction, step: Fraction, tick: int) -> None:
     if frequency * step > 1:
         return
     rate = Rate.of(frequency, step)

@@ -117,12 +117,14 @@ def blocks(page: Path) -> list[Block]:
     return [Block(*parts) for parts in found]
 
 
-def run(arguments: list[str], folder: Path) -> str:
-    result = subprocess.run(
-        [sys.executable, "-W", "error", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
+def start(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def run(arguments: list[str], folder: Path) -> None:
+    result = start(arguments, folder)
     assert result.returncode == 0, f"{arguments}:\n{result.stdout}{result.stderr}"
-    return result.stdout
 
 
 def write_files(page: Path, folder: Path) -> None:
@@ -133,8 +135,9 @@ def write_files(page: Path, folder: Path) -> None:
             path.write_text(block.text, encoding="utf-8")
 
 
-def test_readme_has_an_example_that_runs(tmp_path: Path) -> None:
-    examples = [block for block in blocks(ROOT / "README.md") if block.language == "python"]
+@pytest.mark.parametrize("page", ["README.md", "docs/actuators.md"])
+def test_page_has_an_example_that_runs(page: str, tmp_path: Path) -> None:
+    examples = [block for block in blocks(ROOT / page) if block.language == "python"]
     assert examples
     for example in examples:
         run(["-c", example.text], tmp_path)
@@ -164,6 +167,15 @@ def test_tutorial_runs_from_top_to_bottom(tmp_path: Path) -> None:
 def test_scenario_page_shows_a_scenario_that_is_sound(tmp_path: Path) -> None:
     write_files(ROOT / "docs" / "scenario.md", tmp_path)
     run(["-m", "skerry", "check", "buoy_and_auv.yaml"], tmp_path)
+
+
+def test_scenario_page_shows_the_answer_to_a_bad_file(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "scenario.md"
+    write_files(page, tmp_path)
+    (shown,) = (block.text for block in blocks(page) if block.language == "text")
+    result = start(["-m", "skerry", "check", "bad.yaml"], tmp_path)
+    assert result.returncode == 1
+    assert shown in result.stderr
 
 
 USE_NEW_PARTS = """

@@ -19,9 +19,7 @@ Array = NDArray[np.float64]
 
 numbers = st.floats(-1000.0, 1000.0)
 vectors = arrays(np.float64, 3, elements=numbers)
-quaternions = (
-    arrays(np.float64, 4, elements=st.floats(-1.0, 1.0)).filter(lambda q: q @ q > 0.01).map(frames.normalise)
-)
+quaternions = arrays(np.float64, 4, elements=st.floats(-1.0, 1.0)).filter(lambda q: q @ q > 0.01).map(frames.normalise)
 angles = st.floats(-math.pi, math.pi)
 pitches = st.floats(-1.57, 1.57)
 
@@ -93,9 +91,7 @@ def test_half_turns_survive_the_matrix(axis: int) -> None:
 
 
 @given(angles, pitches, angles)
-def test_roll_pitch_yaw_are_turns_about_x_then_y_then_z_of_the_world(
-    roll: float, pitch: float, yaw: float
-) -> None:
+def test_roll_pitch_yaw_are_turns_about_x_then_y_then_z_of_the_world(roll: float, pitch: float, yaw: float) -> None:
     q = frames.rpy_to_quaternion([roll, pitch, yaw])
     assert_same_rotation(q, Rotation.from_euler("xyz", [roll, pitch, yaw]).as_quat())
     assert_same_rotation(frames.rpy_to_quaternion(frames.quaternion_to_rpy(q)), q)
@@ -107,9 +103,7 @@ def test_roll_pitch_yaw_come_back(rpy: tuple[float, float, float]) -> None:
 
 
 @given(angles, angles, st.sampled_from([math.pi / 2, -math.pi / 2]))
-def test_angles_give_the_rotation_back_with_the_nose_straight_up_or_down(
-    roll: float, yaw: float, pitch: float
-) -> None:
+def test_angles_give_the_rotation_back_with_the_nose_straight_up_or_down(roll: float, yaw: float, pitch: float) -> None:
     q = frames.rpy_to_quaternion([roll, pitch, yaw])
     angles_back = frames.quaternion_to_rpy(q)
     assert_allclose(angles_back[1], pitch, atol=1e-7)
@@ -131,9 +125,7 @@ def test_every_function_takes_arrays_of_any_shape() -> None:
         assert_array_equal(frames.quaternion_to_rpy(q)[index], frames.quaternion_to_rpy(q[index]))
         assert_array_equal(frames.rpy_to_quaternion(v)[index], frames.rpy_to_quaternion(v[index]))
         matrices = frames.quaternion_to_matrix(q)
-        assert_array_equal(
-            frames.matrix_to_quaternion(matrices)[index], frames.matrix_to_quaternion(matrices[index])
-        )
+        assert_array_equal(frames.matrix_to_quaternion(matrices)[index], frames.matrix_to_quaternion(matrices[index]))
         converted = frames.convert_orientation(q, frames.ENU_TO_UNITY, frames.FLU_TO_UNITY)
         assert_array_equal(
             converted[index], frames.convert_orientation(q[index], frames.ENU_TO_UNITY, frames.FLU_TO_UNITY)
@@ -259,9 +251,7 @@ def test_an_orientation_means_the_same_in_other_axes(world: Axes, body: Axes, q:
 @EVERY_CONVENTION
 @A_FEW
 @given(q=quaternions, w=arrays(np.float64, 3, elements=st.floats(-1.0, 1.0)))
-def test_a_body_turns_in_other_axes_by_the_converted_rate(
-    world: Axes, body: Axes, q: Array, w: Array
-) -> None:
+def test_a_body_turns_in_other_axes_by_the_converted_rate(world: Axes, body: Axes, q: Array, w: Array) -> None:
     """Turning by ω about world axes, then converting, is converting, then turning by the converted ω."""
     turned = frames.multiply(Rotation.from_rotvec(w).as_quat(), q)
     turn_there = Rotation.from_rotvec(world.angular(w)).as_quat()
@@ -272,9 +262,7 @@ def test_a_body_turns_in_other_axes_by_the_converted_rate(
 @EVERY_CONVENTION
 @A_FEW
 @given(p=vectors, q=quaternions, point=vectors)
-def test_a_pose_places_the_same_point_in_other_axes(
-    world: Axes, body: Axes, p: Array, q: Array, point: Array
-) -> None:
+def test_a_pose_places_the_same_point_in_other_axes(world: Axes, body: Axes, p: Array, q: Array, point: Array) -> None:
     pose = Pose(p, q)
     theirs = frames.convert_pose(pose, world, body)
     assert_allclose(theirs.transform(body.vector(point)), world.vector(pose.transform(point)), atol=1e-8)
@@ -282,9 +270,7 @@ def test_a_pose_places_the_same_point_in_other_axes(
 
 @pytest.mark.parametrize("convention", ["NED and FRD", "Unity", "north-west-up and FLU"])
 def test_facing_north_is_no_rotation_where_north_is_the_first_way(convention: str) -> None:
-    assert_same_rotation(
-        frames.convert_orientation(facing(0.0), *WORLD_AND_BODY[convention]), np.array([0, 0, 0, 1.0])
-    )
+    assert_same_rotation(frames.convert_orientation(facing(0.0), *WORLD_AND_BODY[convention]), np.array([0, 0, 0, 1.0]))
 
 
 def test_unitys_yaw_turns_clockwise_from_north() -> None:
@@ -315,9 +301,7 @@ def test_a_camera_looks_along_its_own_z() -> None:
 
 def test_the_optical_frame_in_the_body_is_the_change_of_axes() -> None:
     none = Pose.identity().orientation
-    assert_same_rotation(
-        frames.OPTICAL_IN_BODY, frames.convert_orientation(none, frames.SAME, frames.FLU_TO_OPTICAL)
-    )
+    assert_same_rotation(frames.OPTICAL_IN_BODY, frames.convert_orientation(none, frames.SAME, frames.FLU_TO_OPTICAL))
     assert_array_equal(Pose(np.zeros(3), frames.OPTICAL_IN_BODY).rotation @ [0, 0, 1], FORWARD)
 
 

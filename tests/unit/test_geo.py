@@ -70,9 +70,7 @@ def test_northing_on_the_central_meridian_is_0_9996_of_the_meridians_length(lati
     """∫ a(1 − e²)/(1 − e² sin²φ)^(3/2) dφ, with a and 1/f of WGS 84 (NIMA TR8350.2)."""
     a, f = 6378137.0, 1 / 298.257223563
     e2 = f * (2 - f)
-    arc = quad(
-        lambda phi: a * (1 - e2) / (1 - e2 * np.sin(phi) ** 2) ** 1.5, 0.0, np.radians(latitude), epsabs=1e-6
-    )[0]
+    arc = quad(lambda phi: a * (1 - e2) / (1 - e2 * np.sin(phi) ** 2) ** 1.5, 0.0, np.radians(latitude), epsabs=1e-6)[0]
     north = projection(latitude_deg=latitude, longitude_deg=15.0, zone=33)
     assert_allclose(north.origin[:2], [500_000.0, 0.9996 * arc], atol=1e-5)
     south = projection(latitude_deg=-min(latitude, 80.0), longitude_deg=15.0, zone=33)
@@ -82,23 +80,17 @@ def test_northing_on_the_central_meridian_is_0_9996_of_the_meridians_length(lati
 
 @pytest.mark.parametrize(("hemisphere", "code"), [("north", 32600), ("south", 32700)])
 @given(zone=st.integers(1, 60), latitude=st.floats(0.1, 80.0), east=st.floats(-6.0, 6.0))
-def test_utm_is_that_of_the_epsg_register(
-    hemisphere: str, code: int, zone: int, latitude: float, east: float
-) -> None:
+def test_utm_is_that_of_the_epsg_register(hemisphere: str, code: int, zone: int, latitude: float, east: float) -> None:
     longitude = (6 * zone - 183 + east + 180.0) % 360.0 - 180.0
     latitude = latitude if hemisphere == "north" else -latitude
     place = projection(latitude_deg=latitude, longitude_deg=longitude, zone=zone)
-    theirs = Transformer.from_crs("EPSG:4326", f"EPSG:{code + zone}", always_xy=True).transform(
-        longitude, latitude
-    )
+    theirs = Transformer.from_crs("EPSG:4326", f"EPSG:{code + zone}", always_xy=True).transform(longitude, latitude)
     assert_allclose(place.origin[:2], theirs, atol=1e-6)
     assert place.hemisphere == hemisphere
 
 
 @given(st.floats(-50e3, 50e3), st.floats(-50e3, 50e3), st.floats(-6000.0, 500.0))
-def test_local_points_come_back_from_latitude_and_longitude_and_from_utm(
-    x: float, y: float, z: float
-) -> None:
+def test_local_points_come_back_from_latitude_and_longitude_and_from_utm(x: float, y: float, z: float) -> None:
     place = projection(**ARCHIPELAGO, altitude=23.0)
     point = np.array([x, y, z])
     geodetic = place.to_geodetic(point)
@@ -148,9 +140,7 @@ def test_the_zone_stays_beyond_its_bounds() -> None:
     place = projection(latitude_deg=59.0, longitude_deg=17.95)
     across = place.from_geodetic([59.0, 18.05, 0.0])
     assert place.zone == 33
-    assert_allclose(
-        np.hypot(across[0], across[1]), Geod(ellps="WGS84").inv(17.95, 59.0, 18.05, 59.0)[2], rtol=2e-4
-    )
+    assert_allclose(np.hypot(across[0], across[1]), Geod(ellps="WGS84").inv(17.95, 59.0, 18.05, 59.0)[2], rtol=2e-4)
     neighbour = projection(latitude_deg=59.0, longitude_deg=17.95, zone=34)
     assert neighbour.zone == 34
     assert_allclose(neighbour.to_geodetic([0, 0, 0]), [59.0, 17.95, 0.0], atol=1e-10)
@@ -182,9 +172,7 @@ def test_a_true_metre_on_the_equator_is_k_grid_metres(longitude: float, scale: f
 
 def test_what_the_zone_cannot_show_is_an_error() -> None:
     place = projection(latitude_deg=0.0, longitude_deg=15.0)
-    with pytest.raises(
-        SkerryError, match=r"UTM zone 33 north does not reach latitude, longitude \[0.0, 106.0\]"
-    ):
+    with pytest.raises(SkerryError, match=r"UTM zone 33 north does not reach latitude, longitude \[0.0, 106.0\]"):
         place.from_geodetic([[0.0, 15.0, 0.0], [0.0, 106.0, 0.0]])
     with pytest.raises(SkerryError, match="does not reach easting, northing"):
         place.to_geodetic([np.nan, 0.0, 0.0])

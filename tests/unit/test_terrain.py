@@ -494,7 +494,7 @@ SLOPE = {"kind": "slope"}
         ({"array": BUMPS, "material_map": [[-1]], "materials": ["mud"]}, "greater than or equal to 0"),
         ({"array": BUMPS, "material_map": [], "materials": ["mud"]}, "at least 1 rows"),
         (
-            {"array": BUMPS, "material_map": [[0]], "materials": ["mud"], "material": "sand"},
+            {"array": BUMPS, "material_map": [[0]], "materials": ["mud"], "material": "rock"},
             "`material` or `material_map`, not both",
         ),
     ],

@@ -118,7 +118,7 @@ def vehicle(tmp_path: Path) -> Callable[..., str]:
 
 @pytest.fixture
 def set_velocity() -> Callable[..., None]:
-    """Gives the first free tree of a world a velocity: of its origin in the world's axes, its turning in its own, its joints'."""
+    """Gives the first tree of a world a velocity: of its origin in the world's axes, turning in its own, joints'."""
 
     def give(
         world: Any,
@@ -135,7 +135,7 @@ def set_velocity() -> Callable[..., None]:
 
 @pytest.fixture
 def motion_of() -> Callable[..., tuple[Array, Array, Array]]:
-    """Where a robot's or object's link is, how it is turned (3×3), and its velocity (linear, angular) in its own axes."""
+    """Where a link of a robot or object is, how it is turned (3×3), and its velocity (6) in its own axes."""
 
     def look(world: Any, name: str, link: str | None = None) -> tuple[Array, Array, Array]:
         tree = dict.get(world.robots, name) or world.objects[name]
@@ -149,7 +149,7 @@ def motion_of() -> Callable[..., tuple[Array, Array, Array]]:
 
 @pytest.fixture
 def spatial() -> Callable[..., Array]:
-    """The 6×6 inertia about a link's origin of a mass at a place (Fossen 2021, eq. 3.49), written out on its own here."""
+    """The 6×6 inertia about a link's origin of a mass at a place (Fossen 2021, ch. 3), written out on its own here."""
 
     def matrix(mass: float, center: Sequence[float], inertia: Any) -> Array:
         own = np.array(inertia, np.float64)

@@ -36,7 +36,7 @@ def test_the_joints_of_these_tests_come_in_the_order_of_their_velocities(load, v
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0, 5.0, 50.0])
 def test_a_sphere_accelerates_at_force_over_mass_and_added_mass(load, integrator, ratio):
-    """a = (m − ρV) g / (m + m_a) (Newman 1977, §4.15). From rest the first step of each method is exact: only rounding."""
+    """a = (m − ρV) g / (m + m_a) (Newman 1977, ch. 4). From rest each method's first step is exact: only rounding."""
     mass, volume = 3.0, 0.001
     ball = {
         "geometry": {"kind": "sphere", "radius": 0.1},
@@ -70,7 +70,7 @@ def test_a_sphere_keeps_that_acceleration_with_five_times_its_mass_for_ten_secon
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_a_full_added_mass_couples_all_six_accelerations(load, vehicle, any_inertia, spatial, motion_of, integrator):
-    """ν̇ = (M_RB + M_A)⁻¹ τ from rest (Fossen 2021, eq. 6.1): a 6×6 solve, with the centre of mass off the origin."""
+    """ν̇ = (M_RB + M_A)⁻¹ τ from rest (Fossen 2021, ch. 6): a 6×6 solve, with the centre of mass off the origin."""
     added = any_inertia(1, 8.0)
     link = {"mass": 5.0, "inertia": [0.3, 0.5, 0.4], "center": [0.1, -0.05, 0.07]}
     force = np.array([3.0, -2.0, 5.0, 0.4, -0.7, 0.3])
@@ -91,7 +91,7 @@ def test_a_full_added_mass_couples_all_six_accelerations(load, vehicle, any_iner
 
 
 def test_added_mass_may_be_given_about_another_point_and_in_other_axes(load, vehicle, any_inertia, spatial, motion_of):
-    """M_A at the origin = Hᵀ diag(R, R) M_A diag(R, R)ᵀ H, with H the shift to the point (Fossen 2021, eq. 3.29, C.11)."""
+    """M_A at the origin = Hᵀ diag(R, R) M_A diag(R, R)ᵀ H, with H the shift to the point (Fossen 2021, ch. 3)."""
     given = any_inertia(2, 8.0)
     link = {"mass": 5.0, "inertia": [0.3, 0.5, 0.4]}
     place, rpy = np.array([0.3, -0.2, 0.1]), [30.0, -20.0, 50.0]
@@ -127,7 +127,7 @@ def test_added_mass_may_be_given_about_another_point_and_in_other_axes(load, veh
 def test_isotropic_added_mass_on_every_link_moves_a_chain_as_heavier_links_do(
     load, vehicle, set_velocity, motion_of, integrator
 ):
-    """m_a 1₃ at a link's centre of mass is the same kinetic energy ½ (m + m_a) v², hence the same motion; rounding grows in 2 s."""
+    """m_a at a link's centre of mass gives ½ (m + m_a) v²: the same energy, so the same motion; rounding of 2 s."""
     extra = {"hull": 20.0, "arm": 4.0, "hand": 5.0, "weight": 1.5}
     heavier = {name: {**link, "mass": link["mass"] + extra[name]} for name, link in LINKS.items()}
     water = {
@@ -175,9 +175,10 @@ def _energies(world, motion_of, spatial, any_inertia):
 def test_the_energy_of_a_chain_with_any_added_mass_on_every_link_is_conserved(
     load, vehicle, set_velocity, motion_of, spatial, any_inertia
 ):
-    """T = Σ ½ νᵀ (M_RB + M_A) ν is constant without forces (Lamb 1932, §124).
+    """T = Σ ½ νᵀ (M_RB + M_A) ν is constant without forces (Lamb 1932, ch. VI).
 
-    RK4 at 1 ms loses some 1e-11 of it in 3 s. That the rigid links' own energy changes by much shows that the test can fail.
+    RK4 at 1 ms keeps it to some 1e-12 in 3 s. That the rigid links' own energy changes by much shows that this is
+    not for want of motion.
     """
     world = load(
         {
@@ -201,7 +202,7 @@ def test_the_energy_of_a_chain_with_any_added_mass_on_every_link_is_conserved(
 def test_the_impulse_of_a_chain_and_its_water_is_conserved(
     load, vehicle, set_velocity, motion_of, spatial, any_inertia
 ):
-    """Σ R p and Σ (x × R p + R h) with (p, h) = (M_RB + M_A) ν are constant without forces (Lamb 1932, §119)."""
+    """Σ R p and Σ (x × R p + R h) with (p, h) = (M_RB + M_A) ν are constant without forces (Lamb 1932, ch. VI)."""
     world = load(
         {
             "robots": {"craft": {"vehicle": vehicle(LINKS, _water_on_every_link(any_inertia), JOINTS), "pose": SKEW}},
@@ -233,9 +234,9 @@ def test_the_impulse_of_a_chain_and_its_water_is_conserved(
 def test_a_body_follows_kirchhoffs_equations_also_in_a_current(
     load, vehicle, set_velocity, any_inertia, spatial, current
 ):
-    """ṗ = p × ω, ḣ = h × ω + p × v in the frame that moves with the water (Lamb 1932, §124, eq. 1), solved by scipy.
+    """ṗ = p × ω, ḣ = h × ω + p × v in the frame that moves with the water (Lamb 1932, ch. VI), solved by scipy.
 
-    In that frame a uniform current is still water. RK4 at 5 ms was seen to be within 1e-8 m after 5 s; asked for: 1e-6 m.
+    In that frame a uniform current is still water. RK4 at 5 ms was seen to be within 1e-8 m after 5 s; 1e-6 m is asked.
     """
     added = any_inertia(3, 10.0)
     link = {"mass": 6.0, "inertia": [0.3, 0.6, 0.5], "center": [0.08, -0.03, 0.05]}
@@ -282,7 +283,7 @@ def test_a_body_follows_kirchhoffs_equations_also_in_a_current(
 def test_in_a_uniform_current_everything_moves_as_in_still_water_seen_from_the_water(
     load, vehicle, set_velocity, any_inertia, motion_of, integrator
 ):
-    """Galileo: x(t) in the current = x(t) in still water + u t, with added mass, drag, buoyancy and joints; only rounding."""
+    """Galileo: x(t) in the current = x(t) in still water + u t, with added mass, drag, lift and joints; rounding."""
     u = np.array([0.8, -0.5, 0.1])
     forces = _water_on_every_link(any_inertia) | {
         "drag": {"kind": "damping", "link": "hull", "linear": [2, 3, 4, 1, 1, 1], "quadratic": [5, 6, 7, 1, 2, 3]},
@@ -348,7 +349,7 @@ def test_a_half_immersed_body_carries_half_its_added_mass(load):
 
 
 def test_the_munk_moment_turns_a_slender_body_across_its_path(load, vehicle, motion_of, set_velocity):
-    """N = (X_u̇ − Y_v̇) u v per unit of yaw inertia, from the start (Munk 1924; Fossen 2021, eq. 6.52); sign included."""
+    """N = (X_u̇ − Y_v̇) u v per unit of yaw inertia, from the start (Munk 1924, NACA report 184), its sign included."""
     forces = {"water": {"kind": "added_mass", "link": "hull", "matrix": [1.0, 20.0, 20.0, 0.0, 2.0, 2.0]}}
     link = {"mass": 20.0, "inertia": [0.1, 2.0, 2.0]}
     world = load(
@@ -361,7 +362,7 @@ def test_the_munk_moment_turns_a_slender_body_across_its_path(load, vehicle, mot
     u, v = 1.5, 0.2
     set_velocity(world, [u, v, 0.0])
     world.advance_steps(1)
-    # d(h_z)/dt = −(u p_y − v p_x) = −(Y − X) u v of the added mass; with v > 0 (to port) the nose turns to starboard, away from the path
+    # ḣ_z = −(u p_y − v p_x) = −(Y − X) u v: moving to port (v > 0), the nose turns to starboard, across the path
     expected = -(20.0 - 1.0) * u * v / (2.0 + 2.0)
     assert motion_of(world, "craft")[2][5] * 1e6 == pytest.approx(expected, rel=1e-6)
 

@@ -10,7 +10,7 @@ LENGTH, BEAM, HEIGHT = 1.0, 0.8, 0.4
 ACROSS, ALONG = (2, 40, 20), (40, 2, 20)  # numbers of cells: fine where it matters
 MASS = 0.5 * RHO * LENGTH * BEAM * HEIGHT
 # Upright at half depth, with the centre of mass at the middle of the box (naval architects' K is the keel):
-# BM = I/∇ = B²/12T, BG = ¼ H, GM = BM − BG (Biran & López-Pulido 2014, §2.7 and §2.8).
+# BM = I/∇ = B²/12T, BG = ¼ H, GM = BM − BG (Rawson & Tupper, Basic Ship Theory, 2001, ch. 4).
 METACENTRE = BEAM**2 / (12.0 * 0.5 * HEIGHT)
 GM = METACENTRE - 0.25 * HEIGHT
 
@@ -97,7 +97,7 @@ def test_a_body_of_half_the_waters_density_floats_at_half_depth(load, shape):
 @pytest.mark.parametrize("share", [0.2, 0.35, 0.81])
 @pytest.mark.parametrize("level", [0.0, -3.5])
 def test_the_draught_of_a_box_is_its_relative_density_times_its_height(load, share, level):
-    """T = H m/(ρ V) (Archimedes), also where the water stands at another level: cells with linear ramps resolve it exactly."""
+    """T = H m/(ρ V) (Archimedes), at any level of the water: cells with linear ramps resolve it exactly."""
     size = [0.9, 0.8, 0.3]
     body = {
         "geometry": {"kind": "box", "size": size},
@@ -138,7 +138,7 @@ def test_buoyancy_scales_with_density_and_gravity(load):
 
 
 def test_a_floating_box_heaves_with_the_period_of_its_waterplane(barge):
-    """T = 2π √(m / ρ g A) without added mass (Newman 1977, §6.20); a wall-sided body's spring is linear: 1e-5."""
+    """T = 2π √(m / ρ g A) without added mass (Newman 1977, ch. 6); a wall-sided body's spring is linear: 1e-5."""
     world = barge(pose={"position": [0.0, 0.0, 0.02]})
     found = _swing(world, lambda: world.robots["barge"].pose.position[2], 6.0)
     assert found == pytest.approx(2 * np.pi * np.sqrt(MASS / (RHO * G * LENGTH * BEAM)), rel=1e-5)
@@ -159,7 +159,7 @@ def test_heaving_without_drag_does_not_decay(barge):
 
 
 def test_a_floating_box_rolls_with_the_period_of_its_metacentric_height(barge):
-    """T = 2π √(I / m g GM) for small angles without added mass (Biran & López-Pulido 2014, eq. 6.15).
+    """T = 2π √(I / m g GM) for small angles without added mass (Rawson & Tupper, ch. 12).
 
     40 cells across lack 1/40² of BM, which is 1.6 GM: 5e-4 in T; the rest is the finite angle.
     """
@@ -194,7 +194,7 @@ def test_a_plain_object_rolls_with_that_period_too(load, set_velocity):
 
 @pytest.mark.parametrize("offset", [0.005, 0.02, -0.04])
 def test_an_off_centre_mass_heels_a_box_by_the_wall_sided_formula(barge, offset):
-    """d = tan φ (GM + ½ BM tan² φ), exact while neither deck nor bilge crosses the water (Biran & López-Pulido 2014, §5.4).
+    """d = tan φ (GM + ½ BM tan² φ), exact until deck or bilge cross the water (Rawson & Tupper, ch. 4).
 
     BM lacks 1/40² of itself; with BM/GM = 1.6 that is 1e-3 of the angle.
     """
@@ -207,7 +207,7 @@ def test_an_off_centre_mass_heels_a_box_by_the_wall_sided_formula(barge, offset)
 
 
 def test_a_mass_in_the_bow_trims_a_box_nose_down(barge):
-    """x_G = tan θ (GM_L + ½ BM_L tan² θ), θ being FLU's pitch, positive with the nose down. As above."""
+    """x_G = tan θ (GM_L + ½ BM_L tan² θ), θ is FLU's pitch, positive nose down."""
     world = barge(center=(0.02, 0.0, 0.0), damping=[300.0, 300.0, 1500.0, 60.0, 60.0, 60.0], step="1/100", cells=ALONG)
     world.advance(15.0)
     turn = world.robots["barge"].pose.rotation
@@ -217,7 +217,7 @@ def test_a_mass_in_the_bow_trims_a_box_nose_down(barge):
 
 
 def test_a_box_whose_metacentre_is_below_its_centre_of_mass_capsizes(barge):
-    """GM < 0: the upright position is not stable, and the box lolls over (Biran & López-Pulido 2014, §5.9)."""
+    """GM < 0: upright is not stable, and the box lolls over (Rawson & Tupper, ch. 4: the angle of loll)."""
     high = METACENTRE - 0.25 * HEIGHT + 0.02
     world = barge(center=(0.0, 0.0, high), damping=[300.0, 300.0, 1500.0, 30.0, 60.0, 60.0], pose={"roll_deg": 0.1})
     world.advance(15.0)
@@ -225,7 +225,7 @@ def test_a_box_whose_metacentre_is_below_its_centre_of_mass_capsizes(barge):
 
 
 def test_a_neutral_body_swings_under_water_about_its_centre_of_mass(load):
-    """T = 2π √(I_G / m g BG): weight and buoyancy are a couple; the centre of mass stays. RK4, 0.5°: 2e-5 by the angle."""
+    """T = 2π √(I_G / m g BG): weight and buoyancy are a couple; the centre of mass stays. 0.5° adds θ²/16 = 5e-6."""
     size, below = [0.5, 0.4, 0.3], 0.04
     volume = float(np.prod(size))
     body = {

@@ -107,7 +107,7 @@ def test_a_sliding_box_comes_to_rest_after_the_way_that_friction_gives(load, set
 
 @pytest.mark.parametrize("ratio", [0.5, 5.0])
 def test_a_wet_arm_rests_on_the_limit_of_its_joint_as_a_dry_one_of_the_same_inertia(load, vehicle, ratio):
-    """As for the ground: m with m_a at its centre under g, and m + m_a under the gravity that gives it the same weight."""
+    """As for the ground: m with m_a at its centre, and m + m_a under a gravity that gives it the same weight."""
     joints = {"hinge": {"parent": "base", "child": "arm", "axis": [0, 1, 0], "type": "revolute", "range": (-0.5, 0.1)}}
     water = {"kind": "added_mass", "link": "arm", "matrix": [2.0 * ratio] * 3 + [0.0] * 3, "position": [0.3, 0, 0]}
     drag = {"drag": {"kind": "damping", "link": "arm", "linear": [0, 0, 0, 5, 5, 5]}}

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import skerry
+
 DEEP = {"position": [0.0, 0.0, -500.0]}
 BALL = {"kind": "sphere", "radius": 0.1}
 SKEW = {"position": [1.0, -2.0, -50.0], "roll_deg": 25.0, "pitch_deg": -40.0, "yaw_deg": 70.0}
@@ -34,7 +36,7 @@ def ball(load):
 @pytest.mark.parametrize("linear, quadratic", [(8.0, 0.0), (0.0, 12.0), (8.0, 12.0)])
 @pytest.mark.parametrize("added", [0.0, 8.0])
 def test_a_sinking_ball_reaches_the_speed_at_which_drag_carries_its_weight(ball, integrator, linear, quadratic, added):
-    """D v + Q v² = m g, so v = (−D + √(D² + 4 Q m g)) / 2Q, whatever the added mass or method; after 60 s only rounding."""
+    """D v + Q v² = m g, so v = (−D + √(D² + 4 Q m g)) / 2Q, by any method; after 60 s only rounding."""
     world = ball(
         integrator,
         gravity=9.81,
@@ -52,17 +54,17 @@ def test_a_sinking_ball_reaches_the_speed_at_which_drag_carries_its_weight(ball,
 
 
 def test_a_falling_ball_with_quadratic_drag_follows_the_hyperbolic_tangent(ball):
-    """v = v∞ tanh(g t/v∞), v∞ = √(m g/Q) (Clift, Grace & Weber 1978, ch. 11). RK4 at 5 ms: (h g/v∞)⁴/120 ≈ 1e-9."""
-    world = ball(gravity=9.81, quadratic_damping=[12.0] * 3 + [0.0] * 3)
+    """v = v∞ tanh(g t/v∞), v∞ = √(m g/Q) (Clift, Grace & Weber 1978, ch. 11). RK4 at 1 ms: (h g/v∞)⁴/120 < 1e-11."""
+    world = ball(gravity=9.81, step="1/1000", quadratic_damping=[12.0] * 3 + [0.0] * 3)
     limit = np.sqrt(4.0 * 9.81 / 12.0)
     for instant in np.arange(1, 11) * 0.1:
         world.advance(0.1)
         found = -world.objects["ball"].twist.linear[2]
-        assert found == pytest.approx(limit * np.tanh(9.81 * instant / limit), rel=1e-8)
+        assert found == pytest.approx(limit * np.tanh(9.81 * instant / limit), rel=1e-9)
 
 
 def test_a_coasting_body_with_linear_drag_slows_exponentially(ball, set_velocity):
-    """v = v₀ exp(−D t/(m + m_a)), in turning too: ω = ω₀ exp(−D t/I). RK4 at 5 ms: (h D/m)⁴/120 ≈ 1e-9 per time constant."""
+    """v = v₀ exp(−D t/(m + m_a)), and ω = ω₀ exp(−D t/(I + I_a)). RK4 at 5 ms: (h D/I)⁴/120 < 1e-8."""
     turning = 0.4 * 4.0 * 0.1**2
     world = ball(linear_damping=[6.0] * 3 + [0.05] * 3, added_mass=[2.0] * 3 + [0.01] * 3)
     set_velocity(world, [1.0, -2.0, 0.5], [0.0, 0.0, 3.0])
@@ -144,6 +146,28 @@ def test_stiff_quadratic_drag_with_couplings_does_not_explode(ball, set_velocity
     assert np.linalg.norm(world.objects["ball"].twist.linear) < 2.0
 
 
+@pytest.mark.parametrize("stiffness", [1e2, 1e3, 1e5])
+@pytest.mark.parametrize("shape", [[[1.0, 1.5], [0.0, 1.0]], [[1.0, 3.0], [-3.0, 1.0]]], ids=["one-sided", "skew"])
+def test_stiff_linear_drag_that_is_not_symmetric_is_stable_or_refused(ball, set_velocity, shape, stiffness):
+    """−vᵀ D v depends on the symmetric part alone, which is positive here: such drag only takes energy.
+
+    Coefficients as Y_r and N_v need not be equal. A step must not make them a source of energy, however stiff; if it
+    cannot be helped, the matrix is to be refused in words.
+    """
+    drag = np.zeros((6, 6))
+    drag[:2, :2] = stiffness * np.array(shape)
+    try:
+        world = ball("implicitfast", step="1/100", linear_damping=drag.tolist())
+    except skerry.SkerryError as error:
+        assert "symmetric" in str(error)
+        return
+    set_velocity(world, [1.0, -1.0, 0.0])
+    for _ in range(200):
+        world.advance_steps(1)
+        assert np.linalg.norm(world.objects["ball"].twist.linear) < 4.0 * np.sqrt(2.0)
+    assert np.linalg.norm(world.objects["ball"].twist.linear) < 0.01
+
+
 def test_stiff_drag_leaves_the_terminal_speed_what_it_is(ball):
     """The implicit part changes how fast, not whereto: v = m g/D with h D/m = 25."""
     world = ball("implicitfast", step="1/100", gravity=9.81, linear_damping=[1e4] * 3 + [0.0] * 3)
@@ -187,9 +211,9 @@ def test_a_body_that_moves_with_the_current_feels_no_force(ball, set_velocity, i
 
 
 def test_drag_acts_at_the_point_and_in_the_axes_it_is_given_for(load, vehicle, set_velocity, motion_of, spatial):
-    """τ = Hᵀ f(H ν), f_i = −Σ (D_ij + Q_ij |v_j|) v_j (Fossen 2021, eq. 6.72), H the turned shift to the point.
+    """τ = Hᵀ f(H ν), f_i = −Σ (D_ij + Q_ij |v_j|) v_j (Fossen 2021, ch. 6), H the turned shift to the point.
 
-    RK4's step of 1 µs gives the acceleration to 1e-6, the turning within it being of that order.
+    The acceleration is the change in a step of 1 µs, within which it changes itself by some 100/s: 1e-4.
     """
     random = np.random.default_rng(7)
     linear = random.normal(size=(6, 6)) + 8 * np.eye(6)
@@ -227,7 +251,7 @@ def test_drag_acts_at_the_point_and_in_the_axes_it_is_given_for(load, vehicle, s
     p, h = np.split(rigid @ before, 2)
     v, w = np.split(before, 2)
     gyroscopic = np.concatenate([np.cross(w, p), np.cross(w, h) + np.cross(v, p)])
-    assert found == pytest.approx(np.linalg.solve(rigid, drag - gyroscopic), rel=1e-4, abs=1e-4)
+    assert found == pytest.approx(np.linalg.solve(rigid, drag - gyroscopic), rel=2e-4, abs=2e-4)
 
 
 def test_drag_on_an_arm_brakes_its_hinge(load, vehicle, set_velocity):

@@ -17,11 +17,12 @@ def _laws(any_inertia):
         "added_mass": {"matrix": any_inertia(6, 12.0)},
         "damping": {"linear": any_inertia(7, 9.0), "quadratic": [3, 9, 8, 0.2, 0.4, 0.3]},
         "force_points": {"points": [[0.1, 0, 0.05], [-0.1, 0.02, 0.1]], "volume": 0.005, "custom_force": [1, 2, 3]},
+        "immersion_damping": {"underwater_linear": 0.7, "underwater_angular": 1.1},
         "ballast": {"volume": 0.002, "fill": 0.7, "rate": 0.001, "gyration": [0.1, 0.05, 0.02]},
     }
 
 
-@pytest.mark.parametrize("kind", ["added_mass", "damping", "force_points", "ballast"])
+@pytest.mark.parametrize("kind", ["added_mass", "damping", "force_points", "immersion_damping", "ballast"])
 def test_a_law_on_a_fixed_link_acts_as_the_same_law_mounted_at_that_place_of_its_parent(
     load, vehicle, set_velocity, motion_of, any_inertia, kind
 ):

@@ -108,9 +108,9 @@ def test_one_density_may_stand_for_all_points(craft, motion_of):
 def test_points_that_carry_the_weight_at_the_centre_of_mass_move_the_body_as_its_own_weight_does(
     craft, set_velocity, motion_of
 ):
-    """Σ m g/N at points whose mean is the centre of mass is the body's weight there: the same motion, with spin; rounding."""
+    """Σ m g/N at points whose mean is the centre of mass is the body's weight: the same motion, to rounding."""
     link = {**LINK, "center": [0.1, 0.05, -0.02]}
-    points = np.array(link["center"]) + [[0.2, 0, 0], [-0.2, 0, 0], [0, 0.1, 0], [0, -0.1, 0]]
+    points = np.add(link["center"], [[0.2, 0, 0], [-0.2, 0, 0], [0, 0.1, 0], [0, -0.1, 0]])
     ends = []
     for weighing in (False, True):
         world = craft(points, link=link, pose=SKEW, gravity=weighing)
@@ -134,7 +134,7 @@ def test_weight_at_the_points_acts_where_the_points_are(craft, motion_of):
 
 
 def test_the_weight_of_a_link_on_a_joint_is_taken_over_too(load, vehicle, motion_of):
-    """Only the link that has the points loses its own weight; the free chain falls at g as a whole and does not bend."""
+    """Only the link that has the points loses its own weight: the chain falls at g as a whole and does not bend."""
     links = {"hull": LINK, "arm": {"mass": 2.0, "inertia": [0.02, 0.05, 0.04], "center": [0.2, 0, 0]}}
     joints = {"hinge": {"parent": "hull", "child": "arm", "at": [0.3, 0, 0], "axis": [0, 1, 0]}}
     law = {
@@ -238,12 +238,12 @@ def test_the_forces_that_can_be_read_sum_to_what_moves_the_body(craft, motion_of
     )
     found, _ = _one_step(world, motion_of)
     total = world.robots["craft"].forces["points"].forces.sum(axis=0)
-    assert total == pytest.approx(6.0 * (found + [0.0, 0.0, G]), rel=1e-10, abs=1e-10)
+    assert total == pytest.approx(6.0 * np.add(found, [0.0, 0.0, G]), rel=1e-10, abs=1e-10)
 
 
 @pytest.mark.parametrize("order", [("hull_points", "mast_points"), ("mast_points", "hull_points")])
 def test_two_sets_of_points_on_one_link_add_up_in_any_order(load, vehicle, motion_of, order):
-    """A hull under water and a mast above it are one body, which is wet by the share of its whole volume: 9 parts in 10.
+    """A hull under water and a mast above it are one body, wet by the share of its whole volume: 9 parts in 10.
 
     So it feels 0.9 of the drag and, being touched by water, the damping of water, whichever set is named first.
     """

@@ -74,7 +74,7 @@ def test_a_body_above_the_water_falls_at_gravity(load, vehicle, integrator, kind
 def test_the_momentum_of_a_chain_without_outer_forces_stays(chain, measure, set_velocity, integrator, wet):
     """Σ m v is constant (Newton), with damped joints.
 
-    Velocities of joints are not momenta: the first-order methods conserve it at first order, seen to be 1e-3 at 1 ms in 1 s.
+    Joint velocities are not momenta: the first-order methods keep it at first order, seen to be 1e-3 at 1 ms in 1 s.
     """
     joints = {name: {**joint, "damping": 0.1} for name, joint in JOINTS.items()}
     forces = {name: {"kind": "added_mass", "link": name, "matrix": [5.0] * 6} for name in LINKS} if wet else {}
@@ -138,7 +138,7 @@ def test_a_pendulum_swings_with_its_period(load, vehicle, set_velocity):
 
 
 def test_a_body_turned_about_its_middle_axis_tumbles_as_eulers_equations_say(load, vehicle, set_velocity, motion_of):
-    """2T = Σ I ω² and |L|² = Σ I² ω² stay though ω turns over (Euler; Landau & Lifshitz 1976, §37); RK4 at 5 ms: 1e-8."""
+    """2T = Σ I ω² and |L|² = Σ I² ω² stay though ω turns over (Landau & Lifshitz, Mechanics, §37); RK4: 1e-8."""
     inertia = np.array([0.3, 0.5, 0.7])
     path = vehicle({"hull": {"mass": 5.0, "inertia": inertia}})
     robot = {"vehicle": path, "pose": {"position": [0.0, 0.0, 50.0]}}

@@ -104,7 +104,7 @@ def test_in_water_it_drags_along_with_the_current_and_in_air_it_does_not(craft):
 
 
 def test_it_acts_at_the_centre_of_mass_where_the_points_put_it(craft, set_velocity, motion_of):
-    """With `automatic_center_of_gravity` the centre of mass is the mean of the points, and so is the centre of the damping.
+    """With `automatic_center_of_gravity` the mean of the points is the centre of mass, hence of the damping too.
 
     A body that moves without turning then slows without turning; RK4: 1e-9.
     """

@@ -87,7 +87,7 @@ def test_all_methods_go_to_one_answer(end_of, kind, integrator):
 
 @pytest.mark.parametrize("integrator", ["euler", "implicitfast", "rk4"])
 def test_the_torpedo_comes_to_the_same_place_by_every_method(load, set_velocity, integrator):
-    """A coasting, turning vehicle with all its laws and joints after 2 s: RK4 at 0.5 ms is the truth, 1 ms within 3 mm."""
+    """A coasting, turning vehicle with all its laws after 2 s: RK4 at 0.5 ms is the truth, 1 ms within 3 mm."""
     ends = []
     for method, step in (("rk4", "1/2000"), (integrator, "1/1000")):
         robot = {"vehicle": "torpedo", "pose": {"position": [0.0, 0.0, -10.0]}}
@@ -168,11 +168,16 @@ def test_rk4_is_refused_where_the_damping_of_a_joint_is_too_much_for_the_step(lo
         load({"robots": {"arm": robot}, "integrator": "rk4", "step": "1/200"})
 
 
-def test_rk4_is_refused_where_a_body_without_its_water_would_be_damped_too_fast(load, vehicle):
-    """In air added mass is gone and h d = 5 > 2.785: what is judged must not lean on water that may not be there."""
+@pytest.mark.parametrize("medium", ["air", "underwater"])
+def test_rk4_is_refused_where_a_body_without_its_water_would_be_damped_too_fast(load, vehicle, medium):
+    """h d = 5 > 2.785 for the bare body: what is judged must not lean on water that may not be there.
+
+    In air added mass is gone. At the surface a body that is just touched by water has nearly none of it, but already
+    the whole damping of water.
+    """
     forces = {
         "water": {"kind": "added_mass", "link": "hull", "matrix": [9.0] * 6},
-        "plain": {"kind": "immersion_damping", "link": "hull", "air_linear": 1000.0, "air_angular": 1000.0},
+        "plain": {"kind": "immersion_damping", "link": "hull", f"{medium}_linear": 1000.0, f"{medium}_angular": 1000.0},
     }
     robot = {"vehicle": vehicle({"hull": {"mass": 1.0, "inertia": [1, 1, 1]}}, forces)}
     with pytest.raises(skerry.SkerryError, match="RK4"):

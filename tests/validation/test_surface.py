@@ -32,7 +32,7 @@ def _scenario(z, integrator="implicitfast", **settings):
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_a_lifted_out_body_falls_and_spins_as_if_there_were_no_water(load, set_velocity, integrator):
-    """v = v₀ − g t and the spin of a free body: no added mass, drag, buoyancy or current above the surface; to rounding."""
+    """v = v₀ − g t and the spin of a free body: no added mass, drag, lift or current above the surface; rounding."""
     wet, dry = load(_scenario(6.0, integrator, **WET)), load(_scenario(6.0, integrator, volume=0.0))
     for world in (wet, dry):
         set_velocity(world, [2.0, -1.0, 1.0], [1.0, -2.0, 0.5])
@@ -87,7 +87,7 @@ def test_a_body_dropped_into_the_water_conserves_energy_without_drag(load):
     """Weight and buoyancy of a box that stays upright are conservative: E = ½ m v² + m g z + potential of the water.
 
     Below the surface by d, keel at z − ½ H, the water's potential is ρ g A (d²/2) until it is under, then linear.
-    RK4 at 1 ms; the force has corners where keel and deck cross: 1e-6 of the energy.
+    RK4 at 1 ms; the force has corners where keel and deck cross: 2e-6 of the energy was seen.
     """
     size, mass = [0.5, 0.4, 0.3], 25.0
     scenario = _scenario(0.6, "rk4")

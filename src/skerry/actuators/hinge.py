@@ -8,6 +8,7 @@ from pydantic import Field
 
 from skerry.actuators.joints import JointActuatorConfig, need_joint
 from skerry.core.config import Positive
+from skerry.core.errors import SkerryError
 from skerry.parts.actuator import Actuator
 from skerry.parts.law import Attach
 from skerry.physics.joint_drive import WANTED, JointDrive
@@ -18,8 +19,9 @@ class HingeActuator(Actuator):
 
     keyword = "angle"
 
-    def __init__(self, config: Hinge, drive: JointDrive, maximum: float) -> None:
-        super().__init__([(config.link, drive)], (-maximum, maximum), 0.0, config.expected_frequency)
+    def __init__(self, config: Hinge, drive: JointDrive, lower: float, upper: float) -> None:
+        limits = (-upper, -lower) if config.reverse else (lower, upper)
+        super().__init__([(config.link, drive)], limits, _nearest_to_zero(*limits), config.expected_frequency)
         self._drive = drive
         self._sign = -1.0 if config.reverse else 1.0
 
@@ -39,11 +41,23 @@ class Hinge(JointActuatorConfig):
     """A servo on a revolute joint."""
 
     kind: Literal["hinge"] = "hinge"
-    maximum: Positive | None = Field(None, description="largest angle either way, rad; the joint's own by default")
+    maximum: Positive | None = Field(None, description="largest angle either way, rad; never beyond the joint's own")
     reverse: bool = Field(False, description="turn the other way than commanded")
 
     def build(self, attach: Attach) -> Actuator:
         at = attach(self.link)
         joint = need_joint(at, "revolute", "continuous")
-        maximum = self.maximum if self.maximum is not None else min(-joint.lower, joint.upper)
-        return HingeActuator(self, self.drive(at, 0.0), maximum)
+        lower, upper = joint.lower, joint.upper
+        if self.maximum is not None:
+            lower, upper = max(lower, -self.maximum), min(upper, self.maximum)
+        if lower > upper:
+            raise SkerryError(
+                f"`maximum` is {self.maximum} rad, but joint {joint.name!r} turns from {joint.lower} rad "
+                f"to {joint.upper} rad"
+            )
+        return HingeActuator(self, self.drive(at, _nearest_to_zero(lower, upper)), lower, upper)
+
+
+def _nearest_to_zero(lower: float, upper: float) -> float:
+    """Where a hinge begins: straight, if its range allows."""
+    return min(max(0.0, lower), upper)

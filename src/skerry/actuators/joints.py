@@ -39,4 +39,9 @@ def need_joint(at: Attachment, *kinds: str) -> Joint:
     if at.joint is None or at.joint.kind not in kinds:
         found = "no joint" if at.joint is None else f"a {at.joint.kind} one"
         raise SkerryError(f"needs a {' or '.join(kinds)} joint above link {at.link!r}, which has {found}")
+    if at.joint.effort == 0 or at.joint.velocity == 0:
+        raise SkerryError(
+            f"joint {at.joint.name!r} has an effort or velocity limit of 0, so that nothing could move it; "
+            "give the real limit, or leave the attribute out for none"
+        )
     return at.joint

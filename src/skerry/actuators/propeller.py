@@ -2,9 +2,9 @@
 
 Linear: T = k rpm, and Q = c T. Open water: T = ρ D⁴ (K_T0 n|n| + (K_Tmax − K_T0)/J_max (V_a/D) |n|), and Q alike with
 D⁵ and K_Q, n in rev/s, V_a = (1 − w) times the speed of the water through the disc (Fossen 2021, eq. 9.7 to 9.10, a
-straight line through K(0) and K(J_max)); reversed, the thrust is that of the bollard times an efficiency. The body feels
-−Q about the shaft. A propeller for water gives thrust by the share of its disc that is under water, one for air by the
-share that is above.
+straight line through K(0) and K(J_max)); reversed, the thrust is that of the bollard times an efficiency. The body
+feels −Q about the shaft. A propeller for water gives thrust by the share of its disc that is under water, one for air
+by the share that is above.
 """
 
 from __future__ import annotations
@@ -162,7 +162,9 @@ class Propeller(ActuatorConfig):
     reverse: bool = Field(False, description="turns against the right-hand rule about its thrust")
     reverse_efficiency: NonNegative = Field(1.0, description="of the thrust backwards over that forwards")
     medium: Literal["water", "air"] = "water"
-    diameter: Positive = Field(0.1, description="m, with `rpm_to_force`: how soon it is out of its medium")
+    diameter: Positive | None = Field(
+        None, description="m, with `rpm_to_force`: how soon it is out of its medium; 0.1 by default"
+    )
     lag: NonNegative = Field(0.0, description="time constant of the shaft, s")
     rate: Positive | None = Field(None, description="rpm a second that the shaft can change at most")
     hover_default: bool = Field(False, description="start, and reset, at the rpm that carries the vehicle's weight")
@@ -175,6 +177,13 @@ class Propeller(ActuatorConfig):
             raise ValueError("give either `rpm_to_force` or `open_water`")
         if self.hover_default and self.rpm_to_force is None:
             raise ValueError("`hover_default` needs `rpm_to_force`")
+        if self.open_water is not None:
+            if self.medium == "air":
+                raise ValueError("`open_water` is the curve of a propeller in water; one for air needs `rpm_to_force`")
+            if self.torque_per_thrust > 0 or self.diameter is not None:
+                raise ValueError("`torque_per_thrust` and `diameter` go with `rpm_to_force`; `open_water` has its own")
+        if self.minimum_rpm > self.maximum_rpm:
+            raise ValueError("`minimum_rpm` must not be above `maximum_rpm`")
         return self
 
     @property
@@ -203,7 +212,7 @@ class Propeller(ActuatorConfig):
         c[X : Z + 1], c[AX : AZ + 1] = place.position, place.rotation[:, 0]
         c[SENSE] = -1.0 if self.reverse else 1.0
         c[MEDIUM] = AIR if self.medium == "air" else WATER
-        c[DIAMETER] = self.open_water.diameter if self.open_water else self.diameter
+        c[DIAMETER] = self.open_water.diameter if self.open_water else self.diameter or 0.1
         c[PER_RPM], c[TORQUE_PER_THRUST] = self.rpm_to_force or 0.0, self.torque_per_thrust
         if curve := self.open_water:
             c[KT0], c[KQ0] = curve.thrust_at_rest, curve.torque_at_rest

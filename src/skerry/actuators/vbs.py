@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from skerry.actuators.joints import JointActuatorConfig, need_joint
 from skerry.actuators.prismatic import to_travel
 from skerry.core.config import Positive, Vector3
+from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.core.urdf import Joint
 from skerry.parts.actuator import Actuator
 from skerry.parts.law import Attach
@@ -58,16 +60,20 @@ class Vbs(JointActuatorConfig):
     density: Positive | None = Field(None, description="of the fluid, kg/m³; the water's by default")
     rate: Positive = Field(description="% of the volume a second")
     reset_value: float = Field(50.0, ge=0, le=100, description="%; where it starts, and where a reset sends it")
+    trim_value: float | None = Field(
+        None, ge=0, le=100, description="% at which the vehicle floats freely; the reset value by default"
+    )
 
     def trim_ballast(self, density: float) -> float:
-        return self.volume * (self.density or density) * self.reset_value / 100.0
+        percent = self.reset_value if self.trim_value is None else self.trim_value
+        return self.volume * (self.density or density) * percent / 100.0
 
     def build(self, attach: Attach) -> Actuator:
         at = attach(self.link)
         joint = need_joint(at, "prismatic")
         tank = Ballast(
             link=joint.parent,
-            position=self._middle(joint.position),
+            position=self._place(joint),
             volume=self.volume,
             density=self.density,
             fill=self.reset_value / 100.0,
@@ -78,6 +84,8 @@ class Vbs(JointActuatorConfig):
         drive = self.drive(at, to_travel(joint, self.reset_value), speed)
         return VbsActuator(self, drive, tank, joint)
 
-    def _middle(self, origin: Vector3) -> Vector3:
+    def _place(self, joint: Joint) -> Vector3:
         """The tank's place in the frame of the link that holds it."""
-        return origin[0] + self.position[0], origin[1] + self.position[1], origin[2] + self.position[2]
+        origin = Pose(np.array(joint.position), rpy_to_quaternion(joint.rpy))
+        x, y, z = (float(value) for value in origin.transform(self.position))
+        return x, y, z

@@ -146,7 +146,7 @@ def parse_document(text: str, source: str) -> Document:
         node = yaml.compose(text, _Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else None
+        line = min(mark.line + 1, max(len(text.splitlines()), 1)) if mark else None  # the end is no line of its own
         problem = ", ".join(filter(None, (error.context, error.problem)))
         raise FileError(source, [Fault("", f"is not valid YAML: {problem}", line=line)]) from None
     except (yaml.YAMLError, UnicodeError) as error:

@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -159,8 +159,7 @@ class _Digest:
             return
         self._seen.add(id(function))
         code = function.__code__
-        cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-        known = {**vars(builtins), **function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
+        known = {**vars(builtins), **function.__globals__, **_closure_of(function)}
         self.add_value((function.__defaults__, tuple(sorted((function.__kwdefaults__ or {}).items()))))
         self._add_code(code)
         for name, *attributes in sorted(_outer_names(code)):
@@ -217,6 +216,15 @@ _TOLD_BY_REPR: tuple[type, ...] = (
 def _python_function(value: Any) -> Any:
     """The Python function that a dispatcher, a C function or an intrinsic is made from; or the value itself."""
     return getattr(value, "py_func", None) or getattr(value, "_pyfunc", None) or getattr(value, "_defn", value)
+
+
+def _closure_of(function: FunctionType) -> dict[str, Any]:
+    """What a function knows of the functions around it."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # not set yet, as a function's own name
+            found[name] = cell.cell_contents
+    return found
 
 
 def _reach(value: Any, attributes: list[str]) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from math import isfinite
+from math import isfinite, nan
 
 from pydantic import Field
 
 from skerry.core.config import Family, Rational
-from skerry.core.errors import SkerryError, did_you_mean
+from skerry.core.errors import SkerryError, did_you_mean, shorten
 from skerry.parts.component import Component, ComponentConfig, Mount
 from skerry.parts.law import Attach, Law
 from skerry.parts.watchdog import Watchdog
@@ -67,9 +67,12 @@ class Actuator(Component):
             given = ", ".join(value) or "nothing"
             hint = did_you_mean(given, [self.keyword])
             raise SkerryError(f"this actuator is commanded by `{self.keyword}=`, not by {given}; {hint}")
-        wanted = float(value[self.keyword])
-        if not isfinite(wanted):
-            raise SkerryError(f"a command must be a number, not {self.keyword}={wanted}")
+        try:
+            wanted = float(value[self.keyword])
+        except (TypeError, ValueError, OverflowError):
+            wanted = nan
+        if not isfinite(wanted) or isinstance(value[self.keyword], str | bool):
+            raise SkerryError(f"a command must be a number, not {self.keyword}={shorten(value[self.keyword])}")
         return min(max(wanted, self.limits[0]), self.limits[1])
 
     def state(self) -> bytes:
@@ -94,7 +97,3 @@ class ActuatorConfig(ComponentConfig, Mount):
     def turns_for_the_eye(self) -> bool:
         """Whether the joint of its link is only seen to turn, and what it carries is fixed as far as forces go."""
         return False
-
-    def trim_ballast(self, density: float) -> float:
-        """The mass of water, kg, that it holds when the vehicle floats freely in water of this density."""
-        return 0.0

@@ -30,6 +30,10 @@ class Component(ABC):  # noqa: B024  (what a family must define, its own base cl
 class ComponentConfig(KindConfig):
     """Settings that a file picks by `kind:`; pure data with a `build` of its family's shape."""
 
+    def trim_ballast(self, density: float) -> float:
+        """The mass of water, kg, that it holds when the vehicle floats freely in water of this density."""
+        return 0.0
+
 
 class Mount(Config):
     """Where a component sits: a link by name, with an optional offset in that link's frame."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.errors import EngineError, PhysicsDiverged, SkerryError
-from skerry.core.frames import Pose
+from skerry.core.frames import Pose, normalise
 from skerry.physics import program as native
 from skerry.physics.model import Model
 from skerry.physics.mujoco import DATA_OFFSETS, BatchConfig, library, mujoco
@@ -79,9 +79,11 @@ class Engine:
         self._warnings = np.ctypeslib.as_array(self._library.mjb_warning(self._batch), (worlds, kinds, 2))[:, :, 1]
         self._warnings[:] = 1
         self._places = _places(first)
+        self._slots = [(model, model.compiled.numeric_data) for model in {id(m): m for m in self.models}.values()]
         for model, row in zip(self.models, self.states, strict=True):
             self._write_start(model, row)
         self.refresh()
+        self._motion[:, 1] = self._motion[:, 0]
 
     def _write_start(self, model: Model, row: NDArray[np.float64]) -> None:
         """Write where a world begins: a batch's rows all begin with its first model's."""
@@ -122,8 +124,8 @@ class Engine:
         if self._batch is None:
             raise EngineError("this world is closed")
         native.install_callback()
-        for model in self.models:
-            if not model.program.is_bound(model.compiled):
+        for model, slot in self._slots:
+            if not model.program.is_bound(slot):
                 raise EngineError("the model has lost its program of forces; it must be bound again before it can step")
         self._request[native.STEPS] = steps
         ids, count = None, 0
@@ -148,6 +150,8 @@ class Engine:
 
     def _report_warnings(self) -> None:
         """Log what MuJoCo warned of, once for each kind and world; runaway numbers are our own error."""
+        if self._warnings.max() <= 1:
+            return
         for world, kind in np.argwhere(self._warnings > 1):
             name = mujoco.mjtWarning(int(kind)).name.removeprefix("mjWARN_")
             if name not in {"BADQPOS", "BADQVEL", "BADQACC"}:
@@ -207,7 +211,9 @@ class Engine:
         """Put a free or kinematic body somewhere, at rest; its joints stay as they are bent, and stop."""
         compiled = self.model.compiled
         row = self.states[world]
-        x, y, z, w = pose.orientation
+        if not (np.isfinite(pose.position).all() and np.isfinite(pose.orientation).all()):
+            raise SkerryError(f"cannot put {compiled.body(body).name!r} at a pose that is not finite: {pose}")
+        x, y, z, w = normalise(pose.orientation)
         values = [*pose.position, w, x, y, z]
         mocap = int(compiled.body_mocapid[body])
         if mocap >= 0:
@@ -224,7 +230,8 @@ class Engine:
                     row[self._places["qvel"]][axis] = 0.0
                     row[self._places["qacc_warmstart"]][axis] = 0.0
         self.refresh([world])
-        self._motion[world, 1] = self._motion[world, 0]
+        moved = compiled.body_rootid == compiled.body_rootid[body]
+        self._motion[world, 1, moved] = self._motion[world, 0, moved]
 
     def joint_position(self, world: int, joint: int) -> float:
         """A hinge's angle or a slide's travel."""

@@ -82,7 +82,9 @@ def joint_drive(
     armature: float,
 ) -> JointDrive:
     """A drive for a joint; force and speed may be infinite."""
-    constants = np.array([0.0, 2 * np.pi * frequency_hz, damping_ratio, force, speed, step])
+    # A servo cannot be quicker than the step: else its force limit would be met by errors that the next step mends.
+    frequency = min(2 * np.pi * frequency_hz, 1 / step)
+    constants = np.array([0.0, frequency, damping_ratio, force, speed, step])
     drive = JointDrive(
         constants,
         force=drive_joint,
@@ -92,7 +94,7 @@ def joint_drive(
         joint_start=start,
         armature=armature,
         inertia_place=INERTIA,
-        joint_damping=4 * np.pi * damping_ratio * frequency_hz,
+        joint_damping=2 * damping_ratio * frequency,
     )
     drive.read = lambda: start
     return drive

@@ -175,6 +175,10 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
         return built
 
     built = build_all()
+    driven: dict[str, str] = {}
+    for name, (_, law) in built.items():
+        if law.joint is not None and driven.setdefault(law.joint, name) != name:
+            raise SkerryError(f"{body.name}.{name}: the joint {law.joint!r} is driven by {driven[law.joint]} already")
     for link, law in built.values():
         if law.center_of_mass is not None:
             moved[places[link][0]] = np.array(law.center_of_mass)

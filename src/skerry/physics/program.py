@@ -161,17 +161,18 @@ class Program:
     updates: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
     keep: list[object] = field(default_factory=list)
     _memory: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, np.int64))
+    _address: int = 0
 
     def bind(self, model: Any) -> None:
         """Write the program's address into the model."""
         entries = [(function, table.ctypes.data) for function, table in (*self.forces, *self.updates)]
         self._memory = np.array([len(self.forces), len(self.updates), *(w for e in entries for w in e)], np.int64)
-        model.numeric_data[:2] = MAGIC, float(self._memory.ctypes.data)
+        self._address = self._memory.ctypes.data
+        model.numeric_data[:2] = MAGIC, float(self._address)
 
-    def is_bound(self, model: Any) -> bool:
-        """Whether the model carries this very program."""
-        slot = model.numeric_data
-        return slot.size >= 2 and slot[0] == MAGIC and int(slot[1]) == self._memory.ctypes.data
+    def is_bound(self, slot: NDArray[np.float64]) -> bool:
+        """Whether a model whose numeric data this is carries this very program."""
+        return slot.size >= 2 and bool(slot[0] == MAGIC) and int(slot[1]) == self._address
 
 
 def table_of(

@@ -33,6 +33,9 @@ class RobotConfig(Config):
 
     vehicle: str = Field(description="a shipped vehicle's name, or the path of a vehicle folder")
     pose: PoseConfig = PoseConfig()
+    commands: dict[str, dict[str, float]] = Field(
+        {}, description="what its actuators are commanded at the start, by name: {thruster1: {rpm: 500}}"
+    )
     anchored: bool = Field(False, description="hold the base in place, as on a test stand")
     overrides: Annotated[dict[str, object], AfterValidator(plain)] = Field(
         {}, description="any value of vehicle.yaml, as a tree; null removes a part"

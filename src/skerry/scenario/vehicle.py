@@ -12,7 +12,6 @@ from pydantic import Field, ValidationError
 from skerry.core.config import (
     Config,
     ExistingFile,
-    KindConfig,
     Positive,
     expand_user,
     faults_of,
@@ -24,7 +23,7 @@ from skerry.core.documents import Document, Place, read_document
 from skerry.core.errors import Fault, FileError, did_you_mean
 from skerry.core.urdf import Robot, read_urdf
 from skerry.parts.actuator import ACTUATORS
-from skerry.parts.component import Mount
+from skerry.parts.component import ComponentConfig, Mount
 from skerry.parts.controller import CONTROLLERS
 from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS
@@ -48,7 +47,7 @@ class VehicleConfig(Config):
     sensors: dict[str, of_kind(SENSORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     controllers: dict[str, of_kind(CONTROLLERS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
 
-    def parts(self) -> list[tuple[str, str, KindConfig]]:
+    def parts(self) -> list[tuple[str, str, ComponentConfig]]:
         """Every functional part: its group, name and settings."""
         return [(group, name, config) for group in GROUPS for name, config in getattr(self, group).items()]
 
@@ -102,6 +101,12 @@ def read_vehicle(
         faults += _faults_elsewhere(error)
         return None
     faults += _part_faults(config, structure, document, step)
+    if not scenario.data.get("reference"):
+        problem = "needs the scenario's `reference`, the place on earth of the world's origin"
+        faults += [
+            document.fault(("sensors", name), problem) for name, part in config.sensors.items() if part.needs_reference
+        ]
+    faults += _command_faults(config, scenario, place)
     return Vehicle(config, structure)
 
 
@@ -157,6 +162,17 @@ def _part_faults(config: VehicleConfig, structure: Robot, document: Document, st
             hint = f"at most {1 / step} Hz, or a shorter step"
             faults.append(document.fault((group, name, "frequency"), problem, str(frequency), hint))
     return faults
+
+
+def _command_faults(config: VehicleConfig, scenario: Document, place: Place) -> list[Fault]:
+    commands = scenario.part(place).data.get("commands")
+    return [
+        scenario.fault(
+            (*place, "commands", name), "there is no such actuator", None, did_you_mean(name, config.actuators)
+        )
+        for name in (commands if isinstance(commands, dict) else ())
+        if name not in config.actuators
+    ]
 
 
 def _guess(name: str, known: list[str], otherwise: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Self
 
@@ -86,6 +87,8 @@ class Batch:
             raise SkerryError(f"these are states of shape {states.shape}; this batch has {self._engine.states.shape}")
         self._engine.states[:] = states
         self._engine.refresh()
+        tick = round(float(self._engine.part("time").max()) / self._engine.step_length)
+        self._clock.set_state(json.dumps([tick, 0, 1]).encode())
         self.failures.clear()
 
     def close(self) -> None:

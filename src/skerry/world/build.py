@@ -7,6 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.geo import Projection
@@ -27,6 +30,7 @@ from skerry.world.robot import Object, Parts, Robot, RobotTruth
 from skerry.world.sensing import MountedSensor
 from skerry.world.world import MountedController, World
 
+Actuators = dict[str, dict[str, Actuator]]
 Source = str | Path | Scenario | Mapping[str, Any]
 
 
@@ -50,9 +54,7 @@ def build_world(
     projection = None if scenario.reference is None else Projection(scenario.reference)
     robots: dict[str, Robot] = {}
     controllers: list[MountedController] = []
-    userdata = engine.part("userdata")[0]
-    for (owner, name), (start, count) in model.law_slots.items():
-        model.laws[owner][name].memory = userdata[start : start + count]
+    _bind(model, engine.part("userdata")[0])
     for name in scenario.robots:
         config = loaded.vehicles[name].config
         robot = Robot(
@@ -81,6 +83,7 @@ def build_world(
                 if isinstance(law, JointDrive):
                     law.read = partial(engine.joint_position, 0, model.joints[name][law.joint or ""])
         robots[name] = robot
+    _command(scenario, actuators)
     objects = {
         name: Object(
             name,
@@ -107,26 +110,45 @@ def build_batch(
     layers = [None] * len(seeds) if overrides is None else list(overrides)
     if len(layers) != len(seeds):
         raise SkerryError(f"a batch of {len(seeds)} seeds needs as many overrides, not {len(layers)}")
-    models: dict[str, Model] = {}
-    chosen: list[Model] = []
+    models: dict[str, tuple[Model, Actuators]] = {}
+    chosen: list[tuple[Model, Actuators]] = []
     scenarios: list[Scenario] = []
     for seed, layer in zip(seeds, layers, strict=True):
         loaded = load_scenario(source, layer, seed)
         scenarios.append(loaded.scenario)
         key = _with_seeds(loaded.scenario).model_dump_json(exclude={"seed"})
         if key not in models:
-            models[key] = _assemble(loaded, {})[0]
-            if models[key].water.refuses:
+            model, _, actuators = _assemble(loaded, {})
+            if model.water.refuses:
                 raise SkerryError(
                     "a batch steps too many worlds at once to watch a grid that refuses what is outside; give the "
                     "currents and winds `outside: clamp` or `zero`"
                 )
+            models[key] = (model, actuators)
         chosen.append(models[key])
-    engine = Engine(chosen, threads)
+    engine = Engine([model for model, _ in chosen], threads)
     userdata = engine.part("userdata")
-    for (owner, name), (start, count) in engine.model.law_slots.items():
-        engine.model.laws[owner][name].memory = userdata[:, start : start + count]
+    for row, scenario, (model, actuators) in zip(userdata, scenarios, chosen, strict=True):
+        _bind(model, row)
+        _command(scenario, actuators)
+    _bind(engine.model, userdata)
     return Batch(scenarios, engine, Clock(scenarios[0].step))
+
+
+def _bind(model: Model, userdata: NDArray[np.float64]) -> None:
+    """Let the laws of a model see their states in one world's userdata, (n,), or in that of many, (worlds, n)."""
+    for (owner, name), (start, count) in model.law_slots.items():
+        model.laws[owner][name].memory = userdata[..., start : start + count]
+
+
+def _command(scenario: Scenario, actuators: Actuators) -> None:
+    """Give the commands that a scenario starts with."""
+    for name, robot in scenario.robots.items():
+        for part, command in robot.commands.items():
+            try:
+                actuators[name][part].command(**command)
+            except SkerryError as error:
+                raise SkerryError(f"robots.{name}.commands.{part}: {error}") from None
 
 
 def _with_seeds(scenario: Scenario) -> Scenario:
@@ -171,7 +193,7 @@ def _assemble(
                 robot.pose.build(),
                 laws,
                 frozen=_frozen(vehicle),
-                trim_ballast=sum(config.trim_ballast(density) for config in vehicle.config.actuators.values()),
+                trim_ballast=sum(config.trim_ballast(density) for _, _, config in vehicle.config.parts()),
                 trim_density=vehicle.config.trim_density,
                 motion="static" if robot.anchored else "dynamic",
                 self_collision=vehicle.config.self_collision,
@@ -188,9 +210,15 @@ def _assemble(
 
 
 def _frozen(vehicle: Vehicle) -> frozenset[str]:
-    """The joints that turn for the eye only."""
-    links = {config.link for config in vehicle.config.actuators.values() if config.turns_for_the_eye}
-    return frozenset(joint.name for joint in vehicle.robot.joints.values() if joint.child in links)
+    """The joints that turn for the eye only: those of propellers, unless something else drives them."""
+    actuators = vehicle.config.actuators.values()
+    seen = {config.link for config in actuators if config.turns_for_the_eye}
+    driven = {config.link for config in actuators if not config.turns_for_the_eye}
+    return frozenset(
+        joint.name
+        for joint in vehicle.robot.joints.values()
+        if joint.kind == "continuous" and joint.child in seen - driven
+    )
 
 
 def _build_force(config: LawConfig, attach: Attach) -> list[tuple[str, Law]]:

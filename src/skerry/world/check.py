@@ -16,7 +16,9 @@ def check_file(name: str) -> str:
         folder = path.parent if path.name == "vehicle.yaml" else path
         if find_vehicle(str(folder.resolve()), None) is None:
             raise SkerryError(f"{folder}: there is no vehicle.yaml in this folder")
-        with build_world({"robots": {"vehicle": {"vehicle": str(folder.resolve())}}}) as world:
+        somewhere = {"latitude_deg": 0.0, "longitude_deg": 0.0}  # for parts that want to know where on earth they are
+        robots = {"vehicle": {"vehicle": str(folder.resolve())}}
+        with build_world({"robots": robots, "reference": somewhere}) as world:
             robot = world.robots["vehicle"]
             return (
                 f"a vehicle with {len(robot.links)} links, {len(robot.forces)} forces and {len(robot.sensors)} sensors"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import pickle
+import sys
+from dataclasses import is_dataclass
+from fractions import Fraction
 from typing import Any
 
 from skerry.core.clock import Rate
@@ -53,20 +56,25 @@ class MountedSensor(Component):
         return pickle.dumps((self.wanted, self._measured, self._reading, self.sensor.state()), protocol=5)
 
     def set_state(self, state: bytes) -> None:
-        unpickler = _ReadingsOnly(io.BytesIO(state), type(self.sensor).__module__)
-        self.wanted, self._measured, self._reading, inner = unpickler.load()
+        self.wanted, self._measured, self._reading, inner = _ReadingsOnly(io.BytesIO(state)).load()
         self.sensor.set_state(inner)
 
 
-class _ReadingsOnly(pickle.Unpickler):
-    """Reads back readings and nothing else: a snapshot is data, not code."""
+# what numpy names when it pickles an array or a number
+_NUMPY = {
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "scalar"),
+    ("numpy._core.numeric", "_frombuffer"),
+}
 
-    def __init__(self, file: io.BytesIO, module: str) -> None:
-        super().__init__(file)
-        self._module = module
+
+class _ReadingsOnly(pickle.Unpickler):
+    """Reads back readings, which are dataclasses, and nothing else: a snapshot is data, and runs no code."""
 
     def find_class(self, module: str, name: str) -> Any:
-        root = module.split(".")[0]
-        if root in {"numpy", "skerry"} or module in {self._module, "collections", "fractions"}:
-            return super().find_class(module, name)
+        found = getattr(sys.modules.get(module), name, None)
+        if (module, name) in _NUMPY or (isinstance(found, type) and (is_dataclass(found) or found is Fraction)):
+            return found
         raise pickle.UnpicklingError(f"a snapshot must not name {module}.{name}")

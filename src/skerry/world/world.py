@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Self
 
 import numpy as np
@@ -23,7 +24,8 @@ from skerry.world.hooks import PythonForce
 from skerry.world.robot import Object, Parts, Robot, RobotTruth
 from skerry.world.sensing import MountedSensor
 
-MAGIC = b"skerry snapshot 1\n"
+MAGIC = b"skerry snapshot 2\n"
+DIGEST = 16  # bytes after it: a hash of all that follows
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class World:
         self._engine = engine
         self._clock = clock
         self._controllers = controllers
+        self._actuators: list[Actuator] = [part for robot in robots.values() for part in robot.actuators.values()]
+        self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._hooks = hooks
 
     # -------------------------------------------------------------------------------------------- time
@@ -92,6 +96,8 @@ class World:
 
     def advance_steps(self, steps: int) -> None:
         """Simulate so many steps."""
+        if steps < 0:
+            raise SkerryError(f"cannot advance by {steps} steps; time does not run backwards")
         end = self.tick + steps
         while self.tick < end:
             for mounted in self._controllers:
@@ -99,10 +105,10 @@ class World:
                     mounted.act()
             until = min([end, *self._due_after(self.tick)])
             self._step(until - self.tick)
-            for actuator in self._actuators():
+            for actuator in self._actuators:
                 if actuator.watchdog.bites():
                     actuator.reset()
-            for sensor in self._sensors():
+            for sensor in self._sensors:
                 if sensor.wanted:
                     sensor.measure_if_due()
 
@@ -112,10 +118,10 @@ class World:
             yield tick + 1
         for mounted in self._controllers:
             yield mounted.rate.next_due(tick)
-        for actuator in self._actuators():
+        for actuator in self._actuators:
             if (deadline := actuator.watchdog.deadline()) is not None:
                 yield max(deadline, tick + 1)
-        for sensor in self._sensors():
+        for sensor in self._sensors:
             if sensor.wanted:
                 yield sensor.rate.next_due(tick)
 
@@ -143,14 +149,6 @@ class World:
             places = [tree.pose.position for tree in trees.values()]
             self.water.check_points(places, self.time, list(trees), self._engine.part("userdata")[0])
 
-    def _actuators(self) -> Iterator[Actuator]:
-        for robot in self.robots.values():
-            yield from robot.actuators.values()
-
-    def _sensors(self) -> Iterator[MountedSensor]:
-        for robot in self.robots.values():
-            yield from robot.sensors.values()
-
     # -------------------------------------------------------------------------------------------- looking and touching
 
     def sample_water(self, points: np.typing.ArrayLike) -> WaterSample:
@@ -168,8 +166,6 @@ class World:
             raise UnknownName(
                 f"there is no robot or object {name!r}; {did_you_mean(name, [*self.robots, *self.objects])}"
             )
-        if not (np.isfinite(pose.position).all() and np.isfinite(pose.orientation).all()):
-            raise SkerryError(f"cannot teleport {name!r} to a pose that is not finite: {pose}")
         self._engine.place(tree.world, tree.root, pose)
 
     # -------------------------------------------------------------------------------------------- state
@@ -193,17 +189,19 @@ class World:
             "components": [[name, len(state)] for name, state in states],
         }
         text = json.dumps(head).encode()
-        return Snapshot(
-            b"".join([MAGIC, len(text).to_bytes(8, "little"), text, row, motion, *(state for _, state in states)])
-        )
+        body = b"".join([len(text).to_bytes(8, "little"), text, row, motion, *(state for _, state in states)])
+        return Snapshot(MAGIC + blake2b(body, digest_size=DIGEST).digest() + body)
 
     def restore(self, snapshot: Snapshot | bytes) -> None:
         """Go back to a snapshot; what follows is bit-identical. A snapshot of another structure is refused."""
         data = bytes(snapshot)
         if not data.startswith(MAGIC):
             raise SkerryError("this is not a snapshot of a Skerry world, or one of another version")
-        start = len(MAGIC) + 8
-        length = int.from_bytes(data[start - 8 : start], "little")
+        start = len(MAGIC) + DIGEST
+        if blake2b(data[start:], digest_size=DIGEST).digest() != data[len(MAGIC) : start]:
+            raise SkerryError("the snapshot is cut short or damaged")
+        length = int.from_bytes(data[start : start + 8], "little")
+        start += 8
         head = json.loads(data[start : start + length])
         components = self._components()
         names = [name for name, _ in components]
@@ -216,8 +214,6 @@ class World:
         for size in (*head["sizes"], *(size for _, size in head["components"])):
             chunks.append(data[place : place + size])
             place += size
-        if place != len(data):
-            raise SkerryError("the snapshot is cut short or damaged")
         self._engine.states[0] = np.frombuffer(chunks[0])
         self._engine.set_motion_bytes(0, chunks[1])
         self._clock.set_state(head["clock"].encode())

@@ -107,6 +107,9 @@ class Ballast(LawConfig):
             raise ValueError("must not be negative")
         return value
 
+    def trim_ballast(self, density: float) -> float:
+        return self.fill * self.volume * (self.density or density)
+
     def build(self, at: Attachment) -> Law:
         offset = self.place(at)
         turn = offset.rotation

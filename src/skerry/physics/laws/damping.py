@@ -112,7 +112,7 @@ class Damping(LawConfig):
 
     def build(self, at: Attachment) -> Law:
         linear, quadratic = full_matrix(self.linear), full_matrix(self.quadratic)
-        positive = positive_part(linear)
+        positive = implicit_part(linear)
         to_point = turned_shift(self.place(at))
         at_origin = float(np.array_equal(to_point, np.eye(6)))
         sizes = np.abs(quadratic)
@@ -121,6 +121,21 @@ class Damping(LawConfig):
             [m.ravel() for m in (linear, quadratic, positive, to_point)] + [np.array([at_origin])]
         )
         return Law(constants, force=resist, damping=to_point.T @ fastest @ to_point)
+
+
+def implicit_part(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What of a linear drag D goes into the mass matrix: Dᵀ P⁻¹ D, with P its symmetric part.
+
+    For a symmetric D that is D itself. For any D that only takes energy it makes the step a contraction however stiff D
+    is: the symmetric part alone would leave the rest of a coupled drag explicit. Where P has no inverse, or is negative
+    in some direction, that direction keeps the positive part of P.
+    """
+    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+    sound = values > 1e-9 * max(np.abs(matrix).max(initial=0.0), 1e-300)
+    if not np.allclose(matrix @ vectors[:, ~sound], 0.0, atol=1e-9 * np.abs(matrix).max(initial=0.0)):
+        return positive_part(matrix)
+    inverse = (vectors[:, sound] / values[sound]) @ vectors[:, sound].T
+    return np.asarray(matrix.T @ inverse @ matrix)
 
 
 def positive_part(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,9 +1,9 @@
 """Force points: a body's buoyancy, and optionally its weight, shared among points of it.
 
 Each of N points under water by a depth d pushes up with ρ g V/N · min(d/ramp, 1), V being the volume of the whole body;
-the ramp may begin above the surface, for points that stand for cells around them; `max_buoyancy` caps the sum. A
-point's ramp keeps the force continuous; a body is resolved by as many points as its shape needs. The mean ramp is the
-share of the body that is under water, which its other laws use.
+the ramp may begin above the surface, for points that stand for cells around them; `max_buoyancy` caps each by its
+share. A point's ramp keeps the force continuous; a body is resolved by as many points as its shape needs. The mean ramp
+is the share of the body that is under water, which its other laws use.
 """
 
 from __future__ import annotations

@@ -63,4 +63,6 @@ class ImmersionDamping(LawConfig):
 
         water = matrix(self.underwater_linear, self.underwater_angular)
         air = matrix(self.air_linear, self.air_angular)
-        return Law(np.concatenate([water.ravel(), air.ravel()]), force=lose_momentum, damping=water, air_damping=air)
+        # one wet point is enough for the damping of water, on a body that carries hardly any of it yet
+        most = matrix(max(self.underwater_linear, self.air_linear), max(self.underwater_angular, self.air_angular))
+        return Law(np.concatenate([water.ravel(), air.ravel()]), force=lose_momentum, damping=water, air_damping=most)

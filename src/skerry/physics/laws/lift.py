@@ -1,8 +1,8 @@
 """Lift of hull and fixed fins: a force that grows with forward speed times cross-flow.
 
 τ = −|u| L ν_r, with u the speed along the mount's x axis: the terms Y_uv u v, Z_uw u w, M_uq u q, N_ur u r … of a
-slender body (Fossen 2021, §8.1.2; Prestero 2001, ch. 4). A fin of area A and lift slope C has ½ ρ A C in sway or heave at its own
-position. Implicit in the step, as all damping here.
+slender body (Fossen 2021, §8.1.2; Prestero 2001, ch. 4). A fin of area A and lift slope C has ½ ρ A C in sway or heave
+at its own position. Implicit in the step, as all damping here.
 """
 
 from __future__ import annotations

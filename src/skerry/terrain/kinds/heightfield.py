@@ -182,7 +182,7 @@ class Heightfield(TerrainConfig):
             problems.append(f"{rows} × {columns} nodes are too many, the most is {MOST_NODES}; make them coarser")
         if (self.material_map is None) != (self.materials is None):
             problems.append("give `material_map` and `materials` together or not at all")
-        elif self.material_map is not None and "material" in self.model_fields_set:
+        elif self.material_map is not None and self.material != type(self).model_fields["material"].default:
             problems.append("give `material` or `material_map`, not both")
         problems += self._problems_of_rows()
         if problems:

@@ -1,4 +1,4 @@
-"""A first world: let an AUV take in ballast and sink, look at it, and go back in time."""
+"""An AUV takes in ballast and sinks; then the world goes back in time."""
 
 import skerry
 

@@ -1,0 +1,27 @@
+"""SAM dives, turns, and tells where it is: the first steps with Skerry."""
+
+import skerry
+
+with skerry.load("sam_in_the_bay", seed=1) as world:
+    sam = world.robots["sam"]
+
+    # Fill the buoyancy tank, shift the batteries forward and swim: commands are held until the next one.
+    sam.actuators["vbs"].command(percent=60)
+    sam.actuators["lcg"].command(percent=62)
+    sam.actuators["thruster1"].command(rpm=800)
+    sam.actuators["thruster2"].command(rpm=800)
+    for _ in range(4):
+        world.advance(10.0)  # seconds of simulated time, as fast as it goes
+        depth = sam.sensors["depth300"].reading.depth
+        east, north, _ = sam.pose.position
+        print(f"{world.time:5.0f} s  {east:7.2f} m east  {north:7.2f} m north  depth {depth:5.2f} m")
+
+    # Empty the tank, stop, and come up to where the antenna sees the sky.
+    sam.actuators["vbs"].command(percent=0)
+    sam.actuators["lcg"].command(percent=50)
+    sam.actuators["thruster1"].command(rpm=0)
+    sam.actuators["thruster2"].command(rpm=0)
+    world.advance(240.0)
+    fix = sam.sensors["gps"].reading
+    place = f"{fix.latitude_deg:.6f}° N, {fix.longitude_deg:.6f}° E" if fix else "nowhere: still under water"
+    print(f"{world.time:5.0f} s  surfaced at {place}")

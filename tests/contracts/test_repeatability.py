@@ -1,0 +1,237 @@
+"""The same scenario gives the same bytes: again, in pieces, from a snapshot, elsewhere, in threads and in a batch."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skerry
+from skerry.core.documents import dump_document
+from skerry.scenario.loading import shipped_scenarios
+from skerry.world import World
+
+BUSY: dict[str, Any] = {
+    "seed": 9,
+    "water": {"currents": {"tide": {"kind": "uniform", "velocity": [0.3, 0.1, 0]}}},
+    "terrain": {
+        "kind": "heightfield",
+        "size": [40, 40],
+        "resolution": 1,
+        "level": -6,
+        "function": {"kind": "hills", "amplitude": 1},
+    },
+    "robots": {
+        "a": {"vehicle": "torpedo", "pose": {"position": [0, 0, -0.1], "pitch_deg": 40}},
+        "b": {"vehicle": "torpedo", "pose": {"position": [0.3, 0.2, -0.7], "yaw_deg": 70}},
+    },
+    "objects": {
+        "float": {
+            "geometry": {"kind": "sphere", "radius": 0.3},
+            "motion": "dynamic",
+            "mass": 40,
+            "pose": {"position": [0, 0, 0.5]},
+            "quadratic_damping": [50, 50, 50, 1, 1, 1],
+            "added_mass": [50, 50, 50, 0, 0, 0],
+        },
+        "anvil": {
+            "geometry": {"kind": "box", "size": [0.5, 0.4, 0.3]},
+            "motion": "dynamic",
+            "mass": 200,
+            "pose": {"position": [1, 1, -4.0], "roll_deg": 30},
+        },
+        "quay": {"geometry": {"kind": "box", "size": [1, 6, 3]}, "pose": {"position": [1.6, 0, 0]}},
+    },
+}
+"""Robots that touch each other at the surface, things that fall on hills, all in a current."""
+
+SOURCES: dict[str, Any] = {"busy": BUSY, **{name: name for name in shipped_scenarios()}}
+
+every_source = pytest.mark.parametrize("name", SOURCES)
+
+
+def physics(world: World) -> bytes:
+    return world._engine.states[0].tobytes()
+
+
+def run(name: str, pieces: list[float], visit: Callable[[World], None] = lambda world: None) -> bytes:
+    """All of the world's bytes after it was advanced in these pieces."""
+    with skerry.load(SOURCES[name]) as world:
+        for seconds in pieces:
+            world.advance(seconds)
+            visit(world)
+        return bytes(world.snapshot())
+
+
+def run_physics(name: str, pieces: list[float], visit: Callable[[World], None] = lambda world: None) -> bytes:
+    with skerry.load(SOURCES[name]) as world:
+        for seconds in pieces:
+            world.advance(seconds)
+            visit(world)
+        return physics(world)
+
+
+def test_the_busy_world_is_busy() -> None:
+    """Or else the tests below would show little."""
+    with skerry.load(BUSY) as world:
+        world.advance(2.0)
+        assert np.linalg.norm(world.robots["a"].twist.linear) > 0.05
+        assert abs(world.objects["anvil"].pose.position[2] + 4.0) > 0.3
+
+
+@every_source
+def test_the_same_scenario_twice_gives_the_same_bytes(name: str) -> None:
+    assert run(name, [2.0]) == run(name, [2.0])
+
+
+@every_source
+def test_time_in_odd_pieces_gives_the_same_bytes(name: str) -> None:
+    whole = run_physics(name, [2.0])
+    assert run_physics(name, [0.25] * 8) == whole
+    assert run_physics(name, [0.005] * 400) == whole
+    # 0.0333… s carries remainders of a step from piece to piece
+    assert run_physics(name, [0.0333] * 60 + [0.002]) == whole
+    assert run_physics(name, [1.2345, 0.0001, 0.7, 0.0654]) == whole
+
+
+@every_source
+def test_going_back_to_a_snapshot_gives_the_same_bytes(name: str) -> None:
+    with skerry.load(SOURCES[name]) as world:
+        world.advance(1.0)
+        middle = world.snapshot()
+        world.advance(1.0)
+        after = bytes(world.snapshot())
+        for _ in range(2):
+            world.restore(middle)
+            world.advance(1.0)
+            assert bytes(world.snapshot()) == after
+    with skerry.load(SOURCES[name]) as other:
+        other.advance(0.123)
+        other.restore(bytes(middle))
+        other.advance(1.0)
+        assert bytes(other.snapshot()) == after
+    assert run(name, [2.0]) == after
+
+
+@every_source
+def test_looking_changes_nothing(name: str) -> None:
+    def look(world: World) -> None:
+        for robot in world.robots.values():
+            _ = robot.pose, robot.twist, [robot.link_pose(link) for link in robot.links]
+            for sensor in robot.sensors.values():
+                _ = sensor.reading
+        world.sample_water(np.zeros((4, 3)))
+        if world.terrain is not None:
+            world.terrain.sample([0.0, 0.0])
+        world.snapshot()
+
+    pieces = [0.1] * 20
+    assert run_physics(name, pieces, look) == run_physics(name, pieces)
+
+
+@every_source
+def test_readings_do_not_depend_on_when_others_look(name: str) -> None:
+    def readings(look_at_all: bool) -> list[str]:
+        with skerry.load(SOURCES[name]) as world:
+            chosen = [robot.sensors[next(iter(robot.sensors))] for robot in world.robots.values() if robot.sensors]
+            found = [repr(sensor.reading) for sensor in chosen]
+            for _ in range(10):
+                world.advance(0.07)
+                if look_at_all:
+                    for robot in world.robots.values():
+                        for sensor in robot.sensors.values():
+                            _ = sensor.reading
+                found += [repr(sensor.reading) for sensor in chosen]
+            return found
+
+    assert readings(False) == readings(True)
+
+
+PROGRAM = """
+import hashlib, sys
+import skerry
+from skerry.core.documents import parse_document
+sources = parse_document(sys.stdin.read(), "sources").data
+for name, source in sources.items():
+    with skerry.load(source) as world:
+        world.advance(2.0)
+        print(name, hashlib.sha256(bytes(world.snapshot())).hexdigest())
+"""
+
+
+def test_another_process_gives_the_same_bytes() -> None:
+    here = {name: hashlib.sha256(run(name, [2.0])).hexdigest() for name in SOURCES}
+    result = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        input=dump_document(SOURCES),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+    )
+    assert result.returncode == 0, result.stderr
+    assert dict(line.split() for line in result.stdout.splitlines()) == here
+
+
+@every_source
+def test_two_threads_at_once_give_the_same_bytes(name: str) -> None:
+    alone = run(name, [2.0])
+    with ThreadPoolExecutor(4) as pool:
+        together = [pool.submit(run, name, pieces) for pieces in ([2.0], [2.0], [1.0, 1.0], [2.0])]
+        assert all(future.result() == alone for future in together)
+
+
+# ------------------------------------------------------------------------------------------------ batches
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_world_in_a_batch_is_the_world_alone(name: str, threads: int) -> None:
+    seeds = [3, 1, 4, 1, 5]
+    alone = {}
+    for seed in set(seeds):
+        with skerry.load(SOURCES[name], seed=seed) as world:
+            world.advance(2.0)
+            alone[seed] = physics(world)
+    with skerry.load_batch(SOURCES[name], seeds, threads=threads) as batch:
+        for seconds in (0.5, 0.0123, 1.4877):
+            batch.advance(seconds)
+        assert not batch.failures
+        assert [batch.state(i) for i in range(5)] == [alone[seed] for seed in seeds]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_batch_of_different_worlds_is_each_of_them_alone(threads: int) -> None:
+    layers = [
+        None,
+        {"gravity": 3.7},
+        {"robots": {"a": {"pose": {"position": [0, 0, -2], "pitch_deg": -20}}}},
+        {"robots": {"a": {"overrides": {"forces": {"ballast": {"fill": 0.9}, "damping": {"linear": [9] * 6}}}}}},
+        {"water": {"density": 998, "currents": {"tide": {"velocity": [-1, 0, 0]}}}},
+        {"objects": {"quay": {"pose": {"position": [3, 0, 0]}}, "float": {"mass": 80}}},
+    ]
+    seeds = list(range(len(layers)))
+    with skerry.load_batch(BUSY, seeds, layers, threads=threads) as batch:
+        batch.advance(1.0)
+        states = [batch.state(i) for i in seeds]
+    for seed, layer, state in zip(seeds, layers, states, strict=True):
+        with skerry.load(BUSY, seed=seed, overrides=layer) as world:
+            world.advance(1.0)
+            assert physics(world) == state, layer
+    assert len(set(states)) == len(states)
+
+
+def test_batches_in_threads_of_python_give_the_same_bytes() -> None:
+    def states() -> list[bytes]:
+        with skerry.load_batch(BUSY, [1, 2, 3], threads=2) as batch:
+            batch.advance(1.0)
+            return [batch.state(i) for i in range(3)]
+
+    alone = states()
+    with ThreadPoolExecutor(2) as pool:
+        assert all(future.result() == alone for future in [pool.submit(states) for _ in range(3)])

@@ -1,0 +1,308 @@
+"""The cache of native kernels: never stale, never compiled twice, and nowhere but in the cache folder."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skerry.core import kernels
+
+# A package whose kernels depend in every way there is on what stands in other files.
+FILES = {
+    "constants.py": """
+from enum import IntEnum
+import numpy as np
+FACTOR = 3.0
+PAIR = (1.0, (4.0, 5))
+TABLE = np.arange(2000.0) * 2.0
+class Mode(IntEnum):
+    FAST = 7
+""",
+    "helper.py": """
+import numba
+from skerry.core.kernels import kernel
+from pack.constants import FACTOR
+OTHER = FACTOR
+@kernel
+def twice(x):
+    return x * 2.0
+@kernel
+def shifted(x, by=5.0):
+    return x + by
+@kernel
+def scaled(x):
+    return x * FACTOR
+@numba.njit
+def plain(x):
+    return x - 6.0
+def make(n):
+    @kernel
+    def add(x):
+        return x + n
+    return add
+""",
+    "main.py": """
+import ctypes
+import numpy as np
+from numba import types
+from pack import constants, helper
+from pack.constants import FACTOR, PAIR, TABLE, Mode
+from pack.helper import make, plain, scaled, shifted, twice
+from skerry.core.kernels import kernel, native
+
+@kernel
+def by_own_body(x):
+    return x * 8.0
+@kernel
+def by_helper(x):
+    return twice(x) + 1.0
+@kernel
+def by_module(x):
+    return helper.twice(x) + 1.0
+@kernel
+def by_module_of_module(x):
+    return x * helper.OTHER
+@kernel
+def by_constant(x):
+    return x * FACTOR
+@kernel
+def by_module_constant(x):
+    return x * constants.FACTOR
+@kernel
+def by_constant_two_files_away(x):
+    return scaled(x)
+@kernel
+def by_default(x):
+    return shifted(x)
+@kernel
+def by_tuple(x):
+    return x * PAIR[1][0]
+@kernel
+def by_array(x):
+    return x * TABLE[1000]
+@kernel
+def by_enumeration(x):
+    return x * Mode.FAST.value
+@kernel
+def by_plain_function(x):
+    return plain(x)
+by_closure = make(9.0)
+@native(types.float64(types.float64))
+def by_address(x):
+    return twice(x) + 2.0
+
+results = {name: value(10.0) for name, value in globals().items() if name.startswith("by_") and name != "by_address"}
+results["by_address"] = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(by_address.address)(10.0)
+for name, value in results.items():
+    print(name, value)
+""",
+}
+
+EDITS = {
+    "constants.py": [("FACTOR = 3.0", "FACTOR = 4.0"), ("(4.0, 5)", "(5.0, 5)"), ("* 2.0", "* 3.0"), ("= 7", "= 8")],
+    "helper.py": [("x * 2.0", "x * 3.0"), ("by=5.0", "by=6.0"), ("x - 6.0", "x - 7.0")],
+    "main.py": [("x * 8.0", "x * 9.0"), ("make(9.0)", "make(8.0)")],
+}
+
+BEFORE = {
+    "by_own_body": 80,
+    "by_helper": 21,
+    "by_module": 21,
+    "by_module_of_module": 30,
+    "by_constant": 30,
+    "by_module_constant": 30,
+    "by_constant_two_files_away": 30,
+    "by_default": 15,
+    "by_tuple": 40,
+    "by_array": 20_000,
+    "by_enumeration": 70,
+    "by_plain_function": 4,
+    "by_closure": 19,
+    "by_address": 22,
+}
+AFTER = {
+    "by_own_body": 90,
+    "by_helper": 31,
+    "by_module": 31,
+    "by_module_of_module": 40,
+    "by_constant": 40,
+    "by_module_constant": 40,
+    "by_constant_two_files_away": 40,
+    "by_default": 16,
+    "by_tuple": 50,
+    "by_array": 30_000,
+    "by_enumeration": 80,
+    "by_plain_function": 3,
+    "by_closure": 18,
+    "by_address": 32,
+}
+
+
+class Package:
+    """The package in a folder that stands for site-packages, and a cache folder beside it."""
+
+    def __init__(self, root: Path) -> None:
+        self.site, self.cache, self.temporary = root / "site-packages", root / "cache", root / "temporary"
+        self.folder = self.site / "pack"
+        self.folder.mkdir(parents=True)
+        self.temporary.mkdir()
+        (self.folder / "__init__.py").touch()
+        for name, text in FILES.items():
+            (self.folder / name).write_text(text)
+        self.runs = 0
+
+    def run(self, cache: Path | None = None) -> tuple[dict[str, float], str]:
+        self.runs += 1
+        environment = {
+            **os.environ,
+            "SKERRY_CACHE_DIR": str(cache or self.cache),
+            "PYTHONPATH": str(self.site),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": str(self.runs),
+            "TMPDIR": str(self.temporary),
+        }
+        command = [sys.executable, "-m", "pack.main"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+        assert result.returncode == 0, result.stderr
+        rows = [line.split() for line in result.stdout.splitlines()]
+        return {name: float(value) for name, value in rows}, result.stderr
+
+    def edit(self, name: str) -> None:
+        """Change a file so that neither its size nor its time gives it away."""
+        path = self.folder / name
+        text, times = path.read_text(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+        for old, new in EDITS[name]:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        path.write_text(text)
+        os.utime(path, ns=times)
+
+    def files(self) -> set[str]:
+        return {str(path.relative_to(self.site)) for path in self.site.rglob("*") if path.is_file()}
+
+    def compiled(self) -> dict[Path, tuple[int, bytes]]:
+        return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in self.cache.rglob("*.nb?")}
+
+
+def test_a_kernel_is_compiled_once_and_anew_when_anything_below_it_is_edited(tmp_path: Path) -> None:
+    package = Package(tmp_path)
+    sources = package.files()
+    results, said = package.run()
+    assert results == BEFORE
+    assert said.count("compiling native kernels") == 1
+    compiled = package.compiled()
+    assert len([path for path in compiled if path.suffix == ".nbc"]) >= len(BEFORE)
+
+    results, said = package.run()
+    assert results == BEFORE
+    assert said == ""
+    assert package.compiled() == compiled
+
+    package.edit("constants.py")
+    package.edit("helper.py")
+    results, said = package.run()
+    own = {name: BEFORE[name] for name in ("by_own_body", "by_closure")}
+    assert results == {**AFTER, **own}
+    assert said.count("compiling native kernels") == 1
+
+    package.edit("main.py")
+    assert package.run()[0] == AFTER
+
+    assert package.files() == sources
+    assert not any(package.temporary.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_costs_one_line_and_nothing_else(tmp_path: Path) -> None:
+    package = Package(tmp_path)
+    sources = package.files()
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where a folder should be")
+    results, said = package.run(blocked)
+    assert results == BEFORE
+    assert said.startswith(f"skerry: compiled kernels cannot be kept in {blocked / 'kernels'} (")
+    assert "set SKERRY_CACHE_DIR" in said
+    assert said.count("\n") == 1
+    assert package.files() == sources
+    assert not any(package.temporary.iterdir())
+
+
+def test_a_kernel_typed_at_a_prompt_works(tmp_path: Path) -> None:
+    program = (
+        "from skerry.core.kernels import kernel\n"
+        "@kernel\ndef fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\nprint(fib(10))"
+    )
+    environment = {**os.environ, "SKERRY_CACHE_DIR": str(tmp_path)}
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert (result.returncode, result.stdout) == (0, "55\n"), result.stderr
+
+
+def test_a_kernel_must_stand_below_what_it_uses() -> None:
+    with pytest.raises(NameError, match=r"the kernel .*early uses 'defined_below', which does not stand above it"):
+
+        @kernels.kernel
+        def early(x: float) -> float:
+            return x * defined_below  # type: ignore[name-defined]  # noqa: F821
+
+
+def test_two_types_of_numba_do_not_share_a_key() -> None:
+    """An intrinsic's machine code depends on types that it got from a closure."""
+    keys = set()
+    for value in (kernels.float_pointer, kernels.single_pointer, kernels.word_pointer, kernels.integer_pointer):
+        digest = kernels._Digest()
+        digest.add_value(value)
+        keys.add(digest.key())
+    assert len(keys) == 4
+
+
+def test_a_thing_of_unknown_content_never_has_the_same_key_twice() -> None:
+    def key() -> str:
+        digest = kernels._Digest()
+        digest.add_value(thing)
+        return digest.key()
+
+    thing: object = object()
+    assert key() != key()
+    thing = (1, 2.0, "three", None, True)
+    assert key() == key()
+
+
+# ------------------------------------------------------------------------------------------------ the folder
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
+    monkeypatch.delenv("SKERRY_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return monkeypatch
+
+
+def folder() -> Path | None:
+    return kernels.cache_folder.__wrapped__()  # the answer is kept for the life of a process
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the user's cache folder is elsewhere")
+def test_kernels_are_kept_in_the_users_cache_folder(fresh: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert folder() == tmp_path / "home" / ".cache" / "skerry" / "kernels"
+    fresh.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert folder() == tmp_path / "xdg" / "skerry" / "kernels"
+
+
+@pytest.mark.parametrize(("given", "place"), [("mine", "mine"), ("~/mine", "home/mine"), ("{root}/mine", "mine")])
+def test_the_user_may_say_where(fresh: pytest.MonkeyPatch, tmp_path: Path, given: str, place: str) -> None:
+    fresh.setenv("SKERRY_CACHE_DIR", given.format(root=tmp_path))
+    assert folder() == tmp_path / place / "kernels"
+
+
+def test_a_user_without_a_home_can_run(fresh: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    fresh.setattr(kernels.Path, "home", no_home)
+    assert folder() is None
+    assert capsys.readouterr().err.startswith(
+        "skerry: compiled kernels cannot be kept in the user's cache folder (Could"
+    )

@@ -1,0 +1,80 @@
+"""Many worlds stepped together: each begins, moves and is read as if it were alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import skerry
+
+LINK = {"mass": 2.0, "inertia": [0.1, 0.1, 0.1]}
+
+
+@pytest.fixture
+def scenario(vehicle):
+    """A craft that a force pushes, with a tank; and a buoy that the user moves."""
+    forces = {
+        "push": {
+            "kind": "force_points",
+            "link": "hull",
+            "points": [[0, 0, 0]],
+            "volume": 0.001,
+            "custom_force": [2.0, 0.0, 0.0],
+        },
+        "tank": {"kind": "ballast", "link": "hull", "volume": 0.004, "fill": 0.0, "rate": 0.002},
+        "drag": {"kind": "damping", "link": "hull", "linear": [1.0] * 6},
+    }
+    craft = {"vehicle": vehicle({"hull": LINK}, forces), "pose": {"position": [0.0, 0.0, -20.0]}}
+    buoy = {
+        "geometry": {"kind": "sphere", "radius": 0.2},
+        "motion": "kinematic",
+        "pose": {"position": [9.0, 0.0, 0.0]},
+    }
+    return {"robots": {"craft": craft}, "objects": {"buoy": buoy}}
+
+
+def test_the_worlds_of_a_batch_begin_where_each_of_them_says(scenario):
+    """Poses are values, not structure: each world has its own, of robots and of what the user moves."""
+    overrides = [
+        None,
+        {"robots": {"craft": {"pose": {"position": [5.0, 0.0, -30.0]}}}},
+        {
+            "robots": {"craft": {"pose": {"position": [-5.0, 1.0, -40.0], "yaw_deg": 90.0}}},
+            "objects": {"buoy": {"pose": {"position": [7.0, 1.0, 0.0]}}},
+        },
+    ]
+    with skerry.load_batch(scenario, [1, 2, 3], overrides, 1) as batch:
+        expected = [[0.0, 0.0, -20.0], [5.0, 0.0, -30.0], [-5.0, 1.0, -40.0]]
+        assert batch.robots["craft"].position == pytest.approx(np.array(expected))
+        assert np.abs(batch.robots["craft"].orientation[2]) == pytest.approx([0, 0, 0.5**0.5, 0.5**0.5])
+        expected = [[9.0, 0.0, 0.0], [9.0, 0.0, 0.0], [7.0, 1.0, 0.0]]
+        assert batch.objects["buoy"].position == pytest.approx(np.array(expected))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("integrator", ["implicitfast", "rk4"])
+def test_each_world_of_a_batch_with_its_own_laws_is_bit_equal_to_the_world_alone(load, scenario, threads, integrator):
+    """Forces, water and gravity differ from world to world; the same numbers come out as from worlds stepped alone."""
+    stream = {"stream": {"kind": "uniform", "velocity": [1.0, 0.0, 0.0]}}
+    overrides = [
+        {"robots": {"craft": {"overrides": {"forces": {"push": {"custom_force": [4.0, 1.0, 0.0]}}}}}},
+        {"gravity": 3.0},
+        {"water": {"density": 500.0, "currents": stream}},
+        {"robots": {"craft": {"overrides": {"forces": {"tank": {"fill": 1.0}, "drag": {"quadratic": [1.0] * 6}}}}}},
+    ]
+    scenario["integrator"] = integrator
+    with skerry.load_batch(scenario, [1, 2, 3, 4], overrides, threads) as batch:
+        batch.advance(0.5)
+        for number, layer in enumerate(overrides):
+            alone = load(scenario, seed=number + 1, overrides=layer)
+            alone.advance(0.5)
+            assert batch.state(number) == alone._engine.states[0].tobytes()
+
+
+def test_the_mass_in_the_tank_can_be_read_in_every_world_of_a_batch(scenario):
+    """Each world has its own tank, filled by its own pump; a property of one number per world."""
+    with skerry.load_batch(scenario, seeds=[1, 2, 3], threads=1) as batch:
+        tank = batch.robots["craft"].forces["tank"]
+        tank.want(1.0)
+        batch.advance(2.0)
+        assert np.asarray(tank.mass) == pytest.approx(np.array([1.0, 1.0, 1.0]))
