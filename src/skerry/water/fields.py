@@ -1,9 +1,9 @@
 """Force fields: forces, not flows, on every force point inside a volume, in the water or above it.
 
-A body of N points feels at each of them its share F/N, so that one that lies wholly inside feels F. Static fields give a
-constant vector, or pull to or push from a centre with a constant strength. The field of a propeller is a cone from a tip
-near it: behind, its wash pushes away from the tip, ahead, its suction pulls along; min(T/r, cap) with T its thrust and r
-the distance from the tip, and nothing while it pushes backwards. It never acts on the vehicle that carries it.
+A body of N points feels at each of them its share F/N, so that one that lies wholly inside feels F. Static fields give
+a constant vector, or pull to or push from a centre with a constant strength. The field of a propeller is a cone from a
+tip near it: behind, its wash pushes away from the tip, ahead, its suction pulls along; min(T/r, cap) with T its thrust
+and r the distance from the tip, and nothing while it pushes backwards. It never acts on the vehicle that carries it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from skerry.water.volumes import Volume, covers, is_inside
 
 Floats = NDArray[np.float64]
 
-# kinds, and the row of a field: kind, strength, direction (3) or centre (3), only under, only above, the volume's table as a
-# word, its owner; of a propeller: places in userdata of its body's block and of its thrust, its place (3) and axis (3) on
-# that body, the tip's distance along the axis, cosine of the cone's half angle, its length; last, whether particles show it
+# The kinds, and the row of a field: kind, strength, direction (3) or centre (3), only under, only above, the address of
+# the volume's table, its owner; of a propeller: places in userdata of its body's block and of its thrust, its place (3)
+# on that body, the tip's distance along the axis, cosine of the cone's half angle, its length; last, whether it is shown.
 VECTOR: Final = 0
 ATTRACTION: Final = 1
 REPULSION: Final = 2
 PROPELLER: Final = 3
 (
-    KIND, STRENGTH, AX, AY, AZ, UNDER, ABOVE, VOLUME, OWNER, BLOCK_PLACE, THRUST_PLACE, X, Y, Z, TIP, COSINE, LENGTH, SHOWN, ROW
+    KIND, STRENGTH, AX, AY, AZ, UNDER, ABOVE, VOLUME, OWNER, BLOCK_PLACE, THRUST_PLACE, X, Y, Z, TIP, COSINE, LENGTH,
+    SHOWN, ROW,
 ) = range(19)  # fmt: skip
 NOBODY: Final = -1
 
@@ -191,10 +192,16 @@ class PropellerField(Config):
     force_magnitude_cap: Positive = Field(1.0, description="N, at most")
     only_underwater: bool = False
     only_above_water: bool = False
-    include_in_visualizer: bool = True
+    include_in_visualizer: bool = Field(True, description="whether particles show it")
+
+    @model_validator(mode="after")
+    def _acts_somewhere(self) -> PropellerField:
+        if self.only_underwater and self.only_above_water:
+            raise ValueError("a field only under water and only above it acts nowhere")
+        return self
 
     def row(self, place: Floats, axis: Floats) -> Floats:
-        """The field's row for a propeller at a place on its body, pushing along an axis; the engine fills in the rest."""
+        """The row for a propeller at a place on its body, pushing along an axis; the engine fills in the rest."""
         row = np.zeros(ROW)
         row[KIND], row[STRENGTH] = PROPELLER, self.force_magnitude_cap
         row[X : Z + 1], row[AX : AZ + 1] = place, axis

@@ -1,7 +1,8 @@
 """Wave spectra, and the components that stand for one: the sea as a sum of plane waves.
 
-A spectrum is cut into pieces of equal energy, and each piece becomes one wave, of the piece's root-mean-square frequency: so the
-sum has exactly the spectrum's significant height, and its mean zero-crossing period up to the cut at the high end.
+A spectrum is cut into pieces of equal energy, and each piece becomes one wave, of the piece's root-mean-square
+frequency: so the sum has exactly the spectrum's significant height, and its mean zero-crossing period up to the cut at
+the high end.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def synthesise(
     peak = 1.0 / period
     edges = np.linspace(0.2 * peak, HIGHEST * peak, 40_001)
     middle = 0.5 * (edges[1:] + edges[:-1])
-    density = jonswap(middle, height, peak, gamma if kind == "jonswap" else 1.0)
+    density = jonswap(middle, 1.0, peak, gamma if kind == "jonswap" else 1.0)  # its shape; the height comes in below
     energy = np.concatenate([[0.0], np.cumsum(density * np.diff(edges))])
     squares = np.concatenate([[0.0], np.cumsum(density * middle**2 * np.diff(edges))])
     cuts = np.linspace(0.0, energy[-1], count + 1)

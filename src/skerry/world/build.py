@@ -26,6 +26,7 @@ from skerry.scenario.vehicle import Vehicle
 from skerry.terrain import Terrain
 from skerry.world.batch import Batch
 from skerry.world.hooks import ForceFunction, PythonForce
+from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot, RobotTruth
 from skerry.world.sensing import MountedSensor
 from skerry.world.world import MountedController, World
@@ -95,7 +96,26 @@ def build_world(
         )
         for name in scenario.objects
     }
-    return World(scenario, engine, clock, model.water, terrain, robots, objects, controllers, list(hooks.values()))
+    return World(
+        scenario,
+        engine,
+        clock,
+        model.water,
+        terrain,
+        robots,
+        objects,
+        controllers,
+        list(hooks.values()),
+        _particles(scenario, model),
+    )
+
+
+def _particles(scenario: Scenario, model: Model) -> FieldParticles | None:
+    if scenario.visualizer is None:
+        return None
+    washes = [None] * (len(model.field_rows) - len(scenario.fields))
+    fields = [*scenario.fields.values(), *washes]
+    return FieldParticles(scenario.visualizer, model.field_memory, model.field_rows, fields, model.water, scenario.seed)
 
 
 def build_batch(

@@ -1,8 +1,8 @@
 """Light particles that show the force fields: a pool of them is moved by the fields, and moves nothing itself.
 
-Each is a body of 0.1 kg with one force point, without weight or drag, born at rest at a random place in a field chosen at
-random. It lives up to `lifetime`, then its trail fades for as long again, and it is born anew. What is random comes from
-the world's seed and the number of births, so that a run shows the same particles every time.
+Each is a body of 0.1 kg with one force point, without weight or drag, born at rest at a random place in a field chosen
+at random. It lives up to `lifetime`, then its trail fades for as long again, and it is born anew. What is random comes
+from the world's seed and the number of births, so that a run shows the same particles every time.
 """
 
 from __future__ import annotations

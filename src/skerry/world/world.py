@@ -21,6 +21,7 @@ from skerry.scenario import Scenario
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
 from skerry.world.hooks import PythonForce
+from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot, RobotTruth
 from skerry.world.sensing import MountedSensor
 
@@ -65,6 +66,7 @@ class World:
         objects: dict[str, Object],
         controllers: list[MountedController],
         hooks: list[PythonForce],
+        particles: FieldParticles | None = None,
     ) -> None:
         self.scenario = scenario
         self.water = water
@@ -77,6 +79,8 @@ class World:
         self._actuators: list[Actuator] = [part for robot in robots.values() for part in robot.actuators.values()]
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._hooks = hooks
+        self.particles = particles
+        self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, scenario.step)
 
     # -------------------------------------------------------------------------------------------- time
 
@@ -105,6 +109,7 @@ class World:
                     mounted.act()
             until = min([end, *self._due_after(self.tick)])
             self._step(until - self.tick)
+            self._move_particles()
             for actuator in self._actuators:
                 if actuator.watchdog.bites():
                     actuator.reset()
@@ -116,6 +121,8 @@ class World:
         """The ticks at which something must happen in Python."""
         if self._hooks or self.water.refuses:
             yield tick + 1
+        if self._particle_rate is not None:
+            yield self._particle_rate.next_due(tick)
         for mounted in self._controllers:
             yield mounted.rate.next_due(tick)
         for actuator in self._actuators:
@@ -124,6 +131,11 @@ class World:
         for sensor in self._sensors:
             if sensor.wanted:
                 yield sensor.rate.next_due(tick)
+
+    def _move_particles(self) -> None:
+        if self.particles is not None and self._particle_rate is not None and self._particle_rate.is_due(self.tick):
+            seconds = 1.0 / float(self._particle_rate.frequency)
+            self.particles.advance(seconds, self.time, self._engine.part("userdata")[0])
 
     def _step(self, steps: int) -> None:
         if self.water.refuses:
@@ -175,6 +187,8 @@ class World:
         for name, robot in self.robots.items():
             for group in ("actuators", "sensors", "controllers"):
                 found += [(f"{name}/{group}/{part}", component) for part, component in getattr(robot, group).items()]
+        if self.particles is not None:
+            found.append(("particles", self.particles))
         return found
 
     def snapshot(self) -> Snapshot:

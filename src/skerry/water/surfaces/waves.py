@@ -1,8 +1,8 @@
 """Waves: a sum of plane waves by linear theory, in deep water or over a level bottom.
 
-η = Σ a cos θ, θ = k·x − ω t + φ; u = Σ a ω (cosh k(z+d)/sinh kd) cos θ along k, w = Σ a ω (sinh k(z+d)/sinh kd) sin θ, and
-their rates of change (Dean & Dalrymple 1991, ch. 3–4). Near the surface Wheeler's stretching (1970): z is measured from the
-surface that is really there, z' = (z − η)/(1 + η/d), so that crests are not too fast.
+η = Σ a cos θ, θ = k·x − ω t + φ; u = Σ a ω (cosh k(z+d)/sinh kd) cos θ along k, w = Σ a ω (sinh k(z+d)/sinh kd) sin θ,
+and their rates of change (Dean & Dalrymple 1991, ch. 3–4). Near the surface Wheeler's stretching (1970): z is measured from
+the surface that is really there, z' = (z − η)/(1 + η/d), so that crests are not too fast.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive
+from skerry.core.errors import SkerryError
 from skerry.core.frames import heading_to_yaw
 from skerry.core.kernels import floats, kernel, stack_floats
 from skerry.water.flow import (
@@ -29,7 +30,7 @@ from skerry.water.flow import (
     SurfaceConfig,
     flow,
 )
-from skerry.water.spectrum import Components, regular, synthesise
+from skerry.water.spectrum import Components, regular, synthesise, wavenumber
 from skerry.water.trigonometry import TURN, cosine, decay, sine, wrap
 
 CHUNK = 128  # components whose phases are found at once
@@ -112,7 +113,8 @@ def _move_water(table: int, t: float, count: int, points: int, out: int) -> None
             u = v = w = du = dv = dw = 0.0
             below = min(z[i] - height[i], 0.0)
             if depth > 0.0:
-                below = max(below * depth / (depth + height[i] - level), -depth)
+                # a trough that laid the bottom bare would turn the stretching round
+                below = max(below * depth / max(depth + height[i] - level, 1e-3 * depth), -depth)
                 for j in range(m):
                     q = wrap(kx[j] * px + ky[j] * py + phase[j])
                     e = a[j] * omega[j] * growth[j] * decay(k[j] * below)
@@ -174,11 +176,17 @@ class Waves(SurfaceConfig):
 
     @model_validator(mode="after")
     def _possible(self) -> Waves:
-        # Significant steepness cannot exceed about 1/10 of deep-water length: DNV-RP-C205, §3.5.4; a regular wave breaks at 1/7.
-        length = 9.81 * self.period**2 / (2 * np.pi)
-        if self.height > length / 7:
+        # Miche 1944: no wave is higher than 0.142 L tanh kd, which is 1/7 of its length in deep water and 0.9 of the
+        # depth in shallow. A sea whose significant height is near that breaks all over, and linear theory ends far
+        # below; this only refuses what cannot be meant.
+        depth = self.depth or inf
+        k = float(wavenumber(np.array([2 * np.pi / self.period]), depth, 9.81)[0])
+        highest = 0.142 * 2 * np.pi / k * np.tanh(k * depth)
+        if self.height > highest:
             raise ValueError(
-                f"{self.height} m is too high for a period of {self.period} s: such waves break at {length / 7:.2g} m"
+                f"{self.height:g} m is too high for a period of {self.period:g} s"
+                + ("" if self.depth is None else f" in a depth of {self.depth:g} m")
+                + f": such waves break at {highest:.2g} m"
             )
         return self
 
@@ -205,6 +213,8 @@ class Waves(SurfaceConfig):
         )
 
     def build(self, gravity: float) -> FlowPart:
+        if gravity <= 0:
+            raise SkerryError("water.surface: there are no waves without gravity; give a `gravity` or a flat surface")
         found = self.waves(gravity)
         k = np.hypot(*found.wavenumber.T)
         growth = np.ones(found.count) if self.depth is None else 1.0 / -np.expm1(-2 * k * self.depth)
