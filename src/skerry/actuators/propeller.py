@@ -26,6 +26,7 @@ from skerry.parts.law import (
     SURFACE,
     WRENCH,
     Attach,
+    Jet,
     Law,
     add_force_at,
     block_of,
@@ -203,6 +204,8 @@ class Propeller(ActuatorConfig):
             update=spin_up,
             initial_state=np.array([reset, reset, 0.0, 0.0, 0.0]),
         )
+        if self.medium == "water":
+            shaft.jet = Jet(place.rotation[:, 0], float(shaft.constants[DIAMETER]), THRUST)
         if self.field is not None:
             shaft.wash = (self.field.row(place.position, place.rotation[:, 0]), THRUST)
         return PropellerActuator(self, shaft, reset)

@@ -1,4 +1,5 @@
-"""The static curves of thrusters: force over throttle, −1 to 1, as measured, as a polynomial, or as a table of points."""
+"""The static curves of thrusters: force over throttle, −1 to 1, as measured, as a polynomial, or as a table of points.
+"""
 
 from __future__ import annotations
 

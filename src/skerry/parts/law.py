@@ -142,6 +142,12 @@ def add_inertia(block: Any, inertia: Any, share: float, v: Any, bias: Any) -> No
         force[i] -= share * total
 
 
+# ------------------------------------------------------------------------------------------------ slipstreams
+# What a law in a slipstream gets among its constants: the places in userdata of the block of the body that carries the
+# propeller and of its thrust, then the axis on that body, and the area of the disc; an area of 0 is no slipstream.
+JET_BLOCK, JET_THRUST, JET_AXIS, JET_AREA, JET_SIZE = 0, 1, 2, 5, 6
+
+
 # ------------------------------------------------------------------------------------------------ laws as parts
 
 
@@ -171,6 +177,15 @@ Attach = Callable[[str], Attachment]
 """Finds a link by its name; raises an error that guesses the right one."""
 
 
+@dataclass(frozen=True)
+class Jet:
+    """The slipstream that a law makes, as fins behind it feel it."""
+
+    axis: NDArray[np.float64]  # (3,): of the thrust, in the axes of the body that carries it
+    diameter: float  # of the disc, m
+    thrust: int  # its place in the law's state
+
+
 @dataclass
 class Law(Component):
     """One law on one link: native functions, constants, and the first values of its state in userdata."""
@@ -189,8 +204,12 @@ class Law(Component):
     wash: tuple[NDArray[np.float64], int] | None = (
         None  # a field that it makes: its row, and the thrust's place in state
     )
+    jet: Jet | None = None  # a slipstream that it makes
+    in_jet_of: str | None = None  # the actuator of the same vehicle whose slipstream it is in;
+    jet_place: int = 0  # and where its constants take it: `JET_BLOCK` and so on
     joint: str | None = None  # a law on this joint instead of on the link: it has no block
     joint_start: float = 0.0  # where that joint stands at the start
+    estimate: str = ""  # if its numbers were estimated: by which method, and how well
     armature: float = 0.0  # inertia of the drive that turns with the joint, kg m² or kg
     inertia_place: int | None = None  # of the constant that takes the inertia that the joint feels
     memory: NDArray[np.float64] = field(init=False, repr=False)  # the state: (n,), or (worlds, n) in a batch

@@ -62,6 +62,7 @@ class Model:
     initial_userdata: NDArray[np.float64]
     field_rows: list[NDArray[np.float64]] = field(default_factory=list)  # of all force fields, propellers' last
     field_memory: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))  # the same, as native code reads it
+    water_level: tuple[int, int] | None = None  # the body that the surface follows, and where its height is in userdata
     joint_starts: dict[int, float] = field(default_factory=dict)  # position number → where a driven joint begins
 
     @cached_property
@@ -103,6 +104,15 @@ def assemble(
         on_links = {placed[body.name][link][0] for link, law in built[body.name].values() if law.joint is None}
         spec.nuserdata += laws.BLOCK * len(on_links)
         spec.nuserdata += sum(law.initial_state.size for _, law in built[body.name].values())
+    followed = next((body for body in bodies if body.name == water.follows), None)
+    if water.follows is not None:
+        if followed is None or followed.motion == "dynamic":
+            known = [body.name for body in bodies if body.motion != "dynamic"]
+            raise SkerryError(
+                f"water.surface.follow: there is no static or kinematic object {water.follows!r}; "
+                f"{did_you_mean(water.follows, known)}"
+            )
+        spec.nuserdata += 1
     spec.add_numeric(name=NUMERIC_NAME, size=2, data=[0.0, 0.0])
     try:
         compiled = spec.compile()
@@ -129,6 +139,11 @@ def assemble(
         np.zeros(compiled.nuserdata),
     )
     _place_laws(model, built, fields)
+    if followed is not None:
+        place = compiled.nuserdata - 1
+        water.follow_in(place)
+        model.initial_userdata[place] = followed.pose.position[2]
+        model.water_level = (model.roots[followed.name], place)
     return model
 
 
@@ -215,6 +230,8 @@ def _place_laws(model: Model, built: dict[str, Laws], fields: Sequence[FieldConf
             if law.added_mass is not None:
                 added[body] = added.get(body, np.zeros((6, 6))) + law.added_mass
             place += size
+    for owner, tree in built.items():
+        _find_jets(model, owner, tree)
     table_in_fluids = partial(
         table_of,
         water=(model.water.address, model.water.table_address),
@@ -275,6 +292,22 @@ def _place_laws(model: Model, built: dict[str, Laws], fields: Sequence[FieldConf
         )
     soften_contacts(compiled, added)
     model.program.bind(compiled)
+
+
+def _find_jets(model: Model, owner: str, tree: Laws) -> None:
+    """Tell the laws of a tree that are in a slipstream where to find it."""
+    for name, (_, law) in tree.items():
+        if law.in_jet_of is None:
+            continue
+        link, maker = tree.get(f"actuators.{law.in_jet_of}", (None, None))
+        if link is None or maker is None or maker.jet is None:
+            known = [n.removeprefix("actuators.") for n, (_, other) in tree.items() if other.jet is not None]
+            hint = did_you_mean(law.in_jet_of, known) if known else "the vehicle has none"
+            raise SkerryError(f"{owner}.{name}: there is no propeller in water {law.in_jet_of!r}; {hint}")
+        block = model.blocks[model.links[owner][link].body]
+        thrust = model.law_slots[owner, f"actuators.{law.in_jet_of}"][0] + maker.jet.thrust
+        area = 0.25 * np.pi * maker.jet.diameter**2
+        law.constants[law.jet_place : law.jet_place + laws.JET_SIZE] = [block, thrust, *maker.jet.axis, area]
 
 
 def _axes_above(compiled: Any, body: int) -> tuple[list[int], list[int]]:

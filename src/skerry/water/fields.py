@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 # The kinds, and the row of a field: kind, strength, direction (3) or centre (3), only under, only above, the address of
 # the volume's table, its owner; of a propeller: places in userdata of its body's block and of its thrust, its place (3)
-# on that body, the tip's distance along the axis, cosine of the cone's half angle, its length; last, whether it is shown.
+# on that body, the tip's distance along the axis, cosine of the cone's half angle, its length; whether it is shown.
 VECTOR: Final = 0
 ATTRACTION: Final = 1
 REPULSION: Final = 2

@@ -1,9 +1,9 @@
 """Sine, cosine and exponential as polynomials, which compilers turn into vector code; library calls they do not.
 
-An angle is given in turns. With q its distance from the nearest whole turn, |q| ≤ ½, and r = |q| − ¼, cos 2πq = −sin 2πr,
-and sin 2πq = ± cos 2πr; cos 2πr and sin 2πr / r are polynomials in r² of degree 6, interpolated at Chebyshev's nodes on
-[0, 1/16]; error below 1e-12. The exponential of x ≤ 0 is that of x/64, by Taylor's series of degree 6, squared six
-times; error below 3e-12, and 1e-13 in place of what is smaller.
+An angle is given in turns. With q its distance from the nearest whole turn, |q| ≤ ½, and r = |q| − ¼, cos 2πq =
+−sin 2πr and sin 2πq = ± cos 2πr; cos 2πr and sin 2πr / r are polynomials in r² of degree 6, interpolated at Chebyshev's
+nodes on [0, 1/16]; error below 1e-12. The exponential of x ≤ 0 is that of x/64, by Taylor's series of degree 6, squared
+six times; error below 3e-12, and 1e-13 in place of what is smaller.
 """
 
 from __future__ import annotations

@@ -196,6 +196,15 @@ class Water:
         return self._parts[0].waves
 
     @property
+    def follows(self) -> str | None:
+        """The object whose height the surface has, if any."""
+        return self._parts[0].follows
+
+    def follow_in(self, place: int) -> None:
+        """Read that object's height at this place in userdata."""
+        self._parts[0].table[1] = place
+
+    @property
     def accelerates(self) -> bool:
         """Whether the flow anywhere has a rate of change."""
         return any(part.accelerates for part in self._parts)

@@ -38,7 +38,7 @@ class Constituent(Config):
     """One harmonic of a tide."""
 
     amplitude: NonNegative = Field(description="half the range from low to high water, m")
-    period_hours: Positive = Field(description="12.42 for the moon's M2, 12 for the sun's S2, 23.93 for K1, 25.82 for O1")
+    period_hours: Positive = Field(description="12.42 for the moon's M2, 12 for the sun's S2, 23.93 for K1")
     phase_deg: float = Field(0.0, description="at the start of the run: 0 is high water, 90 mid-tide and rising")
 
 

@@ -1,8 +1,8 @@
 """Waves: a sum of plane waves by linear theory, in deep water or over a level bottom.
 
 η = Σ a cos θ, θ = k·x − ω t + φ; u = Σ a ω (cosh k(z+d)/sinh kd) cos θ along k, w = Σ a ω (sinh k(z+d)/sinh kd) sin θ,
-and their rates of change (Dean & Dalrymple 1991, ch. 3–4). Near the surface Wheeler's stretching (1970): z is measured from
-the surface that is really there, z' = (z − η)/(1 + η/d), so that crests are not too fast.
+and their rates of change (Dean & Dalrymple 1991, ch. 3–4). Near the surface Wheeler's stretching (1970): z is measured
+from the surface that is really there, z' = (z − η)/(1 + η/d), so that crests are not too fast.
 """
 
 from __future__ import annotations
