@@ -33,6 +33,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "force_points": {"points": [[0.3, 0, 0], [-0.3, 0, 0]], "volume": 0.02},
         "immersion_damping": {},
         "lift": {"matrix": [0, 5, 5, 0, 1, 1]},
+        "wind_drag": {"area": [0.1, 0.3, 0.3], "drag_coefficient": [1, 1, 1]},
     },
     "actuators": {
         "hinge": {"link": "fin"},
@@ -50,7 +51,13 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
     },
     "controllers": {},
     "surfaces": {"flat": {}},
-    "currents": {"uniform": {"velocity": [0.3, -0.2, 0.05]}},
+    "currents": {
+        "gauss_markov": {"sigma": [0.2, 0.1, 0.05], "correlation_time": 60},
+        "grid": {"file": "{folder}/currents.npz", "outside": "clamp"},
+        "profile": {"depths": [0, 10], "velocities": [[0.3, -0.2, 0.05], [0.1, 0, 0]]},
+        "shear": {"velocity": [0.3, -0.2, 0.05], "gradient": [-0.01, 0, 0]},
+        "uniform": {"velocity": [0.3, -0.2, 0.05]},
+    },
     "terrains": {
         "flat": {"depth": 20},
         "heightfield": {"size": [20, 20], "array": [[-9, -8, -9], [-9.5, -7, -9], [-8, -9, -9]]},
@@ -118,6 +125,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "robot.urdf").write_text(RIG)
     (tmp_path / "vehicle.yaml").write_text(PARTS)
     write_stl(tmp_path / "ground.stl", box((20, 20, 2)))
+    np.savez(tmp_path / "currents.npz", x=[-9, 9], y=[-9, 9], u=[[0.1, 0.2], [0.3, 0.4]], v=[[0, 0], [0, 0]])
     return tmp_path
 
 

@@ -28,18 +28,24 @@ def regular(**settings: Any) -> Water:
     return sea(**{"spectrum": "regular", "heading_deg": 90.0} | settings)
 
 
-def linear_theory(waves: Components, points: Array, time: float, depth: float | None, level: float = 0.0) -> list[Array]:
+def linear_theory(
+    waves: Components, points: Array, time: float, depth: float | None, level: float = 0.0, period: float = 7.0
+) -> list[Array]:
     """Height, slope, velocity and acceleration with Wheeler's stretching, written out with numpy's own functions."""
     k = np.hypot(*waves.wavenumber.T)
     along = waves.wavenumber / k[:, None]
     angle = points[:, :2] @ waves.wavenumber.T - waves.frequency * time + waves.phase
     c, s = np.cos(angle), np.sin(angle)
     eta = c @ waves.amplitude
-    below = np.minimum(points[:, 2] - level - eta, 0.0)[:, None]
+    deep = np.inf if depth is None else depth
+    peak = 2 * np.pi / wavenumber(np.array([2 * np.pi / period]), deep, G).item()
+    layer = min(peak / 4, deep)
+    under = points[:, 2] - level
+    stretched = np.minimum(under - eta, 0.0) * layer / (layer + eta)
+    below = np.maximum(np.where(under > -layer, stretched, under), -deep)[:, None]
     if depth is None:
         wide = high = np.exp(k * below)
     else:
-        below = np.maximum(below * depth / (depth + eta[:, None]), -depth)
         wide = np.cosh(k * (below + depth)) / np.sinh(k * depth)
         high = np.sinh(k * (below + depth)) / np.sinh(k * depth)
     speed = waves.amplitude * waves.frequency
@@ -86,7 +92,7 @@ def test_the_sea_is_linear_theory_to_1e_10(count: int, depth: float | None) -> N
     random = np.random.default_rng(count)
     for time in (0.0, 12.3, 1e5):
         for away in (0.0, 1e4):
-            points = random.uniform([-50, -50, -14], [50, 50, 3], (30, 3)) + [away, -away, 0]
+            points = random.uniform([-50, -50, -30], [50, 50, 3], (30, 3)) + np.array([away, -away, 0])
             found = water.sample(points, time)
             expected = linear_theory(water.waves, points, time, depth)
             for name, value in zip(("height", "slope", "velocity", "acceleration"), expected, strict=True):
@@ -97,7 +103,8 @@ def test_the_level_lifts_everything() -> None:
     """η, u and u̇ at z + level are those at z without; rounding of z − level."""
     points = np.random.default_rng(1).uniform([-50, -50, -14], [50, 50, 3], (50, 3))
     for depth in (None, 15.0):
-        low, high = sea(depth=depth).sample(points, 5.0), sea(depth=depth, level=3.25).sample(points + [0, 0, 3.25], 5.0)
+        low = sea(depth=depth).sample(points, 5.0)
+        high = sea(depth=depth, level=3.25).sample(points + np.array([0, 0, 3.25]), 5.0)
         assert high.height == pytest.approx(low.height + 3.25, rel=0, abs=1e-13)
         for name in ("slope", "velocity", "acceleration"):
             assert getattr(high, name) == pytest.approx(getattr(low, name), rel=0, abs=1e-12)
@@ -133,7 +140,7 @@ def test_above_the_surface_is_the_water_right_below() -> None:
     at = points.copy()
     at[:, 2] = water.sample(points, 3.0).height
     for above in (0.0, 0.1, 50.0):
-        found = water.sample(at + [0, 0, above], 3.0)
+        found = water.sample(at + np.array([0, 0, above]), 3.0)
         assert found.velocity == pytest.approx(water.sample(at, 3.0).velocity, rel=0, abs=1e-13)
 
 
@@ -260,6 +267,7 @@ def test_a_regular_wave_has_its_height_period_heading_and_phase() -> None:
     """From trough to crest; a crest at the origin at the start unless a phase says otherwise; it runs north."""
     length = G * 8.0**2 / (2 * np.pi)
     water = regular(height=1.2, period=8.0, heading_deg=0.0)
+
     def at(y: float, t: float) -> float:
         return float(water.sample([3.0, y, 0.0], t).height)
 

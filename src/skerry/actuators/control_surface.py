@@ -37,9 +37,7 @@ class ControlSurfaceActuator(Actuator):
 
 
 class ControlSurface(JointActuatorConfig, FinShape):
-    """A fin on a revolute joint, at `position` (its centre of pressure): x of the mount to the leading edge, y along
-    the span.
-    """
+    """A fin on a revolute joint: `position` is its centre of pressure, x of the mount to its front, y its span."""
 
     kind: Literal["control_surface"] = "control_surface"
     maximum: Positive | None = Field(None, description="largest angle either way, rad; never beyond the joint's own")

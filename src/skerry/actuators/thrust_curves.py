@@ -1,5 +1,4 @@
-"""The static curves of thrusters: force over throttle, −1 to 1, as measured, as a polynomial, or as a table of points.
-"""
+"""The static curves of thrusters: force over throttle, −1 to 1: as measured, as a polynomial, or as a table."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from skerry.core.config import Config, NonNegative
 Floats = NDArray[np.float64]
 
 NODES: Final = 801  # of throttle: one for every µs of a pulse from 1100 to 1900
-THROTTLES: Final = np.linspace(-1.0, 1.0, NODES)
+THROTTLES: Final = np.arange(-400, 401) / 400.0
 KILOGRAM_FORCE: Final = 9.80665  # N (CGPM 1901)
 MIDDLE_PULSE, HALF_PULSE = 1500.0, 400.0  # µs: speed controllers for models take 1100 to 1900
 
@@ -81,6 +80,9 @@ class Polynomial(Config):
     coefficients: tuple[float, ...] = Field(min_length=1, description="c₀, c₁, c₂ …: force = c₀ + c₁ x + c₂ x² …")
     of: Literal["throttle", "pulse_width"] = Field("throttle", description="x: the throttle, or the pulse width in µs")
     odd: bool = Field(False, description="take |x| and give the force the sign of x: the same both ways")
+    magnitude: bool = Field(
+        False, description="the polynomial is the force's size, never below 0; throttle gives the sign"
+    )
     unit: Literal["N", "kgf"] = Field("N", description="of the force")
     dead_zone: NonNegative = Field(0.0, lt=1, description="a throttle smaller than this gives no force")
 
@@ -88,6 +90,8 @@ class Polynomial(Config):
     def _consistent(self) -> Polynomial:
         if self.odd and self.of == "pulse_width":
             raise ValueError("`odd` needs a polynomial of throttle; a pulse width is never negative")
+        if self.odd and self.magnitude:
+            raise ValueError("give `odd` or `magnitude`, not both")
         return self
 
     def curve(self) -> ThrustCurve:
@@ -96,10 +100,11 @@ class Polynomial(Config):
         force = np.polynomial.polynomial.polyval(np.abs(x) if self.odd else x, np.array(self.coefficients))
         if self.odd:
             force = force * np.sign(x)
+        elif self.magnitude:
+            force = np.maximum(force, 0.0) * np.sign(THROTTLES)
         if self.unit == "kgf":
             force = force * KILOGRAM_FORCE
-        # Nodes lie on the edge of a zone such as 0.07, to rounding: they are outside it, as the zone's name says.
-        return ThrustCurve(np.where(np.abs(THROTTLES) < self.dead_zone - 1e-12, 0.0, force))
+        return ThrustCurve(np.where(np.abs(THROTTLES) < self.dead_zone, 0.0, force))
 
 
 class Table(Config):

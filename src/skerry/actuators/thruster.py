@@ -35,8 +35,8 @@ from skerry.parts.law import (
 from skerry.water.fields import PropellerField
 
 WANTED, THROTTLE, ANGLE, THRUST, TORQUE, COUNT = range(6)  # the state: throttles, rad, N, N m
-X, Y, Z, AX, AY, AZ, SENSE, DIAMETER, TORQUE_PER_THRUST, LAG, STEP, FORCES = range(12)  # the last: where the curve begins
-SPEEDS = FORCES + NODES  # and that of the shaft, rad/s
+X, Y, Z, AX, AY, AZ, SENSE, DIAMETER, TORQUE_PER_THRUST, LAG, STEP, FORCES = range(12)
+SPEEDS = FORCES + NODES  # two curves over throttle: N from FORCES on, rad/s of the shaft from here on
 CONSTANTS = SPEEDS + NODES
 
 

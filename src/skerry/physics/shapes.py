@@ -64,8 +64,8 @@ class SlenderHull(Config):
     """A long round hull along x, cut into slices that each feel the water as an endless cylinder would."""
 
     METHOD: ClassVar[str] = (
-        "strip theory for a slender hull: added mass within about 10 % across and turning, none along; drag within about "
-        "30 %, since it depends on roughness, ends and fittings"
+        "strip theory for a slender hull: added mass within about 10 % across and turning, none along; drag within "
+        "about 30 %, since it depends on roughness, ends and fittings"
     )
 
     length: Positive = Field(description="m")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from skerry.core.config import Config, NonNegative, Positive, Vector3
-from skerry.core.kernels import floats, kernel, words
+from skerry.core.kernels import floats, kernel, stack_floats, words
 from skerry.water.volumes import Volume, covers, is_inside
 
 Floats = NDArray[np.float64]
@@ -43,16 +43,14 @@ def _is_here(row: Any, table: int, depth: float, x: float, y: float, z: float) -
 
 
 @kernel
-def _pull(row: Any, first: int, last: int, n: int, where: Any, force: Any) -> None:
-    """A central field on points that all lie in it."""
+def _pull(row: Any, i: int, n: int, where: Any, force: Any) -> None:
+    """A central field on one point in it."""
     strength = -row[STRENGTH] if row[KIND] == ATTRACTION else row[STRENGTH]
-    cx, cy, cz = row[AX], row[AY], row[AZ]
-    for i in range(first, last):
-        rx, ry, rz = where[i] - cx, where[n + i] - cy, where[2 * n + i] - cz
-        factor = strength / np.sqrt(max(rx * rx + ry * ry + rz * rz, 1e-18))
-        force[i] += factor * rx
-        force[n + i] += factor * ry
-        force[2 * n + i] += factor * rz
+    rx, ry, rz = where[i] - row[AX], where[n + i] - row[AY], where[2 * n + i] - row[AZ]
+    factor = strength / np.sqrt(max(rx * rx + ry * ry + rz * rz, 1e-18))
+    force[i] += factor * rx
+    force[n + i] += factor * ry
+    force[2 * n + i] += factor * rz
 
 
 @kernel
@@ -67,7 +65,7 @@ def _add_in_part(row: Any, table: int, n: int, where: Any, depth: Any, force: An
             force[n + i] += row[STRENGTH] * row[AY]
             force[2 * n + i] += row[STRENGTH] * row[AZ]
         else:
-            _pull(row, i, i + 1, n, where, force)
+            _pull(row, i, n, where, force)
 
 
 @kernel
@@ -102,6 +100,23 @@ def _add_wash(row: Any, userdata: int, n: int, where: Any, depth: Any, force: An
 
 
 @kernel
+def _pull_all(centres: Any, count: int, n: int, where: Any, force: Any) -> None:
+    """Central fields that hold all points: four rows of 64, centres and strengths. Vector code runs along the fields."""
+    for i in range(n):
+        x, y, z = where[i], where[n + i], where[2 * n + i]
+        fx = fy = fz = 0.0
+        for k in range(count):
+            rx, ry, rz = x - centres[k], y - centres[64 + k], z - centres[128 + k]
+            factor = centres[192 + k] / np.sqrt(max(rx * rx + ry * ry + rz * rz, 1e-18))
+            fx += factor * rx
+            fy += factor * ry
+            fz += factor * rz
+        force[i] += fx
+        force[n + i] += fy
+        force[2 * n + i] += fz
+
+
+@kernel
 def add_fields(fields: int, owner: int, userdata: int, n: int, where: Any, depth: Any, force: Any) -> None:
     """Add the force of every field on each of n points: `where` and `force` have three rows of n, `depth` one.
 
@@ -120,6 +135,8 @@ def add_fields(fields: int, owner: int, userdata: int, n: int, where: Any, depth
     x, y, z = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
     radius = 0.5 * np.sqrt((x1 - x0) ** 2 + (y1 - y0) ** 2 + (z1 - z0) ** 2)
     everywhere_x = everywhere_y = everywhere_z = 0.0
+    centres = floats(stack_floats(4 * 64), 4 * 64)
+    central = 0
     for f in range(words(fields, 1)[0]):
         row = floats(fields + 8 + 8 * ROW * f, ROW)
         if row[OWNER] == owner:
@@ -138,7 +155,13 @@ def add_fields(fields: int, owner: int, userdata: int, n: int, where: Any, depth
             everywhere_y += row[STRENGTH] * row[AY]
             everywhere_z += row[STRENGTH] * row[AZ]
         else:
-            _pull(row, 0, n, n, where, force)
+            if central == 64:
+                _pull_all(centres, central, n, where, force)
+                central = 0
+            centres[central], centres[64 + central], centres[128 + central] = row[AX], row[AY], row[AZ]
+            centres[192 + central] = -row[STRENGTH] if row[KIND] == ATTRACTION else row[STRENGTH]
+            central += 1
+    _pull_all(centres, central, n, where, force)
     for i in range(n):
         force[i] += everywhere_x
         force[n + i] += everywhere_y

@@ -54,7 +54,9 @@ class FlowPart:
     table: NDArray[np.float64]
     accelerates: bool = False  # whether it adds to the rate of change of the flow
     refuses: bool = False  # whether it may be asked where it has no answer, which is then an error
-    follows: str | None = None  # the object whose height goes into userdata, at the place in the second number of the table
+    follows: str | None = (
+        None  # the object whose height goes into userdata, at the place in the second number of the table
+    )
     waves: Components | None = None  # of a surface that has them: all that is needed to draw it
 
 

@@ -20,9 +20,8 @@ BOX: Final = 1
 SPHERE: Final = 2
 CYLINDER: Final = 3
 MESH: Final = 4
-HEADER: Final = (
-    8  # kind, centre (3), then what the kind needs (4): size or radius, cosine of yaw, …; faces of a mesh follow
-)
+# kind, centre (3), then what the kind needs (5): half sizes or radius, cosine and sine of yaw; a mesh's faces follow
+HEADER: Final = 9
 
 
 @kernel
@@ -72,7 +71,7 @@ def is_inside(table: int, x: float, y: float, z: float) -> bool:
     if kind == CYLINDER:
         return dx * dx + dy * dy <= t[4] * t[4] and abs(dz) <= t[5]
     if kind == BOX:
-        c, s = np.cos(t[7]), np.sin(t[7])
+        c, s = t[7], t[8]
         return abs(c * dx + s * dy) <= t[4] and abs(c * dy - s * dx) <= t[5] and abs(dz) <= t[6]
     return _is_inside_mesh(table, x, y, z)
 
@@ -90,7 +89,7 @@ def covers(table: int, x: float, y: float, z: float, radius: float) -> int:
     elif kind == CYLINDER:
         away = max(np.sqrt(dx * dx + dy * dy) - t[4], dz - t[5])
     elif kind == BOX:
-        c, s = np.cos(t[7]), np.sin(t[7])
+        c, s = t[7], t[8]
         away = max(abs(c * dx + s * dy) - t[4], abs(c * dy - s * dx) - t[5], dz - t[6])
     else:
         return 0 if max(abs(dx) - t[4], abs(dy) - t[5], dz - t[6]) > radius else 1
@@ -106,7 +105,8 @@ class Box(Config):
     yaw_deg: float = 0.0
 
     def table(self) -> Floats:
-        return np.array([BOX, *self.center, *(0.5 * value for value in self.size), np.radians(self.yaw_deg)])
+        yaw = np.radians(self.yaw_deg)
+        return np.array([BOX, *self.center, *(0.5 * value for value in self.size), np.cos(yaw), np.sin(yaw)])
 
     def bounds(self) -> tuple[Floats, Floats]:
         x, y, z = (0.5 * value for value in self.size)
@@ -123,7 +123,7 @@ class Sphere(Config):
     radius: Positive
 
     def table(self) -> Floats:
-        return np.array([SPHERE, *self.center, self.radius, 0, 0, 0], np.float64)
+        return np.array([SPHERE, *self.center, self.radius, 0, 0, 0, 0], np.float64)
 
     def bounds(self) -> tuple[Floats, Floats]:
         return np.array(self.center) - self.radius, np.array(self.center) + self.radius
@@ -138,7 +138,7 @@ class Cylinder(Config):
     height: Positive
 
     def table(self) -> Floats:
-        return np.array([CYLINDER, *self.center, self.radius, 0.5 * self.height, 0, 0], np.float64)
+        return np.array([CYLINDER, *self.center, self.radius, 0.5 * self.height, 0, 0, 0], np.float64)
 
     def bounds(self) -> tuple[Floats, Floats]:
         reach = np.array([self.radius, self.radius, 0.5 * self.height])
@@ -162,7 +162,7 @@ class Inside(Config):
     def table(self) -> Floats:
         corners = self._corners()
         low, high = self.bounds()
-        head = [MESH, *(0.5 * (low + high)), *(0.5 * (high - low)), len(corners)]
+        head = [MESH, *(0.5 * (low + high)), *(0.5 * (high - low)), len(corners), 0]
         return np.concatenate([np.array(head, np.float64), corners.ravel()])
 
     def bounds(self) -> tuple[Floats, Floats]:

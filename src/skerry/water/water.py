@@ -317,8 +317,8 @@ class Water:
                 x, y, z = rows[:, first]
                 raise SkerryError(
                     f"{who} at ({x:.6g}, {y:.6g}, {z:.6g}) m and {time:.6g} s is outside the grid of "
-                    f"water.{part_name}, which refuses that; a larger grid, a `volume` to limit it to, or `outside: clamp` "
-                    "or `zero` help"
+                    f"water.{part_name}, which refuses that; a larger grid, a `volume` to limit it to, or `outside: "
+                    "clamp` or `zero` help"
                 )
 
 

@@ -14,9 +14,9 @@ joins on without a step (Viterna & Corrigan 1982, NASA CP-2230, p. 69):
 K_L and K_D from the values at the stall; with the flow from behind, |α| > 90°, the plate alone.
 
 In a slipstream the speed along the propeller's axis is √(u² + 2 T/(ρ A_p)) instead of u: Rankine's momentum theory far
-behind a disc of area A_p, T = ½ ρ A_p (u_w² − u²) (Principles of Naval Architecture, 1988, vol. II, ch. VI), T being the
-thrust, if positive, in the pass of forces before. The force falls with the share of the fin that is out of the water,
-and the slope of the lift with velocity, times the step, goes into the mass matrix, as of all damping here.
+behind a disc of area A_p, T = ½ ρ A_p (u_w² − u²) (Principles of Naval Architecture, 1988, vol. II, ch. VI), T being
+the thrust, if positive, in the pass of forces before. The force falls with the share of the fin that is out of
+the water, and the slope of the lift with velocity, times the step, goes into the mass matrix, as of all damping here.
 """
 
 from __future__ import annotations
@@ -160,10 +160,9 @@ class FinShape(Config):
         c = self._constants(place)
         bound = 0.5 * density * self.area * REFERENCE_SPEED
         along, across = c[ALONG : ALONG + 6], c[ACROSS : ACROSS + 6]
-        most_drag = max(c[DRAG] + c[INDUCED] * (c[SLOPE] * c[STALL]) ** 2, c[BROADSIDE])
-        damping = bound * (
-            2.0 * c[DRAG] * np.outer(along, along) + max(c[SLOPE] + c[DRAG], 2.0 * most_drag) * np.outer(across, across)
-        )
+        drag = c[DRAG] + c[INDUCED] * (c[SLOPE] * c[STALL]) ** 2
+        stiffest = max(c[SLOPE] + drag, 2.0 * c[BROADSIDE])
+        damping = bound * (2.0 * drag * np.outer(along, along) + stiffest * np.outer(across, across))
         return Law(c, force=bear, damping=damping, in_jet_of=self.in_wash_of, jet_place=JET)
 
     def _constants(self, place: Pose) -> NDArray[np.float64]:

@@ -2,7 +2,9 @@
 
 η = Σ a cos θ, θ = k·x − ω t + φ; u = Σ a ω (cosh k(z+d)/sinh kd) cos θ along k, w = Σ a ω (sinh k(z+d)/sinh kd) sin θ,
 and their rates of change (Dean & Dalrymple 1991, ch. 3–4). Near the surface Wheeler's stretching (1970): z is measured
-from the surface that is really there, z' = (z − η)/(1 + η/d), so that crests are not too fast.
+from the surface that is really there, z' = (z − η)/(1 + η/s), so that crests are not too fast. It reaches down to s, a
+quarter of the peak's length or the bottom: Wheeler's own s = d would in deep water shift all depths alike, and by that
+push bodies up steadily that lie far below the waves.
 """
 
 from __future__ import annotations
@@ -34,9 +36,9 @@ from skerry.water.spectrum import Components, regular, synthesise, wavenumber
 from skerry.water.trigonometry import TURN, cosine, decay, sine, wrap
 
 CHUNK = 128  # components whose phases are found at once
-# level, depth (0 for deep), count; then rows of amplitude, kx and ky (turns/m), k, kx/k, ky/k, ω, phase (turns) and
-# 1/(1 − e^(−2kd)), of length `count`
-SETTINGS = 3
+# level, depth (0 for deep), count, depth of the stretching; then rows of amplitude, kx and ky (turns/m), k, kx/k, ky/k,
+# ω, phase (turns) and 1/(1 − e^(−2kd)), of length `count`
+SETTINGS = 4
 ROWS = 9
 
 
@@ -96,7 +98,7 @@ def _slope_surface(table: int, t: float, count: int, points: int, out: int) -> N
 def _move_water(table: int, t: float, count: int, points: int, out: int) -> None:
     """Velocity and its rate of change."""
     settings = floats(table, SETTINGS)
-    level, depth, n = settings[0], settings[1], int(settings[2])
+    level, depth, n, stretched = settings[0], settings[1], int(settings[2]), settings[3]
     rows = floats(table + 8 * SETTINGS, ROWS * n)
     phase = floats(stack_floats(128), 128)
     x, y, z = floats(points, count), floats(points + 8 * count, count), floats(points + 16 * count, count)
@@ -111,10 +113,13 @@ def _move_water(table: int, t: float, count: int, points: int, out: int) -> None
         for i in range(count):
             px, py = x[i], y[i]
             u = v = w = du = dv = dw = 0.0
-            below = min(z[i] - height[i], 0.0)
+            below = z[i] - level
+            if below > -stretched:
+                # a trough that laid the layer bare would turn the stretching round
+                layer = max(stretched + height[i] - level, 1e-3 * stretched)
+                below = max(min(z[i] - height[i], 0.0) * stretched / layer, -stretched)
             if depth > 0.0:
-                # a trough that laid the bottom bare would turn the stretching round
-                below = max(below * depth / max(depth + height[i] - level, 1e-3 * depth), -depth)
+                below = max(below, -depth)
                 for j in range(m):
                     q = wrap(kx[j] * px + ky[j] * py + phase[j])
                     e = a[j] * omega[j] * growth[j] * decay(k[j] * below)
@@ -179,9 +184,8 @@ class Waves(SurfaceConfig):
         # Miche 1944: no wave is higher than 0.142 L tanh kd, which is 1/7 of its length in deep water and 0.9 of the
         # depth in shallow. A sea whose significant height is near that breaks all over, and linear theory ends far
         # below; this only refuses what cannot be meant.
-        depth = self.depth or inf
-        k = float(wavenumber(np.array([2 * np.pi / self.period]), depth, 9.81)[0])
-        highest = 0.142 * 2 * np.pi / k * np.tanh(k * depth)
+        k = self._peak_wavenumber(9.81)
+        highest = 0.142 * 2 * np.pi / k * np.tanh(k * (self.depth or inf))
         if self.height > highest:
             raise ValueError(
                 f"{self.height:g} m is too high for a period of {self.period:g} s"
@@ -189,6 +193,9 @@ class Waves(SurfaceConfig):
                 + f": such waves break at {highest:.2g} m"
             )
         return self
+
+    def _peak_wavenumber(self, gravity: float) -> float:
+        return float(wavenumber(np.array([2 * np.pi / self.period]), self.depth or inf, gravity)[0])
 
     def with_seed(self, seed: int) -> Waves:
         return self if self.seed is not None else self.model_copy(update={"seed": seed})
@@ -221,5 +228,6 @@ class Waves(SurfaceConfig):
         kx, ky = found.wavenumber.T
         rows: list[NDArray[np.float64]] = [found.amplitude, kx * TURN, ky * TURN, k, kx / k, ky / k]
         rows += [found.frequency, found.phase * TURN, growth]
-        settings = np.array([self.level, self.depth or 0.0, found.count])
+        quarter = 0.5 * np.pi / self._peak_wavenumber(gravity)
+        settings = np.array([self.level, self.depth or 0.0, found.count, min(quarter, self.depth or inf)])
         return FlowPart(wave, np.concatenate([settings, *rows]), accelerates=True, waves=found)
