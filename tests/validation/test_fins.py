@@ -117,6 +117,19 @@ def test_the_flow_is_that_at_the_fins_own_place(force_on):
     assert torque[1] < 0.0  # against the turn
 
 
+def test_a_turned_mount_turns_the_fin(force_on):
+    """A fin set at any angle feels in its own axes what one that is not turned feels in that flow."""
+    angles = {"roll_deg": 40.0, "pitch_deg": -12.0, "yaw_deg": 25.0}
+    roll, pitch, yaw = np.radians(list(angles.values()))
+    about_x = np.array([[1, 0, 0], [0, np.cos(roll), -np.sin(roll)], [0, np.sin(roll), np.cos(roll)]])
+    about_y = np.array([[np.cos(pitch), 0, np.sin(pitch)], [0, 1, 0], [-np.sin(pitch), 0, np.cos(pitch)]])
+    about_z = np.array([[np.cos(yaw), -np.sin(yaw), 0], [np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]])
+    turn = about_z @ about_y @ about_x
+    velocity = np.array([2.0, 0.4, -0.3])
+    force, _ = force_on(velocity, forces={"fin": FIN | angles})
+    assert force == pytest.approx(turn @ force_on(turn.T @ velocity)[0], rel=1e-6, abs=1e-6)
+
+
 def test_a_current_is_flow_like_any_other(force_on):
     """At rest in a current as when moving against it through still water."""
     water = {"currents": {"tide": {"kind": "uniform", "velocity": [-2.0, 0.0, 0.3]}}}
@@ -251,6 +264,21 @@ def test_a_fin_on_a_light_body_is_stable_at_long_steps(load, vehicle, set_veloci
         world.advance_steps(1)
         assert abs(world.robots["craft"].twist.linear[2]) <= 0.1
     assert abs(world.robots["craft"].twist.linear[2]) < 1e-6
+
+
+@pytest.mark.parametrize("integrator", ["implicitfast", "euler"])
+def test_a_fin_of_much_drag_is_stable_at_long_steps(load, vehicle, set_velocity, integrator):
+    """½ ρ A V C_D h/m = 20 at first: explicit steps would explode; here the speed falls from step to step."""
+    link = {"mass": 0.1, "inertia": [0.01, 0.01, 0.01]}
+    robot = {"vehicle": vehicle({"hull": link}, {"fin": FIN | {"area": 0.1, "drag": 1.0}}), "pose": DEEP}
+    world = load({"gravity": 0.0, "step": "1/50", "integrator": integrator, "robots": {"craft": robot}})
+    set_velocity(world, (2.0, 0, 0))
+    speeds = [2.0]
+    for _ in range(20):
+        world.advance_steps(1)
+        speeds.append(world.robots["craft"].twist.linear[0])
+    assert (np.diff(speeds) < 0).all()
+    assert speeds[-1] > 0.0
 
 
 def test_rk4_and_the_implicit_step_turn_alike(boat):

@@ -199,8 +199,8 @@ def test_the_slope_is_that_of_the_surface():
 def test_a_small_float_rides_a_long_wave(load, period):
     """Heave follows the surface with ratio 1 and no lag: the ball is 1/125 of the wave's length or less.
 
-    Its own heave has a period of 0.6 s, so that drag and inertia add less than (0.6/4)² of little: within 1 % and 1°. It
-    swings to and fro by the orbit's radius a, within the 5 % that steepness adds, and drifts no faster than the
+    Its own heave has a period of 0.6 s, so that drag and inertia add less than (0.6/4)²: within 1 % and 1°. It swings
+    to and fro by the orbit's radius a, within the 5 % that steepness adds, and drifts no faster than the
     water's particles at the surface, a² ω k (Stokes 1847).
     """
     length = G * period**2 / (2 * np.pi)

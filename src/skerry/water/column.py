@@ -157,6 +157,16 @@ class Column:
         """kg/m³; the same as laws meet."""
         return _straight(depth, self.nodes, self.densities)
 
+    def mass_above(self, depth: ArrayLike) -> Values:
+        """The mass of a column of water this deep, kg/m²: ∫ ρ dz; 0 above the water."""
+        below = _below(depth)
+        whole = np.concatenate(
+            [[0.0], np.cumsum(0.5 * (self.densities[1:] + self.densities[:-1]) * np.diff(self.nodes))]
+        )
+        k = np.clip(np.searchsorted(self.nodes, below, side="right") - 1, 0, len(self.nodes) - 1)
+        rest = below - self.nodes[k]
+        return np.asarray(whole[k] + 0.5 * rest * (self.densities[k] + self.density(below)))
+
     def conductivity(self, depth: ArrayLike) -> Values:
         """mS/cm."""
         return _straight(depth, *self._conductivities)

@@ -27,13 +27,15 @@ SLOPE: Final = 1  # 2: of the surface, ∂height/∂x and ∂height/∂y
 FLOW: Final = 3  # 3: velocity of the water, m/s
 FLOW_RATE: Final = 6  # 3: its acceleration, m/s²
 DENSITY: Final = 9  # kg/m³
-ROWS: Final = 10
+HEAD: Final = 10  # height of the column of water whose weight is the pressure, m; only where it is asked for
+ROWS: Final = 11
 
 # what the caller needs, as bits; the height is always given
 NEED_SLOPE: Final = 1
 NEED_FLOW: Final = 2
 NEED_FLOW_RATE: Final = 4
-NEED_ALL: Final = 7
+NEED_HEAD: Final = 32
+NEED_ALL: Final = 39
 # and how it asks
 IN_AIR: Final = 8  # for the air above the surface
 MARK_OUTSIDE: Final = 16  # a part that refuses points outside its data answers NaN there, instead of the nearest

@@ -21,12 +21,14 @@ from skerry.water.flow import (
     DENSITY,
     FLOW,
     FLOW_RATE,
+    HEAD,
     HEIGHT,
     IN_AIR,
     MARK_OUTSIDE,
     NEED_ALL,
     NEED_FLOW,
     NEED_FLOW_RATE,
+    NEED_HEAD,
     NEED_SLOPE,
     ROWS,
     SLOPE,
@@ -53,9 +55,19 @@ def sea(table: int, userdata: int, time: int, need: int, count: int, points: int
     density = floats(out + 8 * DENSITY * count, count)
     for i in range(count):
         density[i] = floats(table, 1)[0]
+    if need & NEED_HEAD:
+        head = floats(out + 8 * HEAD * count, count)
+        for i in range(count):
+            head[i] = np.nan  # a surface with waves knows better than how far below it a point is
     for k in range(load_word(table + 8)):
         part = table + 16 + 16 * k
         call7(load_word(part), load_word(part + 8), userdata, time, need, count, points, out)
+    if need & NEED_HEAD:
+        height, z = floats(out + 8 * HEIGHT * count, count), floats(points + 16 * count, count)
+        head = floats(out + 8 * HEAD * count, count)
+        for i in range(count):
+            if np.isnan(head[i]):
+                head[i] = height[i] - z[i]
 
 
 @flow
@@ -87,6 +99,7 @@ class WaterSample:
     velocity: NDArray[np.float64]  # (…, 3) of the water, m/s
     acceleration: NDArray[np.float64]  # (…, 3), m/s²
     density: NDArray[np.float64]  # kg/m³
+    pressure: NDArray[np.float64]  # of the water alone, Pa; 0 above it
 
 
 USUAL_DENSITY = 1025.0  # kg/m³; sea water at about 15 °C and 34 g/kg
@@ -162,6 +175,7 @@ class Water:
 
     def __init__(self, config: WaterConfig, gravity: float) -> None:
         self.config = config
+        self._gravity = gravity
         surface: FlowPart = config.surface.build(gravity)
         currents = _build_parts("currents", config.currents, gravity)
         winds = _build_parts("winds", config.winds, gravity)
@@ -238,6 +252,7 @@ class Water:
             out[FLOW : FLOW + 3].T.reshape(*shape, 3),
             out[FLOW + 3 : FLOW + 6].T.reshape(*shape, 3),
             out[DENSITY].reshape(shape),
+            (self._gravity * self.column.mass_above(out[HEAD])).reshape(shape),
         )
 
     def depth(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

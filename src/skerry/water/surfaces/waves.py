@@ -23,9 +23,11 @@ from skerry.core.kernels import floats, kernel, stack_floats
 from skerry.water.flow import (
     FLOW,
     FLOW_RATE,
+    HEAD,
     HEIGHT,
     NEED_FLOW,
     NEED_FLOW_RATE,
+    NEED_HEAD,
     NEED_SLOPE,
     SLOPE,
     FlowPart,
@@ -151,12 +153,43 @@ def _move_water(table: int, t: float, count: int, points: int, out: int) -> None
             rate[2 * count + i] += dw
 
 
+@kernel
+def _press(table: int, t: float, count: int, points: int, out: int) -> None:
+    """The head of pressure: level − z + Σ a (cosh k(z+d)/cosh kd) cos θ, by Wheeler's z as the velocity."""
+    settings = floats(table, SETTINGS)
+    level, depth, n = settings[0], settings[1], int(settings[2])
+    rows = floats(table + 8 * SETTINGS, ROWS * n)
+    phase = floats(stack_floats(128), 128)
+    x, y, z = floats(points, count), floats(points + 8 * count, count), floats(points + 16 * count, count)
+    height = floats(out + 8 * HEIGHT * count, count)
+    head = floats(out + 8 * HEAD * count, count)
+    for i in range(count):
+        head[i] = level - z[i]
+    for first in range(0, n, CHUNK):
+        m = _phases(rows, n, first, t, phase)
+        a, kx, ky = rows[first : first + m], rows[n + first : n + first + m], rows[2 * n + first : 2 * n + first + m]
+        k = rows[3 * n + first : 3 * n + first + m]
+        for i in range(count):
+            below = min(z[i] - height[i], 0.0)
+            if depth > 0.0:
+                below = max(below * depth / (depth + height[i] - level), -depth)
+            total = 0.0
+            for j in range(m):
+                share = decay(k[j] * below)
+                if depth > 0.0:
+                    share *= (1.0 + decay(-2.0 * k[j] * (below + depth))) / (1.0 + decay(-2.0 * k[j] * depth))
+                total += a[j] * share * cosine(wrap(kx[j] * x[i] + ky[j] * y[i] + phase[j]))
+            head[i] += total
+
+
 @flow
 def wave(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
     t = floats(time, 1)[0]
     _raise_surface(table, t, count, points, out)
     if need & NEED_SLOPE:
         _slope_surface(table, t, count, points, out)
+    if need & NEED_HEAD:
+        _press(table, t, count, points, out)
     if need & (NEED_FLOW | NEED_FLOW_RATE):
         _move_water(table, t, count, points, out)
 
