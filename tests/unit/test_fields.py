@@ -204,6 +204,27 @@ def test_where_fields_overlap_they_add_up() -> None:
     assert together == pytest.approx(forces(first) + forces(second) + forces(third), abs=1e-14)
 
 
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 130])
+def test_many_central_fields_are_their_sum(count: int) -> None:
+    """Σ ± F (p − c)/|p − c|, whether the points lie in all of them or on their edges."""
+    centers = RANDOM.uniform(-5, 5, (count, 3))
+    points = POINTS[:50]
+    for radius in (100.0, 4.0):
+        fields = [
+            {
+                "kind": "attraction" if k % 3 else "repulsion",
+                "magnitude": 1.0 + k % 5,
+                "volume": {"kind": "sphere", "center": center.tolist(), "radius": radius},
+            }
+            for k, center in enumerate(centers)
+        ]
+        away = points[:, None] - centers
+        distance = np.linalg.norm(away, axis=2, keepdims=True)
+        strength = np.array([(-1 if k % 3 else 1) * (1.0 + k % 5) for k in range(count)])
+        each = np.where(distance <= radius, strength[:, None] * away / distance, 0.0)
+        assert forces(*fields, points=points) == pytest.approx(each.sum(axis=1), rel=1e-10, abs=1e-10)
+
+
 # ------------------------------------------------------------------------------------------------ propellers
 
 TIP = np.array([11.0, 2.0, 3.0])  # of a propeller at its place, with no offset of the cone

@@ -99,6 +99,31 @@ def test_the_sea_is_linear_theory_to_1e_10(count: int, depth: float | None) -> N
                 assert getattr(found, name) == pytest.approx(value, rel=0, abs=1e-10), (name, time, away)
 
 
+@pytest.mark.parametrize("depth", [None, 12.0])
+def test_the_pressure_is_that_of_linear_theory(depth: float | None) -> None:
+    """p = ρ g (−z + Σ a (cosh k(z'+d)/cosh kd) cos θ) (Dean & Dalrymple 1991, eq. 4.22), and 0 at the surface.
+
+    To 1e-10 of a head in metres: some 1e-6 Pa.
+    """
+    water = sea(depth=depth, components=7)
+    waves = water.waves
+    assert waves is not None
+    points = np.random.default_rng(1).uniform([-50, -50, -25 if depth is None else -12], [50, 50, -2], (50, 3))
+    k = np.hypot(*waves.wavenumber.T)
+    c = np.cos(points[:, :2] @ waves.wavenumber.T - waves.frequency * 5.0 + waves.phase)
+    eta = c @ waves.amplitude
+    deep = np.inf if depth is None else depth
+    layer = min(2 * np.pi / wavenumber(np.array([2 * np.pi / 7.0]), deep, G).item() / 4, deep)
+    z = points[:, 2]
+    below = np.where(z > -layer, np.minimum(z - eta, 0.0) * layer / (layer + eta), z)[:, None]
+    share = np.exp(k * below) if depth is None else np.cosh(k * (below + depth)) / np.cosh(k * depth)
+    head = -z + (c * share) @ waves.amplitude
+    under = z < eta
+    assert water.sample(points, 5.0).pressure[under] / (1025.0 * G) == pytest.approx(head[under], rel=0, abs=1e-10)
+    points[:, 2] = eta
+    assert water.sample(points, 5.0).pressure == pytest.approx(np.zeros(50), abs=1e-6)
+
+
 def test_the_level_lifts_everything() -> None:
     """η, u and u̇ at z + level are those at z without; rounding of z − level."""
     points = np.random.default_rng(1).uniform([-50, -50, -14], [50, 50, 3], (50, 3))

@@ -298,7 +298,7 @@ def test_a_float_rises_and_falls_with_the_tide(load):
 
 
 def test_sensors_and_buoyancy_see_the_same_sea_at_the_same_instant(load, vehicle, tmp_path):
-    """Depth of the pressure sensor = η(x, t) − z; a GPS is silent just where z < η; points have ρ g V by the same η."""
+    """A pressure sensor reads the wave's own pressure, a GPS is silent just where z < η, points float by the same η."""
     law = {
         "kind": "force_points",
         "link": "hull",
@@ -323,8 +323,9 @@ def test_sensors_and_buoyancy_see_the_same_sea_at_the_same_instant(load, vehicle
     seen = set()
     for _ in range(60):
         world.advance(0.25)
-        height = float(world.sample_water(place).height)
-        assert craft.sensors["pressure"].reading.depth == pytest.approx(max(height - place[2], 0.0), abs=1e-9)
+        now = world.sample_water(place)
+        height = float(now.height)
+        assert craft.sensors["pressure"].reading.depth == pytest.approx(float(now.pressure) / (RHO * G), abs=1e-9)
         under = place[2] < height
         assert (craft.sensors["gps"].reading is None) == under
         seen.add(under)

@@ -97,6 +97,17 @@ def _slope_surface(table: int, t: float, count: int, points: int, out: int) -> N
 
 
 @kernel
+def _stretched(level: float, depth: float, layer: float, z: float, height: float) -> float:
+    """The z below still water at which linear theory is asked."""
+    below = z - level
+    if below > -layer:
+        # a trough that laid the layer bare would turn the stretching round
+        thick = max(layer + height - level, 1e-3 * layer)
+        below = max(min(z - height, 0.0) * layer / thick, -layer)
+    return max(below, -depth) if depth > 0.0 else below
+
+
+@kernel
 def _move_water(table: int, t: float, count: int, points: int, out: int) -> None:
     """Velocity and its rate of change."""
     settings = floats(table, SETTINGS)
@@ -115,13 +126,8 @@ def _move_water(table: int, t: float, count: int, points: int, out: int) -> None
         for i in range(count):
             px, py = x[i], y[i]
             u = v = w = du = dv = dw = 0.0
-            below = z[i] - level
-            if below > -stretched:
-                # a trough that laid the layer bare would turn the stretching round
-                layer = max(stretched + height[i] - level, 1e-3 * stretched)
-                below = max(min(z[i] - height[i], 0.0) * stretched / layer, -stretched)
+            below = _stretched(level, depth, stretched, z[i], height[i])
             if depth > 0.0:
-                below = max(below, -depth)
                 for j in range(m):
                     q = wrap(kx[j] * px + ky[j] * py + phase[j])
                     e = a[j] * omega[j] * growth[j] * decay(k[j] * below)
@@ -170,9 +176,7 @@ def _press(table: int, t: float, count: int, points: int, out: int) -> None:
         a, kx, ky = rows[first : first + m], rows[n + first : n + first + m], rows[2 * n + first : 2 * n + first + m]
         k = rows[3 * n + first : 3 * n + first + m]
         for i in range(count):
-            below = min(z[i] - height[i], 0.0)
-            if depth > 0.0:
-                below = max(below * depth / (depth + height[i] - level), -depth)
+            below = _stretched(level, depth, settings[3], z[i], height[i])
             total = 0.0
             for j in range(m):
                 share = decay(k[j] * below)
