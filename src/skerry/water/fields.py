@@ -101,7 +101,7 @@ def _add_wash(row: Any, userdata: int, n: int, where: Any, depth: Any, force: An
 
 @kernel
 def _pull_all(centres: Any, count: int, n: int, where: Any, force: Any) -> None:
-    """Central fields that hold all points: four rows of 64, centres and strengths. Vector code runs along the fields."""
+    """Central fields that hold all points: four rows of 64, centres and strengths. Vector code runs along fields."""
     for i in range(n):
         x, y, z = where[i], where[n + i], where[2 * n + i]
         fx = fy = fz = 0.0
