@@ -9,8 +9,8 @@ from scipy.integrate import solve_ivp
 import skerry
 
 # REMUS 100: Prestero 2001, Verification of a Six-Degree of Freedom Simulation Model for the REMUS AUV, in the form of
-# Sgarioto 2007 (DSTO-TR-1917). All in forward-right-down axes; turned into ours by diag(1, −1, −1, 1, −1, −1), which leaves
-# every one of these matrices as it is, since they couple only surge, sway with yaw, and heave with pitch.
+# Sgarioto 2007 (DSTO-TR-1917). All in forward-right-down axes; turning them into ours by diag(1, −1, −1, 1, −1, −1)
+# leaves every one of these matrices as it is, since they couple only surge, sway with yaw, and heave with pitch.
 REMUS_MASS, REMUS_INERTIA = 30.48, [0.177, 3.45, 3.45]
 REMUS_ADDED = np.diag([0.93, 35.5, 35.5, 0.0704, 4.88, 4.88])
 REMUS_ADDED[1, 5] = REMUS_ADDED[5, 1] = -1.93

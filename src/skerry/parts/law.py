@@ -209,6 +209,7 @@ class Law(Component):
     jet_place: int = 0  # and where its constants take it: `JET_BLOCK` and so on
     joint: str | None = None  # a law on this joint instead of on the link: it has no block
     joint_start: float = 0.0  # where that joint stands at the start
+    points_place: tuple[int, int] | None = None  # its force points, and the constant that takes those of the whole body
     estimate: str = ""  # if its numbers were estimated: by which method, and how well
     armature: float = 0.0  # inertia of the drive that turns with the joint, kg m² or kg
     inertia_place: int | None = None  # of the constant that takes the inertia that the joint feels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -90,7 +90,7 @@ def assemble(
     water: Water,
     terrain: Terrain | None,
     options: Options,
-    fields: Sequence[FieldConfig] = (),
+    fields: Mapping[str, FieldConfig] | None = None,
 ) -> Model:
     """Compile the world; every fault is a `SkerryError` in words."""
     spec = mujoco.MjSpec()
@@ -138,7 +138,7 @@ def assemble(
         {},
         np.zeros(compiled.nuserdata),
     )
-    _place_laws(model, built, fields)
+    _place_laws(model, built, fields or {})
     if followed is not None:
         place = compiled.nuserdata - 1
         water.follow_in(place)
@@ -200,14 +200,19 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
     return build_all() if moved else built  # a law that moves a centre of mass moves it for the others too
 
 
-def _place_laws(model: Model, built: dict[str, Laws], fields: Sequence[FieldConfig]) -> None:
+def _place_laws(model: Model, built: dict[str, Laws], fields: Mapping[str, FieldConfig]) -> None:
     """Lay out userdata, write the tables, and bind the program to the compiled model."""
     compiled, options = model.compiled, model.options
     on_links: dict[int, list[tuple[Law, int]]] = {}
     on_joints: list[tuple[Law, int, int]] = []
     added: dict[int, NDArray[np.float64]] = {}
     owners: dict[int, int] = {}
-    rows: list[tuple[NDArray[np.float64], NDArray[np.float64] | None]] = [(f.row(), f.volume.table()) for f in fields]
+    rows: list[tuple[NDArray[np.float64], NDArray[np.float64] | None]] = []
+    for name, force_field in fields.items():
+        try:
+            rows.append((force_field.row(), force_field.volume.table()))
+        except SkerryError as error:
+            raise SkerryError(f"fields.{name}: {error}") from None
     place = 0
     for number, (owner, tree) in enumerate(built.items()):
         for name, (link, law) in tree.items():
@@ -250,6 +255,10 @@ def _place_laws(model: Model, built: dict[str, Laws], fields: Sequence[FieldConf
             model.program.updates.append((law.update.address, table))
 
     for body, acting in on_links.items():
+        points = sum(law.points_place[0] for law, _ in acting if law.points_place is not None)
+        for law, _ in acting:
+            if law.points_place is not None:
+                law.constants[law.points_place[1]] = points
         axis, row = _axes_above(compiled, body)
         constants = link_constants(int(compiled.body_rootid[body]), axis, row, implicit, options.gravity)
         around = [(law, 0) for law in link_laws(constants)]

@@ -32,6 +32,7 @@ PROPELLER: Final = 3
     SHOWN, ROW,
 ) = range(19)  # fmt: skip
 NOBODY: Final = -1
+HEAD: Final = 2  # words before the rows: how many there are, and whether any cares for the water
 
 
 @kernel
@@ -117,34 +118,39 @@ def _pull_all(centres: Any, count: int, n: int, where: Any, force: Any) -> None:
 
 
 @kernel
-def add_fields(fields: int, owner: int, userdata: int, n: int, where: Any, depth: Any, force: Any) -> None:
+def add_fields(
+    fields: int,
+    owner: int,
+    userdata: int,
+    x: float,
+    y: float,
+    z: float,
+    radius: float,
+    n: int,
+    where: Any,
+    depth: Any,
+    force: Any,
+) -> None:
     """Add the force of every field on each of n points: `where` and `force` have three rows of n, `depth` one.
 
-    The table begins with the number of fields; an owner's own propellers are left out. Most fields hold all of a body's
-    points or none, which a ball around them tells at once.
+    The table begins with the number of fields, and whether any cares for the water; an owner's own propellers are left
+    out. Most fields hold all of a body's points or none, which a ball around them (x, y, z, radius) tells at once.
     """
-    x0 = x1 = where[0]
-    y0 = y1 = where[n]
-    z0 = z1 = where[2 * n]
     shallow = deep = depth[0]
-    for i in range(1, n):
-        x0, x1 = min(x0, where[i]), max(x1, where[i])
-        y0, y1 = min(y0, where[n + i]), max(y1, where[n + i])
-        z0, z1 = min(z0, where[2 * n + i]), max(z1, where[2 * n + i])
-        shallow, deep = min(shallow, depth[i]), max(deep, depth[i])
-    x, y, z = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
-    radius = 0.5 * np.sqrt((x1 - x0) ** 2 + (y1 - y0) ** 2 + (z1 - z0) ** 2)
+    if words(fields, HEAD)[1] != 0:
+        for i in range(1, n):
+            shallow, deep = min(shallow, depth[i]), max(deep, depth[i])
     everywhere_x = everywhere_y = everywhere_z = 0.0
     centres = floats(stack_floats(4 * 64), 4 * 64)
     central = 0
-    for f in range(words(fields, 1)[0]):
-        row = floats(fields + 8 + 8 * ROW * f, ROW)
+    for f in range(words(fields, HEAD)[0]):
+        row = floats(fields + 8 * (HEAD + ROW * f), ROW)
         if row[OWNER] == owner:
             continue
         if row[KIND] == PROPELLER:
             _add_wash(row, userdata, n, where, depth, force)
             continue
-        table = words(fields + 8 + 8 * ROW * f, ROW)[VOLUME]
+        table = words(fields + 8 * (HEAD + ROW * f), ROW)[VOLUME]
         held = covers(table, x, y, z, radius)
         if held == 0 or (row[UNDER] != 0.0 and deep <= 0.0) or (row[ABOVE] != 0.0 and shallow > 0.0):
             continue
@@ -235,11 +241,11 @@ class PropellerField(Config):
 
 def field_table(fields: list[tuple[Floats, Floats | None]]) -> tuple[Floats, list[Floats]]:
     """The native table of fields, each a row and the table of its volume, and what must be kept alive with it."""
-    table = np.zeros(1 + ROW * len(fields))
-    table.view(np.int64)[0] = len(fields)
+    table = np.zeros(HEAD + ROW * len(fields))
+    table.view(np.int64)[:HEAD] = len(fields), any(row[UNDER] or row[ABOVE] for row, _ in fields)
     kept = []
     for k, (row, volume) in enumerate(fields):
-        start = 1 + ROW * k
+        start = HEAD + ROW * k
         table[start : start + ROW] = row
         if volume is not None:
             kept.append(volume)

@@ -243,6 +243,8 @@ class Water:
     ) -> WaterSample:
         """The sea at points (…, 3) in the world; `state` is the engine's userdata, for parts that have a state."""
         shape, rows = _rows(points)
+        if self.follows is not None and state is None:
+            raise SkerryError("the surface follows an object, which only the world knows: ask `world.sample_water`")
         if need & (NEED_FLOW | NEED_FLOW_RATE):
             self._check(rows, time, state, 0)
         out = _ask(self._call, self.table_address, rows, time, state, need)
@@ -252,7 +254,7 @@ class Water:
             out[FLOW : FLOW + 3].T.reshape(*shape, 3),
             out[FLOW + 3 : FLOW + 6].T.reshape(*shape, 3),
             out[DENSITY].reshape(shape),
-            (self._gravity * self.column.mass_above(out[HEAD])).reshape(shape),
+            (self._gravity * self.column.mass_above(out[HEAD] if need & NEED_HEAD else 0.0 * out[0])).reshape(shape),
         )
 
     def depth(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

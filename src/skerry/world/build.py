@@ -225,8 +225,7 @@ def _assemble(
             Body(name, thing.robot(name), thing.pose.build(), laws, motion=thing.motion, friction=thing.friction)
         )
     options = Options(scenario.step, scenario.integrator, scenario.gravity)
-    fields = list(scenario.fields.values())
-    return assemble(bodies, water, terrain, options, fields), terrain, actuators
+    return assemble(bodies, water, terrain, options, scenario.fields), terrain, actuators
 
 
 def _frozen(vehicle: Vehicle) -> frozenset[str]:

@@ -51,7 +51,8 @@ def _forces(fields: int, userdata: int, where: Any, depth: Any, force: Any) -> N
         for k in range(3):
             one_where[k], one_force[k] = where[k, i], 0.0
         one_depth[0] = depth[i]
-        add_fields(fields, NOBODY - 1, userdata, 1, one_where, one_depth, one_force)
+        x, y, z = one_where[0], one_where[1], one_where[2]
+        add_fields(fields, NOBODY - 1, userdata, x, y, z, 0.0, 1, one_where, one_depth, one_force)
         for k in range(3):
             force[k, i] = one_force[k]
 
@@ -85,6 +86,7 @@ class FieldParticles(Component):
         self._table = table
         self._sources = [(row, field) for row, field in zip(rows, fields, strict=True) if row[SHOWN]]
         self._volumes = [None if field is None else field.volume.table() for _, field in self._sources]
+        self._bounds = [None if field is None else field.volume.bounds() for _, field in self._sources]
         self._water = water
         self._noise = Noise(seed, "field particles")
 
@@ -121,10 +123,10 @@ class FieldParticles(Component):
         draw = self._noise.uniform(births, (2 + 3 * TRIES,))
         number = int(draw[0] * len(self._sources))
         row, field = self._sources[number]
-        volume = self._volumes[number]
+        volume, bounds = self._volumes[number], self._bounds[number]
         place = self._in_cone(row, draw[2:5], userdata) if field is None else None
-        if field is not None and volume is not None:
-            low, high = field.volume.bounds()
+        if volume is not None and bounds is not None:
+            low, high = bounds
             for k in range(TRIES):
                 place = low + (high - low) * draw[2 + 3 * k : 5 + 3 * k]
                 if not self.config.spawn_strictly_inside or _inside(volume.ctypes.data, *place):

@@ -48,9 +48,10 @@ from skerry.water import flow
 from skerry.water.fields import add_fields
 from skerry.water.flow import NEED_FLOW_RATE
 
-CHUNK = 64  # points that are looked up in the water at once
-# count, volume share, ramp, cap share, custom force share (3), mass share, start, need; then x, y, z, density of each
-SETTINGS = 10
+CHUNK = 128  # points that are looked up in the water at once
+# count, volume share, ramp, cap share, custom force share (3), mass share, start, need,
+# the ball around the points (4), the number of all points of the body; then x, y, z, density of each
+SETTINGS = 15
 
 
 @law
@@ -70,12 +71,15 @@ def push_points(model: int, data: int, table: int) -> None:
     R = block[ROTATION : ROTATION + 9]
     X, Y, Z = block[POSITION], block[POSITION + 1], block[POSITION + 2]
     g = block[GRAVITY]
-    points = stack_floats(3 * 64)
-    sample = stack_floats(10 * 64)
-    depths = stack_floats(64)
-    pushes = stack_floats(3 * 64)
+    points = stack_floats(3 * 128)
+    sample = stack_floats(10 * 128)
+    depths = stack_floats(128)
+    pushes = stack_floats(3 * 128)
     fx, fy, fz = constants[4], constants[5], constants[6] - mass * g
     need = int(constants[9])
+    bx, by, bz = constants[10], constants[11], constants[12]
+    ball_x, ball_y = X + R[0] * bx + R[1] * by + R[2] * bz, Y + R[3] * bx + R[4] * by + R[5] * bz
+    ball_z = Z + R[6] * bx + R[7] * by + R[8] * bz
     sum_fx = sum_fy = sum_fz = wet = tx = ty = tz = 0.0
     touching = 0.0
     first = 0
@@ -97,7 +101,9 @@ def push_points(model: int, data: int, table: int) -> None:
                 under[i] = height[i] - where[2 * n + i]
             for i in range(3 * n):
                 pushed[i] = 0.0
-            add_fields(header[FIELDS], header[OWNER], userdata, n, where, under, pushed)
+            add_fields(
+                header[FIELDS], header[OWNER], userdata, ball_x, ball_y, ball_z, constants[13], n, where, under, pushed
+            )
         for i in range(n):
             depth = height[i] - where[2 * n + i] + start
             if ramp > 0.0:
@@ -112,9 +118,9 @@ def push_points(model: int, data: int, table: int) -> None:
                 push_y += carried * rate[n + i]
                 lift += carried * rate[2 * n + i]
             if header[FIELDS] != 0:
-                push_x += pushed[i] / count
-                push_y += pushed[n + i] / count
-                lift += pushed[2 * n + i] / count
+                push_x += pushed[i] / constants[14]
+                push_y += pushed[n + i] / constants[14]
+                lift += pushed[2 * n + i] / constants[14]
             applied[first + i] = push_x
             applied[count + first + i] = push_y
             applied[2 * count + first + i] = lift
@@ -207,13 +213,16 @@ class ForcePoints(LawConfig):
         ramp = self.depth_before_submerged + self.height_before_dry
         settings = [count, volume / count, ramp, (self.max_buoyancy or np.inf) / count]
         settings += [*(np.array(self.custom_force) / count), mass / count, self.height_before_dry]
-        settings += [NEED_FLOW_RATE if at.water_accelerates else 0]
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        radius = float(np.linalg.norm(points - middle, axis=1).max())
+        settings += [NEED_FLOW_RATE if at.water_accelerates else 0, *middle, radius, count]
         mean = points.mean(axis=0)
         law = ForcePointsLaw(
             np.concatenate([np.array(settings), points.T.ravel(), density]),
             force=push_points,
             initial_state=np.zeros(3 * count),
             phase=IMMERSION,
+            points_place=(count, 14),
             center_of_mass=(mean[0], mean[1], mean[2]) if self.automatic_center_of_gravity else None,
             weightless=self.gravity,
         )
