@@ -69,7 +69,9 @@ def _ask(table: Array, kept: list[Array], points: Array, owner: int, level: floa
     points = np.atleast_2d(points).astype(float)
     where, depth = np.ascontiguousarray(points.T).ravel(), level - points[:, 2]
     force = np.zeros(where.size)
-    add_fields(table.ctypes.data, owner, userdata.ctypes.data, len(points), where, depth, force)
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    radius = float(np.linalg.norm(points - middle, axis=1).max())
+    add_fields(table.ctypes.data, owner, userdata.ctypes.data, *middle, radius, len(points), where, depth, force)
     assert len(kept) <= len(table)
     return force.reshape(3, -1).T
 

@@ -361,3 +361,23 @@ def test_an_open_mesh_is_no_field(load, tmp_path):
     volume = {"kind": "mesh", "file": str(tmp_path / "leaf.obj")}
     with pytest.raises(skerry.SkerryError, match=r"leaf\.obj.*open"):
         load({"fields": {"push": {**FIELD, "volume": volume}}})
+
+
+def test_two_sets_of_points_on_one_body_share_a_field(load, vehicle):
+    """A body wholly inside feels F, however its points are grouped: each of all N points has F/N."""
+    points = {"kind": "force_points", "link": "hull", "volume": 0.0005}
+    forces = {
+        "one": points | {"points": [[0.1, 0, 0], [-0.1, 0, 0]]},
+        "other": points | {"points": [[0, 0.1, 0], [0, -0.1, 0], [0, 0, 0]]},
+    }
+    path = vehicle({"hull": {"mass": 10.0, "inertia": [1, 1, 1]}}, forces)
+    push = {
+        "kind": "vector",
+        "vector": [1, 0, 0],
+        "magnitude": 20.0,
+        "volume": {"kind": "sphere", "center": [0, 0, -50], "radius": 30},
+    }
+    robot = {"vehicle": path, "pose": {"position": [0, 0, -50]}}
+    world = load({"robots": {"craft": robot}, "fields": {"push": push}, "gravity": 0.0})
+    world.advance(1.0)
+    assert world.robots["craft"].twist.linear[0] == pytest.approx(2.0, rel=1e-9)
