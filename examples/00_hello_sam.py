@@ -22,6 +22,7 @@ with skerry.load("sam_in_the_bay", seed=1) as world:
     sam.actuators["thruster1"].command(rpm=0)
     sam.actuators["thruster2"].command(rpm=0)
     world.advance(240.0)
-    fix = sam.sensors["gps"].reading
+    while (fix := sam.sensors["gps"].reading) is None and world.time < 600:
+        world.advance(0.1)  # waves wash over the antenna now and then
     place = f"{fix.latitude_deg:.6f}° N, {fix.longitude_deg:.6f}° E" if fix else "nowhere: still under water"
     print(f"{world.time:5.0f} s  surfaced at {place}")

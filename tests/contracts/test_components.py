@@ -30,18 +30,23 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "added_mass": {"matrix": [5, 20, 20, 0.1, 2, 2]},
         "ballast": {"volume": 0.001, "rate": 0.0001},
         "damping": {},
+        "fin": {"area": 0.02, "aspect_ratio": 2},
         "force_points": {"points": [[0.3, 0, 0], [-0.3, 0, 0]], "volume": 0.02},
         "immersion_damping": {},
         "lift": {"matrix": [0, 5, 5, 0, 1, 1]},
+        "wind_drag": {"area": [0.1, 0.3, 0.3], "drag_coefficient": [1, 1, 1]},
     },
     "actuators": {
+        "control_surface": {"link": "fin", "area": 0.02, "aspect_ratio": 2},
         "hinge": {"link": "fin"},
         "prismatic": {"link": "piston"},
         "propeller": {"rpm_to_force": 0.01, "maximum_rpm": 1500},
+        "thruster": {"model": {"kind": "t200"}},
         "vbs": {"link": "piston", "volume": 0.0004, "rate": 10},
     },
     "sensors": {
         "battery": {},
+        "ctd": {},
         "gps": {},
         "imu": {},
         "leak": {},
@@ -49,8 +54,18 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "pressure": {},
     },
     "controllers": {},
-    "surfaces": {"flat": {}},
-    "currents": {"uniform": {"velocity": [0.3, -0.2, 0.05]}},
+    "surfaces": {
+        "flat": {},
+        "tide": {"constituents": [{"amplitude": 0.4, "period_hours": 12.42}]},
+        "waves": {"height": 0.5, "period": 5, "heading_deg": 30, "components": 16},
+    },
+    "currents": {
+        "gauss_markov": {"sigma": [0.2, 0.1, 0.05], "correlation_time": 60},
+        "grid": {"file": "{folder}/currents.npz", "outside": "clamp"},
+        "profile": {"depths": [0, 10], "velocities": [[0.3, -0.2, 0.05], [0.1, 0, 0]]},
+        "shear": {"velocity": [0.3, -0.2, 0.05], "gradient": [-0.01, 0, 0]},
+        "uniform": {"velocity": [0.3, -0.2, 0.05]},
+    },
     "terrains": {
         "flat": {"depth": 20},
         "heightfield": {"size": [20, 20], "array": [[-9, -8, -9], [-9.5, -7, -9], [-8, -9, -9]]},
@@ -118,6 +133,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "robot.urdf").write_text(RIG)
     (tmp_path / "vehicle.yaml").write_text(PARTS)
     write_stl(tmp_path / "ground.stl", box((20, 20, 2)))
+    np.savez(tmp_path / "currents.npz", x=[-9, 9], y=[-9, 9], u=[[0.1, 0.2], [0.3, 0.4]], v=[[0, 0], [0, 0]])
     return tmp_path
 
 

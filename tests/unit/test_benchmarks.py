@@ -6,6 +6,7 @@ import pytest
 
 from skerry.benchmarks import goals, parts
 from skerry.benchmarks import physics as physics_benchmark
+from skerry.benchmarks import sea as sea_benchmark
 from skerry.benchmarks.goal import Goal
 
 
@@ -21,9 +22,18 @@ def test_the_physics_figures_have_exactly_their_keys(monkeypatch: pytest.MonkeyP
         "physics.sam.bare_step_us",
         "physics.sam.rtf",
         "physics.fleet16.rtf",
+        "physics.sam_waves.rtf",
         "physics.threads2.speedup",
     }
     assert all(math.isfinite(value) for value in values.values())
+
+
+def test_the_figures_of_the_sea_have_exactly_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sea_benchmark, "STEPS", 10)
+    monkeypatch.setattr(sea_benchmark, "REPEATS", 2)
+    values = sea_benchmark.measure()
+    assert set(values) == {"sea.64x500.us", "sea.64x500.full_us", "sea.fields100.ratio"}
+    assert all(value > 0 for value in values.values())
 
 
 def test_every_part_has_goals_of_its_own() -> None:

@@ -59,7 +59,11 @@ class FakeTruth:
 
     def sample_water(self, points: Any) -> Any:
         shape = np.shape(points)[:-1]
-        return SimpleNamespace(height=np.full(shape, self.surface), density=np.full(shape, self.density))
+        depth = np.maximum(self.surface - np.asarray(points)[..., 2], 0.0)
+        pressure = self.density * self.gravity * depth
+        return SimpleNamespace(
+            height=np.full(shape, self.surface), density=np.full(shape, self.density), pressure=pressure
+        )
 
     def pose(self, link: str) -> Pose:
         self.asked.append(link)

@@ -1,3 +1,3 @@
 """Actuators, one kind per file, its law beside it."""
 
-NOT_KINDS = ("joints",)
+NOT_KINDS = ("joints", "thrust_curves")

@@ -26,6 +26,7 @@ from skerry.parts.law import (
     SURFACE,
     WRENCH,
     Attach,
+    Jet,
     Law,
     add_force_at,
     block_of,
@@ -33,6 +34,7 @@ from skerry.parts.law import (
     law,
     state_of,
 )
+from skerry.water.fields import PropellerField
 
 WANTED, RPM, ANGLE, THRUST, TORQUE, COUNT = range(6)  # the state: rpm, rpm, rad, N, N m
 (
@@ -167,6 +169,7 @@ class Propeller(ActuatorConfig):
     lag: NonNegative = Field(0.0, description="time constant of the shaft, s")
     rate: Positive | None = Field(None, description="rpm a second that the shaft can change at most")
     hover_default: bool = Field(False, description="start, and reset, at the rpm that carries the vehicle's weight")
+    field: PropellerField | None = Field(None, description="the wash and suction that others feel; none by default")
     num_propellers: int = Field(4, ge=1, description="that share the weight, with `hover_default`")
 
     @model_validator(mode="after")
@@ -194,12 +197,17 @@ class Propeller(ActuatorConfig):
         if self.hover_default:
             assert self.rpm_to_force is not None
             reset = min(at.robot_mass * at.gravity / self.num_propellers / self.rpm_to_force, self.maximum_rpm)
+        place = at.offset @ self.offset()
         shaft = Law(
-            self._constants(at.offset @ self.offset(), at.step),
+            self._constants(place, at.step),
             force=push,
             update=spin_up,
             initial_state=np.array([reset, reset, 0.0, 0.0, 0.0]),
         )
+        if self.medium == "water":
+            shaft.jet = Jet(place.rotation[:, 0], float(shaft.constants[DIAMETER]), THRUST)
+        if self.field is not None:
+            shaft.wash = (self.field.row(place.position, place.rotation[:, 0]), THRUST)
         return PropellerActuator(self, shaft, reset)
 
     def _constants(self, place: Pose, step: float) -> NDArray[np.float64]:

@@ -15,6 +15,9 @@ WORLDS = 64
 FLEET = 16
 CORE = "torpedo_in_still_water"
 SAM = "sam_empty"
+WAVES: dict[str, Any] = {
+    "water": {"surface": {"kind": "waves", "height": 1.0, "period": 6, "heading_deg": 45, "components": 64}}
+}
 # 700 × 700 nodes, 200 m below the vehicle: there, but never touched
 HEIGHTFIELD: dict[str, Any] = {
     "terrain": {
@@ -33,6 +36,7 @@ GOALS = {
     "physics.core.hfield_overhead_percent": Goal(10),
     "physics.sam.step_us": Goal(1.6, times="physics.sam.bare_step_us"),
     "physics.sam.rtf": Goal(700, at_least=True),
+    "physics.sam_waves.rtf": Goal(350, at_least=True),
     "physics.fleet16.rtf": Goal(60, at_least=True),
     "physics.threads2.speedup": Goal(1.7, at_least=True),
 }
@@ -56,6 +60,10 @@ def measure() -> dict[str, float]:
         values["physics.sam.bare_step_us"] = bare * 1e6
         values["physics.sam.rtf"] = float(world.scenario.step) / step
         values["physics.fleet16.rtf"] = float(world.scenario.step) / sixteen
+    with build_world(SAM, overrides=WAVES) as world:
+        _set_off(world)
+        waves = best_cpu(lambda: world.advance_steps(STEPS)) / STEPS
+        values["physics.sam_waves.rtf"] = float(world.scenario.step) / waves
     values["physics.threads2.speedup"] = _thread_speedup()
     return values
 

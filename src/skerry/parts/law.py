@@ -60,7 +60,11 @@ LAYOUT: Final = 8  # address of the engine's list of offsets
 JOINT_POSITION: Final = 9  # for a law on a joint: its place among positions,
 JOINT_AXIS: Final = 10  # among velocities and forces,
 JOINT_INERTIA: Final = 11  # and on the diagonal of the mass matrix
-HEADER: Final = 12  # words
+WIND: Final = 12  # address of the wind's native function
+WIND_TABLE: Final = 13  # address of its table
+FIELDS: Final = 14  # address of the table of force fields, or 0
+OWNER: Final = 15  # number of the robot or object
+HEADER: Final = 16  # words
 
 LAW = types.void(types.int64, types.int64, types.int64)
 law = native(LAW)
@@ -138,6 +142,12 @@ def add_inertia(block: Any, inertia: Any, share: float, v: Any, bias: Any) -> No
         force[i] -= share * total
 
 
+# ------------------------------------------------------------------------------------------------ slipstreams
+# What a law in a slipstream gets among its constants: the places in userdata of the block of the body that carries the
+# propeller and of its thrust, then the axis on that body, and the area of the disc; an area of 0 is no slipstream.
+JET_BLOCK, JET_THRUST, JET_AXIS, JET_AREA, JET_SIZE = 0, 1, 2, 5, 6
+
+
 # ------------------------------------------------------------------------------------------------ laws as parts
 
 
@@ -158,12 +168,22 @@ class Attachment:
     robot_mass: float  # of all links
     neutral_volume: float  # m³ that the robot must displace to float freely in its trim
     water_density: float
+    water_accelerates: bool  # whether the flow has a rate of change that forces must ask for
     gravity: float
     step: float
 
 
 Attach = Callable[[str], Attachment]
 """Finds a link by its name; raises an error that guesses the right one."""
+
+
+@dataclass(frozen=True)
+class Jet:
+    """The slipstream that a law makes, as fins behind it feel it."""
+
+    axis: NDArray[np.float64]  # (3,): of the thrust, in the axes of the body that carries it
+    diameter: float  # of the disc, m
+    thrust: int  # its place in the law's state
 
 
 @dataclass
@@ -181,8 +201,16 @@ class Law(Component):
     joint_damping: float = 0.0  # 1/s: the same of a drive, over the inertia that its joint feels
     center_of_mass: Vector3 | None = None  # where the law puts the link's centre of mass
     weightless: bool = False  # the law supplies the link's weight itself
+    wash: tuple[NDArray[np.float64], int] | None = (
+        None  # a field that it makes: its row, and the thrust's place in state
+    )
+    jet: Jet | None = None  # a slipstream that it makes
+    in_jet_of: str | None = None  # the actuator of the same vehicle whose slipstream it is in;
+    jet_place: int = 0  # and where its constants take it: `JET_BLOCK` and so on
     joint: str | None = None  # a law on this joint instead of on the link: it has no block
     joint_start: float = 0.0  # where that joint stands at the start
+    points_place: tuple[int, int] | None = None  # its force points, and the constant that takes those of the whole body
+    estimate: str = ""  # if its numbers were estimated: by which method, and how well
     armature: float = 0.0  # inertia of the drive that turns with the joint, kg m² or kg
     inertia_place: int | None = None  # of the constant that takes the inertia that the joint feels
     memory: NDArray[np.float64] = field(init=False, repr=False)  # the state: (n,), or (worlds, n) in a batch

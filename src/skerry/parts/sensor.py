@@ -22,9 +22,9 @@ Reading = TypeVar("Reading", covariant=True)
 class Truth(Protocol):
     """The noise-free instant of one robot; all that a sensor may see.
 
-    `sample_water` gives a `WaterSample` of the sea at points, now; `projection` leads from the world to the earth,
-    where the scenario says where it is. Poses and twists are in the world (ENU); a twist is that of the link's origin.
-    `before` means one step ago.
+    `sample_water` gives a `WaterSample` of the sea at points, now, and `water` the `Water` itself, for what it is like;
+    `projection` leads from the world to the earth, where the scenario says where it is. Poses and twists are in the
+    world (ENU); a twist is that of the link's origin. `before` means one step ago.
     """
 
     @property
@@ -35,6 +35,8 @@ class Truth(Protocol):
     def step(self) -> float: ...
     @property
     def gravity(self) -> float: ...
+    @property
+    def water(self) -> Any: ...
     @property
     def terrain(self) -> Any: ...
     @property

@@ -229,6 +229,8 @@ class Engine:
                 if int(compiled.body_rootid[compiled.dof_bodyid[axis]]) == body:
                     row[self._places["qvel"]][axis] = 0.0
                     row[self._places["qacc_warmstart"]][axis] = 0.0
+        if self.model.water_level is not None and self.model.water_level[0] == body:
+            row[self._places["userdata"].start + self.model.water_level[1]] = pose.position[2]
         self.refresh([world])
         moved = compiled.body_rootid == compiled.body_rootid[body]
         self._motion[world, 1, moved] = self._motion[world, 0, moved]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from skerry.physics.tree import Body, add_tree, carriers, combined_inertia, join
 from skerry.physics.wet_mass import check_explicit_step, joint_inertias, soften_contacts
 from skerry.terrain import ContactHeightfield, Terrain
 from skerry.water import Water
+from skerry.water.fields import BLOCK_PLACE, OWNER, THRUST_PLACE, FieldConfig, field_table
 
 INTEGRATORS = {"euler": "mjINT_EULER", "implicitfast": "mjINT_IMPLICITFAST", "rk4": "mjINT_RK4"}
 
@@ -59,6 +60,9 @@ class Model:
     law_slots: dict[tuple[str, str], tuple[int, int]]  # place of each law's state in userdata: start, count
     blocks: dict[int, int]  # start of the block of each wet body in userdata
     initial_userdata: NDArray[np.float64]
+    field_rows: list[NDArray[np.float64]] = field(default_factory=list)  # of all force fields, propellers' last
+    field_memory: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))  # the same, as native code reads it
+    water_level: tuple[int, int] | None = None  # the body that the surface follows, and where its height is in userdata
     joint_starts: dict[int, float] = field(default_factory=dict)  # position number → where a driven joint begins
 
     @cached_property
@@ -81,7 +85,13 @@ class Model:
 Laws = dict[str, tuple[str, Law]]  # name → the link that it acts on, and the law
 
 
-def assemble(bodies: Sequence[Body], water: Water, terrain: Terrain | None, options: Options) -> Model:
+def assemble(
+    bodies: Sequence[Body],
+    water: Water,
+    terrain: Terrain | None,
+    options: Options,
+    fields: Mapping[str, FieldConfig] | None = None,
+) -> Model:
     """Compile the world; every fault is a `SkerryError` in words."""
     spec = mujoco.MjSpec()
     _set_options(spec, options)
@@ -94,6 +104,15 @@ def assemble(bodies: Sequence[Body], water: Water, terrain: Terrain | None, opti
         on_links = {placed[body.name][link][0] for link, law in built[body.name].values() if law.joint is None}
         spec.nuserdata += laws.BLOCK * len(on_links)
         spec.nuserdata += sum(law.initial_state.size for _, law in built[body.name].values())
+    followed = next((body for body in bodies if body.name == water.follows), None)
+    if water.follows is not None:
+        if followed is None or followed.motion == "dynamic":
+            known = [body.name for body in bodies if body.motion != "dynamic"]
+            raise SkerryError(
+                f"water.surface.follow: there is no static or kinematic object {water.follows!r}; "
+                f"{did_you_mean(water.follows, known)}"
+            )
+        spec.nuserdata += 1
     spec.add_numeric(name=NUMERIC_NAME, size=2, data=[0.0, 0.0])
     try:
         compiled = spec.compile()
@@ -119,7 +138,12 @@ def assemble(bodies: Sequence[Body], water: Water, terrain: Terrain | None, opti
         {},
         np.zeros(compiled.nuserdata),
     )
-    _place_laws(model, built)
+    _place_laws(model, built, fields or {})
+    if followed is not None:
+        place = compiled.nuserdata - 1
+        water.follow_in(place)
+        model.initial_userdata[place] = followed.pose.position[2]
+        model.water_level = (model.roots[followed.name], place)
     return model
 
 
@@ -149,6 +173,7 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
             robot_mass,
             neutral,
             water.density,
+            water.accelerates,
             options.gravity,
             float(options.step),
         )
@@ -175,19 +200,31 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
     return build_all() if moved else built  # a law that moves a centre of mass moves it for the others too
 
 
-def _place_laws(model: Model, built: dict[str, Laws]) -> None:
+def _place_laws(model: Model, built: dict[str, Laws], fields: Mapping[str, FieldConfig]) -> None:
     """Lay out userdata, write the tables, and bind the program to the compiled model."""
     compiled, options = model.compiled, model.options
     on_links: dict[int, list[tuple[Law, int]]] = {}
     on_joints: list[tuple[Law, int, int]] = []
     added: dict[int, NDArray[np.float64]] = {}
+    owners: dict[int, int] = {}
+    rows: list[tuple[NDArray[np.float64], NDArray[np.float64] | None]] = []
+    for name, force_field in fields.items():
+        try:
+            rows.append((force_field.row(), force_field.volume.table()))
+        except SkerryError as error:
+            raise SkerryError(f"fields.{name}: {error}") from None
     place = 0
-    for owner, tree in built.items():
+    for number, (owner, tree) in enumerate(built.items()):
         for name, (link, law) in tree.items():
             body = model.links[owner][link].body
             if law.joint is None and body not in model.blocks:
                 model.blocks[body] = place
                 place += laws.BLOCK
+            owners[body] = number
+            if law.wash is not None:
+                wash, thrust = law.wash[0].copy(), law.wash[1]
+                wash[[OWNER, BLOCK_PLACE, THRUST_PLACE]] = number, model.blocks[body], place + thrust
+                rows.append((wash, None))
             size = law.initial_state.size
             model.law_slots[owner, name] = (place, size)
             model.initial_userdata[place : place + size] = law.initial_state
@@ -198,7 +235,16 @@ def _place_laws(model: Model, built: dict[str, Laws]) -> None:
             if law.added_mass is not None:
                 added[body] = added.get(body, np.zeros((6, 6))) + law.added_mass
             place += size
-    water = (model.water.address, model.water.table_address)
+    for owner, tree in built.items():
+        _find_jets(model, owner, tree)
+    table_in_fluids = partial(
+        table_of,
+        water=(model.water.address, model.water.table_address),
+        wind=(model.water.wind_address, model.water.wind_table_address),
+    )
+    field_memory, volumes = field_table(rows)
+    fields_address = field_memory.ctypes.data if rows else 0
+    model.field_memory, model.field_rows = field_memory, [row for row, _ in rows]
     implicit = 0.0 if options.integrator == "rk4" else float(options.step)
     ordered: list[tuple[int, int, NDArray[np.float64]]] = []
 
@@ -209,11 +255,23 @@ def _place_laws(model: Model, built: dict[str, Laws]) -> None:
             model.program.updates.append((law.update.address, table))
 
     for body, acting in on_links.items():
+        points = sum(law.points_place[0] for law, _ in acting if law.points_place is not None)
+        for law, _ in acting:
+            if law.points_place is not None:
+                law.constants[law.points_place[1]] = points
         axis, row = _axes_above(compiled, body)
         constants = link_constants(int(compiled.body_rootid[body]), axis, row, implicit, options.gravity)
         around = [(law, 0) for law in link_laws(constants)]
         for law, state in (*around, *acting):
-            add(law, table_of(law.constants, water=water, block=model.blocks[body], state=state, body=body))
+            table = table_in_fluids(
+                law.constants,
+                fields=fields_address,
+                owner=owners[body],
+                block=model.blocks[body],
+                state=state,
+                body=body,
+            )
+            add(law, table)
     felt = joint_inertias(compiled, added)
     for law, state, joint in on_joints:
         axis_number = int(compiled.jnt_dofadr[joint])
@@ -222,12 +280,17 @@ def _place_laws(model: Model, built: dict[str, Laws]) -> None:
             law.constants[law.inertia_place] = felt[axis_number]
         numbers = (int(compiled.jnt_qposadr[joint]), axis_number, diagonal)
         model.joint_starts[numbers[0]] = law.joint_start
-        add(law, table_of(np.append(law.constants, implicit), water=water, state=state, joint=numbers))
+        add(law, table_in_fluids(np.append(law.constants, implicit), state=state, joint=numbers))
     if ordered:
-        add(finish_law(), table_of(np.zeros(0), water=water))
+        add(finish_law(), table_in_fluids(np.zeros(0)))
     ordered.sort(key=lambda entry: entry[0])
     model.program.forces = [(address, table) for _, address, table in ordered]
-    model.program.keep = [model.water, *(law for tree in model.laws.values() for law in tree.values())]
+    model.program.keep = [
+        model.water,
+        field_memory,
+        *volumes,
+        *(law for tree in model.laws.values() for law in tree.values()),
+    ]
     if options.integrator == "rk4":
         check_explicit_step(
             compiled,
@@ -238,6 +301,22 @@ def _place_laws(model: Model, built: dict[str, Laws]) -> None:
         )
     soften_contacts(compiled, added)
     model.program.bind(compiled)
+
+
+def _find_jets(model: Model, owner: str, tree: Laws) -> None:
+    """Tell the laws of a tree that are in a slipstream where to find it."""
+    for name, (_, law) in tree.items():
+        if law.in_jet_of is None:
+            continue
+        link, maker = tree.get(f"actuators.{law.in_jet_of}", (None, None))
+        if link is None or maker is None or maker.jet is None:
+            known = [n.removeprefix("actuators.") for n, (_, other) in tree.items() if other.jet is not None]
+            hint = did_you_mean(law.in_jet_of, known) if known else "the vehicle has none"
+            raise SkerryError(f"{owner}.{name}: there is no propeller in water {law.in_jet_of!r}; {hint}")
+        block = model.blocks[model.links[owner][link].body]
+        thrust = model.law_slots[owner, f"actuators.{law.in_jet_of}"][0] + maker.jet.thrust
+        area = 0.25 * np.pi * maker.jet.diameter**2
+        law.constants[law.jet_place : law.jet_place + laws.JET_SIZE] = [block, thrust, *maker.jet.axis, area]
 
 
 def _axes_above(compiled: Any, body: int) -> tuple[list[int], list[int]]:

@@ -179,6 +179,9 @@ def table_of(
     constants: NDArray[np.float64],
     *,
     water: tuple[int, int],
+    wind: tuple[int, int],
+    fields: int = 0,
+    owner: int = 0,
     block: int = 0,
     state: int = 0,
     body: int = 0,
@@ -193,6 +196,8 @@ def table_of(
     header[laws.STATE_START] = state
     header[laws.CONSTANTS] = constants.size
     header[laws.WATER], header[laws.WATER_TABLE] = water
+    header[laws.WIND], header[laws.WIND_TABLE] = wind
+    header[laws.FIELDS], header[laws.OWNER] = fields, owner
     header[laws.TIME_OFFSET] = TIME_OFFSET
     header[laws.BODY] = body
     header[laws.LAYOUT] = DATA_OFFSETS.ctypes.data

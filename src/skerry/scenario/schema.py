@@ -16,6 +16,7 @@ from skerry.scenario.objects import ObjectConfig
 from skerry.scenario.pose import PoseConfig
 from skerry.terrain import TERRAINS
 from skerry.water import WaterConfig
+from skerry.water.fields import FieldConfig
 
 
 def _name(value: str) -> str:
@@ -41,6 +42,18 @@ class RobotConfig(Config):
     )
 
 
+class VisualizerConfig(Config):
+    """A pool of light particles that show the force fields."""
+
+    count: int = Field(100, ge=1, le=10_000)
+    lifetime: Positive = Field(1.0, description="s that a particle lives at most")
+    size: Positive = Field(0.1, description="m, for those who draw them")
+    trail: int = Field(10, ge=1, le=100, description="places of each that are remembered")
+    frequency: Rational = Field(Fraction(20), gt=0, description="Hz at which they move; at most once a step")
+    recycle_when_out: bool = Field(True, description="a particle that no field moves dies")
+    spawn_strictly_inside: bool = Field(False, description="born inside a field, not just in the box around it")
+
+
 class Scenario(Config):
     """A checked scenario: all that is needed to build a world, as data."""
 
@@ -53,6 +66,8 @@ class Scenario(Config):
     gravity: float = Field(9.81, ge=0, le=100, description="m/s²")
     reference: GeoReference | None = Field(None, description="the place on earth of the world's origin")
     water: WaterConfig = WaterConfig()
+    visualizer: VisualizerConfig | None = Field(None, description="particles that show the fields; none by default")
+    fields: dict[Name, FieldConfig] = Field({}, description="force fields, by name")
     terrain: of_kind(TERRAINS) | None = None  # type: ignore[valid-type]
     robots: dict[Name, RobotConfig] = {}  # noqa: RUF012
     objects: dict[Name, ObjectConfig] = {}  # noqa: RUF012

@@ -1,4 +1,4 @@
-"""A pressure sensor: the weight of the water above it, ρ g depth, and of the air if asked; now."""
+"""A pressure sensor: the weight of the water above it, waves and layers and all, and of the air if asked; now."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class PressureSensor(Sensor[PressureReading]):
         place = (truth.pose(config.link) @ self._offset).position
         sea = truth.sample_water(place)
         weight = float(sea.density) * truth.gravity
-        depth = max(float(sea.height) - float(place[2]), 0.0)
-        saturated = depth > config.max_depth
-        gauge = weight * min(depth, config.max_depth)
+        gauge = float(sea.pressure)
+        saturated = gauge > weight * config.max_depth
+        gauge = min(gauge, weight * config.max_depth)
         if not saturated:
             gauge += config.noise * noise.normal(truth.tick)
         atmosphere = ATMOSPHERE if config.include_atmosphere else 0.0

@@ -3,34 +3,91 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from skerry.core.config import Config, Positive, of_kind
-from skerry.core.errors import SkerryError
+from skerry.core.errors import DependencyError, SkerryError
 from skerry.core.kernels import call7, floats, load_word
-from skerry.water.flow import CURRENTS, DENSITY, FLOW, NEED_ALL, ROWS, SLOPE, SURFACES, FlowPart, flow
+from skerry.core.noise import Noise
+from skerry.water.column import AbsorptionConfig, Column, ProfileConfig, SoundSpeedConfig, check_sound_speed
+from skerry.water.flow import (
+    CURRENTS,
+    DENSITY,
+    FLOW,
+    FLOW_RATE,
+    HEAD,
+    HEIGHT,
+    IN_AIR,
+    MARK_OUTSIDE,
+    NEED_ALL,
+    NEED_FLOW,
+    NEED_FLOW_RATE,
+    NEED_HEAD,
+    NEED_SLOPE,
+    ROWS,
+    SLOPE,
+    SURFACES,
+    FlowConfig,
+    FlowPart,
+    flow,
+)
+from skerry.water.optics import OpticalType, Optics, optics_of
+from skerry.water.spectrum import Components
 from skerry.water.surfaces.flat import Flat
 
 
 @flow
 def sea(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
     """The whole sea: density, surface, then the currents, added up. Table: density, number of parts, (function, table)
-    each.
+    each; where the density changes with depth, a part after the surface writes it anew.
     """
-    rest = floats(out + 8 * SLOPE * count, (DENSITY - SLOPE) * count)
+    first = SLOPE if need & NEED_SLOPE else FLOW
+    last = DENSITY if need & (NEED_FLOW | NEED_FLOW_RATE) else FLOW
+    rest = floats(out + 8 * first * count, (last - first) * count)
     for i in range(rest.size):
         rest[i] = 0.0
     density = floats(out + 8 * DENSITY * count, count)
     for i in range(count):
         density[i] = floats(table, 1)[0]
+    if need & NEED_HEAD:
+        head = floats(out + 8 * HEAD * count, count)
+        for i in range(count):
+            head[i] = np.nan  # a surface with waves knows better than how far below it a point is
     for k in range(load_word(table + 8)):
         part = table + 16 + 16 * k
         call7(load_word(part), load_word(part + 8), userdata, time, need, count, points, out)
+    if need & NEED_HEAD:
+        height, z = floats(out + 8 * HEIGHT * count, count), floats(points + 16 * count, count)
+        head = floats(out + 8 * HEAD * count, count)
+        for i in range(count):
+            if np.isnan(head[i]):
+                head[i] = height[i] - z[i]
+
+
+@flow
+def air(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
+    """All wind: the height of the surface, and the winds, added up, in the rows of the flow; nothing under water.
+    Table: number of parts, (function, table) each, the surface first.
+    """
+    rest = floats(out + 8 * FLOW * count, 6 * count)
+    call7(load_word(table + 8), load_word(table + 16), userdata, time, 0, count, points, out)
+    for i in range(rest.size):
+        rest[i] = 0.0
+    for k in range(1, load_word(table)):
+        part = table + 8 + 16 * k
+        call7(load_word(part), load_word(part + 8), userdata, time, need | IN_AIR, count, points, out)
+    z = floats(points + 16 * count, count)
+    height = floats(out + 8 * HEIGHT * count, count)
+    for i in range(count):
+        if z[i] < height[i]:
+            for k in range(6):
+                rest[k * count + i] = 0.0
 
 
 @dataclass(frozen=True)
@@ -42,72 +99,268 @@ class WaterSample:
     velocity: NDArray[np.float64]  # (…, 3) of the water, m/s
     acceleration: NDArray[np.float64]  # (…, 3), m/s²
     density: NDArray[np.float64]  # kg/m³
+    pressure: NDArray[np.float64]  # of the water alone, Pa; 0 above it
+
+
+USUAL_DENSITY = 1025.0  # kg/m³; sea water at about 15 °C and 34 g/kg
 
 
 class WaterConfig(Config):
     """Settings of the sea."""
 
-    density: Positive = Field(1025.0, description="kg/m³; sea water at about 15 °C and 35 g/kg")
+    density: Positive | None = Field(None, description="kg/m³, everywhere; 1025 unless there is a profile")
+    profile: ProfileConfig | None = Field(None, description="temperature and salinity, which also give the density")
+    sound_speed: SoundSpeedConfig = SoundSpeedConfig()
+    absorption: AbsorptionConfig = AbsorptionConfig()
+    optical_type: OpticalType = Field("II", description="Jerlov's class of the water")
     surface: of_kind(SURFACES) = Flat()  # type: ignore[valid-type]
     currents: dict[str, of_kind(CURRENTS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+    winds: dict[str, of_kind(CURRENTS)] = Field(  # type: ignore[valid-type]
+        {}, description="the same kinds as currents, of the air above the water"
+    )
 
-    def build(self) -> Water:
+    @model_validator(mode="before")
+    @classmethod
+    def _usual_density(cls, given: Any) -> Any:
+        if isinstance(given, Mapping) and given.get("density") is None and given.get("profile") is None:
+            return {**given, "density": USUAL_DENSITY}
+        return given
+
+    @model_validator(mode="after")
+    def _fit(self) -> WaterConfig:
+        if self.density is not None and self.profile is not None:
+            raise ValueError(
+                "the density comes from the `profile`; leave `density` out (`null` if it is inherited), or the profile"
+            )
+        check_sound_speed(self.sound_speed, self.profile or ProfileConfig())
+        return self
+
+    def with_seed(self, seed: int) -> WaterConfig:
+        """The same settings with this seed wherever a seed was left out; parts of a kind get different ones."""
+
+        def with_own(group: str, parts: Mapping[str, FlowConfig]) -> dict[str, FlowConfig]:
+            own = {name: int(Noise(seed, f"{group}/{name}").uniform(0) * 2**52) for name in parts}
+            return {name: part.with_seed(own[name]) for name, part in parts.items()}
+
+        update = {"surface": self.surface.with_seed(seed)}
+        update |= {"currents": with_own("currents", self.currents), "winds": with_own("winds", self.winds)}
+        return self.model_copy(update=update)
+
+    def build(self, gravity: float) -> Water:
         """The sea."""
-        return Water(self)
+        return Water(self, gravity)
+
+
+_CALL = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)
+
+
+def _build_parts(group: str, configs: Mapping[str, FlowConfig], gravity: float) -> dict[str, FlowPart]:
+    built: dict[str, FlowPart] = {}
+    for name, config in configs.items():
+        try:
+            built[f"{group}.{name}"] = config.build(gravity)
+        except DependencyError as error:
+            raise DependencyError(f"water.{group}.{name}: {error}") from None
+        except SkerryError as error:
+            raise SkerryError(f"water.{group}.{name}: {error}") from None
+    return built
 
 
 class Water:
-    """The sea as a whole. `address` and `table_address` are what native laws call it by."""
+    """The sea as a whole, and the wind over it.
 
-    def __init__(self, config: WaterConfig) -> None:
+    `address` and `table_address` are what native laws call the sea by, `wind_address` and `wind_table_address` what
+    they call the wind by.
+    """
+
+    def __init__(self, config: WaterConfig, gravity: float) -> None:
         self.config = config
-        parts: list[FlowPart] = [
-            config.surface.build(),
-            *(current.build() for current in config.currents.values()),
+        self._gravity = gravity
+        surface: FlowPart = config.surface.build(gravity)
+        currents = _build_parts("currents", config.currents, gravity)
+        winds = _build_parts("winds", config.winds, gravity)
+        self.column = Column(config.profile or ProfileConfig(), config.density, config.sound_speed, config.absorption)
+        stratification = self.column.part()
+        self._parts = parts = [surface, *([stratification] if stratification else []), *currents.values()]
+        self._winds = [surface, *winds.values()]
+        self._refusing = [
+            (name, part, asked)
+            for group, asked in ((currents, 0), (winds, IN_AIR))
+            for name, part in group.items()
+            if part.refuses
         ]
-        self._parts = parts
         self._table = np.zeros(2 + 2 * len(parts))
-        self._table[0] = config.density
+        self._table[0] = self.density
         table_words = self._table.view(np.int64)
         table_words[1] = len(parts)
         for k, part in enumerate(parts):
             table_words[2 + 2 * k : 4 + 2 * k] = part.function.address, part.table.ctypes.data
         self.address: int = sea.address
         self.table_address: int = self._table.ctypes.data
-        self._call: Any = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)(sea.address)
+        self._call: Any = _CALL(sea.address)
+        words = [word for part in self._winds for word in (part.function.address, part.table.ctypes.data)]
+        self._wind_table = np.array([len(self._winds), *words], np.int64)
+        self.wind_address: int = air.address
+        self.wind_table_address: int = self._wind_table.ctypes.data
+        self._call_wind: Any = _CALL(air.address)
+
+    @property
+    def waves(self) -> Components | None:
+        """The components of the surface, if it has waves: all that is needed to draw it."""
+        return self._parts[0].waves
+
+    @property
+    def follows(self) -> str | None:
+        """The object whose height the surface has, if any."""
+        return self._parts[0].follows
+
+    def follow_in(self, place: int) -> None:
+        """Read that object's height at this place in userdata."""
+        self._parts[0].table[1] = place
+
+    @property
+    def accelerates(self) -> bool:
+        """Whether the flow anywhere has a rate of change."""
+        return any(part.accelerates for part in self._parts)
+
+    @property
+    def refuses(self) -> bool:
+        """Whether there are places where a current or wind has no answer; see `check_points`."""
+        return bool(self._refusing)
 
     @property
     def density(self) -> float:
-        """The density of the water, kg/m³."""
-        return self.config.density
+        """The density of the water at the surface, kg/m³."""
+        return float(self.column.densities[0])
+
+    @property
+    def optics(self) -> Optics:
+        """What the water does to light."""
+        return optics_of(self.config.optical_type)
 
     def sample(
         self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None, need: int = NEED_ALL
     ) -> WaterSample:
         """The sea at points (…, 3) in the world; `state` is the engine's userdata, for parts that have a state."""
-        given = np.asarray(points, np.float64)
-        if given.shape[-1:] != (3,):
-            raise SkerryError(f"points must have 3 coordinates each, but have the shape {given.shape}")
-        shape = given.shape[:-1]
-        rows = np.ascontiguousarray(given.reshape(-1, 3).T)
-        count = rows.shape[1]
-        out = np.empty((ROWS, count))
-        instant = np.array([time], np.float64)
-        userdata = np.zeros(1) if state is None else state
-        if count:
-            self._call(
-                self.table_address,
-                userdata.ctypes.data,
-                instant.ctypes.data,
-                need,
-                count,
-                rows.ctypes.data,
-                out.ctypes.data,
-            )
+        shape, rows = _rows(points)
+        if self.follows is not None and state is None:
+            raise SkerryError("the surface follows an object, which only the world knows: ask `world.sample_water`")
+        if need & (NEED_FLOW | NEED_FLOW_RATE):
+            self._check(rows, time, state, 0)
+        out = _ask(self._call, self.table_address, rows, time, state, need)
         return WaterSample(
             out[0].reshape(shape),
             out[SLOPE:FLOW].T.reshape(*shape, 2),
             out[FLOW : FLOW + 3].T.reshape(*shape, 3),
             out[FLOW + 3 : FLOW + 6].T.reshape(*shape, 3),
             out[DENSITY].reshape(shape),
+            (self._gravity * self.column.mass_above(out[HEAD] if need & NEED_HEAD else 0.0 * out[0])).reshape(shape),
         )
+
+    def depth(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """How far points (…, 3) are below the surface, m; 0 above it."""
+        below = self.sample(points, time, state, need=0).height - np.asarray(points, np.float64)[..., 2]
+        return np.maximum(below, 0.0)
+
+    def temperature(
+        self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Of the water at points (…, 3), °C."""
+        return self.column.temperature(self.depth(points, time, state))
+
+    def salinity(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Of the water at points (…, 3), g/kg (practical salinity)."""
+        return self.column.salinity(self.depth(points, time, state))
+
+    def sound_speed(
+        self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """At points (…, 3), m/s."""
+        return self.column.sound_speed(self.depth(points, time, state))
+
+    def absorption_db_per_km(
+        self,
+        frequency_hz: ArrayLike,
+        points: ArrayLike,
+        time: float,
+        state: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """Of sound at points (…, 3), dB/km."""
+        return self.column.absorption_db_per_km(frequency_hz, self.depth(points, time, state))
+
+    def sample_wind(
+        self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """The velocity of the air at points (…, 3) in the world, m/s; nothing under water."""
+        shape, rows = _rows(points)
+        self._check(rows, time, state, IN_AIR)
+        out = _ask(self._call_wind, self.wind_table_address, rows, time, state, NEED_FLOW)
+        return out[FLOW:FLOW_RATE].T.reshape(*shape, 3)
+
+    def check_points(
+        self,
+        points: ArrayLike,
+        time: float,
+        names: Sequence[str] = (),
+        state: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Raise an error that names the first point (…, 3) where a current or wind refuses to answer."""
+        rows = _rows(points)[1]
+        for in_air in (0, IN_AIR):
+            self._check(rows, time, state, in_air, names)
+
+    def _check(
+        self,
+        rows: NDArray[np.float64],
+        time: float,
+        state: NDArray[np.float64] | None,
+        in_air: int,
+        names: Sequence[str] = (),
+    ) -> None:
+        surface = self._parts[0]
+        for part_name, part, asked in self._refusing:
+            if asked != in_air:
+                continue
+            out = _ask(_CALL(surface.function.address), surface.table.ctypes.data, rows, time, state, 0)
+            out[FLOW:DENSITY] = 0.0
+            need = NEED_FLOW | MARK_OUTSIDE | in_air
+            _ask(_CALL(part.function.address), part.table.ctypes.data, rows, time, state, need, out)
+            outside = np.isnan(out[FLOW])
+            if in_air:
+                outside &= rows[2] >= out[HEIGHT]
+            if outside.any():
+                first = int(np.argmax(outside))
+                who = names[first] if names else "a point that was asked for"
+                x, y, z = rows[:, first]
+                raise SkerryError(
+                    f"{who} at ({x:.6g}, {y:.6g}, {z:.6g}) m and {time:.6g} s is outside the grid of "
+                    f"water.{part_name}, which refuses that; a larger grid, a `volume` to limit it to, or `outside: "
+                    "clamp` or `zero` help"
+                )
+
+
+def _rows(points: ArrayLike) -> tuple[tuple[int, ...], NDArray[np.float64]]:
+    """The shape of points (…, 3), and their coordinates as three rows."""
+    given = np.asarray(points, np.float64)
+    if given.shape[-1:] != (3,):
+        raise SkerryError(f"points must have 3 coordinates each, but have the shape {given.shape}")
+    return given.shape[:-1], np.ascontiguousarray(given.reshape(-1, 3).T)
+
+
+def _ask(
+    call: Any,
+    table: int,
+    rows: NDArray[np.float64],
+    time: float,
+    state: NDArray[np.float64] | None,
+    need: int,
+    out: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """What a native function answers at points: rows of a sample."""
+    count = rows.shape[1]
+    answer = np.empty((ROWS, count)) if out is None else out
+    instant = np.array([time], np.float64)
+    userdata = np.zeros(1) if state is None else state
+    if count:
+        call(table, userdata.ctypes.data, instant.ctypes.data, need, count, rows.ctypes.data, answer.ctypes.data)
+    return answer

@@ -26,6 +26,7 @@ from skerry.scenario.vehicle import Vehicle
 from skerry.terrain import Terrain
 from skerry.world.batch import Batch
 from skerry.world.hooks import ForceFunction, PythonForce
+from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot, RobotTruth
 from skerry.world.sensing import MountedSensor
 from skerry.world.world import MountedController, World
@@ -95,7 +96,26 @@ def build_world(
         )
         for name in scenario.objects
     }
-    return World(scenario, engine, clock, model.water, terrain, robots, objects, controllers, list(hooks.values()))
+    return World(
+        scenario,
+        engine,
+        clock,
+        model.water,
+        terrain,
+        robots,
+        objects,
+        controllers,
+        list(hooks.values()),
+        _particles(scenario, model),
+    )
+
+
+def _particles(scenario: Scenario, model: Model) -> FieldParticles | None:
+    if scenario.visualizer is None:
+        return None
+    washes = [None] * (len(model.field_rows) - len(scenario.fields))
+    fields = [*scenario.fields.values(), *washes]
+    return FieldParticles(scenario.visualizer, model.field_memory, model.field_rows, fields, model.water, scenario.seed)
 
 
 def build_batch(
@@ -119,6 +139,11 @@ def build_batch(
         key = _with_seeds(loaded.scenario).model_dump_json(exclude={"seed"})
         if key not in models:
             model, _, actuators = _assemble(loaded, {})
+            if model.water.refuses:
+                raise SkerryError(
+                    "a batch steps too many worlds at once to watch a grid that refuses what is outside; give the "
+                    "currents and winds `outside: clamp` or `zero`"
+                )
             models[key] = (model, actuators)
         chosen.append(models[key])
     engine = Engine([model for model, _ in chosen], threads)
@@ -148,9 +173,8 @@ def _command(scenario: Scenario, actuators: Actuators) -> None:
 
 def _with_seeds(scenario: Scenario) -> Scenario:
     """The scenario with its seed given to the parts that take theirs from it."""
-    if scenario.terrain is None:
-        return scenario
-    return scenario.model_copy(update={"terrain": scenario.terrain.with_seed(scenario.seed)})
+    terrain = None if scenario.terrain is None else scenario.terrain.with_seed(scenario.seed)
+    return scenario.model_copy(update={"terrain": terrain, "water": scenario.water.with_seed(scenario.seed)})
 
 
 def _hooks(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) -> dict[str, PythonForce]:
@@ -166,7 +190,7 @@ def _assemble(
 ) -> tuple[Model, Terrain | None, dict[str, dict[str, Actuator]]]:
     """Compile the model of a scenario."""
     scenario = _with_seeds(loaded.scenario)
-    water = scenario.water.build()
+    water = scenario.water.build(scenario.gravity)
     terrain: Terrain | None = None if scenario.terrain is None else scenario.terrain.build()
     bodies = []
     actuators: dict[str, dict[str, Actuator]] = {}
@@ -201,7 +225,7 @@ def _assemble(
             Body(name, thing.robot(name), thing.pose.build(), laws, motion=thing.motion, friction=thing.friction)
         )
     options = Options(scenario.step, scenario.integrator, scenario.gravity)
-    return assemble(bodies, water, terrain, options), terrain, actuators
+    return assemble(bodies, water, terrain, options, scenario.fields), terrain, actuators
 
 
 def _frozen(vehicle: Vehicle) -> frozenset[str]:

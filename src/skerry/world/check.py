@@ -7,6 +7,7 @@ from pathlib import Path
 from skerry.core.errors import SkerryError
 from skerry.scenario.vehicle import find_vehicle
 from skerry.world.build import build_world
+from skerry.world.world import World
 
 
 def check_file(name: str) -> str:
@@ -22,9 +23,22 @@ def check_file(name: str) -> str:
             robot = world.robots["vehicle"]
             return (
                 f"a vehicle with {len(robot.links)} links, {len(robot.forces)} forces and {len(robot.sensors)} sensors"
+                + _estimates(world)
             )
     with build_world(name) as world:
         scenario = world.scenario
         return (
             f"a scenario with {len(scenario.robots)} robots and {len(scenario.objects)} objects; step {scenario.step} s"
+            + _estimates(world)
         )
+
+
+def _estimates(world: World) -> str:
+    """What was estimated from shapes, by which method, and how well."""
+    lines = [
+        f"\n  {robot.name}.forces.{name}: estimated: {law.estimate}"
+        for robot in world.robots.values()
+        for name, law in robot.forces.items()
+        if law.estimate
+    ]
+    return "".join(lines)

@@ -21,6 +21,7 @@ from skerry.scenario import Scenario
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
 from skerry.world.hooks import PythonForce
+from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot, RobotTruth
 from skerry.world.sensing import MountedSensor
 
@@ -65,6 +66,7 @@ class World:
         objects: dict[str, Object],
         controllers: list[MountedController],
         hooks: list[PythonForce],
+        particles: FieldParticles | None = None,
     ) -> None:
         self.scenario = scenario
         self.water = water
@@ -77,6 +79,8 @@ class World:
         self._actuators: list[Actuator] = [part for robot in robots.values() for part in robot.actuators.values()]
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._hooks = hooks
+        self.particles = particles
+        self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, scenario.step)
 
     # -------------------------------------------------------------------------------------------- time
 
@@ -105,6 +109,7 @@ class World:
                     mounted.act()
             until = min([end, *self._due_after(self.tick)])
             self._step(until - self.tick)
+            self._move_particles()
             for actuator in self._actuators:
                 if actuator.watchdog.bites():
                     actuator.reset()
@@ -114,8 +119,10 @@ class World:
 
     def _due_after(self, tick: int) -> Iterator[int]:
         """The ticks at which something must happen in Python."""
-        if self._hooks:
+        if self._hooks or self.water.refuses:
             yield tick + 1
+        if self._particle_rate is not None:
+            yield self._particle_rate.next_due(tick)
         for mounted in self._controllers:
             yield mounted.rate.next_due(tick)
         for actuator in self._actuators:
@@ -125,7 +132,14 @@ class World:
             if sensor.wanted:
                 yield sensor.rate.next_due(tick)
 
+    def _move_particles(self) -> None:
+        if self.particles is not None and self._particle_rate is not None and self._particle_rate.is_due(self.tick):
+            seconds = 1.0 / float(self._particle_rate.frequency)
+            self.particles.advance(seconds, self.time, self._engine.part("userdata")[0])
+
     def _step(self, steps: int) -> None:
+        if self.water.refuses:
+            self._check_places()
         before = self._engine.states.copy() if self._hooks else None
         errors = self._engine.advance(steps)
         if before is not None and any(hook.error is not None for hook in self._hooks):
@@ -138,11 +152,24 @@ class World:
         for error in errors.values():
             raise error
 
+    def _check_places(self) -> None:
+        """Raise an error if something that moves is where the water or the wind has no answer."""
+        moving = [name for name, thing in self.scenario.objects.items() if thing.motion == "dynamic"]
+        trees = {f"the robot {name!r}": robot for name, robot in self.robots.items()}
+        trees |= {f"the object {name!r}": self.objects[name] for name in moving}
+        if trees:
+            places = [tree.pose.position for tree in trees.values()]
+            self.water.check_points(places, self.time, list(trees), self._engine.part("userdata")[0])
+
     # -------------------------------------------------------------------------------------------- looking and touching
 
     def sample_water(self, points: np.typing.ArrayLike) -> WaterSample:
         """The sea at points (…, 3), now."""
         return self.water.sample(points, self.time, self._engine.part("userdata")[0])
+
+    def sample_wind(self, points: np.typing.ArrayLike) -> np.typing.NDArray[np.float64]:
+        """The velocity of the air at points (…, 3), now; nothing under water."""
+        return self.water.sample_wind(points, self.time, self._engine.part("userdata")[0])
 
     def teleport(self, name: str, pose: Pose) -> None:
         """Put a robot or object somewhere else, at rest; its joints stay as they are bent, their velocities zero."""
@@ -160,6 +187,8 @@ class World:
         for name, robot in self.robots.items():
             for group in ("actuators", "sensors", "controllers"):
                 found += [(f"{name}/{group}/{part}", component) for part, component in getattr(robot, group).items()]
+        if self.particles is not None:
+            found.append(("particles", self.particles))
         return found
 
     def snapshot(self) -> Snapshot:

@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
-from skerry.core.config import Config, Matrix6, Positive, Vector6
+from skerry.core.config import Matrix6, Vector6
 from skerry.core.kernels import floats, stack_floats
 from skerry.parts.law import (
     BIAS,
@@ -30,6 +30,7 @@ from skerry.parts.law import (
     law,
     turned_shift,
 )
+from skerry.physics.shapes import Ellipsoid, SlenderHull
 
 
 @law
@@ -51,42 +52,13 @@ def carry_water(model: int, data: int, table: int) -> None:
     add_inertia(block, constants_of(table), share, v, bias)
 
 
-class Spheroid(Config):
-    """A body that is near enough a prolate spheroid along its x axis; the displaced volume may differ from its own."""
-
-    length: Positive = Field(description="m")
-    diameter: Positive = Field(description="m")
-    volume: Positive | Literal["neutral"] | None = Field(
-        None, description="displaced, m³; the spheroid's own by default, or `neutral`: the robot's in its trim"
-    )
-
-    @model_validator(mode="after")
-    def _prolate(self) -> Spheroid:
-        if self.length <= self.diameter:
-            raise ValueError("must be longer than wide")
-        return self
-
-    def added_mass(self, density: float, neutral: float) -> NDArray[np.float64]:
-        """The added-mass matrix by Lamb's coefficients (Fossen 2021, eq. 8.106 to 8.112)."""
-        a, b = 0.5 * self.length, 0.5 * self.diameter
-        volume = neutral if self.volume == "neutral" else (self.volume or 4 / 3 * np.pi * a * b**2)
-        e = np.sqrt(1 - (b / a) ** 2)
-        logarithm = np.log((1 + e) / (1 - e))
-        alpha = 2 * (1 - e**2) / e**3 * (0.5 * logarithm - e)
-        beta = 1 / e**2 - (1 - e**2) / (2 * e**3) * logarithm
-        along, across = alpha / (2 - alpha), beta / (2 - beta)
-        about = e**4 * (beta - alpha) / ((2 - e**2) * (2 * e**2 - (2 - e**2) * (beta - alpha)))
-        mass = density * volume
-        turning = about * mass * (a**2 + b**2) / 5
-        return np.diag([along * mass, across * mass, across * mass, 0.0, turning, turning])
-
-
 class AddedMass(LawConfig):
-    """Added mass about `position`: six positive numbers, a symmetric 6×6 (kg, kg m, kg m²), or that of a shape."""
+    """Added mass about `position`: six positive numbers, a symmetric 6×6 (kg, kg m, kg m²), or estimated of a shape."""
 
     kind: Literal["added_mass"] = "added_mass"
     matrix: Vector6 | Matrix6 | None = None
-    spheroid: Spheroid | None = None
+    ellipsoid: Ellipsoid | None = None
+    slender: SlenderHull | None = None
 
     @field_validator("matrix")
     @classmethod
@@ -102,19 +74,20 @@ class AddedMass(LawConfig):
 
     @model_validator(mode="after")
     def _one_form(self) -> AddedMass:
-        if (self.matrix is None) == (self.spheroid is None):
-            raise ValueError("give either `matrix` or `spheroid`")
+        if sum(form is not None for form in (self.matrix, self.ellipsoid, self.slender)) != 1:
+            raise ValueError("give either `matrix`, `ellipsoid` or `slender`")
         return self
 
     def build(self, at: Attachment) -> Law:
         to_point = turned_shift(self.place(at))
-        if self.spheroid is not None:
-            own = self.spheroid.added_mass(at.water_density, at.neutral_volume)
+        shape = self.ellipsoid or self.slender
+        if shape is not None:
+            own = shape.added_mass(at.water_density, at.neutral_volume)
         else:
             assert self.matrix is not None
             own = full_matrix(self.matrix)
         matrix = to_point.T @ (0.5 * (own + own.T)) @ to_point
-        return Law(matrix, force=carry_water, added_mass=matrix)
+        return Law(matrix, force=carry_water, added_mass=matrix, estimate=shape.METHOD if shape is not None else "")
 
 
 def full_matrix(value: Vector6 | Matrix6) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from skerry.core.config import Matrix6, Vector6
 from skerry.core.kernels import floats, kernel, stack_floats
@@ -30,6 +30,7 @@ from skerry.parts.law import (
     turned_shift,
 )
 from skerry.physics.laws.added_mass import full_matrix
+from skerry.physics.shapes import SlenderHull
 
 REFERENCE_SPEED = 5.0  # m/s and rad/s: up to here an explicit step (RK4) must be stable; few vehicles are faster
 ZERO: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -102,6 +103,7 @@ class Damping(LawConfig):
     kind: Literal["damping"] = "damping"
     linear: Vector6 | Matrix6 = ZERO
     quadratic: Vector6 | Matrix6 = ZERO
+    slender: SlenderHull | None = Field(None, description="a hull whose quadratic damping is estimated and added")
 
     @field_validator("linear", "quadratic")
     @classmethod
@@ -112,6 +114,8 @@ class Damping(LawConfig):
 
     def build(self, at: Attachment) -> Law:
         linear, quadratic = full_matrix(self.linear), full_matrix(self.quadratic)
+        if self.slender is not None:
+            quadratic = quadratic + np.diag(self.slender.quadratic_damping(at.water_density))
         positive = implicit_part(linear)
         to_point = turned_shift(self.place(at))
         at_origin = float(np.array_equal(to_point, np.eye(6)))
@@ -120,7 +124,8 @@ class Damping(LawConfig):
         constants = np.concatenate(
             [m.ravel() for m in (linear, quadratic, positive, to_point)] + [np.array([at_origin])]
         )
-        return Law(constants, force=resist, damping=to_point.T @ fastest @ to_point)
+        estimate = self.slender.METHOD if self.slender is not None else ""
+        return Law(constants, force=resist, damping=to_point.T @ fastest @ to_point, estimate=estimate)
 
 
 def implicit_part(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -20,9 +20,11 @@ from skerry.core.kernels import call7, floats, load_word, stack_floats, words
 from skerry.core.mesh_files import read_mesh
 from skerry.core.meshes import closed_volume
 from skerry.parts.law import (
+    FIELDS,
     GRAVITY,
     HEADER,
     IMMERSION,
+    OWNER,
     POSITION,
     ROTATION,
     STATE_START,
@@ -43,10 +45,13 @@ from skerry.parts.law import (
     law,
 )
 from skerry.water import flow
+from skerry.water.fields import add_fields
+from skerry.water.flow import NEED_FLOW_RATE
 
-CHUNK = 64  # points that are looked up in the water at once
-# count, volume share, ramp, cap share, custom force share (3), mass share, start; then x, y, z, density of each point
-SETTINGS = 9
+CHUNK = 128  # points that are looked up in the water at once
+# count, volume share, ramp, cap share, custom force share (3), mass share, start, need,
+# the ball around the points (4), the number of all points of the body; then x, y, z, density of each
+SETTINGS = 15
 
 
 @law
@@ -66,10 +71,16 @@ def push_points(model: int, data: int, table: int) -> None:
     R = block[ROTATION : ROTATION + 9]
     X, Y, Z = block[POSITION], block[POSITION + 1], block[POSITION + 2]
     g = block[GRAVITY]
-    points = stack_floats(3 * 64)
-    sample = stack_floats(10 * 64)
+    points = stack_floats(3 * 128)
+    sample = stack_floats(10 * 128)
+    depths = stack_floats(128)
+    pushes = stack_floats(3 * 128)
     fx, fy, fz = constants[4], constants[5], constants[6] - mass * g
-    sum_fz = wet = tx = ty = tz = 0.0
+    need = int(constants[9])
+    bx, by, bz = constants[10], constants[11], constants[12]
+    ball_x, ball_y = X + R[0] * bx + R[1] * by + R[2] * bz, Y + R[3] * bx + R[4] * by + R[5] * bz
+    ball_z = Z + R[6] * bx + R[7] * by + R[8] * bz
+    sum_fx = sum_fy = sum_fz = wet = tx = ty = tz = 0.0
     touching = 0.0
     first = 0
     while first < count:
@@ -80,9 +91,19 @@ def push_points(model: int, data: int, table: int) -> None:
             where[i] = X + R[0] * x + R[1] * y + R[2] * z
             where[n + i] = Y + R[3] * x + R[4] * y + R[5] * z
             where[2 * n + i] = Z + R[6] * x + R[7] * y + R[8] * z
-        call7(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET], 0, n, points, sample)
+        call7(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET], need, n, points, sample)
         height = floats(sample + 8 * flow.HEIGHT * n, n)
         around = floats(sample + 8 * flow.DENSITY * n, n)
+        rate = floats(sample + 8 * flow.FLOW_RATE * n, 3 * n)
+        under, pushed = floats(depths, n), floats(pushes, 3 * n)
+        if header[FIELDS] != 0:
+            for i in range(n):
+                under[i] = height[i] - where[2 * n + i]
+            for i in range(3 * n):
+                pushed[i] = 0.0
+            add_fields(
+                header[FIELDS], header[OWNER], userdata, ball_x, ball_y, ball_z, constants[13], n, where, under, pushed
+            )
         for i in range(n):
             depth = height[i] - where[2 * n + i] + start
             if ramp > 0.0:
@@ -90,20 +111,30 @@ def push_points(model: int, data: int, table: int) -> None:
             else:
                 share = 1.0 if depth > 0.0 else 0.0
             rho = density[first + i] if density[first + i] > 0.0 else around[i]
-            lift = fz + min(rho * g * volume * share, cap)
-            applied[first + i] = fx
-            applied[count + first + i] = fy
+            push_x, push_y, lift = fx, fy, fz + min(rho * g * volume * share, cap)
+            if need:
+                carried = rho * volume * share
+                push_x += carried * rate[i]
+                push_y += carried * rate[n + i]
+                lift += carried * rate[2 * n + i]
+            if header[FIELDS] != 0:
+                push_x += pushed[i] / constants[14]
+                push_y += pushed[n + i] / constants[14]
+                lift += pushed[2 * n + i] / constants[14]
+            applied[first + i] = push_x
+            applied[count + first + i] = push_y
             applied[2 * count + first + i] = lift
             wet += share
             if depth > 0.0:
                 touching = 1.0
             dx, dy, dz = where[i] - X, where[n + i] - Y, where[2 * n + i] - Z
+            sum_fx += push_x
+            sum_fy += push_y
             sum_fz += lift
-            tx += dy * lift - dz * fy
-            ty += dz * fx - dx * lift
-            tz += dx * fy - dy * fx
+            tx += dy * lift - dz * push_y
+            ty += dz * push_x - dx * lift
+            tz += dx * push_y - dy * push_x
         first += n
-    sum_fx, sum_fy = fx * count, fy * count
     # several sets of points on one body: the share under water is that of their volumes together
     first_set = block[VOLUME] == 0.0
     block[VOLUME] += volume * count
@@ -182,12 +213,16 @@ class ForcePoints(LawConfig):
         ramp = self.depth_before_submerged + self.height_before_dry
         settings = [count, volume / count, ramp, (self.max_buoyancy or np.inf) / count]
         settings += [*(np.array(self.custom_force) / count), mass / count, self.height_before_dry]
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        radius = float(np.linalg.norm(points - middle, axis=1).max())
+        settings += [NEED_FLOW_RATE if at.water_accelerates else 0, *middle, radius, count]
         mean = points.mean(axis=0)
         law = ForcePointsLaw(
             np.concatenate([np.array(settings), points.T.ravel(), density]),
             force=push_points,
             initial_state=np.zeros(3 * count),
             phase=IMMERSION,
+            points_place=(count, 14),
             center_of_mass=(mean[0], mean[1], mean[2]) if self.automatic_center_of_gravity else None,
             weightless=self.gravity,
         )

@@ -1,4 +1,4 @@
-"""A current that is the same everywhere in the water and at all times."""
+"""A current that is the same everywhere in its volume and at all times."""
 
 from __future__ import annotations
 
@@ -10,16 +10,31 @@ from pydantic import model_validator
 from skerry.core.config import NonNegative, Vector3
 from skerry.core.frames import heading_to_yaw
 from skerry.core.kernels import floats
-from skerry.water.flow import FLOW, NEED_FLOW, CurrentConfig, FlowPart, flow
+from skerry.water.flow import (
+    FLOW,
+    HEIGHT,
+    NEED_FLOW,
+    CurrentConfig,
+    FlowPart,
+    flow,
+    height_in_fluid,
+    is_in_volume,
+    own_constants,
+)
 
 
 @flow
 def uniform(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    if need & NEED_FLOW:
-        velocity = floats(table, 3)
-        u = floats(out + 8 * FLOW * count, 3 * count)
-        for k in range(3):
-            for i in range(count):
+    """Constants: the velocity."""
+    if not need & NEED_FLOW:
+        return
+    velocity = own_constants(table, 3)
+    x, y, z = floats(points, count), floats(points + 8 * count, count), floats(points + 16 * count, count)
+    height = floats(out + 8 * HEIGHT * count, count)
+    u = floats(out + 8 * FLOW * count, 3 * count)
+    for i in range(count):
+        if is_in_volume(table, x[i], y[i], height_in_fluid(need, z[i], height[i])):
+            for k in range(3):
                 u[k * count + i] += velocity[k]
 
 
@@ -48,5 +63,5 @@ class Uniform(CurrentConfig):
         yaw = heading_to_yaw(self.heading_deg)
         return float(self.speed * np.cos(yaw)), float(self.speed * np.sin(yaw)), 0.0
 
-    def build(self) -> FlowPart:
-        return FlowPart(uniform, np.array(self.vector()))
+    def build(self, gravity: float) -> FlowPart:
+        return FlowPart(uniform, self.limited(self.vector()))

@@ -1,10 +1,11 @@
-"""A flat surface at any level."""
+"""A flat surface at any level, or at that of an object, as of a lock or a tank that is filled."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from skerry.core.kernels import floats
 from skerry.water.flow import HEIGHT, FlowPart, SurfaceConfig, flow
@@ -12,7 +13,10 @@ from skerry.water.flow import HEIGHT, FlowPart, SurfaceConfig, flow
 
 @flow
 def flat(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    level = floats(table, 1)[0]
+    settings = floats(table, 2)
+    level = settings[0]
+    if settings[1] >= 0.0:
+        level += floats(userdata + 8 * int(settings[1]), 1)[0]
     height = floats(out + 8 * HEIGHT * count, count)
     for i in range(count):
         height[i] = level
@@ -22,7 +26,8 @@ class Flat(SurfaceConfig):
     """A flat surface; `level` is its height in the world, m."""
 
     kind: Literal["flat"] = "flat"
-    level: float = 0.0
+    level: float = Field(0.0, description="m; above the object, if it follows one")
+    follow: str | None = Field(None, description="a static or kinematic object whose height the surface has")
 
-    def build(self) -> FlowPart:
-        return FlowPart(flat, np.array([self.level]))
+    def build(self, gravity: float) -> FlowPart:
+        return FlowPart(flat, np.array([self.level, -1.0]), follows=self.follow)

@@ -1,0 +1,57 @@
+"""A control surface: a fin on a hinge."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from skerry.actuators.hinge import Hinge
+from skerry.actuators.joints import JointActuatorConfig
+from skerry.core.config import Positive
+from skerry.parts.actuator import Actuator
+from skerry.parts.law import Attach, Law
+from skerry.physics.laws.fin import FinShape
+
+
+class ControlSurfaceActuator(Actuator):
+    """Commanded by `angle=`, rad, of its hinge."""
+
+    keyword = "angle"
+
+    def __init__(self, config: ControlSurface, hinge: Actuator, fin: Law) -> None:
+        laws = [*hinge.laws, (config.link, fin)]
+        super().__init__(laws, hinge.limits, hinge.reset_value, config.expected_frequency)
+        self._hinge = hinge
+
+    @property
+    def wanted(self) -> float:
+        return self._hinge.wanted
+
+    @property
+    def feedback(self) -> float:
+        return self._hinge.feedback
+
+    def _set(self, value: float) -> None:
+        self._hinge._set(value)
+
+
+class ControlSurface(JointActuatorConfig, FinShape):
+    """A fin on a revolute joint: `position` is its centre of pressure, x of the mount to its front, y its span."""
+
+    kind: Literal["control_surface"] = "control_surface"
+    maximum: Positive | None = Field(None, description="largest angle either way, rad; never beyond the joint's own")
+    reverse: bool = Field(False, description="turn the other way than commanded")
+
+    def build(self, attach: Attach) -> Actuator:
+        at = attach(self.link)
+        hinge = Hinge(
+            link=self.link,
+            expected_frequency=self.expected_frequency,
+            frequency_hz=self.frequency_hz,
+            damping_ratio=self.damping_ratio,
+            armature=self.armature,
+            maximum=self.maximum,
+            reverse=self.reverse,
+        ).build(attach)
+        return ControlSurfaceActuator(self, hinge, self.law_at(at.offset @ self.offset(), at.water_density))

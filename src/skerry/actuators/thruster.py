@@ -1,0 +1,169 @@
+"""A thruster that is known by a curve: force over throttle, measured at rest, as a polynomial or as a table.
+
+The throttle follows its command with a first-order lag; the force is that of the curve, which takes the same native
+form whatever it came from: a fine table of throttle, linear between its nodes. It falls with the share of the disc that
+is out of the water. The body feels −Q about the shaft, with Q = c T. How fast the thruster moves through the water does
+not change the force; for that take a propeller with its open-water curve.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from skerry.actuators.thrust_curves import HALF_PULSE, MIDDLE_PULSE, NODES, THROTTLES, ThrustCurve, ThrustModel
+from skerry.core.config import NonNegative, Positive
+from skerry.core.frames import Pose
+from skerry.parts.actuator import Actuator, ActuatorConfig
+from skerry.parts.law import (
+    POSITION,
+    ROTATION,
+    SURFACE,
+    WRENCH,
+    Attach,
+    Jet,
+    Law,
+    add_force_at,
+    block_of,
+    constants_of,
+    law,
+    state_of,
+)
+from skerry.water.fields import PropellerField
+
+WANTED, THROTTLE, ANGLE, THRUST, TORQUE, COUNT = range(6)  # the state: throttles, rad, N, N m
+X, Y, Z, AX, AY, AZ, SENSE, DIAMETER, TORQUE_PER_THRUST, LAG, STEP, FORCES = range(12)
+SPEEDS = FORCES + NODES  # two curves over throttle: N from FORCES on, rad/s of the shaft from here on
+CONSTANTS = SPEEDS + NODES
+
+
+@law
+def spin_up(model: int, data: int, table: int) -> None:
+    """Let the throttle follow the command, first order; exact for a command that holds."""
+    state = state_of(data, table, COUNT)
+    c = constants_of(table)
+    change = state[WANTED] - state[THROTTLE]
+    if c[LAG] > 0.0:
+        change *= 1.0 - np.exp(-c[STEP] / c[LAG])
+    state[THROTTLE] += change
+    at = 0.5 * (state[THROTTLE] + 1.0) * (NODES - 1)
+    node = min(max(int(at), 0), NODES - 2)
+    part = at - node
+    speed = (1.0 - part) * c[SPEEDS + node] + part * c[SPEEDS + node + 1]
+    state[ANGLE] = (state[ANGLE] + c[SENSE] * speed * c[STEP]) % (2.0 * np.pi)
+
+
+@law
+def push(model: int, data: int, table: int) -> None:
+    """Thrust and torque."""
+    block = block_of(data, table)
+    state = state_of(data, table, COUNT)
+    c = constants_of(table)
+    x, y, z, ax, ay, az = c[X], c[Y], c[Z], c[AX], c[AY], c[AZ]
+    height = block[POSITION + 2] + block[ROTATION + 6] * x + block[ROTATION + 7] * y + block[ROTATION + 8] * z
+    share = min(max((block[SURFACE] - height) / c[DIAMETER] + 0.5, 0.0), 1.0)
+    at = 0.5 * (state[THROTTLE] + 1.0) * (NODES - 1)
+    node = min(max(int(at), 0), NODES - 2)
+    part = at - node
+    thrust = share * ((1.0 - part) * c[FORCES + node] + part * c[FORCES + node + 1])
+    torque = c[TORQUE_PER_THRUST] * thrust
+    state[THRUST] = thrust
+    state[TORQUE] = torque
+    add_force_at(block, x, y, z, thrust * ax, thrust * ay, thrust * az)
+    reaction = -c[SENSE] * torque
+    block[WRENCH + 3] += reaction * ax
+    block[WRENCH + 4] += reaction * ay
+    block[WRENCH + 5] += reaction * az
+
+
+class ThrusterActuator(Actuator):
+    """Commanded by `throttle=`, −1 to 1, or by `pulse_width=`, 1100 µs to 1900 µs, as its settings say."""
+
+    def __init__(self, config: Thruster, shaft: Law, curve: ThrustCurve) -> None:
+        self.keyword = config.command
+        self._middle, self._half = (MIDDLE_PULSE, HALF_PULSE) if config.command == "pulse_width" else (0.0, 1.0)
+        limits = (self._middle - self._half, self._middle + self._half)
+        super().__init__([(config.link, shaft)], limits, self._middle, config.expected_frequency)
+        self._shaft = shaft
+        self._curve = curve
+
+    @property
+    def wanted(self) -> float:
+        return self._middle + self._half * float(self._shaft.memory[WANTED])
+
+    @property
+    def feedback(self) -> float:
+        return self._middle + self._half * float(self._shaft.memory[THROTTLE])
+
+    @property
+    def thrust(self) -> float:
+        """N along the shaft, in the last step."""
+        return float(self._shaft.memory[THRUST])
+
+    @property
+    def torque(self) -> float:
+        """N m on the shaft, in the last step."""
+        return float(self._shaft.memory[TORQUE])
+
+    @property
+    def angle(self) -> float:
+        """Of the shaft about its axis, rad; for drawing. 0 if the curve knows no rpm."""
+        return float(self._shaft.memory[ANGLE])
+
+    @property
+    def rpm(self) -> float | None:
+        """Of the shaft, negative backwards; None if the curve knows none."""
+        return self._now(self._curve.rpm)
+
+    @property
+    def power(self) -> float | None:
+        """Drawn, W; None if the curve knows none."""
+        return self._now(self._curve.power)
+
+    def _now(self, values: NDArray[np.float64] | None) -> float | None:
+        return None if values is None else float(np.interp(self._shaft.memory[THROTTLE], THROTTLES, values))
+
+    def _set(self, value: float) -> None:
+        self._shaft.memory[..., WANTED] = (value - self._middle) / self._half
+
+
+class Thruster(ActuatorConfig):
+    """A thruster that pushes along the x axis of its mount, by a curve of force over throttle."""
+
+    kind: Literal["thruster"] = "thruster"
+    model: ThrustModel = Field(description="the curve: kind `t200`, `polynomial` or `table`")
+    command: Literal["throttle", "pulse_width"] = Field(
+        "throttle", description="its keyword: throttle from −1 to 1, or pulse width from 1100 µs to 1900 µs"
+    )
+    lag: NonNegative = Field(0.0, description="time constant of the throttle, s")
+    torque_per_thrust: NonNegative = Field(0.0, description="N m per N")
+    reverse: bool = Field(False, description="turns against the right-hand rule about its thrust")
+    diameter: Positive = Field(0.1, description="m: how soon it is out of the water, and how wide its wash is")
+    field: PropellerField | None = Field(None, description="the wash and suction that others feel; none by default")
+
+    @property
+    def turns_for_the_eye(self) -> bool:
+        return True
+
+    def build(self, attach: Attach) -> Actuator:
+        at = attach(self.link)
+        place = at.offset @ self.offset()
+        curve = self.model.curve()
+        shaft = Law(self._constants(place, at.step, curve), force=push, update=spin_up, initial_state=np.zeros(COUNT))
+        shaft.jet = Jet(place.rotation[:, 0], self.diameter, THRUST)
+        if self.field is not None:
+            shaft.wash = (self.field.row(place.position, place.rotation[:, 0]), THRUST)
+        return ThrusterActuator(self, shaft, curve)
+
+    def _constants(self, place: Pose, step: float, curve: ThrustCurve) -> NDArray[np.float64]:
+        c = np.zeros(CONSTANTS)
+        c[X : Z + 1], c[AX : AZ + 1] = place.position, place.rotation[:, 0]
+        c[SENSE] = -1.0 if self.reverse else 1.0
+        c[DIAMETER], c[TORQUE_PER_THRUST], c[LAG], c[STEP] = self.diameter, self.torque_per_thrust, self.lag, step
+        c[FORCES:SPEEDS] = curve.force
+        if curve.rpm is not None:
+            c[SPEEDS:] = curve.rpm * (np.pi / 30.0)
+        return c

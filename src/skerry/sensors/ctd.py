@@ -1,0 +1,69 @@
+"""A CTD: conductivity, temperature and depth of the water at its place now; silent in the air."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from skerry.core.config import NonNegative
+from skerry.core.frames import Pose
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.water import seawater, sound
+
+
+@dataclass(frozen=True)
+class CtdReading:
+    """What the probe measured; what follows from that is worked out when it is asked for."""
+
+    time: float
+    conductivity: float  # mS/cm
+    temperature: float  # °C
+    depth: float  # m
+
+    @property
+    def salinity(self) -> float:
+        """Practical salinity, about g/kg, by PSS-78."""
+        pressure = seawater.depth_to_pressure(max(self.depth, 0.0))
+        return float(seawater.salinity(self.conductivity, self.temperature, pressure))
+
+    @property
+    def sound_speed(self) -> float:
+        """m/s, by the UNESCO equation."""
+        pressure = seawater.depth_to_pressure(max(self.depth, 0.0))
+        return float(sound.unesco(self.salinity, self.temperature, pressure))
+
+
+class CtdSensor(Sensor[CtdReading]):
+    """Measures the water."""
+
+    def __init__(self, config: Ctd, offset: Pose) -> None:
+        self._config = config
+        self._offset = offset
+
+    def measure(self, truth: Truth, noise: Noise) -> CtdReading | None:
+        config = self._config
+        place = (truth.pose(config.link) @ self._offset).position
+        depth = float(truth.sample_water(place).height) - float(place[2])
+        if depth < 0:
+            return None
+        column = truth.water.column
+        errors = noise.normal(truth.tick, (3,))
+        conductivity = max(float(column.conductivity(depth)) + config.conductivity_noise * float(errors[0]), 0.0)
+        temperature = float(column.temperature(depth)) + config.temperature_noise * float(errors[1])
+        measured = depth + config.depth_noise * float(errors[2])
+        return CtdReading(truth.time, conductivity, temperature, measured)
+
+
+class Ctd(SensorConfig):
+    """A CTD. Its noise is that of a small probe for vehicles; zero makes it perfect."""
+
+    kind: Literal["ctd"] = "ctd"
+    conductivity_noise: NonNegative = Field(0.003, description="standard deviation, mS/cm")
+    temperature_noise: NonNegative = Field(0.002, description="standard deviation, °C")
+    depth_noise: NonNegative = Field(0.01, description="standard deviation, m")
+
+    def build(self) -> CtdSensor:
+        return CtdSensor(self, self.offset())

@@ -1,0 +1,50 @@
+"""A current that changes evenly with depth."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from skerry.core.config import Vector3
+from skerry.core.kernels import floats
+from skerry.water.flow import (
+    FLOW,
+    HEIGHT,
+    NEED_FLOW,
+    CurrentConfig,
+    FlowPart,
+    flow,
+    height_in_fluid,
+    is_in_volume,
+    own_constants,
+)
+
+
+@flow
+def shear(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
+    """Constants: the velocity, its gradient with depth, the depth at which it has this velocity."""
+    if not need & NEED_FLOW:
+        return
+    c = own_constants(table, 7)
+    x, y, z = floats(points, count), floats(points + 8 * count, count), floats(points + 16 * count, count)
+    height = floats(out + 8 * HEIGHT * count, count)
+    u = floats(out + 8 * FLOW * count, 3 * count)
+    for i in range(count):
+        there = height_in_fluid(need, z[i], height[i])
+        if is_in_volume(table, x[i], y[i], there):
+            beyond = height[i] - there - c[6]
+            for k in range(3):
+                u[k * count + i] += c[k] + c[3 + k] * beyond
+
+
+class Shear(CurrentConfig):
+    """A velocity (ENU, m/s) at one depth, and how it grows with every metre below that."""
+
+    kind: Literal["shear"] = "shear"
+    velocity: Vector3
+    gradient: Vector3 = Field(description="change of the velocity per metre of depth, 1/s")
+    reference_depth: float = Field(0.0, description="below the surface where it has this velocity, m")
+
+    def build(self, gravity: float) -> FlowPart:
+        return FlowPart(shear, self.limited(self.velocity, self.gradient, self.reference_depth))

@@ -1,0 +1,176 @@
+"""Light particles that show the force fields: a pool of them is moved by the fields, and moves nothing itself.
+
+Each is a body of 0.1 kg with one force point, without weight or drag, born at rest at a random place in a field chosen
+at random. It lives up to `lifetime`, then its trail fades for as long again, and it is born anew. What is random comes
+from the world's seed and the number of births, so that a run shows the same particles every time.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.kernels import kernel
+from skerry.core.noise import Noise
+from skerry.parts.component import Component
+from skerry.scenario.schema import VisualizerConfig
+from skerry.water import Water
+from skerry.water.fields import (
+    ABOVE,
+    AX,
+    BLOCK_PLACE,
+    COSINE,
+    LENGTH,
+    NOBODY,
+    SHOWN,
+    TIP,
+    UNDER,
+    FieldConfig,
+    X,
+    add_fields,
+)
+from skerry.water.volumes import is_inside
+
+Floats = NDArray[np.float64]
+
+MASS = 0.1  # kg
+TRIES = 100  # places drawn before a birth strictly inside is put off to the next time
+RED, GREEN, BLUE = range(3)  # above water only, anywhere, under water only
+
+
+@kernel
+def _forces(fields: int, userdata: int, where: Any, depth: Any, force: Any) -> None:
+    """The force of all fields on each particle; nobody owns them, so that every propeller blows on them."""
+    n = depth.size
+    one_where, one_depth, one_force = np.empty(3), np.empty(1), np.empty(3)
+    for i in range(n):
+        for k in range(3):
+            one_where[k], one_force[k] = where[k, i], 0.0
+        one_depth[0] = depth[i]
+        x, y, z = one_where[0], one_where[1], one_where[2]
+        add_fields(fields, NOBODY - 1, userdata, x, y, z, 0.0, 1, one_where, one_depth, one_force)
+        for k in range(3):
+            force[k, i] = one_force[k]
+
+
+@kernel
+def _inside(volume: int, x: float, y: float, z: float) -> bool:
+    return is_inside(volume, x, y, z)
+
+
+class FieldParticles(Component):
+    """The pool. `positions`, `alive`, `remaining`, `colours` and `trails` are what a page or a recording shows."""
+
+    def __init__(
+        self,
+        config: VisualizerConfig,
+        table: Floats,
+        rows: Sequence[Floats],
+        fields: Sequence[FieldConfig | None],
+        water: Water,
+        seed: int,
+    ) -> None:
+        count = config.count
+        self.config = config
+        self.positions = np.zeros((count, 3))
+        self.velocities = np.zeros((count, 3))
+        self.remaining = np.zeros(count)  # s to live; below 0, s that the trail has faded
+        self.lifetimes = np.zeros(count)
+        self.colours = np.zeros(count, np.int64)
+        self.trails = np.zeros((count, config.trail, 3))
+        self._births = np.zeros(1, np.int64)
+        self._table = table
+        self._sources = [(row, field) for row, field in zip(rows, fields, strict=True) if row[SHOWN]]
+        self._volumes = [None if field is None else field.volume.table() for _, field in self._sources]
+        self._bounds = [None if field is None else field.volume.bounds() for _, field in self._sources]
+        self._water = water
+        self._noise = Noise(seed, "field particles")
+
+    @property
+    def alive(self) -> NDArray[np.bool_]:
+        """Which particles live; the others' trails fade."""
+        return self.remaining > 0
+
+    def advance(self, seconds: float, time: float, userdata: Floats) -> None:
+        """Move the particles on, and let new ones be born."""
+        if not self._sources:
+            return
+        self.remaining -= seconds
+        for i in np.flatnonzero(self.remaining <= -self.lifetimes):
+            self._be_born(int(i), userdata)
+        alive = np.flatnonzero(self.alive)
+        if len(alive) == 0:
+            return
+        where = self.positions[alive]
+        depth = self._water.sample(where, time, userdata, 0).height - where[:, 2]
+        force = np.zeros((3, len(alive)))
+        _forces(self._table.ctypes.data, userdata.ctypes.data, np.ascontiguousarray(where.T), depth, force)
+        self.velocities[alive] += force.T * (seconds / MASS)
+        self.positions[alive] += self.velocities[alive] * seconds
+        if self.config.recycle_when_out:
+            out = alive[~force.any(axis=0)]
+            self.remaining[out] = np.minimum(self.remaining[out], 0.0)
+        self.trails[alive, 1:] = self.trails[alive, :-1]
+        self.trails[alive, 0] = self.positions[alive]
+
+    def _be_born(self, i: int, userdata: Floats) -> None:
+        births = int(self._births[0])
+        self._births[0] += 1
+        draw = self._noise.uniform(births, (2 + 3 * TRIES,))
+        number = int(draw[0] * len(self._sources))
+        row, field = self._sources[number]
+        volume, bounds = self._volumes[number], self._bounds[number]
+        place = self._in_cone(row, draw[2:5], userdata) if field is None else None
+        if volume is not None and bounds is not None:
+            low, high = bounds
+            for k in range(TRIES):
+                place = low + (high - low) * draw[2 + 3 * k : 5 + 3 * k]
+                if not self.config.spawn_strictly_inside or _inside(volume.ctypes.data, *place):
+                    break
+            else:
+                return
+        assert place is not None
+        self.positions[i], self.velocities[i] = place, 0.0
+        self.trails[i] = place
+        self.lifetimes[i] = self.remaining[i] = self.config.lifetime * draw[1]
+        self.colours[i] = BLUE if row[UNDER] else (RED if row[ABOVE] else GREEN)
+
+    def _in_cone(self, row: Floats, draw: Floats, userdata: Floats) -> Floats:
+        """A place in the cone behind a propeller."""
+        block = userdata[int(row[BLOCK_PLACE]) : int(row[BLOCK_PLACE]) + 12]
+        rotation = block[3:].reshape(3, 3)
+        axis = rotation @ row[AX : AX + 3]
+        tip = block[:3] + rotation @ row[X : X + 3] + row[TIP] * axis
+        across = np.cross(axis, [0.0, 0.0, 1.0] if abs(axis[2]) < 0.9 else [1.0, 0.0, 0.0])
+        across /= np.linalg.norm(across)
+        turn = 2 * np.pi * draw[1]
+        cosine = 1 - (1 - row[COSINE]) * draw[2]
+        sine = np.sqrt(1 - cosine**2)
+        sideways = np.cos(turn) * across + np.sin(turn) * np.cross(axis, across)
+        return np.asarray(tip + row[LENGTH] * draw[0] * (-cosine * axis + sine * sideways))
+
+    def state(self) -> bytes:
+        file = io.BytesIO()
+        for array in self._arrays():
+            np.save(file, array, allow_pickle=False)
+        return file.getvalue()
+
+    def set_state(self, state: bytes) -> None:
+        file = io.BytesIO(state)
+        for array in self._arrays():
+            array[:] = np.load(file, allow_pickle=False)
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        return [
+            self.positions,
+            self.velocities,
+            self.remaining,
+            self.lifetimes,
+            self.colours,
+            self.trails,
+            self._births,
+        ]
