@@ -14,6 +14,7 @@ def test_the_physics_figures_have_exactly_their_keys(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(physics_benchmark, "STEPS", 20)
     monkeypatch.setattr(physics_benchmark, "WORLDS", 2)
     monkeypatch.setattr(physics_benchmark, "FLEET", 2)
+    monkeypatch.setattr(physics_benchmark, "LOOKS", 2)
     values = physics_benchmark.measure()
     core = {f"physics.core.{name}" for name in ("bare_step_us", "rtf", "batch_speedup", "hfield_overhead_percent")}
     assert set(values) == core | {
