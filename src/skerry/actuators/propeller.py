@@ -15,20 +15,34 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from skerry.actuators.shaft import (
+    ANGLE,
+    AX,
+    AY,
+    AZ,
+    COUNT,
+    DIAMETER,
+    OWN,
+    SENSE,
+    THRUST,
+    TURNING,
+    WANTED,
+    ShaftActuator,
+    X,
+    Y,
+    Z,
+    push_along,
+    share_under_water,
+)
 from skerry.core.config import Config, NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator, ActuatorConfig
 from skerry.parts.law import (
     DENSITY,
-    POSITION,
     RELATIVE,
-    ROTATION,
-    SURFACE,
-    WRENCH,
     Attach,
     Jet,
     Law,
-    add_force_at,
     block_of,
     constants_of,
     law,
@@ -36,11 +50,9 @@ from skerry.parts.law import (
 )
 from skerry.water.fields import PropellerField
 
-WANTED, RPM, ANGLE, THRUST, TORQUE, COUNT = range(6)  # the state: rpm, rpm, rad, N, N m
 (
-    X, Y, Z, AX, AY, AZ, SENSE, MEDIUM, DIAMETER, PER_RPM, TORQUE_PER_THRUST, KT0, KT_SLOPE, KQ0, KQ_SLOPE, INFLOW,
-    BACKWARDS, LAG, RATE, STEP,
-) = range(20)  # fmt: skip
+    MEDIUM, PER_RPM, TORQUE_PER_THRUST, KT0, KT_SLOPE, KQ0, KQ_SLOPE, INFLOW, BACKWARDS, LAG, RATE, STEP, CONSTANTS,
+) = range(OWN, OWN + 13)  # fmt: skip
 WATER, AIR = 0.0, 1.0
 
 
@@ -49,12 +61,12 @@ def spin_up(model: int, data: int, table: int) -> None:
     """Let the shaft follow the command: first order, and no faster than its rate. Exact for a command that holds."""
     state = state_of(data, table, COUNT)
     c = constants_of(table)
-    change = state[WANTED] - state[RPM]
+    change = state[WANTED] - state[TURNING]
     if c[LAG] > 0.0:
         change *= 1.0 - np.exp(-c[STEP] / c[LAG])
     most = c[RATE] * c[STEP]
-    state[RPM] += min(max(change, -most), most)
-    state[ANGLE] = (state[ANGLE] + c[SENSE] * state[RPM] * (np.pi / 30.0) * c[STEP]) % (2.0 * np.pi)
+    state[TURNING] += min(max(change, -most), most)
+    state[ANGLE] = (state[ANGLE] + c[SENSE] * state[TURNING] * (np.pi / 30.0) * c[STEP]) % (2.0 * np.pi)
 
 
 @law
@@ -64,14 +76,12 @@ def push(model: int, data: int, table: int) -> None:
     state = state_of(data, table, COUNT)
     c = constants_of(table)
     x, y, z, ax, ay, az = c[X], c[Y], c[Z], c[AX], c[AY], c[AZ]
-    R = block[ROTATION : ROTATION + 9]
-    height = block[POSITION + 2] + R[6] * x + R[7] * y + R[8] * z
-    share = min(max((block[SURFACE] - height) / c[DIAMETER] + 0.5, 0.0), 1.0)
+    share = share_under_water(block, c)
     if c[MEDIUM] == AIR:
         share = 1.0 - share
-    n = state[RPM] / 60.0
+    n = state[TURNING] / 60.0
     if c[PER_RPM] > 0.0:
-        thrust = c[PER_RPM] * state[RPM]
+        thrust = c[PER_RPM] * state[TURNING]
         if n < 0.0:
             thrust *= c[BACKWARDS]
         torque = c[TORQUE_PER_THRUST] * thrust
@@ -90,18 +100,10 @@ def push(model: int, data: int, table: int) -> None:
         scale = block[DENSITY] * c[DIAMETER] ** 4
         thrust *= scale
         torque *= scale * c[DIAMETER]
-    thrust *= share
-    torque *= share
-    state[THRUST] = thrust
-    state[TORQUE] = torque
-    add_force_at(block, x, y, z, thrust * ax, thrust * ay, thrust * az)
-    reaction = -c[SENSE] * torque
-    block[WRENCH + 3] += reaction * ax
-    block[WRENCH + 4] += reaction * ay
-    block[WRENCH + 5] += reaction * az
+    push_along(block, state, c, thrust * share, torque * share)
 
 
-class PropellerActuator(Actuator):
+class PropellerActuator(ShaftActuator):
     """Commanded by `rpm=`; positive pushes forward, whichever way it turns."""
 
     keyword = "rpm"
@@ -118,22 +120,7 @@ class PropellerActuator(Actuator):
 
     @property
     def feedback(self) -> float:
-        return float(self._shaft.memory[RPM])
-
-    @property
-    def thrust(self) -> float:
-        """N along the shaft, in the last step."""
-        return float(self._shaft.memory[THRUST])
-
-    @property
-    def torque(self) -> float:
-        """N m on the shaft, in the last step."""
-        return float(self._shaft.memory[TORQUE])
-
-    @property
-    def angle(self) -> float:
-        """Of the shaft about its axis, rad; for drawing."""
-        return float(self._shaft.memory[ANGLE])
+        return float(self._shaft.memory[TURNING])
 
     def _set(self, value: float) -> None:
         self._shaft.memory[WANTED] = value if abs(value) >= self._minimum else 0.0
@@ -211,7 +198,7 @@ class Propeller(ActuatorConfig):
         return PropellerActuator(self, shaft, reset)
 
     def _constants(self, place: Pose, step: float) -> NDArray[np.float64]:
-        c = np.zeros(20)
+        c = np.zeros(CONSTANTS)
         c[X : Z + 1], c[AX : AZ + 1] = place.position, place.rotation[:, 0]
         c[SENSE] = -1.0 if self.reverse else 1.0
         c[MEDIUM] = AIR if self.medium == "air" else WATER

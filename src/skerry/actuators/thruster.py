@@ -14,19 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from skerry.actuators.shaft import (
+    ANGLE,
+    AX,
+    AZ,
+    COUNT,
+    DIAMETER,
+    OWN,
+    SENSE,
+    THRUST,
+    TURNING,
+    WANTED,
+    ShaftActuator,
+    X,
+    Z,
+    push_along,
+    share_under_water,
+)
 from skerry.actuators.thrust_curves import HALF_PULSE, MIDDLE_PULSE, NODES, THROTTLES, ThrustCurve, ThrustModel
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator, ActuatorConfig
 from skerry.parts.law import (
-    POSITION,
-    ROTATION,
-    SURFACE,
-    WRENCH,
     Attach,
     Jet,
     Law,
-    add_force_at,
     block_of,
     constants_of,
     law,
@@ -34,8 +46,7 @@ from skerry.parts.law import (
 )
 from skerry.water.fields import PropellerField
 
-WANTED, THROTTLE, ANGLE, THRUST, TORQUE, COUNT = range(6)  # the state: throttles, rad, N, N m
-X, Y, Z, AX, AY, AZ, SENSE, DIAMETER, TORQUE_PER_THRUST, LAG, STEP, FORCES = range(12)
+TORQUE_PER_THRUST, LAG, STEP, FORCES = range(OWN, OWN + 4)
 SPEEDS = FORCES + NODES  # two curves over throttle: N from FORCES on, rad/s of the shaft from here on
 CONSTANTS = SPEEDS + NODES
 
@@ -45,11 +56,11 @@ def spin_up(model: int, data: int, table: int) -> None:
     """Let the throttle follow the command, first order; exact for a command that holds."""
     state = state_of(data, table, COUNT)
     c = constants_of(table)
-    change = state[WANTED] - state[THROTTLE]
+    change = state[WANTED] - state[TURNING]
     if c[LAG] > 0.0:
         change *= 1.0 - np.exp(-c[STEP] / c[LAG])
-    state[THROTTLE] += change
-    at = 0.5 * (state[THROTTLE] + 1.0) * (NODES - 1)
+    state[TURNING] += change
+    at = 0.5 * (state[TURNING] + 1.0) * (NODES - 1)
     node = min(max(int(at), 0), NODES - 2)
     part = at - node
     speed = (1.0 - part) * c[SPEEDS + node] + part * c[SPEEDS + node + 1]
@@ -62,24 +73,15 @@ def push(model: int, data: int, table: int) -> None:
     block = block_of(data, table)
     state = state_of(data, table, COUNT)
     c = constants_of(table)
-    x, y, z, ax, ay, az = c[X], c[Y], c[Z], c[AX], c[AY], c[AZ]
-    height = block[POSITION + 2] + block[ROTATION + 6] * x + block[ROTATION + 7] * y + block[ROTATION + 8] * z
-    share = min(max((block[SURFACE] - height) / c[DIAMETER] + 0.5, 0.0), 1.0)
-    at = 0.5 * (state[THROTTLE] + 1.0) * (NODES - 1)
+    at = 0.5 * (state[TURNING] + 1.0) * (NODES - 1)
     node = min(max(int(at), 0), NODES - 2)
     part = at - node
-    thrust = share * ((1.0 - part) * c[FORCES + node] + part * c[FORCES + node + 1])
-    torque = c[TORQUE_PER_THRUST] * thrust
-    state[THRUST] = thrust
-    state[TORQUE] = torque
-    add_force_at(block, x, y, z, thrust * ax, thrust * ay, thrust * az)
-    reaction = -c[SENSE] * torque
-    block[WRENCH + 3] += reaction * ax
-    block[WRENCH + 4] += reaction * ay
-    block[WRENCH + 5] += reaction * az
+    force = (1.0 - part) * c[FORCES + node] + part * c[FORCES + node + 1]
+    thrust = share_under_water(block, c) * force
+    push_along(block, state, c, thrust, c[TORQUE_PER_THRUST] * thrust)
 
 
-class ThrusterActuator(Actuator):
+class ThrusterActuator(ShaftActuator):
     """Commanded by `throttle=`, −1 to 1, or by `pulse_width=`, 1100 µs to 1900 µs, as its settings say."""
 
     def __init__(self, config: Thruster, shaft: Law, curve: ThrustCurve) -> None:
@@ -96,22 +98,7 @@ class ThrusterActuator(Actuator):
 
     @property
     def feedback(self) -> float:
-        return self._middle + self._half * float(self._shaft.memory[THROTTLE])
-
-    @property
-    def thrust(self) -> float:
-        """N along the shaft, in the last step."""
-        return float(self._shaft.memory[THRUST])
-
-    @property
-    def torque(self) -> float:
-        """N m on the shaft, in the last step."""
-        return float(self._shaft.memory[TORQUE])
-
-    @property
-    def angle(self) -> float:
-        """Of the shaft about its axis, rad; for drawing. 0 if the curve knows no rpm."""
-        return float(self._shaft.memory[ANGLE])
+        return self._middle + self._half * float(self._shaft.memory[TURNING])
 
     @property
     def rpm(self) -> float | None:
@@ -124,7 +111,7 @@ class ThrusterActuator(Actuator):
         return self._now(self._curve.power)
 
     def _now(self, values: NDArray[np.float64] | None) -> float | None:
-        return None if values is None else float(np.interp(self._shaft.memory[THROTTLE], THROTTLES, values))
+        return None if values is None else float(np.interp(self._shaft.memory[TURNING], THROTTLES, values))
 
     def _set(self, value: float) -> None:
         self._shaft.memory[..., WANTED] = (value - self._middle) / self._half
