@@ -77,6 +77,8 @@ def push_points(model: int, data: int, table: int) -> None:
     pushes = stack_floats(3 * 128)
     fx, fy, fz = constants[4], constants[5], constants[6] - mass * g
     need = int(constants[9])
+    fields, owner, sharing = header[FIELDS], header[OWNER], constants[14]
+    steepness = 1.0 / ramp if ramp > 0.0 else 1e300  # of the ramp; without one, all or nothing
     bx, by, bz = constants[10], constants[11], constants[12]
     ball_x, ball_y = X + R[0] * bx + R[1] * by + R[2] * bz, Y + R[3] * bx + R[4] * by + R[5] * bz
     ball_z = Z + R[6] * bx + R[7] * by + R[8] * bz
@@ -96,20 +98,15 @@ def push_points(model: int, data: int, table: int) -> None:
         around = floats(sample + 8 * flow.DENSITY * n, n)
         rate = floats(sample + 8 * flow.FLOW_RATE * n, 3 * n)
         under, pushed = floats(depths, n), floats(pushes, 3 * n)
-        if header[FIELDS] != 0:
+        if fields != 0:
             for i in range(n):
                 under[i] = height[i] - where[2 * n + i]
             for i in range(3 * n):
                 pushed[i] = 0.0
-            add_fields(
-                header[FIELDS], header[OWNER], userdata, ball_x, ball_y, ball_z, constants[13], n, where, under, pushed
-            )
+            add_fields(fields, owner, userdata, ball_x, ball_y, ball_z, constants[13], n, where, under, pushed)
         for i in range(n):
             depth = height[i] - where[2 * n + i] + start
-            if ramp > 0.0:
-                share = min(max(depth / ramp, 0.0), 1.0)
-            else:
-                share = 1.0 if depth > 0.0 else 0.0
+            share = min(max(depth * steepness, 0.0), 1.0)
             rho = density[first + i] if density[first + i] > 0.0 else around[i]
             push_x, push_y, lift = fx, fy, fz + min(rho * g * volume * share, cap)
             if need:
@@ -117,10 +114,10 @@ def push_points(model: int, data: int, table: int) -> None:
                 push_x += carried * rate[i]
                 push_y += carried * rate[n + i]
                 lift += carried * rate[2 * n + i]
-            if header[FIELDS] != 0:
-                push_x += pushed[i] / constants[14]
-                push_y += pushed[n + i] / constants[14]
-                lift += pushed[2 * n + i] / constants[14]
+            if fields != 0:
+                push_x += pushed[i] / sharing
+                push_y += pushed[n + i] / sharing
+                lift += pushed[2 * n + i] / sharing
             applied[first + i] = push_x
             applied[count + first + i] = push_y
             applied[2 * count + first + i] = lift
