@@ -64,12 +64,12 @@ def _fields() -> float:
 
 
 def _field(number: int) -> dict[str, Any]:
-    """Three constant vectors, as currents and winds are made of, to one that pulls or pushes; shapes in turn."""
+    """Fields of every kind and shape in equal parts, all around the vehicle."""
     shapes: list[dict[str, Any]] = [
         {"kind": "box", "center": [0, 0, -3], "size": [20, 20, 20]},
         {"kind": "sphere", "center": [0, 0, -3], "radius": 10},
         {"kind": "cylinder", "center": [0, 0, -3], "radius": 10, "height": 20},
     ]
-    kind = ("vector", "attraction", "vector", "vector", "vector", "repulsion", "vector", "vector")[number % 8]
+    kind = ("vector", "attraction", "repulsion")[number % 3]
     field: dict[str, Any] = {"kind": kind, "magnitude": 1e-6, "volume": shapes[number // 3 % 3]}
     return {**field, "vector": [1, 0, 0]} if kind == "vector" else field
