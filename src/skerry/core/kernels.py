@@ -330,9 +330,21 @@ def _caller(count: int) -> Any:
 
 
 @intrinsic
+def call1(typingctx: Any, function: Any, a: Any) -> Any:
+    """Call the native function at an address with one word."""
+    return types.void(*[types.int64] * 2), _caller(1)
+
+
+@intrinsic
 def call3(typingctx: Any, function: Any, a: Any, b: Any, c: Any) -> Any:
     """Call the native function at an address with three words."""
     return types.void(*[types.int64] * 4), _caller(3)
+
+
+@intrinsic
+def call4(typingctx: Any, function: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Call the native function at an address with four words."""
+    return types.void(*[types.int64] * 5), _caller(4)
 
 
 @intrinsic

@@ -23,6 +23,7 @@ class Truth(Protocol):
     """The noise-free instant of one robot; all that a sensor may see.
 
     `sample_water` gives a `WaterSample` of the sea at points, now, and `water` the `Water` itself, for what it is like;
+    `rays` is a `RayView` of all that rays can hit, the robot itself left out;
     `projection` leads from the world to the earth, where the scenario says where it is. Poses and twists are in the
     world (ENU); a twist is that of the link's origin. `before` means one step ago.
     """
@@ -39,6 +40,8 @@ class Truth(Protocol):
     def water(self) -> Any: ...
     @property
     def terrain(self) -> Any: ...
+    @property
+    def rays(self) -> Any: ...
     @property
     def projection(self) -> Projection | None: ...
     def sample_water(self, points: ArrayLike) -> Any: ...

@@ -9,12 +9,14 @@ from pydantic import AfterValidator, Field, model_validator
 
 from skerry.core.config import Config, Positive, Rational, of_kind
 from skerry.core.documents import dump_document
+from skerry.core.errors import UnknownName
 from skerry.core.geo import GeoReference
 from skerry.parts.interface import INTERFACES
 from skerry.scenario.merging import plain
 from skerry.scenario.objects import ObjectConfig
 from skerry.scenario.pose import PoseConfig
 from skerry.terrain import TERRAINS
+from skerry.terrain.materials import Material, find_material
 from skerry.water import WaterConfig
 from skerry.water.fields import FieldConfig
 
@@ -68,6 +70,7 @@ class Scenario(Config):
     water: WaterConfig = WaterConfig()
     visualizer: VisualizerConfig | None = Field(None, description="particles that show the fields; none by default")
     fields: dict[Name, FieldConfig] = Field({}, description="force fields, by name")
+    materials: dict[Name, Material] = Field({}, description="materials of your own, by name, beside the shipped ones")
     terrain: of_kind(TERRAINS) | None = None  # type: ignore[valid-type]
     robots: dict[Name, RobotConfig] = {}  # noqa: RUF012
     objects: dict[Name, ObjectConfig] = {}  # noqa: RUF012
@@ -77,6 +80,23 @@ class Scenario(Config):
     def _names_differ(self) -> Scenario:
         if both := sorted(self.objects.keys() & self.robots.keys()):
             raise ValueError(f"a robot and an object have the same name: {', '.join(both)}")
+        return self
+
+    @model_validator(mode="after")
+    def _materials_are_known(self) -> Scenario:
+        named = {f"objects.{name}.material": thing.material for name, thing in self.objects.items()}
+        if self.terrain is not None:
+            named["terrain.material"] = self.terrain.material
+            for i, name in enumerate(getattr(self.terrain, "materials", None) or ()):
+                named[f"terrain.materials.{i}"] = name
+        problems = []
+        for place, name in named.items():
+            try:
+                find_material(name, self.materials)
+            except UnknownName as error:
+                problems.append(f"{place}: {error}")
+        if problems:
+            raise ValueError("; ".join(problems))
         return self
 
     def dump(self) -> str:

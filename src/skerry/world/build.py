@@ -20,6 +20,7 @@ from skerry.physics.engine import Engine
 from skerry.physics.joint_drive import JointDrive
 from skerry.physics.model import Model, Options, assemble
 from skerry.physics.tree import Body, LawBuilder
+from skerry.rays import robot_bit
 from skerry.scenario import Scenario, load_scenario
 from skerry.scenario.loading import LoadedScenario
 from skerry.scenario.vehicle import Vehicle
@@ -29,6 +30,7 @@ from skerry.world.hooks import ForceFunction, PythonForce
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot, RobotTruth
 from skerry.world.sensing import MountedSensor
+from skerry.world.surroundings import Surroundings, bodies_for_rays
 from skerry.world.world import MountedController, World
 
 Actuators = dict[str, dict[str, Actuator]]
@@ -56,7 +58,8 @@ def build_world(
     robots: dict[str, Robot] = {}
     controllers: list[MountedController] = []
     _bind(model, engine.part("userdata")[0])
-    for name in scenario.robots:
+    surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), lambda: engine.all_motion()[0])
+    for number, name in enumerate(scenario.robots):
         config = loaded.vehicles[name].config
         robot = Robot(
             name,
@@ -70,7 +73,9 @@ def build_world(
             Parts("sensor", {}),
             Parts("controller", {}),
         )
-        truth = RobotTruth(robot, clock, scenario.gravity, model.water, terrain, projection)
+        truth = RobotTruth(
+            robot, clock, scenario.gravity, model.water, terrain, projection, surroundings, robot_bit(number)
+        )
         for part, settings in config.sensors.items():
             rate = Rate.of(settings.frequency, scenario.step)
             robot.sensors[part] = MountedSensor(settings.build(), rate, Noise(scenario.seed, f"{name}/{part}"), truth)
@@ -107,6 +112,7 @@ def build_world(
         controllers,
         list(hooks.values()),
         _particles(scenario, model),
+        surroundings,
     )
 
 

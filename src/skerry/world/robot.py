@@ -16,8 +16,10 @@ from skerry.core.frames import inverse as inverse_of
 from skerry.core.geo import Projection
 from skerry.physics.engine import Engine
 from skerry.physics.model import LinkHandle
+from skerry.rays import RayView
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
+from skerry.world.surroundings import Surroundings
 
 
 class Parts(dict[str, Any]):
@@ -99,6 +101,8 @@ class RobotTruth:
     water: Water
     terrain: Terrain | None
     projection: Projection | None
+    surroundings: Surroundings
+    ray_bit: int
 
     @property
     def time(self) -> float:
@@ -111,6 +115,10 @@ class RobotTruth:
     @property
     def step(self) -> float:
         return float(self.clock.step)
+
+    @property
+    def rays(self) -> RayView:
+        return self.surroundings.view(self.ray_bit)
 
     def sample_water(self, points: ArrayLike) -> WaterSample:
         engine, world = self.robot.engine, self.robot.world

@@ -24,6 +24,7 @@ from skerry.world.hooks import PythonForce
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot, RobotTruth
 from skerry.world.sensing import MountedSensor
+from skerry.world.surroundings import Surroundings
 
 MAGIC = b"skerry snapshot 2\n"
 DIGEST = 16  # bytes after it: a hash of all that follows
@@ -66,7 +67,8 @@ class World:
         objects: dict[str, Object],
         controllers: list[MountedController],
         hooks: list[PythonForce],
-        particles: FieldParticles | None = None,
+        particles: FieldParticles | None,
+        surroundings: Surroundings,
     ) -> None:
         self.scenario = scenario
         self.water = water
@@ -80,6 +82,7 @@ class World:
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._hooks = hooks
         self.particles = particles
+        self.surroundings = surroundings
         self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, scenario.step)
 
     # -------------------------------------------------------------------------------------------- time

@@ -1,0 +1,7 @@
+"""Rays through the world: one scene for all sensors that look, listen or measure by them."""
+
+from skerry.rays.loading import load_tracer
+from skerry.rays.scene import Frame, RayBody, RayScene, robot_bit
+from skerry.rays.view import Bundle, Hits, RayView
+
+__all__ = ["Bundle", "Frame", "Hits", "RayBody", "RayScene", "RayView", "load_tracer", "robot_bit"]

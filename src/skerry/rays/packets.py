@@ -1,0 +1,200 @@
+"""Rays in packets: the memory that a tracer reads and writes, and the kernel that sends a bundle through it.
+
+A packet of width w is 21 rows of w 32-bit values, as Embree 4 lays out its RTCRayHit4, 8 and 16 (rtcore_ray.h); `valid`
+is a row of its own, −1 for each ray that is to be traced. A tracer is a native function (valid, scene, packet,
+arguments), so that Embree and Skerry's own tracer are called alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.kernels import call1, call4, kernel
+
+# rows of a packet
+ORIGIN: Final = 0  # x, y, z in the world, m
+NEAR: Final = 3  # where the ray begins, in lengths of its direction
+DIRECTION: Final = 4  # x, y, z
+TIME: Final = 7
+FAR: Final = 8  # where it ends; after tracing, where it hit
+MASK: Final = 9  # only geometry that shares a bit with it is seen
+NUMBER: Final = 10
+FLAGS: Final = 11
+NORMAL: Final = 12  # x, y, z of the triangle, in its instance's frame, of any length
+U: Final = 15
+V: Final = 16
+FACE: Final = 17
+GEOMETRY: Final = 18  # MISS if nothing was hit
+INSTANCE: Final = 19
+INSTANCE_PART: Final = 20
+ROWS: Final = 21
+RAY_ROWS: Final = 12  # those of an occlusion test, which has no hit; FAR becomes −inf where something is in the way
+MISS: Final = np.uint32(0xFFFFFFFF)
+WIDEST: Final = 16
+
+# places in the words that say what to trace with, and where
+INTERSECT: Final = 0  # address of the tracer
+OCCLUDED: Final = 1  # address of the one that only says whether anything is in the way
+SCENE: Final = 2
+ARGUMENTS: Final = 3
+WIDTH: Final = 4
+WORDS: Final = 5
+
+EVERYTHING: Final = 0xFFFFFFFF
+
+
+def packet_memory() -> NDArray[np.float32]:
+    """Memory for a packet of any width and, in its last row, for `valid`; on a 64-byte boundary. One per thread."""
+    size = (ROWS + 1) * WIDEST
+    raw = np.zeros(size + 16, np.float32)
+    skip = (-raw.ctypes.data % 64) // 4
+    return raw[skip : skip + size]
+
+
+@kernel
+def clear_packet(words: Any, packet: Any, mask: int) -> None:
+    """Set the rows that stay the same for all packets of a bundle."""
+    w = words[WIDTH]
+    bits = packet.view(np.uint32)
+    for j in range(w):
+        packet[TIME * w + j] = 0.0
+        bits[MASK * w + j] = np.uint32(mask)
+        bits[NUMBER * w + j] = 0
+        bits[FLAGS * w + j] = 0
+
+
+@kernel
+def trace(
+    words: Any,
+    packet: Any,
+    origin: Any,
+    orientation: Any,
+    directions: Any,
+    order: Any,
+    near: float,
+    far: float,
+    mask: int,
+    turns: Any,
+    first_faces: Any,
+    face_materials: Any,
+    distance: Any,
+    normal: Any,
+    material: Any,
+    body: Any,
+    low: int,
+    high: int,
+) -> None:
+    """Trace the rays low…high of a bundle from one point.
+
+    `directions` (3, n) are of length 1 in the sensor's frame; the quaternion turns them into the world. What ray k hits
+    is written at `order[k]`. `turns` (bodies, 9) are the bodies' own rotations. `distance` is infinite, `body` and
+    `material` −1 and `normal` 0 where nothing was hit; the normal (3, n) is in the world, of length 1, and looks
+    towards the ray's origin.
+    """
+    w = words[WIDTH]
+    tracer, scene, arguments = words[INTERSECT], words[SCENE], words[ARGUMENTS]
+    bits = packet.view(np.uint32)
+    valid = packet[ROWS * WIDEST :].view(np.int32)
+    packet_at, valid_at = packet.ctypes.data, valid.ctypes.data
+    clear_packet(words, packet, mask)
+    one = np.float32
+    x0, y0, z0 = one(origin[0]), one(origin[1]), one(origin[2])
+    qx, qy, qz, qw = orientation[0], orientation[1], orientation[2], orientation[3]
+    r00, r01, r02 = one(1 - 2 * (qy * qy + qz * qz)), one(2 * (qx * qy - qz * qw)), one(2 * (qx * qz + qy * qw))
+    r10, r11, r12 = one(2 * (qx * qy + qz * qw)), one(1 - 2 * (qx * qx + qz * qz)), one(2 * (qy * qz - qx * qw))
+    r20, r21, r22 = one(2 * (qx * qz - qy * qw)), one(2 * (qy * qz + qx * qw)), one(1 - 2 * (qx * qx + qy * qy))
+    start, end = one(near), one(far)
+    for j in range(w):
+        packet[ORIGIN * w + j] = x0
+        packet[(ORIGIN + 1) * w + j] = y0
+        packet[(ORIGIN + 2) * w + j] = z0
+        packet[NEAR * w + j] = start
+        valid[j] = -1
+    for k in range(low, high, w):
+        n = min(w, high - k)
+        for j in range(n):
+            x, y, z = directions[0, k + j], directions[1, k + j], directions[2, k + j]
+            packet[DIRECTION * w + j] = r00 * x + r01 * y + r02 * z
+            packet[(DIRECTION + 1) * w + j] = r10 * x + r11 * y + r12 * z
+            packet[(DIRECTION + 2) * w + j] = r20 * x + r21 * y + r22 * z
+        for j in range(w):
+            packet[FAR * w + j] = end
+            bits[GEOMETRY * w + j] = MISS
+        for j in range(n, w):
+            valid[j] = 0
+        call4(tracer, valid_at, scene, packet_at, arguments)
+        for j in range(n):
+            o = order[k + j]
+            if bits[GEOMETRY * w + j] == MISS:
+                distance[o] = np.inf
+                normal[0, o] = normal[1, o] = normal[2, o] = 0.0
+                material[o] = body[o] = -1
+                continue
+            i = bits[INSTANCE * w + j]
+            a, b, c = packet[NORMAL * w + j], packet[(NORMAL + 1) * w + j], packet[(NORMAL + 2) * w + j]
+            turn = turns[i]
+            nx = turn[0] * a + turn[1] * b + turn[2] * c
+            ny = turn[3] * a + turn[4] * b + turn[5] * c
+            nz = turn[6] * a + turn[7] * b + turn[8] * c
+            dx, dy, dz = (
+                packet[DIRECTION * w + j],
+                packet[(DIRECTION + 1) * w + j],
+                packet[(DIRECTION + 2) * w + j],
+            )
+            scale = one(1.0) / np.sqrt(nx * nx + ny * ny + nz * nz)
+            if nx * dx + ny * dy + nz * dz > 0.0:
+                scale = -scale
+            distance[o] = packet[FAR * w + j]
+            normal[0, o], normal[1, o], normal[2, o] = nx * scale, ny * scale, nz * scale
+            material[o] = face_materials[first_faces[i] + bits[FACE * w + j]]
+            body[o] = i
+
+
+# ------------------------------------------------------------------------------------------------ moving bodies
+
+SET_TRANSFORM: Final = 0  # address of the native function (geometry, time step, format, address of 12 floats)
+COMMIT_GEOMETRY: Final = 1  # (geometry)
+COMMIT_SCENE: Final = 2  # (scene)
+MOVING_WORDS: Final = 3
+ROW_MAJOR_3X4: Final = 0x9134  # RTC_FORMAT_FLOAT3X4_ROW_MAJOR
+
+
+@kernel
+def move_bodies(functions: Any, scene: int, geometries: Any, rows: Any, motion: Any, places: Any, turns: Any) -> bool:
+    """Put the instances of a scene where their bodies are, and make it ready; say whether anything had moved.
+
+    `rows` are the bodies in `motion` (position, quaternion x, y, z, w, …), −1 for what never moves; `places` (bodies,
+    12) are the transforms as they were, and as they become.
+    """
+    moved = False
+    place = np.empty(12, np.float32)
+    for i in range(len(rows)):
+        if rows[i] < 0:
+            continue
+        m = motion[rows[i]]
+        x, y, z, s = m[3], m[4], m[5], m[6]
+        place[0], place[1], place[2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * s), 2 * (x * z + y * s)
+        place[4], place[5], place[6] = 2 * (x * y + z * s), 1 - 2 * (x * x + z * z), 2 * (y * z - x * s)
+        place[8], place[9], place[10] = 2 * (x * z - y * s), 2 * (y * z + x * s), 1 - 2 * (x * x + y * y)
+        place[3], place[7], place[11] = m[0], m[1], m[2]
+        changed = False
+        for k in range(12):
+            if places[i, k] != place[k]:
+                changed = True
+            places[i, k] = place[k]
+        if changed:
+            for k in range(3):
+                turns[i, 3 * k], turns[i, 3 * k + 1], turns[i, 3 * k + 2] = (
+                    place[4 * k],
+                    place[4 * k + 1],
+                    place[4 * k + 2],
+                )
+            call4(functions[SET_TRANSFORM], geometries[i], 0, ROW_MAJOR_3X4, places[i].ctypes.data)
+            call1(functions[COMMIT_GEOMETRY], geometries[i])
+            moved = True
+    if moved:
+        call1(functions[COMMIT_SCENE], scene)
+    return moved

@@ -1,0 +1,116 @@
+"""What rays can hit: the ground, objects and robots as rigid bodies of triangles, at the poses of an instant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.meshes import Mesh
+from skerry.rays.packets import EVERYTHING, move_bodies
+from skerry.rays.tracer import TopScene, Tracer
+from skerry.terrain.materials import NamedMaterial
+
+TERRAIN_BIT: Final = 0
+OBJECT_BIT: Final = 1
+FIRST_ROBOT_BIT: Final = 2
+ROBOT_BITS: Final = 30
+"""A ray's mask has 32 bits, so of more than 30 robots two share one: these two do not see each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class RayBody:
+    """A rigid body for rays. `faces` of the mesh have `face_materials`, places in `materials`."""
+
+    name: str  # "sam/base_link", "objects/buoy", "terrain"
+    owner: str  # the robot's or object's name; empty for the ground
+    mesh: Mesh
+    materials: tuple[NamedMaterial, ...]
+    row: int = -1  # its row in the engine's motion; −1 for what never moves
+    bit: int = TERRAIN_BIT
+
+
+def robot_bit(number: int) -> int:
+    """The mask bit of a robot, by its number."""
+    return FIRST_ROBOT_BIT + number % ROBOT_BITS
+
+
+@dataclass(eq=False)
+class Frame:
+    """The bodies at the poses of one instant. Whoever holds it keeps it from being moved; see `RayScene.release`."""
+
+    words: NDArray[np.int64]
+    turns: NDArray[np.float32]  # (bodies, 9), their rotations
+    top: TopScene = field(repr=False)
+    users: int = 0
+
+
+class RayScene:
+    """All that rays can hit. Building it takes about a second for a million triangles, so it is built when needed."""
+
+    def __init__(self, bodies: Sequence[RayBody], tracer: Tracer) -> None:
+        self.tracer = tracer
+        self.bodies = tuple(bodies)
+        self.materials: tuple[NamedMaterial, ...] = tuple(
+            dict.fromkeys(material for body in bodies for material in body.materials)
+        )
+        place = {material: i for i, material in enumerate(self.materials)}
+        faces = [_materials_of_faces(body, place) for body in bodies]
+        counts = [len(part) for part in faces]
+        self.first_faces = (
+            np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64) if bodies else np.zeros(0, int)
+        )
+        self.face_materials = np.concatenate(faces) if faces else np.zeros(0, np.int32)
+        self.rows = np.array([body.row for body in bodies], np.int64)
+        self._children = [
+            tracer.mesh_scene(body.mesh.vertices.astype(np.float32), body.mesh.faces.astype(np.uint32))
+            for body in bodies
+        ]
+        self._frames: list[Frame] = []
+        self._lock = Lock()
+
+    def frame(self, motion: NDArray[np.float64]) -> Frame:
+        """The bodies where they are in `motion` (bodies of the engine, 13); give it back by `release`."""
+        with self._lock:
+            frame = next((frame for frame in self._frames if frame.users == 0), None) or self._new_frame()
+            frame.users = 1
+        self.move(frame, motion)
+        return frame
+
+    def move(self, frame: Frame, motion: NDArray[np.float64]) -> None:
+        """Bring a frame that nobody else uses up to date."""
+        top = frame.top
+        move_bodies(self.tracer.moving, top.handle, top.geometries, self.rows, motion, top.places, frame.turns)
+
+    def hold(self, frame: Frame) -> Frame:
+        """Use a frame along with others."""
+        with self._lock:
+            frame.users += 1
+        return frame
+
+    def release(self, frame: Frame) -> None:
+        """Say that a frame is no longer used."""
+        with self._lock:
+            frame.users -= 1
+
+    def _new_frame(self) -> Frame:
+        top = self.tracer.top_scene(self._children, [1 << body.bit for body in self.bodies])
+        turns = np.tile(np.eye(3, dtype=np.float32).ravel(), (len(self.bodies), 1))
+        self._frames.append(Frame(self.tracer.words(top), turns, top))
+        return self._frames[-1]
+
+
+def mask_without(bit: int | None) -> int:
+    """The mask of a ray that sees all but one owner."""
+    return EVERYTHING if bit is None else EVERYTHING & ~(1 << bit)
+
+
+def _materials_of_faces(body: RayBody, place: dict[NamedMaterial, int]) -> NDArray[np.int32]:
+    own = np.array([place[material] for material in body.materials], np.int32)
+    if body.mesh.face_materials is None:
+        return np.full(len(body.mesh.faces), own[0], np.int32)
+    return own[body.mesh.face_materials]

@@ -1,0 +1,31 @@
+"""Work on rays shared among the processors, tile by tile; what comes out does not depend on who did what."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.rays.packets import packet_memory
+
+
+@cache
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(processors(), thread_name_prefix="skerry-rays")
+
+
+def in_tiles(run: Callable[[NDArray[np.float32], int, int], None], count: int, tile: int) -> None:
+    """Call `run(packet memory, low, high)` for all tiles of 0…count; it must release the GIL to be worth it."""
+    jobs = [_pool().submit(run, packet_memory(), low, min(low + tile, count)) for low in range(0, count, tile)]
+    for job in jobs:
+        job.result()

@@ -1,0 +1,66 @@
+"""What a tracer is: scenes of triangles, scenes of moving instances of them, and native functions that send packets."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.rays.packets import ARGUMENTS, INTERSECT, OCCLUDED, SCENE, WIDTH, WORDS
+
+
+@dataclass(eq=False)
+class MeshScene:
+    """Triangles of one rigid body, ready to be traced."""
+
+    handle: int
+    keep: tuple[Any, ...] = field(repr=False)  # the memory that it refers to
+
+
+@dataclass(eq=False)
+class TopScene:
+    """Instances of mesh scenes, each with its place in the world."""
+
+    handle: int
+    geometries: NDArray[np.int64]  # handles of the instances
+    places: NDArray[np.float32]  # (n, 12), their transforms, rows of 3 × 4
+    children: tuple[MeshScene, ...] = field(repr=False)
+
+
+class Tracer(ABC):
+    """A way to trace packets: the addresses of its native functions, and how to build scenes."""
+
+    name: str
+
+    def __init__(
+        self,
+        width: int,
+        intersect: int,
+        occluded: int,
+        arguments: int,
+        set_transform: int,
+        commit_geometry: int,
+        commit_scene: int,
+    ) -> None:
+        self.width = width
+        self.moving = np.array([set_transform, commit_geometry, commit_scene], np.int64)
+        self._words = np.zeros(WORDS, np.int64)
+        self._words[[INTERSECT, OCCLUDED, ARGUMENTS, WIDTH]] = intersect, occluded, arguments, width
+
+    def words(self, scene: TopScene) -> NDArray[np.int64]:
+        """What kernels need to trace this scene."""
+        words = self._words.copy()
+        words[SCENE] = scene.handle
+        return words
+
+    @abstractmethod
+    def mesh_scene(self, vertices: NDArray[np.float32], faces: NDArray[np.uint32]) -> MeshScene:
+        """Build a scene of triangles."""
+
+    @abstractmethod
+    def top_scene(self, children: Sequence[MeshScene], masks: Sequence[int]) -> TopScene:
+        """Build a scene of instances, all at the origin; a ray sees one if their masks share a bit."""

@@ -1,0 +1,82 @@
+"""What sensors that measure by rays share: the bundle they send from their place, and what is shown of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from skerry.core.config import Config, Positive
+from skerry.core.frames import Pose
+from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.rays import Bundle, Hits
+
+Reading = TypeVar("Reading", covariant=True)
+
+
+@dataclass(frozen=True, eq=False)
+class ShownRays:
+    """The rays of the latest reading, for those who draw them."""
+
+    time: float
+    origin: NDArray[np.float64]  # (3,), in the world
+    ends: NDArray[np.float32]  # (n, 3), in the world: where each hit something, or its full range
+    hit: NDArray[np.bool_]  # (n,)
+
+
+class RayViewerConfig(Config):
+    """What is shown of a sensor's rays."""
+
+    draw_rays: bool = True
+    draw_hits: bool = True
+    every: int = Field(1, ge=1, description="of so many rays, one is shown")
+    ray_thickness: Positive = Field(0.05, description="m")
+    hits_size: Positive = Field(0.1, description="m")
+    hits_lifetime: Positive = Field(1.0, description="s that a hit stays")
+    use_rainbow: bool = Field(
+        True, description="colour hits by their height between `min_height` and `max_height`; else red"
+    )
+    min_height: float | None = Field(None, description="m; the lowest hit that is shown by default")
+    max_height: float | None = Field(None, description="m; the highest hit that is shown by default")
+    max_particles_multiplier: int = Field(10, ge=1, le=1000, description="readings of which hits are kept at most")
+
+
+class RaySensorConfig(SensorConfig):
+    """Settings of a sensor that measures by rays."""
+
+    see_self: bool = Field(False, description="let the rays hit the robot that carries it")
+    viewer: RayViewerConfig = RayViewerConfig()
+
+
+class RaySensor(Sensor[Reading]):
+    """Sends one bundle of rays at a time from where it sits."""
+
+    def __init__(self, config: RaySensorConfig, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self._mount = config
+        self._offset = config.offset()
+        self._looked: tuple[float, Pose, float] | None = None
+
+    def place(self, truth: Truth) -> Pose:
+        """Where the sensor is in the world."""
+        return truth.pose(self._mount.link) @ self._offset
+
+    def look(self, truth: Truth, pose: Pose, far: float, near: float = 0.0) -> Hits:
+        """Send the bundle; the hits are the bundle's own and are overwritten by the next look."""
+        self._looked = (truth.time, pose, far)
+        hits: Hits = truth.rays.cast(self.bundle, pose, far, near, self._mount.see_self)
+        return hits
+
+    def shown(self, every: int = 1) -> ShownRays | None:
+        """The rays of the latest reading, one in so many; None if there is none."""
+        if self._looked is None:
+            return None
+        time, pose, far = self._looked
+        reach = self.bundle.hits.distance[::every]
+        hit = np.isfinite(reach)
+        turned = self.bundle.directions[:, ::every].T @ pose.rotation.T.astype(np.float32)
+        ends = pose.position.astype(np.float32) + turned * np.where(hit, reach, np.float32(far))[:, None]
+        return ShownRays(time, pose.position, ends, hit)

@@ -1,0 +1,116 @@
+"""What rays see of a world: the visuals of its robots and objects, and the ground, where they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core import meshes
+from skerry.core.frames import Pose, quaternion_to_matrix, rpy_to_quaternion
+from skerry.core.mesh_files import read_mesh
+from skerry.core.urdf import Shape
+from skerry.physics.model import Model
+from skerry.rays import Frame, RayBody, RayScene, RayView, load_tracer, robot_bit
+from skerry.rays.scene import OBJECT_BIT
+from skerry.scenario.loading import LoadedScenario
+from skerry.terrain import Terrain
+from skerry.terrain.materials import Material, NamedMaterial, find_material
+
+Motion = Callable[[], NDArray[np.float64]]
+
+
+class Surroundings:
+    """The world for rays. Its scene is built when somebody first looks; frames follow the bodies."""
+
+    def __init__(self, bodies: Callable[[], list[RayBody]], motion: Motion) -> None:
+        self._bodies = bodies
+        self._motion = motion
+        self._frame: Frame | None = None
+
+    @cached_property
+    def scene(self) -> RayScene:
+        return RayScene(self._bodies(), load_tracer())
+
+    def view(self, own_bit: int | None = None) -> RayView:
+        """The world now, without the robot of that bit. It is valid until time goes on; `hold` it to keep it longer."""
+        if self._frame is not None and self._frame.users > 1:
+            self.scene.release(self._frame)
+            self._frame = None
+        if self._frame is None:
+            self._frame = self.scene.frame(self._motion())
+        else:
+            self.scene.move(self._frame, self._motion())
+        return RayView(self.scene, self._frame, own_bit)
+
+
+def bodies_for_rays(loaded: LoadedScenario, model: Model, terrain: Terrain | None) -> list[RayBody]:
+    """The ground, then objects and robots, in the scenario's order."""
+    scenario = loaded.scenario
+    own = scenario.materials
+    found = []
+    if terrain is not None:
+        # A mesh file's own names mean nothing here unless they happen to be known.
+        ground = scenario.terrain.material if scenario.terrain is not None else None
+        materials = tuple(find_material(name, own, instead=ground) for name in terrain.materials)
+        found.append(RayBody("terrain", "", terrain.triangles(), materials))
+    for name, thing in scenario.objects.items():
+        material = find_material(thing.material, own, thing.colour)
+        visuals = [(Pose.identity(), shape, material) for shape in thing.robot(name).links["body"].visuals]
+        row = model.roots[name]
+        found.append(RayBody(f"objects/{name}", name, *_mesh_of(visuals), row, OBJECT_BIT))
+    for number, name in enumerate(scenario.robots):
+        bits = robot_bit(number)
+        carriers = {handle.body: link for link, handle in reversed(model.links[name].items())}
+        for row, visuals in _by_body(loaded, model, name, own).items():
+            found.append(RayBody(f"{name}/{carriers[row]}", name, *_mesh_of(visuals), row, bits))
+    return found
+
+
+Visual = tuple[Pose, Shape, NamedMaterial]
+
+
+def _by_body(loaded: LoadedScenario, model: Model, name: str, own: Mapping[str, Material]) -> dict[int, list[Visual]]:
+    """The visuals of a robot, by the engine's body that carries them."""
+    found: dict[int, list[Visual]] = {}
+    for link in loaded.vehicles[name].robot.links.values():
+        handle = model.links[name][link.name]
+        for shape in link.visuals:
+            material = _hull_material(shape, own)
+            found.setdefault(handle.body, []).append((handle.offset, shape, material))
+    return found
+
+
+def _hull_material(shape: Shape, own: Mapping[str, Material]) -> NamedMaterial:
+    """A robot's part is of the material that its URDF names, if that is known here; else of a painted hull's."""
+    return find_material(shape.material, own, None if shape.colour is None else shape.colour[:3], instead="hull")
+
+
+def _mesh_of(visuals: list[Visual]) -> tuple[meshes.Mesh, tuple[NamedMaterial, ...]]:
+    """The shapes as one mesh in the body's frame, its faces with places in the materials."""
+    materials = tuple(dict.fromkeys(material for _, _, material in visuals))
+    parts = []
+    numbers = []
+    for offset, shape, material in visuals:
+        pose = offset @ Pose(np.array(shape.position), rpy_to_quaternion(shape.rpy))
+        part = meshes.transform(_shape_mesh(shape), pose.position, quaternion_to_matrix(pose.orientation))
+        parts.append(meshes.Mesh(part.vertices, part.faces))
+        numbers.append(np.full(len(part.faces), materials.index(material), np.int32))
+    whole = meshes.concatenate(parts)
+    return meshes.Mesh(whole.vertices, whole.faces, np.concatenate(numbers)), materials
+
+
+def _shape_mesh(shape: Shape) -> meshes.Mesh:
+    match shape.kind:
+        case "box":
+            return meshes.box(shape.size)
+        case "sphere":
+            return meshes.sphere(shape.radius)
+        case "cylinder":
+            return meshes.cylinder(shape.radius, shape.length)
+        case "capsule":
+            return meshes.capsule(shape.radius, shape.length)
+    assert shape.mesh is not None
+    return meshes.transform(read_mesh(shape.mesh), scale=shape.scale)
