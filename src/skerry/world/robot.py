@@ -124,6 +124,10 @@ class RobotTruth:
         engine, world = self.robot.engine, self.robot.world
         return self.water.sample(points, self.time, engine.part("userdata")[world])
 
+    def surface_height(self, points: ArrayLike) -> NDArray[np.float64]:
+        engine, world = self.robot.engine, self.robot.world
+        return self.water.sample(points, self.time, engine.part("userdata")[world], need=0).height
+
     def pose(self, link: str) -> Pose:
         handle, now, _ = self._rows(link)
         return _pose(now) @ handle.offset
