@@ -144,5 +144,5 @@ def _pose(row: NDArray[np.float64]) -> Pose:
 
 def _twist(row: NDArray[np.float64], handle: LinkHandle) -> Twist:
     """The velocity of a link's origin, in the world's axes."""
-    arm = rotate(row[3:7], handle.offset.position)
-    return Twist(row[7:10] + np.cross(row[10:13], arm), row[10:13])
+    twist = Twist(row[7:10], row[10:13])
+    return Twist(twist.velocity_at(rotate(row[3:7], handle.offset.position)), twist.angular)
