@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from skerry.core.frames import Pose, Twist, rotate
 from skerry.core.frames import inverse as inverse_of
 from skerry.core.noise import Noise
@@ -33,9 +31,8 @@ class OdometrySensor(Sensor[OdometryReading]):
         link = truth.pose(self.link)
         twist = truth.twist(self.link)
         pose = link @ self.offset
-        arm = pose.position - link.position
         to_body = inverse_of(pose.orientation)
-        linear = twist.linear + np.cross(twist.angular, arm)
+        linear = twist.velocity_at(pose.position - link.position)
         return OdometryReading(truth.time, pose, Twist(rotate(to_body, linear), rotate(to_body, twist.angular)))
 
 
