@@ -250,18 +250,11 @@ class Twist:
         return twist
 
     def moved(self, arm: Array) -> Twist:
-        """The same motion, told by the velocity of a point that moves with the frame, at the end of an arm."""
-        return Twist.of((*self._velocity_at(arm), *self.angular.tolist()))
-
-    def velocity_at(self, arm: Array) -> Array:
-        """The velocity of a point that moves with the frame, at the end of an arm from its origin: v + ω × arm."""
-        return np.array(self._velocity_at(arm))
-
-    def _velocity_at(self, arm: Array) -> tuple[float, float, float]:
+        """The twist of a point that moves with the frame, at the end of an arm from its origin: v + ω × arm, ω."""
         x, y, z = arm.tolist()
         wx, wy, wz = self.angular.tolist()
         vx, vy, vz = self.linear.tolist()
-        return vx + (wy * z - wz * y), vy + (wz * x - wx * z), vz + (wx * y - wy * x)
+        return Twist.of((vx + (wy * z - wz * y), vy + (wz * x - wx * z), vz + (wx * y - wy * x), wx, wy, wz))
 
 
 def _fixed(values: ArrayLike, shape: tuple[int]) -> Array:

@@ -52,8 +52,8 @@ class ImuSensor(Sensor[ImuReading]):
         link, before = truth.pose(config.link), truth.pose_before(config.link)
         twist, twist_before = truth.twist(config.link), truth.twist_before(config.link)
         pose, pose_before = link @ self._offset, before @ self._offset
-        velocity = twist.velocity_at(pose.position - link.position)
-        velocity_before = twist_before.velocity_at(pose_before.position - before.position)
+        velocity = twist.moved(pose.position - link.position).linear
+        velocity_before = twist_before.moved(pose_before.position - before.position).linear
         acceleration = (velocity - velocity_before) / step
         if config.with_gravity:
             acceleration[2] += truth.gravity

@@ -32,8 +32,8 @@ class OdometrySensor(Sensor[OdometryReading]):
         twist = truth.twist(self.link)
         pose = link @ self.offset
         to_body = inverse_of(pose.orientation)
-        linear = twist.velocity_at(pose.position - link.position)
-        return OdometryReading(truth.time, pose, Twist(rotate(to_body, linear), rotate(to_body, twist.angular)))
+        here = twist.moved(pose.position - link.position)
+        return OdometryReading(truth.time, pose, Twist(rotate(to_body, here.linear), rotate(to_body, here.angular)))
 
 
 class Odometry(SensorConfig):
