@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from skerry.core.config import NonNegative
-from skerry.core.frames import Pose, inverse, multiply, normalise, rotate, rpy_to_quaternion
+from skerry.core.frames import Pose, cross, inverse, multiply, normalise, rotate, rpy_to_quaternion
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Sensor, SensorConfig, Truth
 
@@ -49,8 +49,8 @@ class ImuSensor(Sensor[ImuReading]):
         link, before = truth.pose(config.link), truth.pose_before(config.link)
         twist, twist_before = truth.twist(config.link), truth.twist_before(config.link)
         pose, pose_before = link @ self._offset, before @ self._offset
-        velocity = twist.linear + np.cross(twist.angular, pose.position - link.position)
-        velocity_before = twist_before.linear + np.cross(twist_before.angular, pose_before.position - before.position)
+        velocity = twist.linear + cross(twist.angular, pose.position - link.position)
+        velocity_before = twist_before.linear + cross(twist_before.angular, pose_before.position - before.position)
         acceleration = (velocity - velocity_before) / truth.step
         if config.with_gravity:
             acceleration = acceleration + np.array([0.0, 0.0, truth.gravity])

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from skerry.core.frames import Pose, Twist, rotate
+from skerry.core.frames import Pose, Twist, cross, rotate
 from skerry.core.frames import inverse as inverse_of
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Sensor, SensorConfig, Truth
@@ -35,7 +33,7 @@ class OdometrySensor(Sensor[OdometryReading]):
         pose = link @ self.offset
         arm = pose.position - link.position
         to_body = inverse_of(pose.orientation)
-        linear = twist.linear + np.cross(twist.angular, arm)
+        linear = twist.linear + cross(twist.angular, arm)
         return OdometryReading(truth.time, pose, Twist(rotate(to_body, linear), rotate(to_body, twist.angular)))
 
 

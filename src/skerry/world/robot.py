@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.clock import Clock
 from skerry.core.errors import UnknownName, did_you_mean
-from skerry.core.frames import Pose, Twist, rotate
+from skerry.core.frames import Pose, Twist, cross, rotate
 from skerry.core.frames import inverse as inverse_of
 from skerry.core.geo import Projection
 from skerry.physics.engine import Engine
@@ -145,4 +145,4 @@ def _pose(row: NDArray[np.float64]) -> Pose:
 def _twist(row: NDArray[np.float64], handle: LinkHandle) -> Twist:
     """The velocity of a link's origin, in the world's axes."""
     arm = rotate(row[3:7], handle.offset.position)
-    return Twist(row[7:10] + np.cross(row[10:13], arm), row[10:13])
+    return Twist(row[7:10] + cross(row[10:13], arm), row[10:13])
