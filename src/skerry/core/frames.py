@@ -12,6 +12,7 @@ pseudo-vectors: they become det(W) W ω, so that v = ω × r holds, with the sam
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -177,6 +178,17 @@ def heading_to_yaw(heading_deg: ArrayLike) -> Array:
 def yaw_to_heading(yaw: ArrayLike) -> Array:
     """The heading, degrees clockwise from north in [0, 360), of a yaw, radians anticlockwise from east."""
     return _in_one_turn(90.0 - np.degrees(np.asarray(yaw, np.float64)))
+
+
+def heading_of(east: float, north: float) -> float:
+    """The heading, degrees clockwise from north in [0, 360), of a direction."""
+    return turn_heading(math.degrees(math.atan2(east, north)))
+
+
+def turn_heading(heading_deg: float) -> float:
+    """The same heading in [0, 360)."""
+    turned = heading_deg % 360.0
+    return turned if turned < 360.0 else 0.0  # as below
 
 
 def _in_one_turn(degrees: Array) -> Array:

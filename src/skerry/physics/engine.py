@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from skerry.core.errors import EngineError, PhysicsDiverged, SkerryError
 from skerry.core.frames import Pose, normalise
 from skerry.physics import program as native
+from skerry.physics.contacts import ContactProbe, Touch
 from skerry.physics.model import Model
 from skerry.physics.mujoco import DATA_OFFSETS, BatchConfig, library, mujoco
 
@@ -79,6 +80,7 @@ class Engine:
         self._warnings = np.ctypeslib.as_array(self._library.mjb_warning(self._batch), (worlds, kinds, 2))[:, :, 1]
         self._warnings[:] = 1
         self._places = _places(first)
+        self._probes: dict[int, ContactProbe] = {}
         self._slots = [(model, model.compiled.numeric_data) for model in {id(m): m for m in self.models}.values()]
         for model, row in zip(self.models, self.states, strict=True):
             self._write_start(model, row)
@@ -242,6 +244,13 @@ class Engine:
     def joint_velocity(self, world: int, joint: int) -> float:
         """A hinge's or slide's rate."""
         return float(self.states[world, self._places["qvel"]][self.model.compiled.jnt_dofadr[joint]])
+
+    def contacts(self, world: int) -> list[Touch]:
+        """Where bodies touch now."""
+        native.install_callback()
+        if world not in self._probes:
+            self._probes[world] = ContactProbe(self.models[world].compiled)
+        return self._probes[world].look(self.states[world])
 
     def close(self) -> None:
         """Step no more, and free the native memory as soon as nobody looks at it; closing twice is harmless."""

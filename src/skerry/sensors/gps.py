@@ -1,7 +1,12 @@
-"""A GPS antenna: latitude, longitude and UTM of its place now; silent under water."""
+"""A GPS antenna: latitude, longitude and UTM of its place now; silent under water, and until it has its satellites.
+
+With a time to the first fix, or to find the satellites again, it looks at each of its due instants, whether or not
+anybody reads it, for whether it is above water. A dip between two of them is not noticed.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,12 +42,36 @@ class GpsSensor(Sensor[GpsReading]):
     def __init__(self, config: Gps, offset: Pose) -> None:
         self._config = config
         self._offset = offset
+        self.watches = max(config.time_to_first_fix, config.time_to_reacquire) > 0.0
+        self._above_since: int | None = None  # the tick of the first due instant above water since the last one below
+        self._has_had_fix = False
+
+    def watch(self, truth: Truth) -> None:
+        place = self._place(truth)
+        if place[2] < truth.sample_water(place).height:
+            self._above_since = None
+            return
+        if self._above_since is None:
+            self._above_since = truth.tick
+        self._has_had_fix = self._has_had_fix or self._has_fix(truth)
+
+    def _has_fix(self, truth: Truth) -> bool:
+        """Whether it has been above water for long enough, to the nearest step."""
+        if self._above_since is None:
+            return False
+        needed = self._config.time_to_reacquire if self._has_had_fix else self._config.time_to_first_fix
+        return truth.tick - self._above_since >= round(needed / truth.step)
+
+    def _place(self, truth: Truth) -> NDArray[np.float64]:
+        return truth.pose(self._config.link).transform(self._offset.position)
 
     def measure(self, truth: Truth, noise: Noise) -> GpsReading | None:
         config, projection = self._config, truth.projection
         if projection is None:
             raise SkerryError("a GPS needs the scenario's `reference`, the place on earth of the world's origin")
-        place = (truth.pose(config.link) @ self._offset).position
+        if self.watches and not self._has_fix(truth):
+            return None
+        place = self._place(truth)
         if place[2] < truth.sample_water(place).height:
             return None
         sigma = np.array([config.noise, config.noise, config.vertical_noise])
@@ -61,6 +90,12 @@ class GpsSensor(Sensor[GpsReading]):
             np.diag(sigma**2),
         )
 
+    def state(self) -> bytes:
+        return json.dumps([self._above_since, self._has_had_fix]).encode()
+
+    def set_state(self, state: bytes) -> None:
+        self._above_since, self._has_had_fix = json.loads(state)
+
 
 class Gps(SensorConfig):
     """A GPS antenna."""
@@ -68,6 +103,9 @@ class Gps(SensorConfig):
     kind: Literal["gps"] = "gps"
     noise: NonNegative = Field(0.5, description="standard deviation east and north, m")
     vertical_noise: NonNegative = Field(1.0, description="standard deviation upwards, m")
+
+    time_to_first_fix: NonNegative = Field(0.0, description="s above water, without a break, before the first fix")
+    time_to_reacquire: NonNegative = Field(0.0, description="the same before it has a fix again after a dive")
 
     def build(self) -> GpsSensor:
         return GpsSensor(self, self.offset())
