@@ -747,6 +747,8 @@ def test_thirty_hertz_at_two_hundred_steps_is_thirty_readings_in_every_second(wo
 class Counting:
     """A sensor that says how often it was asked; silent at times."""
 
+    watches = False
+
     def __init__(self, silent: bool = False) -> None:
         self.calls, self.silent = 0, silent
 
