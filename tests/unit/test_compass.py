@@ -70,10 +70,10 @@ def test_declination_to_the_east_makes_the_magnetic_heading_smaller():
 @given(heading=st.floats(0, 359.9))
 def test_deviation_follows_the_five_coefficients(heading):
     """A + B sin ζ + C cos ζ + D sin 2ζ + E cos 2ζ, of the magnetic heading ζ."""
-    a, b, c, d, e = coefficients = (1.0, 2.0, -3.0, 0.5, 0.25)
+    coefficients = (1.0, 2.0, -3.0, 0.5, 0.25)
     angle = np.radians(heading - 4.0)
-    expected = heading - 4.0 - np.dot(
-        coefficients, [1, np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle)]
+    expected = (
+        heading - 4.0 - np.dot(coefficients, [1, np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle)])
     )
     reading = compass(declination_deg=4.0, deviation_deg=coefficients).measure(facing(heading), NOISE)
     assert apart(reading.heading_deg, expected) < 1e-9

@@ -32,7 +32,7 @@ def test_a_command_is_given_at_its_tick():
 
 
 def test_events_are_what_one_would_do_by_hand():
-    """The same bytes as a world that is advanced to each time and commanded there; one step more, one step less alike."""
+    """The same bytes as a world that is advanced to each time and commanded there."""
     events = [
         {"at": 0.0, "command": "sam/thruster1", "value": {"rpm": 300}},
         {"at": 0.5, "command": "sam/thruster1", "value": {"rpm": -200}},
@@ -104,7 +104,10 @@ def test_a_scenario_with_events_dumps_and_loads_back_equal():
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        ({"trigger": "sam/leek"}, r"events\[0\].trigger: there is no such sensor .*'sam/leek'.* did you mean 'sam/leak'"),
+        (
+            {"trigger": "sam/leek"},
+            r"events\[0\].trigger: there is no such sensor .*'sam/leek'.* did you mean 'sam/leak'",
+        ),
         ({"trigger": "same/leak"}, "did you mean 'sam/leak'"),
         ({"trigger": "sam/imu"}, r"events\[0\].trigger: this sensor warns of nothing .* known: sam/leak"),
         ({"trigger": "leak"}, "there is no such sensor"),

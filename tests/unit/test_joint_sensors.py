@@ -108,7 +108,7 @@ def test_sams_joints_are_read_where_they_are():
 
 
 def test_a_joint_that_is_not_there_is_an_error_with_a_guess():
-    with pytest.raises(SkerryError, match="no such moving joint .* did you mean 'vbs_joint'"):
+    with pytest.raises(SkerryError, match=r"no such moving joint .* did you mean 'vbs_joint'"):
         sam_with(bad={"kind": "encoder", "joint": "vbs_jint"})
 
 

@@ -119,7 +119,9 @@ def test_a_bumper_feels_its_own_link_or_the_whole_robot(load, vehicle):
 def test_a_threshold_hides_weak_contacts_and_objects_go_by_their_names(load, vehicle):
     wall = {"geometry": {"kind": "box", "size": [4, 4, 0.2]}, "pose": {"position": [0, 0, -20.1]}}
     sensors = {"fine": {}, "coarse": {"threshold": 1000.0}}
-    world = load({"objects": {"wall": wall}, "robots": {"cube": robot(vehicle({"base": CUBE}), [0, 0, -19.9], **sensors)}})
+    world = load(
+        {"objects": {"wall": wall}, "robots": {"cube": robot(vehicle({"base": CUBE}), [0, 0, -19.9], **sensors)}}
+    )
     world.advance(2.0)
     found = world.robots["cube"].sensors
     assert {contact.other for contact in found["fine"].reading.contacts} == {"wall"}

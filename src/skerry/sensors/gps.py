@@ -43,24 +43,19 @@ class GpsSensor(Sensor[GpsReading]):
         self._config = config
         self._offset = offset
         self.watches = max(config.time_to_first_fix, config.time_to_reacquire) > 0.0
-        self._above_since: int | None = None  # the tick of the first due instant above water since the last one below
+        self._ready: int | None = None  # the tick from which on it has a fix, if it stays above water
         self._has_had_fix = False
 
     def watch(self, truth: Truth) -> None:
         place = self._place(truth)
         if place[2] < truth.sample_water(place).height:
-            self._above_since = None
+            self._ready = None
             return
-        if self._above_since is None:
-            self._above_since = truth.tick
-        self._has_had_fix = self._has_had_fix or self._has_fix(truth)
-
-    def _has_fix(self, truth: Truth) -> bool:
-        """Whether it has been above water for long enough, to the nearest step."""
-        if self._above_since is None:
-            return False
-        needed = self._config.time_to_reacquire if self._has_had_fix else self._config.time_to_first_fix
-        return truth.tick - self._above_since >= round(needed / truth.step)
+        if self._ready is None:
+            config = self._config
+            needed = config.time_to_reacquire if self._has_had_fix else config.time_to_first_fix
+            self._ready = truth.tick + round(needed / truth.step)
+        self._has_had_fix = self._has_had_fix or truth.tick >= self._ready
 
     def _place(self, truth: Truth) -> NDArray[np.float64]:
         return truth.pose(self._config.link).transform(self._offset.position)
@@ -69,7 +64,7 @@ class GpsSensor(Sensor[GpsReading]):
         config, projection = self._config, truth.projection
         if projection is None:
             raise SkerryError("a GPS needs the scenario's `reference`, the place on earth of the world's origin")
-        if self.watches and not self._has_fix(truth):
+        if self.watches and (self._ready is None or truth.tick < self._ready):
             return None
         place = self._place(truth)
         if place[2] < truth.sample_water(place).height:
@@ -91,10 +86,10 @@ class GpsSensor(Sensor[GpsReading]):
         )
 
     def state(self) -> bytes:
-        return json.dumps([self._above_since, self._has_had_fix]).encode()
+        return json.dumps([self._ready, self._has_had_fix]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self._above_since, self._has_had_fix = json.loads(state)
+        self._ready, self._has_had_fix = json.loads(state)
 
 
 class Gps(SensorConfig):
