@@ -64,7 +64,10 @@ def _multiply_one(a: list[float], b: list[float]) -> list[float]:
 
 def inverse(quaternion: ArrayLike) -> Array:
     """The rotation back."""
-    return np.asarray(quaternion, np.float64) * (-1.0, -1.0, -1.0, 1.0)
+    return np.asarray(quaternion, np.float64) * _CONJUGATE
+
+
+_CONJUGATE: Final = np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def rotate(quaternion: ArrayLike, vectors: ArrayLike) -> Array:
@@ -213,7 +216,7 @@ class Pose:
 
     def __matmul__(self, inner: Pose) -> Pose:
         """The pose, in this pose's outer frame, of what has the inner pose in this pose's own frame."""
-        return Pose(self.transform(inner.position), multiply(self.orientation, inner.orientation))
+        return compose(self.position.tolist(), self.orientation.tolist(), inner)
 
     @classmethod
     def identity(cls) -> Pose:
@@ -245,6 +248,19 @@ class Twist:
     def __post_init__(self) -> None:
         object.__setattr__(self, "linear", _fixed(self.linear, 3))
         object.__setattr__(self, "angular", _fixed(self.angular, 3))
+
+
+def compose(position: list[float], orientation: list[float], inner: Pose) -> Pose:
+    """Where a frame stands that has the inner pose in a frame of this position and orientation."""
+    x, y, z = _rotate_one(orientation, inner.position.tolist())
+    place = np.array([x + position[0], y + position[1], z + position[2]])
+    turned = np.array(_multiply_one(orientation, inner.orientation.tolist()))
+    place.setflags(write=False)
+    turned.setflags(write=False)
+    pose = Pose.__new__(Pose)  # of new arrays of the right size, which need neither copies nor checks
+    object.__setattr__(pose, "position", place)
+    object.__setattr__(pose, "orientation", turned)
+    return pose
 
 
 def _fixed(values: ArrayLike, size: int) -> Array:

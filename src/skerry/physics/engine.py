@@ -80,6 +80,8 @@ class Engine:
         self._warnings = np.ctypeslib.as_array(self._library.mjb_warning(self._batch), (worlds, kinds, 2))[:, :, 1]
         self._warnings[:] = 1
         self._places = _places(first)
+        self._joint_positions = (self._places["qpos"].start + first.jnt_qposadr).tolist()
+        self._joint_velocities = (self._places["qvel"].start + first.jnt_dofadr).tolist()
         self._probes: dict[int, ContactProbe] = {}
         self._slots = [(model, model.compiled.numeric_data) for model in {id(m): m for m in self.models}.values()]
         for model, row in zip(self.models, self.states, strict=True):
@@ -239,11 +241,11 @@ class Engine:
 
     def joint_position(self, world: int, joint: int) -> float:
         """A hinge's angle or a slide's travel."""
-        return float(self.states[world, self._places["qpos"]][self.model.compiled.jnt_qposadr[joint]])
+        return float(self.states[world, self._joint_positions[joint]])
 
     def joint_velocity(self, world: int, joint: int) -> float:
         """A hinge's or slide's rate."""
-        return float(self.states[world, self._places["qvel"]][self.model.compiled.jnt_dofadr[joint]])
+        return float(self.states[world, self._joint_velocities[joint]])
 
     def contacts(self, world: int) -> list[Touch]:
         """Where bodies touch now."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.clock import Clock
 from skerry.core.errors import UnknownName, did_you_mean
-from skerry.core.frames import Pose, Twist, cross, rotate
+from skerry.core.frames import Pose, Twist, compose, cross, rotate
 from skerry.core.frames import inverse as inverse_of
 from skerry.core.geo import Projection
 from skerry.parts.sensor import Contact
@@ -68,7 +68,7 @@ class Tree:
     def link_pose(self, link: str) -> Pose:
         """Of a link in the world."""
         handle: LinkHandle = self.links[link]
-        return _pose(self.engine.motion(self.world, handle.body)) @ handle.offset
+        return _link_pose(self.engine.motion(self.world, handle.body), handle)
 
 
 @dataclass(eq=False)
@@ -131,11 +131,11 @@ class RobotTruth:
 
     def pose(self, link: str) -> Pose:
         handle, now, _ = self._rows(link)
-        return _pose(now) @ handle.offset
+        return _link_pose(now, handle)
 
     def pose_before(self, link: str) -> Pose:
         handle, _, before = self._rows(link)
-        return _pose(before) @ handle.offset
+        return _link_pose(before, handle)
 
     def twist(self, link: str) -> Twist:
         handle, now, _ = self._rows(link)
@@ -187,6 +187,11 @@ class RobotTruth:
 
 def _pose(row: NDArray[np.float64]) -> Pose:
     return Pose(row[:3], row[3:7])
+
+
+def _link_pose(row: NDArray[np.float64], handle: LinkHandle) -> Pose:
+    numbers = row[:7].tolist()
+    return compose(numbers[:3], numbers[3:], handle.offset)
 
 
 def _twist(row: NDArray[np.float64], handle: LinkHandle) -> Twist:
