@@ -258,6 +258,7 @@ class Engine:
         """Step no more, and free the native memory as soon as nobody looks at it; closing twice is harmless."""
         if self._batch is not None:
             self._batch = None
+            self._probes.clear()
             self.states = self.states.copy()
             self._warnings = self._warnings.copy()
 
