@@ -14,6 +14,7 @@ from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist, rotate
 from skerry.core.frames import inverse as inverse_of
 from skerry.core.geo import Projection
+from skerry.parts.sensor import Contact
 from skerry.physics.engine import Engine
 from skerry.physics.model import LinkHandle
 from skerry.rays import RayView
@@ -55,6 +56,17 @@ class Tree:
         back = inverse_of(row[3:7])
         return Twist(rotate(back, row[7:10]), rotate(back, row[10:13]))
 
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """Of the root link's origin in the world."""
+        return self.engine.motion(self.world, self.root)[:3].copy()
+
+    def link_position(self, link: str) -> NDArray[np.float64]:
+        """Of a link's origin in the world."""
+        handle: LinkHandle = self.links[link]
+        row = self.engine.motion(self.world, handle.body)
+        return row[:3] + rotate(row[3:7], handle.offset.position)
+
     def link_pose(self, link: str) -> Pose:
         """Of a link in the world."""
         handle: LinkHandle = self.links[link]
@@ -95,12 +107,13 @@ class Robot(Tree):
 class RobotTruth:
     """The noise-free instant of one robot: the `Truth` that its sensors and controllers see."""
 
-    robot: Tree
+    robot: Robot
     clock: Clock
     gravity: float
     water: Water
     terrain: Terrain | None
     projection: Projection | None
+    trees: Mapping[str, Tree]  # of the whole world
     surroundings: Surroundings
     ray_bit: int
 
@@ -143,6 +156,40 @@ class RobotTruth:
     def twist_before(self, link: str) -> Twist:
         handle: LinkHandle = self.robot.links[link]
         return _twist(self.robot.engine.motion_before(self.robot.world, handle.body), handle)
+
+    def place_of(self, name: str) -> NDArray[np.float64]:
+        tree, _, link = name.partition("/")
+        return self.trees[tree].link_position(link) if link else self.trees[tree].position
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return tuple(self.robot.joints)
+
+    def joint_position(self, joint: str) -> float:
+        return self.robot.joint_position(joint)
+
+    def joint_velocity(self, joint: str) -> float:
+        return self.robot.joint_velocity(joint)
+
+    @property
+    def power(self) -> float:
+        return float(sum(actuator.power or 0.0 for actuator in self.robot.actuators.values()))
+
+    def contacts(self, link: str | None = None) -> list[Contact]:
+        own = f"{self.robot.name}/"
+        found = []
+        for touch in self.robot.engine.contacts(self.robot.world):
+            for this, other, sign in ((touch.second, touch.first, 1.0), (touch.first, touch.second, -1.0)):
+                if this.startswith(own) and link in (None, this.removeprefix(own)):
+                    found.append(
+                        Contact(this.removeprefix(own), self._shown(other), touch.position, sign * touch.force)
+                    )
+        return found
+
+    def _shown(self, name: str) -> str:
+        """An object, which has but one link, by its own name."""
+        tree, _, _ = name.partition("/")
+        return tree if isinstance(self.trees.get(tree), Object) else name
 
 
 def _pose(row: NDArray[np.float64]) -> Pose:
