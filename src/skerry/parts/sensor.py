@@ -36,11 +36,17 @@ class Truth(Protocol):
     """The noise-free instant of one robot; all that a sensor may see.
 
     `sample_water` gives a `WaterSample` of the sea at points, now, `surface_height` only z of its surface, and `water`
-    is the `Water` itself, for what it is like. `rays` is a `RayView` of all that rays can hit but the robot itself;
-    `projection` leads from the world to the earth, where the scenario says where it is. Poses and twists are in the
-    world (ENU); a twist is that of the link's origin. `before` means one step ago. `place_of` finds a robot, an object
-    or a "robot/link" of the scenario; `joints` are the robot's own that move; `power` is what its actuators draw, W, as
-    far as anything is known of it; `contacts` are those of one link, or of all of the robot's.
+    is the `Water` itself, for what it is like; of a single point, `depth` is how far it is below the surface, negative
+    above, and `water_pressure` the pressure, Pa, and density there. `rays` is a `RayView` of all that rays can hit but
+    the robot itself; `projection` leads from the world to the earth, where the scenario says where it is.
+
+    Poses and twists are in the world (ENU); a twist is that of the link's origin. `motion` is both, of a frame that is
+    offset from a link, as thirteen numbers: position, quaternion, velocity and angular velocity. `before` means one
+    step ago.
+
+    `place_of` finds a robot, an object or a "robot/link" of the scenario; `joints` are the robot's own that move;
+    `power` is what its actuators draw, W, as far as anything is known of it; `contacts` are those of one link, or of
+    all of the robot's.
     """
 
     @property
@@ -61,6 +67,10 @@ class Truth(Protocol):
     def projection(self) -> Projection | None: ...
     def sample_water(self, points: ArrayLike) -> Any: ...
     def surface_height(self, points: ArrayLike) -> NDArray[np.float64]: ...
+    def depth(self, point: NDArray[np.float64]) -> float: ...
+    def water_pressure(self, point: NDArray[np.float64]) -> tuple[float, float]: ...
+    def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
+    def motion_before(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
     def pose(self, link: str) -> Pose: ...
     def pose_before(self, link: str) -> Pose: ...
     def twist(self, link: str) -> Twist: ...
