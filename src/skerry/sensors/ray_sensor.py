@@ -56,6 +56,7 @@ class RaySensor(Sensor[Reading]):
 
     def __init__(self, config: RaySensorConfig, bundle: Bundle) -> None:
         self.bundle = bundle
+        self.viewer = config.viewer
         self._mount = config
         self._offset = config.offset()
         self._looked: tuple[float, Pose, float] | None = None
