@@ -25,7 +25,7 @@ def truth(z, water=None, tick=0, surface=0.0):
         time=tick / 200,
         tick=tick,
         water=built,
-        motion=lambda link, offset: motion + [*offset.position, *[0.0] * 10],
+        motion=lambda link, offset: motion + np.append(offset.position, np.zeros(10)),
         depth=lambda point: surface - float(point[2]),
     )
 
