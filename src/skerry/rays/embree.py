@@ -132,7 +132,7 @@ class Embree(Tracer):
         library.rtcReleaseGeometry(geometry)  # the scene holds it now
         library.rtcCommitScene(scene)
         self._check()
-        made = MeshScene(scene, (padded, indices))
+        made = MeshScene(scene, padded[:-1], indices)
         weakref.finalize(made, library.rtcReleaseScene, scene)
         return made
 
