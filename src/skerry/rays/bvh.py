@@ -1,9 +1,9 @@
 """A tree of boxes over triangles, or over anything else that has boxes, built by Skerry itself.
 
-Split by the surface-area heuristic over bins (Wald 2007, On fast construction of SAH-based bounding volume hierarchies);
-the same input gives the same tree. A node is eight 32-bit values: the lower and the upper corner of its box, then two
-integers: for a leaf its first item and how many it has, for others its first child (the second follows it) and −1, −2
-or −3 for an x, y or z along which the first child is the lower one.
+Split by the surface-area heuristic over bins (Wald 2007, On fast construction of SAH-based bounding volume
+hierarchies); the same input gives the same tree. A node is eight 32-bit values: the lower and the upper corner of its
+box, then two integers: for a leaf its first item and how many it has, for others its first child (the second follows
+it) and −1, −2 or −3 for an x, y or z along which the first child is the lower one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ COUNT: Final = 7
 TRIANGLE_SIZE: Final = 10
 """Corners a, b, c, and the number of the face."""
 DEEPEST: Final = 64
-_EVEN_FROM: Final = 38
-"""From this depth on items are halved by number, so that no tree of 32-bit numbers is deeper than DEEPEST."""
+_EVEN_FROM: Final = 32
+"""From this depth on items are halved by number, so that no tree of 31-bit numbers is deeper than DEEPEST."""
 _BINS: Final = 16
 _LARGEST_LEAF: Final = 8
 _STEP_COST: Final = 1.0

@@ -191,7 +191,7 @@ def _trace_mesh(block: int, nodes: int, triangles: int, any_hit: bool) -> None:
 
 
 @_exact
-def _one_over(x: float) -> float:
+def _one_over(x: Any) -> Any:
     return _ONE / x if abs(x) >= _SMALLEST else (_ONE / _SMALLEST if x >= _ZERO else -_ONE / _SMALLEST)
 
 
