@@ -144,6 +144,8 @@ class RayView:
             raise SkerryError("the direction of a sphere cast must have a length")
         if not (np.isfinite(radius) and radius > 0):
             raise SkerryError(f"the radius of a sphere cast must be positive (found {radius!r}); for 0, cast a ray")
+        if not far >= 0:
+            raise SkerryError(f"how far a sphere cast goes must be 0 or more (found {far!r})")
         found = np.array([np.inf, 0.0, 0.0, 0.0])
         scene, mask = self.scene, mask_without(None if see_self else self.own_bit)
         body, face = sweep(
