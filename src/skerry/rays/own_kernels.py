@@ -34,14 +34,18 @@ LANES: Final = 8
 _O: Final = 0  # origin x, y, z
 _D: Final = 3 * LANES  # direction
 _I: Final = 6 * LANES  # 1 / direction
-_NEAR: Final = 9 * LANES
-_FAR: Final = 10 * LANES  # −inf for a ray that takes no part
-_U: Final = 11 * LANES
-_V: Final = 12 * LANES
-_HIT: Final = 13 * LANES  # number of the triangle that was hit, or −1
-_EDGES: Final = 14 * LANES  # what the last triangle gave: three edge functions …
-_T: Final = 17 * LANES  # … and the distance, infinite where it was not hit
-_BLOCK: Final = 18 * LANES // 2  # in float64
+_P: Final = 9 * LANES  # two vectors across the direction
+_Q: Final = 12 * LANES
+_LOW: Final = 15 * LANES  # the origin as lower and as upper sides of boxes are seen from it
+_HIGH: Final = 18 * LANES
+_NEAR: Final = 21 * LANES
+_FAR: Final = 22 * LANES  # −inf for a ray that takes no part
+_U: Final = 23 * LANES
+_V: Final = 24 * LANES
+_HIT: Final = 25 * LANES  # number of the triangle that was hit, or −1
+_EDGES: Final = 26 * LANES  # what the last triangle gave: three edge functions …
+_T: Final = 29 * LANES  # … and the distance, infinite where it was not hit
+_BLOCK: Final = 30 * LANES // 2  # in float64
 
 # places in the record of an instance, in words
 NODES: Final = 0
@@ -59,16 +63,16 @@ NUMBERS: Final = 3  # of the instances, in the order of the tree's leaves
 BOXES: Final = 4  # memory for building the tree
 TOP_WORDS: Final = 5
 
-_ULP: Final = np.float32(2.0**-23)
 _SMALLEST: Final = np.float32(1e-18)  # of a direction's parts, so that 1 / direction stays finite
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _INFINITE: Final = np.float32(np.inf)
-# A box is missed only where it is missed beyond all rounding: Ize 2013, Robust BVH ray traversal, J. Computer Graphics
-# Techniques 2, eq. 4 (1 + 2 γ₃).
-_WIDER: Final = np.float32(1.0 + 6.0 * 2.0**-23)
+# A box must be met by all rays that meet a triangle in it, by the rounded arithmetic of `_meet_triangle`, where corners
+# stray by some 10 · 2⁻²⁴ of their distance.
+_STRAY: Final = np.float32(2.0**-20)
 
-# Without fast maths: the edge functions of two triangles that share an edge must be exact opposites of each other.
-_exact = numba.njit(error_model="numpy")
+# Without fast maths, which would else be inherited from the caller: that nothing slips through rests on how products
+# are rounded, see `_meet_triangle`.
+_exact = numba.njit(error_model="numpy", fastmath=False)
 
 
 @_exact
@@ -77,11 +81,10 @@ def _any_meets(rays: Any, node: Any) -> bool:
     x0, y0, z0, x1, y1, z1 = node[0], node[1], node[2], node[3], node[4], node[5]
     found = np.int32(0)
     for j in range(LANES):
-        ox, oy, oz = rays[_O + j], rays[_O + LANES + j], rays[_O + 2 * LANES + j]
         ix, iy, iz = rays[_I + j], rays[_I + LANES + j], rays[_I + 2 * LANES + j]
-        a, b = (x0 - ox) * ix, (x1 - ox) * ix
-        c, d = (y0 - oy) * iy, (y1 - oy) * iy
-        e, f = (z0 - oz) * iz, (z1 - oz) * iz
+        a, b = (x0 - rays[_LOW + j]) * ix, (x1 - rays[_HIGH + j]) * ix
+        c, d = (y0 - rays[_LOW + LANES + j]) * iy, (y1 - rays[_HIGH + LANES + j]) * iy
+        e, f = (z0 - rays[_LOW + 2 * LANES + j]) * iz, (z1 - rays[_HIGH + 2 * LANES + j]) * iz
         near, far = rays[_NEAR + j], rays[_FAR + j]
         low, high = (a if a < b else b), (b if a < b else a)
         near = low if low > near else near
@@ -92,7 +95,7 @@ def _any_meets(rays: Any, node: Any) -> bool:
         low, high = (e if e < f else f), (f if e < f else e)
         near = low if low > near else near
         far = high if high < far else far
-        found |= np.int32(near <= far * _WIDER)
+        found |= np.int32(near <= far)
     return found != 0
 
 
@@ -108,8 +111,10 @@ def _normal(corners: Any) -> tuple[float, float, float]:
 def _meet_triangle(rays: Any, corners: Any) -> bool:
     """Whether any of the rays meets a triangle; where is left in the rays' rows.
 
-    By Plücker coordinates, as Embree does where it is told to be robust: a ray passes inside an edge where its edge
-    function says so, and both triangles at that edge work it out from the same numbers.
+    After Woop, Benthin & Wald 2013, Watertight ray/triangle intersection, J. Computer Graphics Techniques 2: as seen
+    along the ray, a corner has the same place in all triangles that share it, and a difference of two rounded products
+    never has the wrong sign. Where it is 0, both triangles at the edge count as hit. So rays slip through neither edges
+    nor corners.
     """
     nx, ny, nz = _normal(corners)
     x0, y0, z0, x1, y1, z1, x2, y2, z2 = (
@@ -127,26 +132,25 @@ def _meet_triangle(rays: Any, corners: Any) -> bool:
     for j in range(LANES):
         ox, oy, oz = rays[_O + j], rays[_O + LANES + j], rays[_O + 2 * LANES + j]
         dx, dy, dz = rays[_D + j], rays[_D + LANES + j], rays[_D + 2 * LANES + j]
+        px, py, pz = rays[_P + j], rays[_P + LANES + j], rays[_P + 2 * LANES + j]
+        qx, qy, qz = rays[_Q + j], rays[_Q + LANES + j], rays[_Q + 2 * LANES + j]
         ax, ay, az = x0 - ox, y0 - oy, z0 - oz
         bx, by, bz = x1 - ox, y1 - oy, z1 - oz
         cx, cy, cz = x2 - ox, y2 - oy, z2 - oz
-        ex, ey, ez = cx - ax, cy - ay, cz - az
-        sx, sy, sz = cx + ax, cy + ay, cz + az
-        u = (ey * sz - ez * sy) * dx + (ez * sx - ex * sz) * dy + (ex * sy - ey * sx) * dz
-        ex, ey, ez = ax - bx, ay - by, az - bz
-        sx, sy, sz = ax + bx, ay + by, az + bz
-        v = (ey * sz - ez * sy) * dx + (ez * sx - ex * sz) * dy + (ex * sy - ey * sx) * dz
-        ex, ey, ez = bx - cx, by - cy, bz - cz
-        sx, sy, sz = bx + cx, by + cy, bz + cz
-        w = (ey * sz - ez * sy) * dx + (ez * sx - ex * sz) * dy + (ex * sy - ey * sx) * dz
+        ap, aq = ax * px + ay * py + az * pz, ax * qx + ay * qy + az * qz
+        bp, bq = bx * px + by * py + bz * pz, bx * qx + by * qy + bz * qz
+        cp, cq = cx * px + cy * py + cz * pz, cx * qx + cy * qy + cz * qz
+        u = ap * cq - aq * cp
+        v = bp * aq - bq * ap
+        w = cp * bq - cq * bp
         least = u if u < v else v
         least = w if w < least else least
         most = u if u > v else v
         most = w if w > most else most
-        edge = abs(u + v + w) * _ULP
         den = nx * dx + ny * dy + nz * dz
         t = (nx * ax + ny * ay + nz * az) / den
-        hit = ((least >= -edge) | (most <= edge)) & (den != _ZERO) & (t > rays[_NEAR + j]) & (t <= rays[_FAR + j])
+        inside = (least >= _ZERO) | (most <= _ZERO)
+        hit = inside & (den != _ZERO) & (u + v + w != _ZERO) & (t > rays[_NEAR + j]) & (t <= rays[_FAR + j])
         found |= np.int32(hit)
         rays[_EDGES + j], rays[_EDGES + LANES + j], rays[_EDGES + 2 * LANES + j] = u, v, w
         rays[_T + j] = t if hit else _INFINITE
@@ -154,9 +158,23 @@ def _meet_triangle(rays: Any, corners: Any) -> bool:
 
 
 @_exact
+def _make_room(rays: Any, root: Any) -> None:
+    """Let the rays see all boxes below a root as larger than they are by what its corners may stray."""
+    for j in range(LANES):
+        reach = _ZERO
+        for k in range(3):
+            o = rays[_O + k * LANES + j]
+            reach += max(abs(root[k] - o), abs(root[3 + k] - o))
+        for k in range(3):
+            rays[_LOW + k * LANES + j] = rays[_O + k * LANES + j] + _STRAY * reach
+            rays[_HIGH + k * LANES + j] = rays[_O + k * LANES + j] - _STRAY * reach
+
+
+@_exact
 def _trace_mesh(block: int, nodes: int, triangles: int, any_hit: bool) -> None:
     """Send a block of rays through the tree of a mesh."""
     rays, hits = single_pointer(block), integer_pointer(block)
+    _make_room(rays, single_pointer(nodes))
     lead = 0
     while lead < LANES - 1 and not rays[_FAR + lead] > rays[_NEAR + lead]:
         lead += 1
@@ -196,6 +214,23 @@ def _one_over(x: Any) -> Any:
 
 
 @_exact
+def _set_direction(rays: Any, j: int, x: Any, y: Any, z: Any) -> None:
+    """A ray's direction, its inverse, and two vectors across it.
+
+    The latter after Duff et al. 2017, Building an orthonormal basis, revisited, J. Computer Graphics Techniques 6.
+    """
+    rays[_D + j], rays[_D + LANES + j], rays[_D + 2 * LANES + j] = x, y, z
+    rays[_I + j], rays[_I + LANES + j], rays[_I + 2 * LANES + j] = _one_over(x), _one_over(y), _one_over(z)
+    scale = _ONE / np.sqrt(x * x + y * y + z * z)
+    x, y, z = x * scale, y * scale, z * scale
+    sign = _ONE if z >= _ZERO else -_ONE
+    a = -_ONE / (sign + z)
+    b = x * y * a
+    rays[_P + j], rays[_P + LANES + j], rays[_P + 2 * LANES + j] = _ONE + sign * x * x * a, sign * b, -sign * x
+    rays[_Q + j], rays[_Q + LANES + j], rays[_Q + 2 * LANES + j] = b, sign + y * y * a, -y
+
+
+@_exact
 def _fill_world(rays: Any, packet: Any, valid: Any) -> None:
     for j in range(LANES):
         for k in range(3):
@@ -213,12 +248,16 @@ def _fill_local(rays: Any, world: Any, hits: Any, place: Any, masks: Any, mask: 
     for j in range(LANES):
         x, y, z = world[_O + j], world[_O + LANES + j], world[_O + 2 * LANES + j]
         dx, dy, dz = world[_D + j], world[_D + LANES + j], world[_D + 2 * LANES + j]
-        for k in range(3):
-            a, b, c = place[4 * k], place[4 * k + 1], place[4 * k + 2]
-            d = a * dx + b * dy + c * dz
-            rays[_O + k * LANES + j] = a * x + b * y + c * z + place[4 * k + 3]
-            rays[_D + k * LANES + j] = d
-            rays[_I + k * LANES + j] = _one_over(d)
+        rays[_O + j] = place[0] * x + place[1] * y + place[2] * z + place[3]
+        rays[_O + LANES + j] = place[4] * x + place[5] * y + place[6] * z + place[7]
+        rays[_O + 2 * LANES + j] = place[8] * x + place[9] * y + place[10] * z + place[11]
+        _set_direction(
+            rays,
+            j,
+            place[0] * dx + place[1] * dy + place[2] * dz,
+            place[4] * dx + place[5] * dy + place[6] * dz,
+            place[8] * dx + place[9] * dy + place[10] * dz,
+        )
         rays[_NEAR + j] = world[_NEAR + j]
         rays[_FAR + j] = world[_FAR + j] if (np.int64(masks[j]) & mask) != 0 else -_INFINITE
         hits[_HIT + j] = -1
@@ -234,6 +273,7 @@ def trace_packet(valid_at: int, scene: int, packet_at: int, any_hit: bool) -> No
     _fill_world(world, packet, valid)
     records, nodes = load_word(scene + 8 * RECORDS), load_word(scene + 8 * TOP_NODES)
     numbers = integer_pointer(load_word(scene + 8 * NUMBERS))
+    _make_room(world, single_pointer(nodes))
     lead = 0
     while lead < LANES - 1 and not world[_FAR + lead] > world[_NEAR + lead]:
         lead += 1
