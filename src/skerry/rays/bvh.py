@@ -92,6 +92,11 @@ def _bin_of(box: Any, axis: int, low: float, scale: float, bins: int) -> int:
 
 
 @kernel
+def _put(task: Any, node: int, begin: int, end: int, depth: int) -> None:
+    task[0], task[1], task[2], task[3] = node, begin, end, depth
+
+
+@kernel
 def build(boxes: Any, numbers: Any, nodes: Any) -> int:
     """Build the tree over boxes (n, 6), which are put in the order of its leaves, and numbers (n,) with them.
 
@@ -102,10 +107,11 @@ def build(boxes: Any, numbers: Any, nodes: Any) -> int:
     bin_boxes, bin_counts = np.empty((_BINS, 6), np.float32), np.empty(_BINS, np.int64)
     right_costs, side, centres = np.empty(_BINS), np.empty(6, np.float32), np.empty(6, np.float32)
     used, waiting = 1, 1
-    stack[0] = 0, 0, len(boxes), 0
+    _put(stack[0], 0, 0, len(boxes), 0)
     while waiting > 0:
         waiting -= 1
-        node, begin, end, depth = stack[waiting]
+        task = stack[waiting]
+        node, begin, end, depth = task[0], task[1], task[2], task[3]
         count = end - begin
         whole = nodes[node]
         _empty(whole)
@@ -166,8 +172,8 @@ def build(boxes: Any, numbers: Any, nodes: Any) -> int:
             if begin < i < end:
                 middle = i
         integers[node, FIRST], integers[node, COUNT] = used, -1 - max(best_axis, 0)
-        stack[waiting] = used + 1, middle, end, depth + 1
-        stack[waiting + 1] = used, begin, middle, depth + 1
+        _put(stack[waiting], used + 1, middle, end, depth + 1)
+        _put(stack[waiting + 1], used, begin, middle, depth + 1)
         used += 2
         waiting += 2
     return used
