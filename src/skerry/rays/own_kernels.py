@@ -1,7 +1,7 @@
 """Skerry's own tracing of packets through trees of boxes, for machines without Embree.
 
-The eight rays of a packet go through a tree together: a box or triangle is tested against all of them by one loop that
-the compiler makes vector instructions of. A block of rays is rows of eight 32-bit values.
+The sixteen rays of a packet go through a tree together: a box or triangle is tested against all of them by one loop that
+the compiler makes vector instructions of. A block of rays is rows of sixteen 32-bit values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from skerry.rays.packets import (
     V,
 )
 
-LANES: Final = 8
+LANES: Final = 16
 
 # places in a block of rays
 _O: Final = 0  # origin x, y, z
