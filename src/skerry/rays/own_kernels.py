@@ -1,7 +1,7 @@
 """Skerry's own tracing of packets through trees of boxes, for machines without Embree.
 
-The sixteen rays of a packet go through a tree together: a box or triangle is tested against all of them by one loop that
-the compiler makes vector instructions of. A block of rays is rows of sixteen 32-bit values.
+The sixteen rays of a packet go through a tree together: a box or triangle is tested against all of them by one loop, of
+which the compiler makes vector instructions. A block of rays is rows of sixteen 32-bit values.
 """
 
 from __future__ import annotations
