@@ -1,0 +1,449 @@
+"""A lidar: ranges by light in air, as a cloud of points or, from a planar scanner, as a row of ranges.
+
+A scan is taken at one instant, with all beams from the sensor's pose of then: there is no distortion by motion. A beam
+of which a surface of reflectance ρ is met at the angle θ from its normal and at the range r returns the power ρ cos θ /
+r², up to a constant of the device (Wagner 2010, ISPRS J. Photogramm. 65, 505, for a diffuse surface larger than the
+beam). It is seen if this is at least 0.1 / R², where R is the range at which the device sees 10 %. Intensity is the
+power freed of the range, as devices calibrate it: the scale × ρ cos θ.
+
+The water's surface is a mirror with the slopes of Cox and Munk (1954, J. Opt. Soc. Am. 44, 838): they are normal, with
+the mean square s² = 0.003 + 0.00512 U, U being the wind's speed in m/s. Facets that face the beam send back (Barrick
+1968, IEEE Trans. Antennas Propag. 16, 449) the cross section per area σ = F s⁻² cos⁻⁴θ exp(−tan²θ / s²), where a
+diffuse surface has 4 ρ cos²θ. So in the place of ρ cos θ stands F / (4 s² cos⁵θ) · exp(−tan²θ / s²). What enters the
+water is lost: infrared light does not come back from below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator, model_validator
+
+from skerry.core.config import NonNegative, Positive
+from skerry.core.errors import did_you_mean
+from skerry.core.frames import Pose
+from skerry.core.kernels import kernel
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Truth
+from skerry.rays import Bundle
+from skerry.sensors.lidar_patterns import (
+    PATTERNS,
+    Floats,
+    Pattern,
+    Planar,
+    Reach,
+    Rosette,
+    Spinning,
+    azimuths,
+    spinning_directions,
+)
+from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig, Reading
+
+Singles = NDArray[np.float32]
+
+FRESNEL: Final = 0.02
+"""Reflectance of water met head on, ((n − 1)/(n + 1))² with n = 1.33 at 0.9 µm (Hale and Querry 1973, Appl. Opt. 12)."""
+MOST_RAYS: Final = 4_000_000
+
+
+# ------------------------------------------------------------------------------------------------ readings
+
+
+@dataclass(frozen=True, eq=False)
+class LidarReading:
+    """A scan: its returns as points, and all of its beams as an organised image."""
+
+    time: float
+    points: Singles  # (n, 3), m, in the sensor's frame; real returns only
+    intensity: Singles  # (n,)
+    ring: NDArray[np.uint16]  # (n,), the channel, from the lowest up; of a rosette, the line
+    offset: Singles  # (n,), s after the scan's beginning at which the device would have sent the beam
+    ranges: Singles  # (channels, columns), m; NaN where nothing came back
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarReading:
+    """A planar scan, counter-clockwise about z; angles in rad from x."""
+
+    time: float
+    angle_min: float
+    angle_increment: float
+    time_increment: float  # s
+    range_min: float  # m
+    range_max: float
+    ranges: Singles  # (n,), m; infinite where nothing came back
+    intensity: Singles  # (n,); 0 where nothing came back
+    points: Singles  # (returns, 3), m, in the sensor's frame
+
+
+# ------------------------------------------------------------------------------------------------ kernels
+
+
+@kernel
+def meet_level(directions: Any, down: Any, height: float, ranges: Any, cosines: Any) -> None:
+    """Where rays meet a level surface this far below them; `down` is the world's −z in the sensor's frame."""
+    x, y, z = np.float32(down[0]), np.float32(down[1]), np.float32(down[2])
+    h, nothing = np.float32(height), np.float32(np.inf)
+    for k in range(ranges.size):
+        c = x * directions[0, k] + y * directions[1, k] + z * directions[2, k]
+        cosines[k] = c
+        ranges[k] = h / c if c > 0.0 else nothing
+
+
+@kernel
+def find_returns(
+    directions: Any,
+    turn: Any,
+    distance: Any,
+    normal: Any,
+    material: Any,
+    reflectance: Any,
+    water: Any,
+    water_cosine: Any,
+    nearest: float,
+    farthest: float,
+    threshold: float,
+    slope_variance: float,
+    places: Any,
+    found: Any,
+    strength: Any,
+) -> int:
+    """Which rays (3, n) come back, and how strong: their places, ranges and ρ cos θ; returns their number.
+
+    `turn` (3, 3) leads from the sensor's frame into the world, where normals are. `distance` becomes that of the return,
+    infinite where there is none.
+    """
+    one = np.float32
+    r00, r01, r02 = one(turn[0, 0]), one(turn[0, 1]), one(turn[0, 2])
+    r10, r11, r12 = one(turn[1, 0]), one(turn[1, 1]), one(turn[1, 2])
+    r20, r21, r22 = one(turn[2, 0]), one(turn[2, 1]), one(turn[2, 2])
+    near, far, least, nothing = one(nearest), one(farthest), one(threshold), one(np.inf)
+    s2 = one(slope_variance)
+    mirror = one(FRESNEL / (4.0 * slope_variance))
+    count = 0
+    for k in range(distance.size):
+        r = distance[k]
+        if water[k] < r:
+            r = water[k]
+            c = water_cosine[k]
+            steep = (one(1.0) / (c * c) - one(1.0)) / s2  # tan²θ / s²
+            p = mirror * np.exp(-steep) / (c * c * c * c * c) if steep < one(40.0) else one(0.0)
+        elif r < nothing:
+            x, y, z = directions[0, k], directions[1, k], directions[2, k]
+            p = -reflectance[material[k]] * (
+                (r00 * x + r01 * y + r02 * z) * normal[0, k]
+                + (r10 * x + r11 * y + r12 * z) * normal[1, k]
+                + (r20 * x + r21 * y + r22 * z) * normal[2, k]
+            )
+        else:
+            continue
+        if r < near or r > far or p < least * r * r or p <= one(0.0):
+            distance[k] = nothing
+            continue
+        distance[k] = r
+        places[count] = k
+        found[count] = r
+        strength[count] = p
+        count += 1
+    return count
+
+
+@kernel
+def place_returns(
+    directions: Any,
+    places: Any,
+    found: Any,
+    columns: int,
+    period: float,
+    points: Any,
+    ring: Any,
+    offset: Any,
+    ranges: Any,
+) -> None:
+    """Write what came back as points, and into the image of ranges."""
+    step = np.float32(period)
+    for i in range(places.size):
+        k, r = places[i], found[i]
+        channel = k // columns
+        points[i, 0], points[i, 1], points[i, 2] = r * directions[0, k], r * directions[1, k], r * directions[2, k]
+        ring[i] = channel
+        offset[i] = np.float32(k - channel * columns) * step
+        ranges[k] = r
+
+
+# ------------------------------------------------------------------------------------------------ sensors
+
+
+@dataclass(eq=False)
+class Memory:
+    """What a scan is worked out in."""
+
+    water: Singles  # (n,), m to the water along each ray
+    water_cosines: Singles  # (n,), of its angle from the water's normal
+    places: NDArray[np.int32]
+    found: Singles
+    strength: Singles
+
+
+def water_range(directions: Singles, pose: Pose, level: float, memory: Memory) -> None:
+    """Where rays (3, n) meet the water, taken as the plane at the level of the surface below the sensor."""
+    meet_level(directions, -pose.rotation[2], pose.position[2] - level, memory.water, memory.water_cosines)
+
+
+@dataclass(frozen=True, eq=False)
+class Returns:
+    """What came back of a scan, in arrays of its own: the rays' places in the bundle, ranges and intensities."""
+
+    places: NDArray[np.int32]
+    ranges: Singles
+    intensity: Singles
+
+
+class Scanner(RaySensor[Reading]):
+    """Looks, and finds what comes back."""
+
+    def __init__(self, config: Lidar, bundle: Bundle) -> None:
+        super().__init__(config, bundle)
+        self._config = config
+        self._reach = config.reach()
+        rays = len(bundle)
+        water, water_cosines, found, strength = (np.empty(rays, np.float32) for _ in range(4))
+        self._memory = Memory(water, water_cosines, np.empty(rays, np.int32), found, strength)
+        self._reflectance: tuple[object, Singles] = (None, np.zeros(1, np.float32))
+
+    def returns(self, truth: Truth, noise: Noise) -> Returns | None:
+        """What comes back, noise and all; None under water."""
+        config, memory, reach, bundle = self._config, self._memory, self._reach, self.bundle
+        pose = self.place(truth)
+        level = float(truth.sample_water(pose.position).height)
+        if pose.position[2] < level:
+            return None
+        hits = self.look(truth, pose, reach.most)
+        water_range(bundle.directions, pose, level, memory)
+        count = find_returns(
+            bundle.directions,
+            pose.rotation,
+            hits.distance,
+            hits.normal,
+            hits.material,
+            self._reflectances(truth),
+            memory.water,
+            memory.water_cosines,
+            reach.least,
+            reach.most,
+            0.1 / reach.dark**2,
+            0.003 + 0.00512 * config.wind_speed,
+            memory.places,
+            memory.found,
+            memory.strength,
+        )
+        places, ranges = memory.places[:count].copy(), memory.found[:count].copy()
+        intensity = memory.strength[:count] * np.float32(config.intensity_scale)
+        if config.dropout > 0:
+            kept = noise.uniform(truth.tick, (count,)) >= config.dropout
+            hits.distance[places[~kept]] = np.inf
+            places, ranges, intensity = places[kept], ranges[kept], intensity[kept]
+        if reach.noise > 0:
+            ranges += np.float32(reach.noise) * noise.normal(truth.tick, (len(ranges),)).astype(np.float32)
+            np.maximum(ranges, 0, out=ranges)
+        return Returns(places, ranges, intensity)
+
+    def _reflectances(self, truth: Truth) -> Singles:
+        materials = truth.rays.materials
+        if self._reflectance[0] is not materials:
+            values = np.array([material.material.reflectance for material in materials] or [0.0], np.float32)
+            self._reflectance = (materials, values)
+        return self._reflectance[1]
+
+
+class LidarSensor(Scanner[LidarReading]):
+    """Measures a cloud of points."""
+
+    def __init__(self, config: Lidar, bundle: Bundle, channels: int, period: float) -> None:
+        super().__init__(config, bundle)
+        self._shape = (channels, len(bundle) // channels)
+        self._period = period  # s from column to column
+
+    def measure(self, truth: Truth, noise: Noise) -> LidarReading | None:
+        found = self.returns(truth, noise)
+        if found is None:
+            return None
+        count = len(found.places)
+        points, offset = np.empty((count, 3), np.float32), np.empty(count, np.float32)
+        ring, ranges = np.empty(count, np.uint16), np.full(self._shape, np.nan, np.float32)
+        place_returns(
+            self.bundle.directions,
+            found.places,
+            found.ranges,
+            self._shape[1],
+            self._period,
+            points,
+            ring,
+            offset,
+            ranges.reshape(-1),
+        )
+        return LidarReading(truth.time, points, found.intensity, ring, offset, ranges)
+
+
+class RosetteSensor(LidarSensor):
+    """Measures a cloud of points with beams that are others in every scan; they depend on the tick alone."""
+
+    def __init__(self, config: Lidar, pattern: Rosette) -> None:
+        super().__init__(
+            config, self._bundle(config, pattern, 0.0), pattern.lines, pattern.lines / pattern.points_per_second
+        )
+        self._pattern = pattern
+
+    def measure(self, truth: Truth, noise: Noise) -> LidarReading | None:
+        self.bundle = self._bundle(self._config, self._pattern, truth.tick * truth.step)
+        return super().measure(truth, noise)
+
+    @staticmethod
+    def _bundle(config: Lidar, pattern: Rosette, time: float) -> Bundle:
+        return Bundle(pattern.directions(time, float(config.frequency)))
+
+
+class PlanarSensor(Scanner[PlanarReading]):
+    """Measures a row of ranges."""
+
+    def __init__(self, config: Lidar, bundle: Bundle, azimuth: Floats, period: float) -> None:
+        super().__init__(config, bundle)
+        self._first = float(azimuth[0])
+        self._step = float(azimuth[1] - azimuth[0]) if len(azimuth) > 1 else 0.0
+        self._period = period
+
+    def measure(self, truth: Truth, noise: Noise) -> PlanarReading | None:
+        found = self.returns(truth, noise)
+        if found is None:
+            return None
+        ranges, intensity = np.full(len(self.bundle), np.inf, np.float32), np.zeros(len(self.bundle), np.float32)
+        ranges[found.places] = found.ranges
+        intensity[found.places] = found.intensity
+        points = self.bundle.directions.T[found.places] * found.ranges[:, None]
+        return PlanarReading(
+            truth.time,
+            self._first,
+            self._step,
+            self._period,
+            self._reach.least,
+            self._reach.most,
+            ranges,
+            intensity,
+            points,
+        )
+
+
+# ------------------------------------------------------------------------------------------------ settings
+
+BEAMS: Final = ("channels", "lowest_deg", "highest_deg", "columns", "resolution_deg", "fov_deg")
+"""Settings that change the beams; not all patterns have all of them."""
+
+
+class Lidar(RaySensorConfig):
+    """A lidar of a known pattern, with changes."""
+
+    kind: Literal["lidar"] = "lidar"
+    pattern: str = Field(description="the device, or `planar`")
+    min_range: NonNegative | None = Field(None, description="m; what is nearer gives no return")
+    max_range: Positive | None = Field(None, description="m")
+    dark_range: Positive | None = Field(
+        None, description="m at which a surface of 10 % reflectance, met head on, is only just seen"
+    )
+    channels: int | None = Field(None, ge=1, le=65535, description="spread evenly over the elevations")
+    lowest_deg: float | None = Field(None, ge=-90, le=90, description="elevation of the lowest channel")
+    highest_deg: float | None = Field(None, ge=-90, le=90, description="elevation of the highest channel")
+    columns: int | None = Field(None, ge=1, description="beams of a channel in a scan")
+    resolution_deg: float | None = Field(None, gt=0, le=360, description="from column to column, instead of `columns`")
+    fov_deg: float | None = Field(None, gt=0, le=360, description="horizontal, about the sensor's x axis")
+    noise: NonNegative | None = Field(None, description="standard deviation of a range, m")
+    dropout: float = Field(0.0, ge=0, le=1, description="share of the returns that is lost by chance")
+    intensity_scale: Positive = Field(255.0, description="intensity of a white diffuse surface that is met head on")
+    wind_speed: NonNegative = Field(5.0, description="m/s; the wind that roughens the water, for its returns")
+
+    @field_validator("pattern")
+    @classmethod
+    def _is_known(cls, value: str) -> str:
+        if value not in PATTERNS:
+            raise ValueError(f"there is no lidar pattern {value!r}; {did_you_mean(value, PATTERNS)}")
+        return value
+
+    @model_validator(mode="after")
+    def _fit(self) -> Lidar:
+        pattern, reach = PATTERNS[self.pattern], self.reach()
+        if reach.least >= reach.most:
+            raise ValueError(f"the least range, {reach.least:g} m, must be below the greatest, {reach.most:g} m")
+        refused = {Rosette: BEAMS, Planar: BEAMS[:3]}.get(type(pattern), ())
+        given = [name for name in refused if getattr(self, name) is not None]
+        if given:
+            raise ValueError(f"the pattern {self.pattern} takes no {', '.join(f'`{name}`' for name in given)}")
+        if self.columns is not None and self.resolution_deg is not None:
+            raise ValueError("give `columns` or `resolution_deg`, not both")
+        if isinstance(pattern, Spinning):
+            low, high = self._elevations_deg(pattern)
+            if low > high:
+                raise ValueError(f"the lowest channel, at {low:g}°, must not be above the highest, at {high:g}°")
+        rays = self._rays(pattern)
+        if rays > MOST_RAYS:
+            raise ValueError(f"a scan would have {rays} beams; at most {MOST_RAYS} are possible")
+        return self
+
+    def reach(self) -> Reach:
+        """How far it sees."""
+        usual = PATTERNS[self.pattern].reach
+        return Reach(
+            usual.least if self.min_range is None else self.min_range,
+            usual.most if self.max_range is None else self.max_range,
+            usual.dark if self.dark_range is None else self.dark_range,
+            usual.noise if self.noise is None else self.noise,
+        )
+
+    def build(self) -> LidarSensor | PlanarSensor:
+        pattern = PATTERNS[self.pattern]
+        if isinstance(pattern, Rosette):
+            return RosetteSensor(self, pattern)
+        assert isinstance(pattern, Spinning)
+        azimuth = azimuths(self._fov_deg(pattern), self._columns(pattern))
+        elevations, offsets = self._beams(pattern)
+        bundle = Bundle(spinning_directions(elevations, offsets, azimuth))
+        step = float(azimuth[1] - azimuth[0]) if len(azimuth) > 1 else 0.0
+        period = step / (2 * pi) / pattern.turns_at(float(self.frequency))
+        if isinstance(pattern, Planar):
+            return PlanarSensor(self, bundle, azimuth, period)
+        return LidarSensor(self, bundle, len(elevations), period)
+
+    def _fov_deg(self, pattern: Spinning) -> float:
+        return pattern.fov_deg if self.fov_deg is None else self.fov_deg
+
+    def _columns(self, pattern: Spinning) -> int:
+        if self.columns is not None:
+            return self.columns
+        fov = self._fov_deg(pattern)
+        usual = pattern.fov_deg
+        full = pattern.columns_at(float(self.frequency))
+        step = self.resolution_deg or (usual / full if usual == 360.0 else usual / (full - 1))
+        return max(1, round(fov / step) + (0 if fov == 360.0 else 1))
+
+    def _elevations_deg(self, pattern: Spinning) -> tuple[float, float]:
+        low = pattern.elevations_deg[0] if self.lowest_deg is None else self.lowest_deg
+        high = pattern.elevations_deg[-1] if self.highest_deg is None else self.highest_deg
+        return low, high
+
+    def _beams(self, pattern: Spinning) -> tuple[Floats, Floats]:
+        """Elevations and azimuth offsets of the channels; even, and without offsets, where they are not the device's."""
+        if self.channels is None and self.lowest_deg is None and self.highest_deg is None:
+            elevations = np.array(pattern.elevations_deg)
+            return elevations, np.array(pattern.offsets_deg or np.zeros(len(elevations)))
+        count = len(pattern.elevations_deg) if self.channels is None else self.channels
+        low, high = self._elevations_deg(pattern)
+        elevations = np.linspace(low, high, count) if count > 1 else np.array([0.5 * (low + high)])
+        return elevations, np.zeros(count)
+
+    def _rays(self, pattern: Pattern) -> int:
+        if isinstance(pattern, Rosette):
+            return pattern.lines * pattern.points_of_line(float(self.frequency))
+        assert isinstance(pattern, Spinning)
+        return self._columns(pattern) * (self.channels or len(pattern.elevations_deg))
