@@ -46,7 +46,7 @@ from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig, Reading
 Singles = NDArray[np.float32]
 
 FRESNEL: Final = 0.02
-"""Reflectance of water met head on, ((n − 1)/(n + 1))² with n = 1.33 at 0.9 µm (Hale and Querry 1973, Appl. Opt. 12)."""
+"""Reflectance of water met head on, ((n − 1)/(n + 1))², n = 1.33 at 0.9 µm (Hale, Querry 1973, Appl. Opt. 12, 555)."""
 MOST_RAYS: Final = 4_000_000
 
 
@@ -108,48 +108,61 @@ def find_returns(
     farthest: float,
     threshold: float,
     slope_variance: float,
+    power: Any,
     places: Any,
     found: Any,
     strength: Any,
 ) -> int:
     """Which rays (3, n) come back, and how strong: their places, ranges and ρ cos θ; returns their number.
 
-    `turn` (3, 3) leads from the sensor's frame into the world, where normals are. `distance` becomes that of the return,
-    infinite where there is none.
+    `turn` (3, 3) leads from the sensor's frame into the world, where normals are. `distance` becomes the return's,
+    infinite where there is none. Short loops, each of one kind of work, so that the compiler makes vectors of them.
     """
     one = np.float32
+    near, far, least, nothing, zero = one(nearest), one(farthest), one(threshold), one(np.inf), one(0.0)
     r00, r01, r02 = one(turn[0, 0]), one(turn[0, 1]), one(turn[0, 2])
     r10, r11, r12 = one(turn[1, 0]), one(turn[1, 1]), one(turn[1, 2])
     r20, r21, r22 = one(turn[2, 0]), one(turn[2, 1]), one(turn[2, 2])
-    near, far, least, nothing = one(nearest), one(farthest), one(threshold), one(np.inf)
+    dx, dy, dz, nx, ny, nz = directions[0], directions[1], directions[2], normal[0], normal[1], normal[2]
+    for k in range(power.size):
+        a, b, c = nx[k], ny[k], nz[k]
+        power[k] = -(
+            (r00 * a + r10 * b + r20 * c) * dx[k]
+            + (r01 * a + r11 * b + r21 * c) * dy[k]
+            + (r02 * a + r12 * b + r22 * c) * dz[k]
+        )
+    for k in range(power.size):
+        r = distance[k]
+        p = reflectance[np.uint32(max(material[k], 0))] * power[k]
+        power[k] = p if (r >= near) & (r <= far) & (r <= water[k]) & (p >= least * r * r) else zero
+
     s2 = one(slope_variance)
     mirror = one(FRESNEL / (4.0 * slope_variance))
-    count = 0
-    for k in range(distance.size):
-        r = distance[k]
-        if water[k] < r:
-            r = water[k]
-            c = water_cosine[k]
-            steep = (one(1.0) / (c * c) - one(1.0)) / s2  # tan²θ / s²
-            p = mirror * np.exp(-steep) / (c * c * c * c * c) if steep < one(40.0) else one(0.0)
-        elif r < nothing:
-            x, y, z = directions[0, k], directions[1, k], directions[2, k]
-            p = -reflectance[material[k]] * (
-                (r00 * x + r01 * y + r02 * z) * normal[0, k]
-                + (r10 * x + r11 * y + r12 * z) * normal[1, k]
-                + (r20 * x + r21 * y + r22 * z) * normal[2, k]
-            )
-        else:
-            continue
-        if r < near or r > far or p < least * r * r or p <= one(0.0):
+    steepest = one(1.0 / np.sqrt(1.0 + 40.0 * slope_variance))  # beyond, the exponential is below 1e-17
+    wet = np.uint64(0)
+    for k in range(np.uint64(power.size)):
+        if water[k] < distance[k]:
             distance[k] = nothing
-            continue
+            if water_cosine[k] > steepest:
+                places[wet] = k
+                wet += np.uint64(1)
+    for i in range(wet):
+        k = places[i]
+        r, c = water[k], water_cosine[k]
+        p = mirror / (c * c * c * c * c) * np.exp((one(1.0) - one(1.0) / (c * c)) / s2)
+        power[k] = p if (r >= near) & (r <= far) & (p >= least * r * r) else zero
         distance[k] = r
-        places[count] = k
-        found[count] = r
-        strength[count] = p
-        count += 1
-    return count
+
+    count = np.uint64(0)
+    for k in range(np.uint64(power.size)):
+        if power[k] > zero:
+            places[count] = k
+            found[count] = distance[k]
+            strength[count] = power[k]
+            count += np.uint64(1)
+        else:
+            distance[k] = nothing
+    return int(count)
 
 
 @kernel
@@ -164,14 +177,17 @@ def place_returns(
     offset: Any,
     ranges: Any,
 ) -> None:
-    """Write what came back as points, and into the image of ranges."""
+    """Write what came back as points, and into the image of ranges; places rise."""
     step = np.float32(period)
+    dx, dy, dz = directions[0], directions[1], directions[2]
+    channel, first = 0, 0
     for i in range(places.size):
-        k, r = places[i], found[i]
-        channel = k // columns
-        points[i, 0], points[i, 1], points[i, 2] = r * directions[0, k], r * directions[1, k], r * directions[2, k]
+        k, r = np.uint32(places[i]), found[i]
+        while k >= first + columns:
+            channel, first = channel + 1, first + columns
+        points[i, 0], points[i, 1], points[i, 2] = r * dx[k], r * dy[k], r * dz[k]
         ring[i] = channel
-        offset[i] = np.float32(k - channel * columns) * step
+        offset[i] = np.float32(k - first) * step
         ranges[k] = r
 
 
@@ -184,7 +200,8 @@ class Memory:
 
     water: Singles  # (n,), m to the water along each ray
     water_cosines: Singles  # (n,), of its angle from the water's normal
-    places: NDArray[np.int32]
+    power: Singles  # (n,), ρ cos θ of each ray; 0 where nothing comes back
+    places: NDArray[np.int32]  # of those that do
     found: Singles
     strength: Singles
 
@@ -211,8 +228,8 @@ class Scanner(RaySensor[Reading]):
         self._config = config
         self._reach = config.reach()
         rays = len(bundle)
-        water, water_cosines, found, strength = (np.empty(rays, np.float32) for _ in range(4))
-        self._memory = Memory(water, water_cosines, np.empty(rays, np.int32), found, strength)
+        water, cosines, power, found, strength = (np.empty(rays, np.float32) for _ in range(5))
+        self._memory = Memory(water, cosines, power, np.empty(rays, np.int32), found, strength)
         self._reflectance: tuple[object, Singles] = (None, np.zeros(1, np.float32))
 
     def returns(self, truth: Truth, noise: Noise) -> Returns | None:
@@ -237,6 +254,7 @@ class Scanner(RaySensor[Reading]):
             reach.most,
             0.1 / reach.dark**2,
             0.003 + 0.00512 * config.wind_speed,
+            memory.power,
             memory.places,
             memory.found,
             memory.strength,
@@ -433,7 +451,7 @@ class Lidar(RaySensorConfig):
         return low, high
 
     def _beams(self, pattern: Spinning) -> tuple[Floats, Floats]:
-        """Elevations and azimuth offsets of the channels; even, and without offsets, where they are not the device's."""
+        """Elevations and azimuth offsets of the channels: the device's, or even ones without offsets."""
         if self.channels is None and self.lowest_deg is None and self.highest_deg is None:
             elevations = np.array(pattern.elevations_deg)
             return elevations, np.array(pattern.offsets_deg or np.zeros(len(elevations)))
