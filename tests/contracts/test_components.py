@@ -50,6 +50,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "gps": {},
         "imu": {},
         "leak": {},
+        "lidar": {"pattern": "vlp_16", "columns": 60},
         "odometry": {},
         "pressure": {},
     },
