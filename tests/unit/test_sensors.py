@@ -50,7 +50,10 @@ class FakeTruth:
     density: float = 1025.0
     surface: float = 0.0
     projection: Projection | None = None
-    terrain: None = None
+    terrain: Any = None
+    power: float = 0.0
+    joint: tuple[float, float] = (0.0, 0.0)
+    places: dict[str, list[float]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
     @property
@@ -64,6 +67,19 @@ class FakeTruth:
         return SimpleNamespace(
             height=np.full(shape, self.surface), density=np.full(shape, self.density), pressure=pressure
         )
+
+    def place_of(self, name: str) -> Array:
+        return np.array(self.places[name])
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return ("first", "second")
+
+    def joint_position(self, joint: str) -> float:
+        return self.joint[0]
+
+    def joint_velocity(self, joint: str) -> float:
+        return self.joint[1]
 
     def pose(self, link: str) -> Pose:
         self.asked.append(link)
@@ -730,6 +746,8 @@ def test_thirty_hertz_at_two_hundred_steps_is_thirty_readings_in_every_second(wo
 
 class Counting:
     """A sensor that says how often it was asked; silent at times."""
+
+    watches = False
 
     def __init__(self, silent: bool = False) -> None:
         self.calls, self.silent = 0, silent

@@ -14,6 +14,7 @@ from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist, rotate
 from skerry.core.frames import inverse as inverse_of
 from skerry.core.geo import Projection
+from skerry.parts.sensor import Contact
 from skerry.physics.engine import Engine
 from skerry.physics.model import LinkHandle
 from skerry.rays import RayView
@@ -55,6 +56,17 @@ class Tree:
         back = inverse_of(row[3:7])
         return Twist(rotate(back, row[7:10]), rotate(back, row[10:13]))
 
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """Of the root link's origin in the world."""
+        return self.engine.motion(self.world, self.root)[:3].copy()
+
+    def link_position(self, link: str) -> NDArray[np.float64]:
+        """Of a link's origin in the world."""
+        handle: LinkHandle = self.links[link]
+        row = self.engine.motion(self.world, handle.body)
+        return row[:3] + rotate(row[3:7], handle.offset.position)
+
     def link_pose(self, link: str) -> Pose:
         """Of a link in the world."""
         handle: LinkHandle = self.links[link]
@@ -95,12 +107,13 @@ class Robot(Tree):
 class RobotTruth:
     """The noise-free instant of one robot: the `Truth` that its sensors and controllers see."""
 
-    robot: Tree
+    robot: Robot
     clock: Clock
     gravity: float
     water: Water
     terrain: Terrain | None
     projection: Projection | None
+    trees: Mapping[str, Tree]  # of the whole world
     surroundings: Surroundings
     ray_bit: int
 
@@ -124,33 +137,65 @@ class RobotTruth:
         engine, world = self.robot.engine, self.robot.world
         return self.water.sample(points, self.time, engine.part("userdata")[world])
 
+    def surface_height(self, points: ArrayLike) -> NDArray[np.float64]:
+        engine, world = self.robot.engine, self.robot.world
+        return self.water.sample(points, self.time, engine.part("userdata")[world], need=0).height
+
     def pose(self, link: str) -> Pose:
-        handle, now, _ = self._rows(link)
-        return _pose(now) @ handle.offset
+        handle: LinkHandle = self.robot.links[link]
+        return _pose(self.robot.engine.motion(self.robot.world, handle.body)) @ handle.offset
 
     def pose_before(self, link: str) -> Pose:
-        handle, _, before = self._rows(link)
-        return _pose(before) @ handle.offset
+        handle: LinkHandle = self.robot.links[link]
+        return _pose(self.robot.engine.motion_before(self.robot.world, handle.body)) @ handle.offset
 
     def twist(self, link: str) -> Twist:
-        handle, now, _ = self._rows(link)
-        return _twist(now, handle)
+        handle: LinkHandle = self.robot.links[link]
+        return _twist(self.robot.engine.motion(self.robot.world, handle.body), handle)
 
     def twist_before(self, link: str) -> Twist:
-        handle, _, before = self._rows(link)
-        return _twist(before, handle)
-
-    def _rows(self, link: str) -> tuple[LinkHandle, NDArray[np.float64], NDArray[np.float64]]:
         handle: LinkHandle = self.robot.links[link]
-        engine, world = self.robot.engine, self.robot.world
-        return handle, engine.motion(world, handle.body), engine.motion_before(world, handle.body)
+        return _twist(self.robot.engine.motion_before(self.robot.world, handle.body), handle)
+
+    def place_of(self, name: str) -> NDArray[np.float64]:
+        tree, _, link = name.partition("/")
+        return self.trees[tree].link_position(link) if link else self.trees[tree].position
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return tuple(self.robot.joints)
+
+    def joint_position(self, joint: str) -> float:
+        return self.robot.joint_position(joint)
+
+    def joint_velocity(self, joint: str) -> float:
+        return self.robot.joint_velocity(joint)
+
+    @property
+    def power(self) -> float:
+        return float(sum(actuator.power or 0.0 for actuator in self.robot.actuators.values()))
+
+    def contacts(self, link: str | None = None) -> list[Contact]:
+        own = f"{self.robot.name}/"
+        found = []
+        for touch in self.robot.engine.contacts(self.robot.world):
+            for this, other, sign in ((touch.second, touch.first, 1.0), (touch.first, touch.second, -1.0)):
+                if this.startswith(own) and link in (None, this.removeprefix(own)):
+                    found.append(
+                        Contact(this.removeprefix(own), self._shown(other), touch.position, sign * touch.force)
+                    )
+        return found
+
+    def _shown(self, name: str) -> str:
+        """An object, which has but one link, by its own name."""
+        tree, _, _ = name.partition("/")
+        return tree if isinstance(self.trees.get(tree), Object) else name
 
 
 def _pose(row: NDArray[np.float64]) -> Pose:
-    return Pose(row[:3], row[3:7])
+    return Pose.of(row[:7])
 
 
 def _twist(row: NDArray[np.float64], handle: LinkHandle) -> Twist:
     """The velocity of a link's origin, in the world's axes."""
-    arm = rotate(row[3:7], handle.offset.position)
-    return Twist(row[7:10] + np.cross(row[10:13], arm), row[10:13])
+    return Twist.of(row[7:]).moved(rotate(row[3:7], handle.offset.position))
