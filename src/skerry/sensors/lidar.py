@@ -16,9 +16,9 @@ around the sensor has; beyond it, and without waves, the water is level.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
-from math import pi
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -32,7 +32,7 @@ from skerry.core.kernels import kernel
 from skerry.core.noise import Noise, quantile
 from skerry.parts.sensor import Truth
 from skerry.rays import Bundle
-from skerry.rays.surface import HIGH, SurfacePatch, surface_hit, surface_slope
+from skerry.rays.surface import HIGH, LOW, SurfacePatch, surface_hit, surface_slope
 from skerry.sensors.lidar_patterns import (
     PATTERNS,
     Floats,
@@ -52,8 +52,6 @@ FRESNEL: Final = 0.02
 """Reflectance of water met head on, ((n − 1)/(n + 1))², n = 1.33 at 0.9 µm (Hale, Querry 1973, Appl. Opt. 12, 555)."""
 SPACING: Final = 0.5
 """Metres between the places where waves are asked for their height."""
-GRAZING: Final = 0.2
-"""Cosine of the angle from the vertical beyond which waves, whose slopes keep below 30° (Stokes), send nothing back."""
 MOST_RAYS: Final = 4_000_000
 
 
@@ -110,18 +108,26 @@ def meet_waves(
     origin: Any,
     distance: Any,
     farthest: float,
+    grazing: float,
     ranges: Any,
     cosines: Any,
 ) -> None:
-    """Where rays meet a patch of waves, as far as it matters: before they hit anything, or steeply."""
+    """Where rays meet a patch of waves, as far as it matters: before they hit anything, or steeply.
+
+    Rays whose cosine with the vertical is below `grazing` are too flat for the water to send anything back.
+    """
     ox, oy, oz = origin[0], origin[1], origin[2]
     for k in range(ranges.size):
         ranges[k], cosines[k] = np.inf, 0.0
         x, y, z = directions[0, k], directions[1, k], directions[2, k]
         dz = turn[2, 0] * x + turn[2, 1] * y + turn[2, 2] * z
-        if distance[k] == np.inf and -dz < GRAZING:
+        end = oz + min(distance[k], farthest) * dz
+        if -dz < grazing and distance[k] == np.inf:
             continue
-        if oz > numbers[HIGH] and oz + min(distance[k], farthest) * dz > numbers[HIGH]:
+        if oz > numbers[HIGH] and end > numbers[HIGH]:
+            continue
+        if -dz < grazing and end < numbers[LOW]:
+            ranges[k] = 0.0  # it went into the water somewhere, and what lies below is not seen
             continue
         dx = turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z
         dy = turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z
@@ -264,13 +270,18 @@ class Memory:
     strength: Singles
 
 
-def water_range(truth: Truth, directions: Singles, pose: Pose, distance: Singles, far: float, memory: Memory) -> None:
+def water_range(
+    truth: Truth, directions: Singles, pose: Pose, distance: Singles, far: float, slope_variance: float, memory: Memory
+) -> None:
     """Where rays (3, n) meet the water: the waves around the sensor, or the level of still water."""
     if truth.water.waves is None:
         level = float(truth.surface_height(pose.position[None])[0])
         meet_level(directions, -pose.rotation[2], pose.position[2] - level, memory.water, memory.water_cosines)
         return
     patch = SurfacePatch.around(truth.surface_height, pose.position, SPACING)
+    east, north = (float(np.abs(np.diff(patch.heights, axis=axis)).max()) / SPACING for axis in (1, 0))
+    # exp(−20) = 2e-9: where even the steepest wave does not face the ray nearer than that, nothing comes back
+    flattest = math.atan(math.sqrt(20.0 * slope_variance)) + math.atan(math.hypot(east, north))
     meet_waves(
         patch.numbers,
         patch.heights,
@@ -279,6 +290,7 @@ def water_range(truth: Truth, directions: Singles, pose: Pose, distance: Singles
         pose.position,
         distance,
         far,
+        math.cos(min(flattest, math.pi / 2)),
         memory.water,
         memory.water_cosines,
     )
@@ -312,7 +324,8 @@ class Scanner(RaySensor[Reading]):
         if pose.position[2] < truth.surface_height(pose.position[None])[0]:
             return None
         hits = self.look(truth, pose, reach.most)
-        water_range(truth, bundle.directions, pose, hits.distance, reach.most, memory)
+        slope_variance = 0.003 + 0.00512 * config.wind_speed
+        water_range(truth, bundle.directions, pose, hits.distance, reach.most, slope_variance, memory)
         count = find_returns(
             bundle.directions,
             pose.rotation,
@@ -325,7 +338,7 @@ class Scanner(RaySensor[Reading]):
             reach.least,
             reach.most,
             0.1 / reach.dark**2,
-            0.003 + 0.00512 * config.wind_speed,
+            slope_variance,
             memory.power,
             memory.places,
             memory.found,
@@ -394,7 +407,7 @@ class RosetteSensor(LidarSensor):
 
     @staticmethod
     def _bundle(config: Lidar, pattern: Rosette, time: float) -> Bundle:
-        return Bundle(pattern.directions(time, float(config.frequency)))
+        return Bundle(pattern.directions(time, float(config.frequency)).reshape(-1, 3))
 
 
 class PlanarSensor(Scanner[PlanarReading]):
@@ -500,7 +513,7 @@ class Lidar(RaySensorConfig):
         elevations, offsets = self._beams(pattern)
         bundle = Bundle(spinning_directions(elevations, offsets, azimuth))
         step = float(azimuth[1] - azimuth[0]) if len(azimuth) > 1 else 0.0
-        period = step / (2 * pi) / pattern.turns_at(float(self.frequency))
+        period = step / (2 * math.pi) / pattern.turns_at(float(self.frequency))
         if isinstance(pattern, Planar):
             return PlanarSensor(self, bundle, azimuth, period)
         return LidarSensor(self, bundle, len(elevations), period)
