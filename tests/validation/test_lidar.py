@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skerry.core.frames import quaternion_to_matrix, rpy_to_quaternion
 from skerry.sensors.lidar import FRESNEL
 from skerry.sensors.lidar_patterns import PATTERNS, Rosette, Spinning
 
@@ -32,7 +33,7 @@ def scan(load, vehicle):
 def box(size, position, material="default", **pose):
     return {
         "geometry": {"kind": "box", "size": size},
-        "pose": {"position": list(position), **pose},
+        "pose": {"position": [float(value) for value in position], **pose},
         "material": material,
     }
 
@@ -274,9 +275,33 @@ def test_ranges_to_a_turned_box_lie_on_its_faces(scan):
 
 
 def test_a_sensor_that_is_turned_sees_the_world_turned(scan):
-    wall = {"wall": box([60, 1, 60], [0, 10.5, 30])}
-    sensor, _ = scan({**SHAPE, "yaw_deg": 90, "position": [0, 2, 0]}, objects=wall)
-    assert sensor.reading.points[:, 0] == pytest.approx(8.0, abs=1e-4)
+    """A leaning wall with the normal n, 10 m off: in the world's axes p · n = 10 m, and cos θ = d · n."""
+    normal = quaternion_to_matrix(rpy_to_quaternion(np.radians([15, 0, 25])))[:, 1]
+    wall = {"wall": box([60, 1, 40], 10.5 * normal + np.array([0, 0, 30]), roll_deg=15, yaw_deg=25)}
+    sensor, _ = scan({**SHAPE, "roll_deg": 20, "pitch_deg": -15, "yaw_deg": 70}, objects=wall)
+    reading = sensor.reading
+    turn = quaternion_to_matrix(rpy_to_quaternion(np.radians([20, -15, 70])))
+    away = normal @ turn @ reading.points.T.astype(np.float64)
+    assert len(reading.points) > 5000
+    assert away == pytest.approx(10.0, abs=1e-4)
+    assert reading.intensity == pytest.approx(255 * 0.3 * away / np.linalg.norm(reading.points, axis=1), rel=1e-4)
+
+
+@pytest.mark.parametrize("pattern", ["vlp_16", "mid_70", "planar"])
+def test_a_restored_world_has_the_scan_and_goes_on_with_the_next(scan, pattern):
+    wall = {"wall": box([1, 60, 60], [10.5, 0, 30])}
+    sensor, world = scan({"pattern": pattern, "dark_range": 100}, objects=wall)
+    world.advance(0.1)
+    now = sensor.reading
+    middle = world.snapshot()
+    world.advance(0.1)
+    after = sensor.reading
+    other, another = scan({"pattern": pattern, "dark_range": 100}, objects=wall)
+    another.restore(bytes(middle))
+    assert len(now.points)
+    assert other.reading.points.tobytes() == now.points.tobytes()
+    another.advance(0.1)
+    assert other.reading.points.tobytes() == after.points.tobytes() != now.points.tobytes()
 
 
 def test_what_is_nearer_than_the_least_range_hides_what_is_behind(scan):
