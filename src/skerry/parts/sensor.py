@@ -36,11 +36,17 @@ class Truth(Protocol):
     """The noise-free instant of one robot; all that a sensor may see.
 
     `sample_water` gives a `WaterSample` of the sea at points, now, `surface_height` only z of its surface, and `water`
-    is the `Water` itself, for what it is like. `rays` is a `RayView` of all that rays can hit but the robot itself;
-    `projection` leads from the world to the earth, where the scenario says where it is. Poses and twists are in the
-    world (ENU); a twist is that of the link's origin. `before` means one step ago. `place_of` finds a robot, an object
-    or a "robot/link" of the scenario; `joints` are the robot's own that move; `power` is what its actuators draw, W, as
-    far as anything is known of it; `contacts` are those of one link, or of all of the robot's.
+    is the `Water` itself, for what it is like; of a single point, `depth` is how far it is below the surface, negative
+    above, and `water_pressure` the pressure, Pa, and density there. `rays` is a `RayView` of all that rays can hit but
+    the robot itself; `projection` leads from the world to the earth, where the scenario says where it is.
+
+    Poses and twists are in the world (ENU); a twist is that of the link's origin. `motion` is both, of a frame that is
+    offset from a link, as thirteen numbers: position, quaternion, velocity and angular velocity. `before` means one
+    step ago.
+
+    `place_of` finds a robot, an object or a "robot/link" of the scenario; `joints` are the robot's own that move;
+    `power` is what its actuators draw, W, as far as anything is known of it; `contacts` are those of one link, or of
+    all of the robot's.
     """
 
     @property
@@ -61,6 +67,10 @@ class Truth(Protocol):
     def projection(self) -> Projection | None: ...
     def sample_water(self, points: ArrayLike) -> Any: ...
     def surface_height(self, points: ArrayLike) -> NDArray[np.float64]: ...
+    def depth(self, point: NDArray[np.float64]) -> float: ...
+    def water_pressure(self, point: NDArray[np.float64]) -> tuple[float, float]: ...
+    def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
+    def motion_before(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
     def pose(self, link: str) -> Pose: ...
     def pose_before(self, link: str) -> Pose: ...
     def twist(self, link: str) -> Twist: ...
@@ -79,10 +89,13 @@ class Sensor(Component, Generic[Reading]):
     """Measures when it is told to; rate, scheduling and delivery are the world's.
 
     One whose readings depend on what went before sets `watches`: `watch` then sees every due instant, from tick 0 on,
-    whether or not anybody reads it, and before it is measured.
+    whether or not anybody reads it, and before it is measured. One that takes milliseconds sets `heavy`: it may then be
+    measured in a thread of its own while the world goes on, and sees of the truth only what does not concern the
+    robot's parts.
     """
 
     watches: bool = False
+    heavy: bool = False
 
     def watch(self, truth: Truth) -> None:
         """See a due instant."""

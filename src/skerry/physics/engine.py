@@ -199,6 +199,10 @@ class Engine:
         """The same, one step ago."""
         return self._motion[world, 1, body]
 
+    def motions(self, world: int) -> NDArray[np.float64]:
+        """The motion of all bodies of a world, now and one step ago, (2, bodies, 13); a live array."""
+        return self._motion[world]
+
     def all_motion(self) -> NDArray[np.float64]:
         """The motion of all bodies of all worlds, (worlds, bodies, 13)."""
         return self._motion[:, 0]

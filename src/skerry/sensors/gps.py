@@ -51,7 +51,7 @@ class GpsSensor(Sensor[GpsReading]):
 
     def watch(self, truth: Truth) -> None:
         place = self._place(truth)
-        if place[2] < truth.sample_water(place).height:
+        if truth.depth(place) > 0.0:
             self._ready = None
             return
         if self._ready is None:
@@ -61,7 +61,7 @@ class GpsSensor(Sensor[GpsReading]):
         self._has_had_fix = self._has_had_fix or truth.tick >= self._ready
 
     def _place(self, truth: Truth) -> NDArray[np.float64]:
-        return truth.pose(self._config.link).transform(self._offset.position)
+        return truth.motion(self._config.link, self._offset)[:3]
 
     def measure(self, truth: Truth, noise: Noise) -> GpsReading | None:
         projection = truth.projection
@@ -70,7 +70,7 @@ class GpsSensor(Sensor[GpsReading]):
         if self.watches and (self._ready is None or truth.tick < self._ready):
             return None
         place = self._place(truth)
-        if place[2] < truth.sample_water(place).height:
+        if truth.depth(place) > 0.0:
             return None
         seen = place + self._sigma * noise.normal(truth.tick, (3,))
         latitude, longitude, altitude = (float(value) for value in projection.to_geodetic(seen))

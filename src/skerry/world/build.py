@@ -29,10 +29,12 @@ from skerry.terrain import Terrain
 from skerry.world.batch import Batch
 from skerry.world.events import build_events
 from skerry.world.hooks import ForceFunction, PythonForce
+from skerry.world.instant import Present
 from skerry.world.particles import FieldParticles
-from skerry.world.robot import Object, Parts, Robot, RobotTruth, Tree
+from skerry.world.robot import Object, Parts, Robot, Tree
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings, bodies_for_rays
+from skerry.world.truth import RobotTruth
 from skerry.world.world import MountedController, World
 
 Actuators = dict[str, dict[str, Actuator]]
@@ -61,7 +63,8 @@ def build_world(
     trees: dict[str, Tree] = {}
     controllers: list[MountedController] = []
     _bind(model, engine.part("userdata")[0])
-    surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), lambda: engine.all_motion()[0])
+    surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), lambda: engine.motions(0)[0])
+    present = Present(engine, clock, model.water, surroundings)
     for number, name in enumerate(scenario.robots):
         config = loaded.vehicles[name].config
         robot = Robot(
@@ -77,7 +80,15 @@ def build_world(
             Parts("controller", {}),
         )
         truth = RobotTruth(
-            robot, clock, scenario.gravity, model.water, terrain, projection, trees, surroundings, robot_bit(number)
+            robot,
+            present,
+            float(scenario.step),
+            scenario.gravity,
+            model.water,
+            terrain,
+            projection,
+            trees,
+            robot_bit(number),
         )
         for part, settings in config.sensors.items():
             _check_sensor(f"{name}.sensors.{part}", settings, loaded, model.joints[name])

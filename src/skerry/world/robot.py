@@ -7,20 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from skerry.core.clock import Clock
 from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist, rotate
 from skerry.core.frames import inverse as inverse_of
-from skerry.core.geo import Projection
-from skerry.parts.sensor import Contact
 from skerry.physics.engine import Engine
 from skerry.physics.model import LinkHandle
-from skerry.rays import RayView
-from skerry.terrain import Terrain
-from skerry.water import Water, WaterSample
-from skerry.world.surroundings import Surroundings
 
 
 class Parts(dict[str, Any]):
@@ -103,99 +96,5 @@ class Robot(Tree):
         return self.engine.joint_velocity(self.world, self.joints[joint])
 
 
-@dataclass(frozen=True, eq=False)
-class RobotTruth:
-    """The noise-free instant of one robot: the `Truth` that its sensors and controllers see."""
-
-    robot: Robot
-    clock: Clock
-    gravity: float
-    water: Water
-    terrain: Terrain | None
-    projection: Projection | None
-    trees: Mapping[str, Tree]  # of the whole world
-    surroundings: Surroundings
-    ray_bit: int
-
-    @property
-    def time(self) -> float:
-        return self.clock.time
-
-    @property
-    def tick(self) -> int:
-        return self.clock.tick
-
-    @property
-    def step(self) -> float:
-        return float(self.clock.step)
-
-    @property
-    def rays(self) -> RayView:
-        return self.surroundings.view(self.ray_bit)
-
-    def sample_water(self, points: ArrayLike) -> WaterSample:
-        engine, world = self.robot.engine, self.robot.world
-        return self.water.sample(points, self.time, engine.part("userdata")[world])
-
-    def surface_height(self, points: ArrayLike) -> NDArray[np.float64]:
-        engine, world = self.robot.engine, self.robot.world
-        return self.water.sample(points, self.time, engine.part("userdata")[world], need=0).height
-
-    def pose(self, link: str) -> Pose:
-        handle: LinkHandle = self.robot.links[link]
-        return _pose(self.robot.engine.motion(self.robot.world, handle.body)) @ handle.offset
-
-    def pose_before(self, link: str) -> Pose:
-        handle: LinkHandle = self.robot.links[link]
-        return _pose(self.robot.engine.motion_before(self.robot.world, handle.body)) @ handle.offset
-
-    def twist(self, link: str) -> Twist:
-        handle: LinkHandle = self.robot.links[link]
-        return _twist(self.robot.engine.motion(self.robot.world, handle.body), handle)
-
-    def twist_before(self, link: str) -> Twist:
-        handle: LinkHandle = self.robot.links[link]
-        return _twist(self.robot.engine.motion_before(self.robot.world, handle.body), handle)
-
-    def place_of(self, name: str) -> NDArray[np.float64]:
-        tree, _, link = name.partition("/")
-        return self.trees[tree].link_position(link) if link else self.trees[tree].position
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        return tuple(self.robot.joints)
-
-    def joint_position(self, joint: str) -> float:
-        return self.robot.joint_position(joint)
-
-    def joint_velocity(self, joint: str) -> float:
-        return self.robot.joint_velocity(joint)
-
-    @property
-    def power(self) -> float:
-        return float(sum(actuator.power or 0.0 for actuator in self.robot.actuators.values()))
-
-    def contacts(self, link: str | None = None) -> list[Contact]:
-        own = f"{self.robot.name}/"
-        found = []
-        for touch in self.robot.engine.contacts(self.robot.world):
-            for this, other, sign in ((touch.second, touch.first, 1.0), (touch.first, touch.second, -1.0)):
-                if this.startswith(own) and link in (None, this.removeprefix(own)):
-                    found.append(
-                        Contact(this.removeprefix(own), self._shown(other), touch.position, sign * touch.force)
-                    )
-        return found
-
-    def _shown(self, name: str) -> str:
-        """An object, which has but one link, by its own name."""
-        tree, _, _ = name.partition("/")
-        return tree if isinstance(self.trees.get(tree), Object) else name
-
-
 def _pose(row: NDArray[np.float64]) -> Pose:
     return Pose.of(row[:7])
-
-
-def _twist(row: NDArray[np.float64], handle: LinkHandle) -> Twist:
-    """The velocity of a link's origin, in the world's axes."""
-    return Twist.of(row[7:]).moved(rotate(row[3:7], handle.offset.position))

@@ -23,9 +23,10 @@ from skerry.water import Water, WaterSample
 from skerry.world.events import Events
 from skerry.world.hooks import PythonForce
 from skerry.world.particles import FieldParticles
-from skerry.world.robot import Object, Parts, Robot, RobotTruth
+from skerry.world.robot import Object, Parts, Robot
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
+from skerry.world.truth import RobotTruth
 
 MAGIC = b"skerry snapshot 3\n"
 DIGEST = 16  # bytes after it: a hash of all that follows
@@ -249,6 +250,8 @@ class World:
 
     def close(self) -> None:
         """Free the native memory; closing twice is harmless."""
+        for sensor in self._sensors:
+            sensor.drop()
         self._engine.close()
 
     def __enter__(self) -> Self:
