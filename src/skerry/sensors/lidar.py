@@ -366,6 +366,8 @@ class Scanner(RaySensor[Reading]):
 class LidarSensor(Scanner[LidarReading]):
     """Measures a cloud of points."""
 
+    heavy = True
+
     def __init__(self, config: Lidar, bundle: Bundle, channels: int, period: float) -> None:
         super().__init__(config, bundle)
         self._shape = (channels, len(bundle) // channels)
