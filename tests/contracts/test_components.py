@@ -58,6 +58,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "joint_states": {"position_noise": 0.01},
         "leak": {},
         "locked_direction_depth": {},
+        "lidar": {"pattern": "vlp_16", "columns": 60},
         "magnetometer": {},
         "odometry": {},
         "pressure": {},
