@@ -45,13 +45,18 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "vbs": {"link": "piston", "volume": 0.0004, "rate": 10},
     },
     "sensors": {
+        "altimeter": {},
         "battery": {},
         "ctd": {},
+        "fls": {"beams": 16, "rays_per_beam": 8, "bins": 40},
         "gps": {},
         "imu": {},
         "leak": {},
+        "mbes": {},
+        "msis": {},
         "odometry": {},
         "pressure": {},
+        "sidescan": {"buckets": 100, "interferometric": True, "multipath_db": 6},
     },
     "controllers": {},
     "surfaces": {

@@ -163,13 +163,14 @@ def gather(
 
 
 @kernel
-def exponential(u: float, bits: int) -> float:
-    """−ln u of a float64 and its own bits: a value of mean 1 if u is even between 0 and 1; right to 1e-9.
+def exponential(u: Any) -> float:
+    """−ln u, a value of mean 1 if u is even between 0 and 1; right to 1e-9, and far quicker than a library's.
 
     With m from 1 to 2 and the exponent e, ln u = e ln 2 + 2 (s + s³/3 + …), s = (m − √2)/(m + √2), and ½ ln 2.
     """
-    exponent = ((bits >> 52) & 0x7FF) - 1023
-    m = u * 2.0 ** (-exponent)
+    bits = np.float64(u).view(np.int64)
+    exponent = (bits >> 52) - 1023
+    m = np.int64((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000).view(np.float64)
     s = (m - 1.4142135623730951) / (m + 1.4142135623730951)
     q = s * s
     series = 2.0 + q * (2.0 / 3 + q * (2.0 / 5 + q * (2.0 / 7 + q * (2.0 / 9 + q * (2.0 / 11)))))
@@ -208,11 +209,10 @@ def finish(
     """What is heard in each bucket (beams, count): intensities (float32), and bytes."""
     beams, count = buckets.shape
     drawn = len(chances) > 0
-    bits = chances.view(np.int64)
     for b in range(beams):
         for k in range(count):
             i = b * count + k
-            chance = exponential(chances[i], bits[i]) if drawn else 1.0
+            chance = exponential(chances[i]) if drawn else 1.0
             value = sound(buckets[b, k], noise, speckle, chance) * gains[k]
             out[b, k] = value
             levels[b, k] = to_byte(value, scale)
@@ -240,13 +240,12 @@ def collect(
 ) -> int:
     """The rays that have an echo, one after the other, with their points in the sensor's frame; how many there are."""
     drawn = len(chances) > 0
-    bits = chances.view(np.int64)
     found = 0
     for i in range(len(ranges)):
         r = np.float64(ranges[i])
         if np.isnan(r):
             continue
-        chance = exponential(chances[i], bits[i]) if drawn else 1.0
+        chance = exponential(chances[i]) if drawn else 1.0
         value = sound(intensity[i], noise, speckle, chance)
         if power != 0.0 or absorption != 0.0:
             spread = max(r, NEAREST)
