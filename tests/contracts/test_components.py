@@ -48,6 +48,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "altimeter": {},
         "battery": {},
         "ctd": {},
+        "dvl": {},
         "fls": {"beams": 16, "rays_per_beam": 8, "bins": 40},
         "gps": {},
         "imu": {},
