@@ -16,6 +16,7 @@ from skerry.parts.sensor import Truth
 from skerry.rays import Bundle, Hits
 from skerry.sensors.echoes import collect, finish, gather, mirror, receive, time_varied_gains
 from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig
+from skerry.terrain.materials import NamedMaterial
 
 Singles = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
@@ -189,7 +190,7 @@ class SonarSensor(RaySensor[Reading]):
         self._ranges, self._starts, self._ends, self._intensity = np.empty((4, count), np.float32)
         self._column: Any = None
         self._absorptions: dict[int, float] = {}
-        self._materials: Any = None
+        self._known: tuple[NamedMaterial, ...] | None = None
         self._scattering: NDArray[np.float64] = np.zeros(0)
         self._labels: Bytes = np.zeros(0, np.uint8)
 
@@ -199,11 +200,11 @@ class SonarSensor(RaySensor[Reading]):
         pose = self.place(truth)
         if yaw:
             pose = pose @ Pose(np.zeros(3), np.array([0.0, 0.0, np.sin(yaw / 2), np.cos(yaw / 2)]))
-        above = float(truth.sample_water(pose.position).height) - float(pose.position[2])
+        above = float(truth.surface_height(pose.position)) - float(pose.position[2])
         if above <= 0.0:
             return None
         hits = self.look(truth, pose, config.max_range)
-        self._know(truth.rays.materials)
+        self._know(self.materials)
         ping = Ping(pose, pose.rotation, hits, above, self._absorption(truth, above), self._labels)
         receive(
             hits.distance,
@@ -284,9 +285,9 @@ class SonarSensor(RaySensor[Reading]):
             self._absorptions[place] = 2.0 * per_km / 1e3 * NEPER
         return self._absorptions[place]
 
-    def _know(self, materials: Any) -> None:
-        if materials is not self._materials:
-            self._materials = materials
+    def _know(self, materials: tuple[NamedMaterial, ...]) -> None:
+        if materials is not self._known:
+            self._known = materials
             self._scattering = np.array([10.0 ** (named.material.backscatter_db / 10.0) for named in materials])
             self._labels = np.array([named.material.label for named in materials], np.uint8)
 
