@@ -19,7 +19,7 @@ class MountedSensor(Component):
     """A sensor with its rate and its noise stream.
 
     Nothing is measured that nobody wants: from the first time that its reading is asked for, it is measured whenever it
-    is due.
+    is due. A sensor that watches sees every due instant all the same.
     """
 
     def __init__(self, sensor: Sensor[Any], rate: Rate, noise: Noise, truth: Truth) -> None:
@@ -30,6 +30,7 @@ class MountedSensor(Component):
         self._truth = truth
         self._reading: Any = None
         self._measured = -1  # the number of the due instant that the reading is of
+        self._watched = -1  # and of the last one that the sensor has seen
 
     @property
     def reading(self) -> Any:
@@ -45,6 +46,7 @@ class MountedSensor(Component):
 
     def measure_if_due(self) -> bool:
         """Measure if an instant has become due since the last reading; say whether it did."""
+        self.watch_if_due()
         due = self.rate.count(self._truth.tick)
         if due == self._measured:
             return False
@@ -52,11 +54,20 @@ class MountedSensor(Component):
         self._measured = due
         return True
 
+    def watch_if_due(self) -> None:
+        """Let a sensor that watches see an instant that has become due."""
+        if self.sensor.watches:
+            due = self.rate.count(self._truth.tick)
+            if due != self._watched:
+                self.sensor.watch(self._truth)
+                self._watched = due
+
     def state(self) -> bytes:
-        return pickle.dumps((self.wanted, self._measured, self._reading, self.sensor.state()), protocol=5)
+        kept = (self.wanted, self._measured, self._watched, self._reading, self.sensor.state())
+        return pickle.dumps(kept, protocol=5)
 
     def set_state(self, state: bytes) -> None:
-        self.wanted, self._measured, self._reading, inner = _ReadingsOnly(io.BytesIO(state)).load()
+        self.wanted, self._measured, self._watched, self._reading, inner = _ReadingsOnly(io.BytesIO(state)).load()
         self.sensor.set_state(inner)
 
 
