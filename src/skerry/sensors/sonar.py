@@ -200,7 +200,7 @@ class SonarSensor(RaySensor[Reading]):
         pose = self.place(truth)
         if yaw:
             pose = pose @ Pose(np.zeros(3), np.array([0.0, 0.0, np.sin(yaw / 2), np.cos(yaw / 2)]))
-        above = float(truth.surface_height(pose.position)) - float(pose.position[2])
+        above = truth.depth(pose.position)
         if above <= 0.0:
             return None
         hits = self.look(truth, pose, config.max_range)
