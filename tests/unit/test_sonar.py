@@ -259,6 +259,29 @@ def test_range_noise_moves_ranges_and_only_then(read: Callable[..., Any]) -> Non
     assert moved.std() == pytest.approx(0.05, rel=0.06)
 
 
+@pytest.mark.parametrize("kind", ["altimeter", "fls", "mbes", "msis", "sidescan"])
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        {"frequency_khz": 10_000, "max_range": 20_000},
+        {"frequency_khz": 0.1, "max_range": 1e6, "source_level_db": 260, "tvg_spreading": 100, "gain": 1e9},
+        {"min_range": 0, "depth": 14.999, "max_range": 0.01, "range_noise": 1},
+        {"full_scale_db": -200, "noise_level_db": 200},
+        {"full_scale_db": 200, "noise_level_db": -200, "source_level_db": 0},
+    ],
+)
+def test_numbers_stay_finite_whatever_the_settings(
+    kind: str, extreme: dict[str, Any], read: Callable[..., Any]
+) -> None:
+    small = {"beams": 8, "rays_per_beam": 16, "bins": 20} if kind == "fls" else {}
+    multipath = {} if kind in {"altimeter", "mbes"} else {"multipath_db": 0}
+    reading = read(kind, **{**small, **multipath, "pitch_deg": 1, **extreme})
+    cloud = getattr(reading, "cloud", None)
+    for value in [*vars(reading).values(), *(vars(cloud).values() if cloud else ())]:
+        if isinstance(value, np.ndarray | float):
+            assert np.isfinite(value).all()
+
+
 # ------------------------------------------------------------------------------------------------ bad input
 
 

@@ -9,10 +9,9 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from skerry.core.config import NonNegative
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Truth
-from skerry.sensors.echoes import NEAREST, sound
+from skerry.sensors.echoes import sound, time_varied_gain
 from skerry.sensors.sonar import BUCKET_CHANCES, Fan, SonarConfig, SonarSensor
 
 GOLDEN = np.pi * (3.0 - np.sqrt(5.0))  # rad between seeds of a sunflower, which fill a disc evenly
@@ -42,7 +41,7 @@ class AltimeterSensor(SonarSensor[AltimeterReading]):
         chance = -math.log(chances[0]) if len(chances) else 1.0
         heard = sound(float(self._intensity.sum(dtype=np.float64)), self._noise, config.speckle, chance)
         if config.tvg:
-            heard *= max(first, NEAREST) ** (config.tvg_spreading / 10.0) * math.exp(ping.absorption * first)
+            heard *= time_varied_gain(first, config.tvg_spreading / 10.0, ping.absorption)
         return AltimeterReading(truth.time, first, float(heard))
 
 
@@ -53,7 +52,7 @@ class Altimeter(SonarConfig):
     frequency_khz: float = Field(500.0, gt=0, le=10_000, description="of its sound, kHz")
     beam_breadth_deg: float = Field(6.0, gt=0, lt=180, description="of the cone, from edge to edge")
     rays_per_beam: int = Field(61, ge=1, le=65536, description="spread evenly over the cone, the first along its axis")
-    tvg_spreading: NonNegative = Field(20.0, description="dB per decade of range")
+    tvg_spreading: float = Field(20.0, ge=0, le=100, description="dB per decade of range")
 
     def build(self) -> AltimeterSensor:
         half = np.radians(self.beam_breadth_3db) / 2

@@ -13,6 +13,8 @@ from skerry.core.kernels import kernel
 
 NEAREST: Final = 0.01  # m; nearer, spherical spreading says nothing, and would grow without bounds
 LN_2: Final = 0.6931471805599453
+LOUDEST: Final = 3e38  # µPa²; readings are float32
+MOST_GAIN: Final = 46.05170185988092  # ln of 200 dB; far beyond, gain on absorption alone would have no bounds
 
 
 @kernel
@@ -100,7 +102,7 @@ def mirror(
     for i in range(len(distance)):
         if np.isnan(ranges[i]):
             continue
-        r = np.float64(distance[i])
+        r = max(np.float64(distance[i]), NEAREST)
         x, y, z = directions[0, i], directions[1, i], directions[2, i]
         wx = (turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z) * r
         wy = (turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z) * r
@@ -195,11 +197,17 @@ def to_byte(intensity: float, scale: float) -> Any:
 
 
 @kernel
+def time_varied_gain(r: float, power: float, absorption: float) -> float:
+    """r^power · exp(k r), up to 200 dB."""
+    distance = max(r, NEAREST)
+    return np.exp(min(power * np.log(distance) + absorption * distance, MOST_GAIN))
+
+
+@kernel
 def time_varied_gains(size: float, power: float, absorption: float, gains: Any) -> None:
-    """r^power · exp(k r) at the middle of each bucket."""
+    """The gain at the middle of each bucket."""
     for k in range(len(gains)):
-        r = max((k + 0.5) * size, NEAREST)
-        gains[k] = np.exp(power * np.log(r) + absorption * r)
+        gains[k] = time_varied_gain((k + 0.5) * size, power, absorption)
 
 
 @kernel
@@ -213,7 +221,7 @@ def finish(
         for k in range(count):
             i = b * count + k
             chance = exponential(chances[i]) if drawn else 1.0
-            value = sound(buckets[b, k], noise, speckle, chance) * gains[k]
+            value = min(sound(buckets[b, k], noise, speckle, chance) * gains[k], LOUDEST)
             out[b, k] = value
             levels[b, k] = to_byte(value, scale)
 
@@ -248,12 +256,12 @@ def collect(
         chance = exponential(chances[i]) if drawn else 1.0
         value = sound(intensity[i], noise, speckle, chance)
         if power != 0.0 or absorption != 0.0:
-            spread = max(r, NEAREST)
-            value *= np.exp(power * np.log(spread) + absorption * r)
+            value *= time_varied_gain(r, power, absorption)
         ray[found] = i
         for k in range(3):
             points[found, k] = r * directions[k, i]
         lengths[found] = r
+        value = min(value, LOUDEST)
         out[found] = value
         levels[found] = to_byte(value, scale)
         classes[found] = labels[material[i]]

@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from skerry.core.config import NonNegative
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Truth
 from skerry.sensors.sonar import SonarCloud, SonarConfig, SonarSensor, across
@@ -35,7 +34,7 @@ class Mbes(SonarConfig):
 
     kind: Literal["mbes"] = "mbes"
     thickness_deg: float = Field(1.0, gt=0, le=90, description="of the fan, along the track")
-    tvg_spreading: NonNegative = Field(20.0, description="dB per decade of range")
+    tvg_spreading: float = Field(20.0, ge=0, le=100, description="dB per decade of range")
 
     def build(self) -> MbesSensor:
         breadth, thickness = np.radians([self.beam_breadth_deg, self.thickness_deg])

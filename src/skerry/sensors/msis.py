@@ -54,7 +54,9 @@ class Msis(BucketConfig):
     rays_per_beam: int = Field(128, ge=2, le=65536, description="spread evenly from the upper edge to the lower")
     bins: int = Field(400, ge=1, le=100_000, description="of range")
     max_range: Positive = Field(50.0, description="m")
-    full_scale_db: float = Field(-40.0, description="level over the source level that fills a byte at a gain of 1, dB")
+    full_scale_db: float = Field(
+        -40.0, ge=-200, le=200, description="level over the source level that fills a byte at a gain of 1, dB"
+    )
     step_deg: float = Field(1.8, gt=0, le=180, description="that it turns between two pings")
     sector_deg: float = Field(
         360.0, gt=0, le=360, description="that it scans: all around clockwise if 360, else ahead, to and fro"

@@ -42,14 +42,19 @@ class SonarConfig(RaySensorConfig):
     rays_per_beam: int = Field(256, ge=2, le=65536, description="spread evenly from edge to edge")
     min_range: NonNegative = Field(0.1, description="m; what is nearer gives no echo")
     max_range: Positive = Field(100.0, description="m")
-    gain: NonNegative = Field(1.0, description="factor on bytes, as on a sonar's own knob")
+    gain: float = Field(1.0, ge=0, le=1e9, description="factor on bytes, as on a sonar's own knob")
     tvg: bool = Field(True, description="let the gain grow with range, `tvg_spreading` log r + 2 α r")
-    tvg_spreading: NonNegative = Field(
-        30.0, description="dB per decade of range; 40 undoes spreading, 30 and 20 leave an even seabed even"
+    tvg_spreading: float = Field(
+        30.0,
+        ge=0,
+        le=100,
+        description="dB per decade of range; 40 undoes spreading, with 30 or 20 a seabed is even",
     )
-    full_scale_db: float = Field(-50.0, description="level over the source level that fills a byte at a gain of 1, dB")
+    full_scale_db: float = Field(
+        -50.0, ge=-200, le=200, description="level over the source level that fills a byte at a gain of 1, dB"
+    )
     speckle: bool = Field(True, description="let intensities be exponential, as of many small echoes that interfere")
-    noise_level_db: float | None = Field(40.0, le=200, description="in a bucket, dB re 1 µPa; null for none")
+    noise_level_db: float | None = Field(40.0, ge=-200, le=200, description="in a bucket, dB re 1 µPa; null for none")
     range_noise: NonNegative = Field(0.0, description="standard deviation of each ray's range, m")
 
     @model_validator(mode="after")
