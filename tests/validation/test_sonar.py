@@ -182,6 +182,32 @@ def test_an_echo_has_the_level_of_the_sonar_equation(
     np.testing.assert_allclose(decibel(cloud.intensity.astype(float)), level, atol=2e-3)
 
 
+def test_an_fls_has_the_levels_of_the_sonar_equation(sonar: Callable[..., Any]) -> None:
+    """Each ray over level ground; its share of the sphere is Δψ (sin ε₂ − sin ε₁)."""
+    settings = {"fov_deg": 100, "beams": 20, "rays_per_beam": 30, "tilt_deg": 25, "beam_breadth_deg": 30}
+    fls = sonar("fls", beam_breadth_3db_deg=20, frequency_khz=500, **settings, **QUIET)
+    cloud = fls.reading.cloud
+    down = np.radians(np.tile(np.linspace(25, 55, 30), 20))
+    half = np.radians(30) / 30 / 2
+    solid = np.radians(100) / 20 * (np.sin(down + half) - np.sin(down - half))
+    r, sine = 10 / np.sin(down), np.sin(down)
+    level = 220 - 40 * np.log10(r) - 2 * fls.absorption(500) * r + MATERIALS["sand"].backscatter_db
+    beam = -3.0103 * ((np.degrees(down) - 40) / 10) ** 2
+    level += 20 * np.log10(sine) + decibel(solid * r**2 / sine) + beam
+    np.testing.assert_allclose(decibel(cloud.intensity.astype(float)), level, atol=5e-3)
+
+
+def test_an_altimeter_hears_its_whole_cone(sonar: Callable[..., Any]) -> None:
+    """∫ S μ P cos θ exp(−k r)/r² dΩ with r = h/cos θ over level ground, up to half the −3 dB breadth."""
+    altimeter = sonar("altimeter", beam_breadth_deg=30, beam_breadth_3db_deg=20, rays_per_beam=4000, **QUIET)
+    theta = (np.arange(20_000) + 0.5) / 20_000 * np.radians(10)
+    r = 10 / np.cos(theta)
+    loss = 10 ** (-0.2 * altimeter.absorption(500) * r) / r**2
+    each = 2 ** -((theta / np.radians(10)) ** 2) * np.cos(theta) * loss * 2 * np.pi * np.sin(theta)
+    expected = 220 + MATERIALS["sand"].backscatter_db + decibel(each.sum() * np.radians(10) / 20_000)
+    assert decibel(altimeter.reading.intensity) == pytest.approx(expected, abs=0.01)
+
+
 def test_two_way_loss_between_two_ranges(sonar: Callable[..., Any]) -> None:
     """Of one ray straight down, the level falls by 40 log(r₂/r₁) + 2 α (r₂ − r₁), less 20 log(r₂/r₁) of its area."""
     found = {}
