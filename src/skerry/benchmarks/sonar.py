@@ -10,7 +10,7 @@ from skerry.benchmarks.timing import best_cpu
 
 REPEATS = 60
 SONARS: dict[str, dict[str, Any]] = {
-    "fls": {"kind": "fls", "beams": 256, "rays_per_beam": 128, "bins": 512, "tilt_deg": 10, "max_range": 60},
+    "fls": {"kind": "fls", "beams": 256, "rays_per_beam": 128, "bins": 512, "tilt_deg": 25, "max_range": 60},
     "sss": {"kind": "sidescan", "rays_per_beam": 256, "beam_breadth_deg": 45, "tilt_deg": 45, "buckets": 1000},
     "mbes": {"kind": "mbes", "rays_per_beam": 256, "beam_breadth_deg": 45},
 }

@@ -193,6 +193,14 @@ class SonarSensor(RaySensor[Reading]):
         full_scale = 10.0 ** ((config.source_level_db + config.full_scale_db) / 20.0)
         self._scale = 255.0 * config.gain / full_scale
         self._ranges, self._starts, self._ends, self._intensity = np.empty((4, count), np.float32)
+        self._collected = (
+            np.empty(count, np.int32),
+            np.empty((count, 3), np.float32),
+            np.empty(count, np.float32),
+            np.empty(count, np.float32),
+            np.empty(count, np.uint8),
+            np.empty(count, np.uint8),
+        )
         self._column: Any = None
         self._absorptions: dict[int, float] = {}
         self._known: tuple[NamedMaterial, ...] | None = None
@@ -237,8 +245,7 @@ class SonarSensor(RaySensor[Reading]):
     def cloud(self, truth: Truth, noise: Noise, ping: Ping) -> SonarCloud:
         """The echoes as points."""
         config, count = self.config, len(self.bundle)
-        ray, levels, labels = np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count, np.uint8)
-        points, ranges, intensity = np.empty((count, 3), np.float32), *np.empty((2, count), np.float32)
+        ray, points, ranges, intensity, levels, labels = self._collected
         found = collect(
             self._ranges,
             self._intensity,
