@@ -59,6 +59,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "imu": {},
         "joint_states": {"position_noise": 0.01},
         "leak": {},
+        "locked_direction_depth": {},
         "magnetometer": {},
         "mbes": {},
         "msis": {},

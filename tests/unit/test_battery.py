@@ -50,10 +50,10 @@ def test_a_battery_with_a_capacity_does_not_run_down_with_time_alone_unless_told
 
 
 def test_a_battery_counts_whoever_reads_it_and_however_the_world_is_advanced():
-    """A step of load in the middle, one battery read often, one late, one never before: the same bytes."""
+    """A load that grows, one battery read often, one late, one never before: the same numbers."""
     found = []
     for reads, advances in ((True, 0.05), (False, 0.05), (False, 3.0), (True, 0.3)):
-        with load({"base_load": 5}, {"torque_per_thrust": 0.05}) as world:
+        with load({"base_load": 5}, {"torque_per_thrust": 0.05, "lag": 1.0}) as world:
             auv = world.robots["auv"]
             for _ in range(2):
                 for _ in range(round(3.0 / advances)):
@@ -88,6 +88,18 @@ def test_a_battery_survives_snapshot_and_restore_unread():
         other.advance(5.0)
         assert other.robots["auv"].sensors["battery"].reading == world.robots["auv"].sensors["battery"].reading
         assert bytes(world.snapshot()) == bytes(other.snapshot())
+
+
+def test_a_battery_counts_the_same_instant_again_after_going_back():
+    with load({"base_load": 20}) as world:
+        battery = world.robots["auv"].sensors["battery"]
+        world.advance(0.9)
+        before = world.snapshot()
+        world.advance(0.1)
+        reading = battery.reading
+        world.restore(before)
+        world.advance(0.1)
+        assert battery.reading == reading
 
 
 def test_an_empty_battery_gives_nothing_and_stays_empty():

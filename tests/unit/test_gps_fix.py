@@ -39,6 +39,12 @@ def test_the_first_fix_comes_after_its_time():
         assert fixes(world, 2.0)[0] == 1.0
 
 
+def test_the_time_counts_from_the_start_though_nobody_looked():
+    with load(time_to_first_fix=1.0) as world:
+        world.advance(1.0)
+        assert world.robots["auv"].sensors["gps"].reading is not None
+
+
 def test_without_a_time_there_is_a_fix_at_once():
     with load() as world:
         assert world.robots["auv"].sensors["gps"].reading is not None

@@ -28,10 +28,15 @@ def truth(z=-5.0, heading=0.0, velocity=(0.0, 0.0, 0.0), turning=(0.0, 0.0, 0.0)
         tick=100,
         projection=None,
         terrain=terrain,
-        pose=lambda link: pose,
-        twist=lambda link: twist,
-        sample_water=lambda points: SimpleNamespace(height=np.float64(surface)),
+        motion=lambda link, offset: _carried(pose, twist, offset),
+        depth=lambda point: surface - float(point[2]),
     )
+
+
+def _carried(pose, twist, offset):
+    there = pose @ offset
+    velocity = twist.linear + np.cross(twist.angular, there.position - pose.position)
+    return np.concatenate([there.position, there.orientation, velocity, twist.angular])
 
 
 def measure(instant, **settings):

@@ -769,6 +769,7 @@ class Counting:
     """A sensor that says how often it was asked; silent at times."""
 
     watches = False
+    heavy = False
 
     def __init__(self, silent: bool = False) -> None:
         self.calls, self.silent = 0, silent

@@ -89,10 +89,13 @@ class Sensor(Component, Generic[Reading]):
     """Measures when it is told to; rate, scheduling and delivery are the world's.
 
     One whose readings depend on what went before sets `watches`: `watch` then sees every due instant, from tick 0 on,
-    whether or not anybody reads it, and before it is measured.
+    whether or not anybody reads it, and before it is measured. One that takes milliseconds sets `heavy`: it may then be
+    measured in a thread of its own while the world goes on, and sees of the truth only what does not concern the
+    robot's parts.
     """
 
     watches: bool = False
+    heavy: bool = False
 
     def watch(self, truth: Truth) -> None:
         """See a due instant."""

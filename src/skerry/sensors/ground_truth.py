@@ -39,26 +39,25 @@ class GroundTruthSensor(Sensor[GroundTruthReading]):
         self._offset = offset
 
     def measure(self, truth: Truth, noise: Noise) -> GroundTruthReading:
-        link, twist = truth.pose(self._link), truth.twist(self._link)
-        pose = link @ self._offset
-        velocity = twist.moved(pose.position - link.position).linear
+        motion = truth.motion(self._link, self._offset)
+        pose = Pose.of(motion[:7])
         to_body = inverse_of(pose.orientation)
-        east, north, up = velocity.tolist()
+        east, north, up = motion[7:10].tolist()
         heading = heading_of(*rotate(pose.orientation, [1.0, 0.0, 0.0]).tolist()[:2])
         place: list[float] = pose.position.tolist()
-        surface = float(truth.sample_water(pose.position).height)
+        depth = truth.depth(pose.position)
         latitude = longitude = None
         if truth.projection is not None:
             latitude, longitude, _ = truth.projection.to_geodetic(pose.position).tolist()
         return GroundTruthReading(
             truth.time,
             pose,
-            Twist(rotate(to_body, velocity), rotate(to_body, twist.angular)),
+            Twist(rotate(to_body, motion[7:10]), rotate(to_body, motion[10:13])),
             hypot(east, north, up),
             heading_of(east, north) if east != 0.0 or north != 0.0 else heading,
             heading,
-            surface - place[2],
-            _altitude(truth, place, surface),
+            depth,
+            _altitude(truth, place, depth + place[2]),
             latitude,
             longitude,
         )

@@ -58,6 +58,7 @@ class RaySensor(Sensor[Reading]):
     def __init__(self, config: RaySensorConfig, bundle: Bundle) -> None:
         self.bundle = bundle
         self.threads = 0  # that large bundles are shared among; 0 for all processors, with the same result
+        self.viewer = config.viewer
         self._mount = config
         self._offset = config.offset()
         self._looked: tuple[float, Pose, float] | None = None

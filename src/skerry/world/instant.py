@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
@@ -29,6 +27,7 @@ class Instant(Protocol):
     @property
     def time(self) -> float: ...
     def view(self, own_bit: int) -> RayView: ...
+    def hold(self) -> Held: ...
 
 
 class Present:
@@ -73,10 +72,10 @@ class Held:
     def view(self, own_bit: int) -> RayView:
         return RayView(self._scene, self._frame, self.motions[0], own_bit)
 
-    @contextmanager
-    def released(self) -> Iterator[None]:
-        """Give its frame of poses back after use."""
-        try:
-            yield
-        finally:
-            self._scene.release(self._frame)
+    def release(self) -> None:
+        """Give its frame of poses back."""
+        self._scene.release(self._frame)
+
+    def hold(self) -> Held:
+        """It is held already."""
+        return self

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from skerry.rays import RayView
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
 from skerry.water.flow import NEED_ALL
-from skerry.world.instant import Instant
+from skerry.world.instant import Held, Instant
 from skerry.world.robot import Object, Robot, Tree
 
 NOW, BEFORE = 0, 1
@@ -116,6 +117,14 @@ class RobotTruth:
 
     def twist_before(self, link: str) -> Twist:
         return Twist.of(self._motion(BEFORE, link, None)[7:])
+
+    @contextmanager
+    def at(self, instant: Held) -> Iterator[RobotTruth]:
+        """The same at a held instant, which is then let go; it knows nothing of the robot's parts, which move on."""
+        try:
+            yield replace(self, instant=instant)
+        finally:
+            instant.release()
 
     def place_of(self, name: str) -> NDArray[np.float64]:
         tree, _, link = name.partition("/")

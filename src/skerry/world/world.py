@@ -250,6 +250,8 @@ class World:
 
     def close(self) -> None:
         """Free the native memory; closing twice is harmless."""
+        for sensor in self._sensors:
+            sensor.drop()
         self._engine.close()
 
     def __enter__(self) -> Self:
