@@ -259,6 +259,25 @@ def test_range_noise_moves_ranges_and_only_then(read: Callable[..., Any]) -> Non
     assert moved.std() == pytest.approx(0.05, rel=0.06)
 
 
+def test_a_heavy_fls_in_a_thread_of_its_own_reads_the_same(tmp_path: Path) -> None:
+    (tmp_path / "robot.urdf").write_text(RIG)
+    fls = {"kind": "fls", **MOUNT, "tilt_deg": 20, "bins": 64}
+    (tmp_path / "vehicle.yaml").write_text("{}")
+    rig = {"vehicle": str(tmp_path), "pose": {"position": [0, 0, -5]}, "overrides": {"sensors": {"fls": fls}}}
+    scenario = {"terrain": {"kind": "flat", "depth": 15}, "robots": {"rig": rig}}
+    seen = []
+    for heavy in (True, False):
+        with skerry.load(scenario) as world:
+            mounted = world.robots["rig"].sensors["fls"]
+            assert mounted.sensor.heavy
+            mounted.sensor.heavy = heavy
+            _ = mounted.reading
+            world.advance(0.35)  # it sinks, and goes on after the instant that was due
+            seen.append((mounted.reading.time, mounted.reading.image.tobytes(), mounted.reading.cloud.points.tobytes()))
+    assert seen[0] == seen[1]
+    assert seen[0][0] == pytest.approx(0.3)
+
+
 @pytest.mark.parametrize("kind", ["altimeter", "fls", "mbes", "msis", "sidescan"])
 @pytest.mark.parametrize(
     "extreme",

@@ -22,6 +22,7 @@ Singles = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 Reading = TypeVar("Reading", covariant=True)
 
+HEAVY = 8192  # rays, which take a millisecond or two
 BUCKET_CHANCES = 0  # channels of a sonar's noise
 RAY_CHANCES = 1
 RANGE_ERRORS = 2
@@ -184,6 +185,7 @@ class SonarSensor(RaySensor[Reading]):
         super().__init__(config, Bundle(fan.directions))
         self.config = config
         count = len(self.bundle)
+        self.heavy = count > HEAVY
         weights = pattern(fan.off_axis, np.radians(config.beam_breadth_3db)) * fan.solid_angle
         self._weights = weights.ravel().astype(np.float32)
         self._tangents = np.ascontiguousarray(fan.tangents.reshape(-1, 3).T.astype(np.float32))
