@@ -56,8 +56,8 @@ class Optics:
 
 
 @cache
-def optics_of(optical_type: OpticalType) -> Optics:
-    """The optics of a Jerlov class."""
+def optics_of(optical_type: OpticalType, turbidity: float = 1.0) -> Optics:
+    """The optics of a Jerlov class; `turbidity` multiplies the scattering, and K_d grows with it as Kirk says."""
     *fading, particles_550 = _TYPES[optical_type]
     wavelengths = np.array(WAVELENGTHS)
     diffuse = np.array(fading)
@@ -66,4 +66,7 @@ def optics_of(optical_type: OpticalType) -> Optics:
     scattering = water + particles
     lost = 0.256 * scattering
     absorption = 0.5 * (np.sqrt(lost**2 + 4.0 * diffuse**2) - lost)
-    return Optics(diffuse, absorption, scattering, 0.5 * water + 0.0183 * particles)
+    if turbidity != 1.0:
+        scattering = turbidity * scattering
+        diffuse = np.sqrt(absorption**2 + 0.256 * absorption * scattering)
+    return Optics(diffuse, absorption, scattering, turbidity * (0.5 * water + 0.0183 * particles))

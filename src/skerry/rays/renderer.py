@@ -1,0 +1,266 @@
+"""Pictures by rays: colour in linear light, depth, bodies and labels in one pass, with sun, shadows, sky and water."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.frames import Pose
+from skerry.core.kernels import kernel
+from skerry.rays.lens import Lens
+from skerry.rays.light import light_numbers
+from skerry.rays.packets import packet_memory
+from skerry.rays.scene import Frame, RayScene
+from skerry.rays.shading import (
+    BLOCK,
+    BODY,
+    COLOUR,
+    DX,
+    DY,
+    DZ,
+    END,
+    LABEL,
+    LANE_ROWS,
+    LIST,
+    MATERIAL_COLUMNS,
+    SIZE,
+    TEXTURE,
+    WHOLE_ROWS,
+    aim,
+    cast_shadows,
+    cross_surface,
+    dim_first,
+    dim_second,
+    finish,
+    surfaces_of,
+    trace_lanes,
+)
+from skerry.rays.smooth_normals import corner_normals
+from skerry.rays.textures import TEXTURES
+from skerry.rays.threads import in_tiles, processors
+from skerry.rays.view import RayView, tile_order
+from skerry.water.daylight import Daylight
+from skerry.water.optics import Optics
+
+TILE: Final = 16 * BLOCK
+
+
+@dataclass(eq=False)
+class Picture:
+    """What a camera sees, before its electronics."""
+
+    light: NDArray[np.float32]  # (height, width, 3), linear: 1 is a white surface under a sun in the zenith
+    depth: NDArray[np.float32]  # (height, width), m along the optical axis; infinite where nothing is
+    bodies: NDArray[np.int16]  # (height, width), places in the scene's bodies; −1 nothing, −2 the water's surface
+    labels: NDArray[np.uint8]  # (height, width), the labels of materials
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """What a picture is taken in: daylight, water, and where its surface is."""
+
+    daylight: Daylight
+    optics: Optics
+    level: float  # z of the water's surface at the camera, m
+
+
+@kernel
+def flat_surface(lane: Any, n: int, level: Any, surface: Any, normals: Any) -> None:
+    """The distance of each ray to a level surface, infinite if it never gets there, and the surface's normal."""
+    for i in range(n):
+        rise = level - lane[5, i]
+        down = lane[DZ, i]
+        surface[i] = rise / down if rise * down > np.float32(0.0) else np.float32(np.inf)
+        normals[0, i], normals[1, i], normals[2, i] = np.float32(0.0), np.float32(0.0), np.float32(1.0)
+
+
+@kernel
+def render(
+    words: Any,
+    packet: Any,
+    mask: int,
+    origin: Any,
+    turn: Any,
+    level: float,
+    wet: int,
+    far: float,
+    pixel: float,
+    light: Any,
+    directions: Any,
+    order: Any,
+    turns: Any,
+    places: Any,
+    first_faces: Any,
+    face_materials: Any,
+    corners: Any,
+    materials: Any,
+    shadows: bool,
+    add: bool,
+    picture: Any,
+    depth: Any,
+    bodies: Any,
+    labels: Any,
+    low: int,
+    high: int,
+) -> None:
+    """Make the pixels low…high, in the order of `directions`."""
+    one = np.float32
+    lane = np.empty((LANE_ROWS, BLOCK), np.float32)
+    whole = np.empty((WHOLE_ROWS, BLOCK), np.int32)
+    surface = np.empty(BLOCK, np.float32)
+    normals = np.empty((3, BLOCK), np.float32)
+    end, top, cell = one(far), one(level), one(pixel)
+    below = max(top - one(origin[2]), one(0.0))
+    for first in range(low, high, BLOCK):
+        n = min(BLOCK, high - first)
+        aim(lane, whole, directions, first, n, origin, turn, wet)
+        flat_surface(lane, n, top, surface, normals)
+        for i in range(n):
+            lane[END, i] = min(end, surface[i])
+        trace_lanes(words, packet, mask, lane, whole, n, turns, first_faces, face_materials, corners)
+        if wet:
+            dim_first(lane, light, n, below, surface)
+        count = cross_surface(lane, whole, light, n, surface, normals, end)
+        if count > 0:
+            trace_lanes(words, packet, mask, lane, whole, count, turns, first_faces, face_materials, corners)
+            dim_second(lane, whole, light, count)
+        count = surfaces_of(lane, whole, light, n, top, cell, materials, turns, places)
+        if shadows and count > 0:
+            cast_shadows(words, packet, lane, whole, light, count, end)
+        finish(
+            lane, whole, light, n, top, materials, directions, order, first, picture, depth, bodies, labels, add
+        )
+
+
+@dataclass(eq=False)
+class _Looks:
+    """How the bodies of a scene look."""
+
+    corners: NDArray[np.int16]  # (faces, 9)
+    materials: NDArray[np.float32]  # (materials, MATERIAL_COLUMNS)
+
+
+_KNOWN: WeakKeyDictionary[RayScene, _Looks] = WeakKeyDictionary()
+
+
+def _looks(scene: RayScene) -> _Looks:
+    """Made once per scene, when a camera first sees it."""
+    if scene not in _KNOWN:
+        corners = [corner_normals(body.mesh) for body in scene.bodies]
+        table = np.zeros((len(scene.materials), MATERIAL_COLUMNS), np.float32)
+        for row, named in zip(table, scene.materials, strict=True):
+            row[COLOUR : COLOUR + 3] = linear_light(np.array(named.colour))
+            row[TEXTURE] = TEXTURES[named.material.texture]
+            row[SIZE] = named.material.texture_size
+            row[LABEL] = named.material.label
+        _KNOWN[scene] = _Looks(np.concatenate(corners) if corners else np.zeros((0, 9), np.int16), table)
+    return _KNOWN[scene]
+
+
+def linear_light(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What sRGB values from 0 to 1 stand for (IEC 61966-2-1)."""
+    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+
+
+class Renderer:
+    """Makes pictures through one lens; the arrays of a picture are its own, and are overwritten by the next."""
+
+    def __init__(self, lens: Lens, far: float = 1000.0, shadows: bool = True) -> None:
+        self.lens = lens
+        self._far = far
+        self._shadows = shadows
+        self._order = tile_order(lens.height, lens.width)
+        rays = lens.directions().reshape(-1, 3)[self._order]
+        self._directions = np.ascontiguousarray(rays.T.astype(np.float32))
+        count = lens.width * lens.height
+        self._light = np.zeros((count, 3), np.float32)
+        self._depth = np.zeros(count, np.float32)
+        self._bodies = np.zeros(count, np.int16)
+        self._labels = np.zeros(count, np.uint8)
+        self._packet = packet_memory()
+
+    def render(
+        self,
+        view: RayView,
+        pose: Pose,
+        conditions: Conditions,
+        see_self: bool = False,
+        threads: int = 0,
+        add: bool = False,
+    ) -> Picture:
+        """The picture from a pose, whose axes are the camera's own: x right, y down, z forward.
+
+        With `add`, light is added to that of the picture before; depth, bodies and labels are always the new ones. The
+        result does not depend on `threads`; 0 means all processors.
+        """
+        scene, frame = view.scene, view.frame
+        looks = _looks(scene)
+        light = light_numbers(conditions.daylight, conditions.optics)
+        turn = np.ascontiguousarray(pose.rotation.astype(np.float32))
+        wet = int(pose.position[2] < conditions.level)
+        mask = view.mask(see_self)
+
+        def run(packet: NDArray[np.float32], low: int, high: int) -> None:
+            self._run(frame, scene, looks, packet, mask, pose, turn, conditions.level, wet, light, add, low, high)
+
+        count = len(self._depth)
+        if threads == 1 or count < 2 * TILE or processors() == 1:
+            run(self._packet, 0, count)
+        else:
+            in_tiles(run, count, TILE)
+        shape = (self.lens.height, self.lens.width)
+        return Picture(
+            self._light.reshape(*shape, 3),
+            self._depth.reshape(shape),
+            self._bodies.reshape(shape),
+            self._labels.reshape(shape),
+        )
+
+    def _run(
+        self,
+        frame: Frame,
+        scene: RayScene,
+        looks: _Looks,
+        packet: NDArray[np.float32],
+        mask: int,
+        pose: Pose,
+        turn: NDArray[np.float32],
+        level: float,
+        wet: int,
+        light: NDArray[np.float32],
+        add: bool,
+        low: int,
+        high: int,
+    ) -> None:
+        render(
+            frame.words,
+            packet,
+            mask,
+            pose.position,
+            turn,
+            level,
+            wet,
+            self._far,
+            self.lens.pixel_angle,
+            light,
+            self._directions,
+            self._order,
+            frame.turns,
+            frame.top.places,
+            scene.first_faces,
+            scene.face_materials,
+            looks.corners,
+            looks.materials,
+            self._shadows,
+            add,
+            self._light,
+            self._depth,
+            self._bodies,
+            self._labels,
+            low,
+            high,
+        )
