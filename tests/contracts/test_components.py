@@ -47,6 +47,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
     "sensors": {
         "battery": {},
         "ctd": {},
+        "dvl": {},
         "gps": {},
         "imu": {},
         "leak": {},

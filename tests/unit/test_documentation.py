@@ -18,12 +18,24 @@ from skerry.scenario.objects import ObjectConfig
 from skerry.scenario.pose import PoseConfig
 from skerry.scenario.schema import RobotConfig, Scenario
 from skerry.scenario.vehicle import VehicleConfig
+from skerry.sensors.ray_sensor import RayViewerConfig
+from skerry.terrain.materials import Material
 from skerry.water import WaterConfig
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 DOCS = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md"))
-SCHEMA = (Scenario, RobotConfig, PoseConfig, ObjectConfig, GeoReference, WaterConfig, VehicleConfig)
+SCHEMA = (
+    Scenario,
+    RobotConfig,
+    PoseConfig,
+    ObjectConfig,
+    GeoReference,
+    WaterConfig,
+    VehicleConfig,
+    Material,
+    RayViewerConfig,
+)
 
 
 def page_name(page: Path) -> str:

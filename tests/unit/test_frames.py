@@ -308,3 +308,32 @@ def test_the_optical_frame_in_the_body_is_the_change_of_axes() -> None:
 def test_an_orientation_with_only_one_side_mirrored_is_refused() -> None:
     with pytest.raises(SkerryError, match="mirror"):
         frames.convert_orientation([0, 0, 0, 1], frames.ENU_TO_UNITY, frames.FLU_TO_FRD)
+
+
+@given(quaternions, quaternions, vectors)
+def test_one_and_many_are_the_same_bits(p: Array, q: Array, v: Array) -> None:
+    """One is worked out with plain numbers, many with numpy."""
+    for one, many in [
+        (frames.multiply(p, q), frames.multiply([p, p], [q, q])),
+        (frames.rotate(q, v), frames.rotate([q, q], [v, v])),
+        (frames.rotate(q, v), frames.rotate(q, [v, v])),
+        (frames.quaternion_to_matrix(q), frames.quaternion_to_matrix([q, q])),
+        (frames.normalise(q + p / 4.0), frames.normalise([q + p / 4.0] * 2)),
+        ((Pose(v, p) @ Pose(v, q)).position, frames.rotate([p, p], v) + v),
+        (Twist(v, q[:3]).moved(p[:3]).linear, v + np.cross([q[:3], q[:3]], p[:3])),
+    ]:
+        assert one.tobytes() == np.ascontiguousarray(many[1]).tobytes()
+
+
+def test_poses_and_twists_are_made_from_rows_of_numbers_too() -> None:
+    row = np.arange(7.0)
+    pose, twist = Pose.of(row), Twist.of(row[1:])
+    row[:] = 0.0
+    assert_array_equal(pose.position, [0, 1, 2])
+    assert_array_equal(pose.orientation, [3, 4, 5, 6])
+    assert_array_equal(twist.linear, [1, 2, 3])
+    assert_array_equal(twist.angular, [4, 5, 6])
+    with pytest.raises(ValueError, match="read-only"):
+        pose.position[0] = 1.0
+    with pytest.raises(SkerryError, match="needs 7 numbers"):
+        Pose.of(np.zeros(6))

@@ -306,3 +306,13 @@ def test_a_user_without_a_home_can_run(fresh: pytest.MonkeyPatch, capsys: pytest
     assert capsys.readouterr().err.startswith(
         "skerry: compiled kernels cannot be kept in the user's cache folder (Could"
     )
+
+
+def test_a_strict_kernel_fuses_nothing_and_has_a_place_of_its_own() -> None:
+    def off_by_rounding(x: float, y: float) -> float:
+        return x * x + y
+
+    fast, strict = kernels.kernel(off_by_rounding), kernels.strict_kernel(off_by_rounding)
+    assert kernels._KEYS[id(fast)][0] != kernels._KEYS[id(strict)][0]
+    x = 1.0 + 2.0**-30
+    assert strict(x, -(x * x)) == 0.0  # a fused one gives 2^-60

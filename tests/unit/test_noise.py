@@ -13,7 +13,8 @@ from scipy import special
 
 from skerry.core import noise as module
 from skerry.core.errors import SkerryError
-from skerry.core.noise import Noise, philox, philox_blocks, quantile, quantiles
+from skerry.core.kernels import kernel
+from skerry.core.noise import Noise, fill_normal, fill_uniform, philox_words, quantile
 
 FULL = (1 << 64) - 1
 words = st.integers(0, FULL)
@@ -38,6 +39,15 @@ KNOWN = [
 ]
 
 
+def signed(word: int) -> int:
+    """A 64-bit word as kernels take it."""
+    return word - (1 << 64) if word >> 63 else word
+
+
+def quantiles(u: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([quantile(value) for value in u.tolist()])
+
+
 def kolmogorov_smirnov(probabilities: NDArray[np.float64]) -> float:
     """How likely values are to lie so far from their law, given the law's probability below each of them."""
     size = len(probabilities)
@@ -51,8 +61,7 @@ def kolmogorov_smirnov(probabilities: NDArray[np.float64]) -> float:
 def test_philox_gives_the_published_answers(
     counter: tuple[int, int, int, int], key: tuple[int, int], answer: tuple[int, ...]
 ) -> None:
-    assert philox(key, counter) == answer
-    assert tuple(philox_blocks(key, counter, 1)[0].tolist()) == answer
+    assert philox_words(*map(signed, key), *map(signed, counter)) == answer
 
 
 @given(words, words, words, words, st.integers(1, FULL - 20), words)
@@ -60,8 +69,9 @@ def test_philox_agrees_with_numpys_own(k0: int, k1: int, c1: int, c2: int, c0: i
     # numpy raises its counter before it makes the first block.
     state = {"counter": np.array([c0 - 1, c1, c2, c3], np.uint64), "key": np.array([k0, k1], np.uint64)}
     theirs = np.random.Philox(**state).random_raw(40).reshape(10, 4)
-    assert np.array_equal(philox_blocks((k0, k1), (c0, c1, c2, c3), 10), theirs)
-    assert philox((k0, k1), (c0 + 9, c1, c2, c3)) == tuple(theirs[9].tolist())
+    rest = [signed(word) for word in (c1, c2, c3)]
+    ours = [philox_words(signed(k0), signed(k1), signed(c0 + block), *rest) for block in range(10)]
+    assert ours == [tuple(row) for row in theirs.tolist()]
 
 
 def test_the_quantile_is_right_to_the_last_digits_far_into_the_tails() -> None:
@@ -70,10 +80,54 @@ def test_the_quantile_is_right_to_the_last_digits_far_into_the_tails() -> None:
     np.testing.assert_allclose(quantiles(u), special.ndtri(u), rtol=5e-15, atol=1e-15)
 
 
+# The plain arithmetic of the quantile, one rounding after another, which a kernel must not fuse or reorder.
+COEFFICIENTS = [
+    [[float(value) for value in row] for row in table] for table in (module._CENTRE, module._TAIL, module._FAR_TAIL)
+]
+
+
+def plain_quantile(u: float) -> float:
+    def polynomial(coefficients: list[float], x: float) -> float:
+        result = coefficients[0]
+        for coefficient in coefficients[1:]:
+            result = result * x
+            result = result + coefficient
+        return result
+
+    q = u - 0.5
+    r = 0.180625 - q * q
+    table = COEFFICIENTS[0]
+    if abs(q) > 0.425:
+        mantissa, exponent = math.frexp(min(u, 1.0 - u))
+        s = (mantissa - 1.0) / (mantissa + 1.0)
+        log = exponent * math.log(2.0) + s * polynomial([2.0 / n for n in range(33, 0, -2)], s * s)
+        root = math.sqrt(-log)
+        r, table = (root - 1.6, COEFFICIENTS[1]) if root <= 5.0 else (root - 5.0, COEFFICIENTS[2])
+    ratio = polynomial(table[0], r) / polynomial(table[1], r)
+    return q * ratio if abs(q) <= 0.425 else math.copysign(ratio, q)
+
+
 @settings(max_examples=50)
 @given(st.lists(st.floats(2.0**-53, 1.0 - 2.0**-53), min_size=1, max_size=50))
-def test_one_quantile_and_many_are_the_same_bits(u: list[float]) -> None:
-    assert quantiles(np.array(u)).tolist() == [quantile(value) for value in u]
+def test_the_quantile_is_rounded_as_it_is_written(u: list[float]) -> None:
+    assert [quantile(value) for value in u] == [plain_quantile(value) for value in u]
+
+
+@kernel
+def normals_of_a_fast_kernel(key0: int, key1: int, out: Any) -> None:
+    fill_normal(key0, key1, 17, 2, 0, out)
+
+
+def test_kernels_draw_the_same_bits_as_python_whole_or_in_parts() -> None:
+    noise = Noise(5, "sam/sonar")
+    for fill, expected in ((fill_uniform, noise.uniform(17, 1003, 2)), (fill_normal, noise.normal(17, 1003, 2))):
+        for kind in (np.float64, np.float32):
+            out = np.empty(1003, kind)
+            fill(*noise.key, 17, 2, 0, out[:400])
+            fill(*noise.key, 17, 2, 100, out[400:])
+            assert np.array_equal(out, expected.astype(kind))
+    normals_of_a_fast_kernel(*noise.key, out := np.empty(1003))
+    assert np.array_equal(out, noise.normal(17, 1003, 2))
 
 
 def test_few_values_and_many_are_the_same_bits() -> None:
@@ -165,6 +219,8 @@ def test_there_is_no_noise_before_the_start() -> None:
         noise.walk(-1, 1.0)
     with pytest.raises(SkerryError, match="channel -1"):
         noise.uniform(0, channel=-1)
+    with pytest.raises(SkerryError, match="found tick 4611686018427387904"):
+        noise.walk(2**62, 1.0)
 
 
 def test_a_tick_may_be_numpys_integer() -> None:
@@ -184,10 +240,8 @@ def test_a_walk_starts_at_0_and_scales_with_sigma() -> None:
 def test_a_walk_is_the_same_bytes_in_any_order() -> None:
     ticks = [*range(600), 10**6, 10**6 + 1, 10**9, 2**40, 2**40 - 1]
     noise = Noise(1, "imu")
-    module._walk.cache_clear()
     in_order = {tick: noise.walk(tick, 0.1, channel=2).hex() for tick in ticks}
     for seed in range(3):
-        module._walk.cache_clear()
         random.Random(seed).shuffle(ticks)
         assert {tick: noise.walk(tick, 0.1, channel=2).hex() for tick in ticks} == in_order
 

@@ -12,8 +12,9 @@ pseudo-vectors: they become det(W) W ω, so that v = ω × r holds, with the sam
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,62 +23,91 @@ from skerry.core.errors import SkerryError
 
 Array: TypeAlias = NDArray[np.float64]
 
+# ------------------------------------------------------------------------------------------------ numbers
+# A formula is written once, for plain numbers and for arrays of them alike. Sensors turn one vector at a time, and for
+# that numpy takes twenty times as long as plain numbers do; both round in the same way.
+
+
+def _parts(values: ArrayLike) -> Any:
+    """The elements along the last axis: plain numbers, or arrays where there is more than one quaternion or vector."""
+    array = np.asarray(values, np.float64)
+    return array.tolist() if array.ndim == 1 else [array[..., k] for k in range(array.shape[-1])]
+
+
+def _joined(parts: Any) -> Array:
+    """An array with these elements along the last axis."""
+    return np.array(parts) if isinstance(parts[0], float) else np.stack(parts, axis=-1)
+
+
+def _product(a: Any, b: Any) -> Any:
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+def _matrix(q: Any) -> Any:
+    """The elements of the rotation matrix, row by row."""
+    x, y, z, w = q
+    xx, yy, zz = x * x, y * y, z * z
+    xy, xz, yz = x * y, x * z, y * z
+    xw, yw, zw = x * w, y * w, z * w
+    return (
+        *(1.0 - 2.0 * (yy + zz), 2.0 * (xy - zw), 2.0 * (xz + yw)),
+        *(2.0 * (xy + zw), 1.0 - 2.0 * (xx + zz), 2.0 * (yz - xw)),
+        *(2.0 * (xz - yw), 2.0 * (yz + xw), 1.0 - 2.0 * (xx + yy)),
+    )
+
+
+def _turned(q: Any, v: Any) -> Any:
+    m00, m01, m02, m10, m11, m12, m20, m21, m22 = _matrix(q)
+    x, y, z = v
+    return m00 * x + m01 * y + m02 * z, m10 * x + m11 * y + m12 * z, m20 * x + m21 * y + m22 * z
+
+
 # ------------------------------------------------------------------------------------------------ quaternions
 
 
 def normalise(quaternion: ArrayLike) -> Array:
     """The quaternion of length 1 in the same direction."""
     q = np.asarray(quaternion, np.float64)
-    length = np.sqrt(np.sum(q * q, axis=-1, keepdims=True))
-    if not np.all(np.isfinite(length) & (length > 0.0)):
+    if q.ndim == 1:
+        x, y, z, w = q.tolist()
+        length = math.sqrt(x * x + y * y + z * z + w * w)
+        if 0.0 < length < math.inf:
+            return q / length
+    lengths = np.sqrt(np.sum(q * q, axis=-1, keepdims=True))
+    if not np.all(np.isfinite(lengths) & (lengths > 0.0)):
         raise SkerryError(f"a quaternion needs finite numbers that are not all 0 (found {q.tolist()})")
-    return q / length
+    return q / lengths
 
 
 def multiply(first: ArrayLike, second: ArrayLike) -> Array:
     """The rotation that does the second, then the first: as with matrices."""
-    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    ax, ay, az, aw = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
-    bx, by, bz, bw = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
-    product = np.empty(np.broadcast_shapes(a.shape, b.shape))
-    product[..., 0] = aw * bx + ax * bw + ay * bz - az * by
-    product[..., 1] = aw * by - ax * bz + ay * bw + az * bx
-    product[..., 2] = aw * bz + ax * by - ay * bx + az * bw
-    product[..., 3] = aw * bw - ax * bx - ay * by - az * bz
-    return product
+    return _joined(_product(_parts(first), _parts(second)))
+
+
+_CONJUGATE: Final = np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def inverse(quaternion: ArrayLike) -> Array:
     """The rotation back."""
-    return np.asarray(quaternion, np.float64) * (-1.0, -1.0, -1.0, 1.0)
+    return np.asarray(quaternion, np.float64) * _CONJUGATE
 
 
 def rotate(quaternion: ArrayLike, vectors: ArrayLike) -> Array:
     """The vectors turned by the quaternion; one quaternion for all, or one for each."""
-    m, v = quaternion_to_matrix(quaternion), np.asarray(vectors, np.float64)
-    x, y, z = v[..., 0], v[..., 1], v[..., 2]
-    turned = np.empty(np.broadcast_shapes(m.shape[:-1], v.shape))
-    turned[..., 0] = m[..., 0, 0] * x + m[..., 0, 1] * y + m[..., 0, 2] * z
-    turned[..., 1] = m[..., 1, 0] * x + m[..., 1, 1] * y + m[..., 1, 2] * z
-    turned[..., 2] = m[..., 2, 0] * x + m[..., 2, 1] * y + m[..., 2, 2] * z
-    return turned
+    return _joined(_turned(_parts(quaternion), _parts(vectors)))
 
 
 def quaternion_to_matrix(quaternion: ArrayLike) -> Array:
     """The rotation matrix, shape (..., 3, 3), of a quaternion."""
-    q = np.asarray(quaternion, np.float64)
-    x, y, z, w = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
-    matrix = np.empty((*q.shape[:-1], 3, 3))
-    matrix[..., 0, 0] = 1.0 - 2.0 * (y * y + z * z)
-    matrix[..., 0, 1] = 2.0 * (x * y - z * w)
-    matrix[..., 0, 2] = 2.0 * (x * z + y * w)
-    matrix[..., 1, 0] = 2.0 * (x * y + z * w)
-    matrix[..., 1, 1] = 1.0 - 2.0 * (x * x + z * z)
-    matrix[..., 1, 2] = 2.0 * (y * z - x * w)
-    matrix[..., 2, 0] = 2.0 * (x * z - y * w)
-    matrix[..., 2, 1] = 2.0 * (y * z + x * w)
-    matrix[..., 2, 2] = 1.0 - 2.0 * (x * x + y * y)
-    return matrix
+    elements = _joined(_matrix(_parts(quaternion)))
+    return elements.reshape(*elements.shape[:-1], 3, 3)
 
 
 def matrix_to_quaternion(matrix: ArrayLike) -> Array:
@@ -104,16 +134,15 @@ def matrix_to_quaternion(matrix: ArrayLike) -> Array:
 def rpy_to_quaternion(rpy: ArrayLike) -> Array:
     """The quaternion of roll, pitch and yaw in radians: R = Rz(yaw) Ry(pitch) Rx(roll)."""
     half = np.asarray(rpy, np.float64) / 2.0
-    sr, sp, sy = np.moveaxis(np.sin(half), -1, 0)
-    cr, cp, cy = np.moveaxis(np.cos(half), -1, 0)
-    return np.stack(
+    sr, sp, sy = _parts(np.sin(half))
+    cr, cp, cy = _parts(np.cos(half))
+    return _joined(
         (
             sr * cp * cy - cr * sp * sy,
             cr * sp * cy + sr * cp * sy,
             cr * cp * sy - sr * sp * cy,
             cr * cp * cy + sr * sp * sy,
-        ),
-        axis=-1,
+        )
     )
 
 
@@ -153,20 +182,32 @@ def _in_one_turn(degrees: Array) -> Array:
 # ------------------------------------------------------------------------------------------------ poses
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Pose:
     """Where a frame stands in another: p there = position + orientation · p here."""
 
     position: Array
     orientation: Array
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "position", _fixed(self.position, 3))
-        object.__setattr__(self, "orientation", _fixed(self.orientation, 4))
+    def __init__(self, position: ArrayLike, orientation: ArrayLike) -> None:
+        object.__setattr__(self, "position", _fixed(position, (3,)))
+        object.__setattr__(self, "orientation", _fixed(orientation, (4,)))
 
     def __matmul__(self, inner: Pose) -> Pose:
         """The pose, in this pose's outer frame, of what has the inner pose in this pose's own frame."""
-        return Pose(self.transform(inner.position), multiply(self.orientation, inner.orientation))
+        turn = self.orientation.tolist()
+        x, y, z = _turned(turn, inner.position.tolist())
+        px, py, pz = self.position.tolist()
+        return Pose.of((x + px, y + py, z + pz, *_product(turn, inner.orientation.tolist())))
+
+    @classmethod
+    def of(cls, numbers: ArrayLike) -> Pose:
+        """The pose of seven numbers, position and orientation: quicker than by two arrays."""
+        both = _fixed(numbers, (7,))
+        pose = object.__new__(cls)
+        object.__setattr__(pose, "position", both[:3])
+        object.__setattr__(pose, "orientation", both[3:])
+        return pose
 
     @classmethod
     def identity(cls) -> Pose:
@@ -188,23 +229,39 @@ class Pose:
         return rotate(self.orientation, points) + self.position
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Twist:
     """Linear and angular velocity, m/s and rad/s, in one frame's axes."""
 
     linear: Array
     angular: Array
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "linear", _fixed(self.linear, 3))
-        object.__setattr__(self, "angular", _fixed(self.angular, 3))
+    def __init__(self, linear: ArrayLike, angular: ArrayLike) -> None:
+        object.__setattr__(self, "linear", _fixed(linear, (3,)))
+        object.__setattr__(self, "angular", _fixed(angular, (3,)))
+
+    @classmethod
+    def of(cls, numbers: ArrayLike) -> Twist:
+        """The twist of six numbers, linear and angular: quicker than by two arrays."""
+        both = _fixed(numbers, (6,))
+        twist = object.__new__(cls)
+        object.__setattr__(twist, "linear", both[:3])
+        object.__setattr__(twist, "angular", both[3:])
+        return twist
+
+    def moved(self, arm: Array) -> Twist:
+        """The twist of a point that moves with the frame, at the end of an arm from its origin: v + ω × arm, ω."""
+        x, y, z = arm.tolist()
+        wx, wy, wz = self.angular.tolist()
+        vx, vy, vz = self.linear.tolist()
+        return Twist.of((vx + (wy * z - wz * y), vy + (wz * x - wx * z), vz + (wx * y - wy * x), wx, wy, wz))
 
 
-def _fixed(values: ArrayLike, size: int) -> Array:
+def _fixed(values: ArrayLike, shape: tuple[int]) -> Array:
     """A copy that nobody can change, of the right size."""
     array = np.array(values, np.float64)
-    if array.shape != (size,):
-        raise SkerryError(f"needs {size} numbers, not an array of shape {array.shape}")
+    if array.shape != shape:
+        raise SkerryError(f"needs {shape[0]} numbers, not an array of shape {array.shape}")
     array.setflags(write=False)
     return array
 

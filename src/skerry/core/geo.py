@@ -168,6 +168,10 @@ class Projection:
     def to_geodetic(self, points: ArrayLike) -> Array:
         """Latitude, longitude and altitude of local points."""
         utm = self.to_utm(points)
+        if utm.ndim == 1:  # a single point goes to PROJ as plain numbers, which is ten times as quick
+            east, north, up = utm.tolist()
+            longitude, latitude = self._transformer.transform(east, north, direction="INVERSE")
+            return self._finite(np.array((latitude, longitude, up)), utm, "easting, northing")
         longitude, latitude = self._transformer.transform(utm[..., 0], utm[..., 1], direction="INVERSE")
         return self._finite(np.stack((latitude, longitude, utm[..., 2]), axis=-1), utm, "easting, northing")
 

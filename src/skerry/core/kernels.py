@@ -31,11 +31,20 @@ from numba.extending import intrinsic
 # Sums may be reordered and fused, but NaN and infinity stay what they are: divergence must be seen.
 FASTMATH = {"reassoc", "nsz", "arcp", "contract", "afn"}
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": FASTMATH}
+STRICT: dict[str, Any] = {**OPTIONS, "fastmath": set()}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """A native function, to be called from Python or from other kernels; releases the GIL."""
     return _compile(function, lambda f, cached: numba.njit(cache=cached, nogil=True, **OPTIONS)(f), "")
+
+
+def strict_kernel(function: Callable[..., Any]) -> Any:
+    """A kernel that rounds each operation as it is written, none reordered or fused: the same bits on every machine.
+
+    It stays strict inside a kernel that is not.
+    """
+    return _compile(function, lambda f, cached: numba.njit(cache=cached, nogil=True, **STRICT)(f), "", STRICT)
 
 
 def native(signature: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -78,9 +87,14 @@ def _cache_root() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skerry"
 
 
-def _compile(function: Callable[..., Any], build: Callable[[Callable[..., Any], bool], Any], signature: str) -> Any:
+def _compile(
+    function: Callable[..., Any],
+    build: Callable[[Callable[..., Any], bool], Any],
+    signature: str,
+    options: dict[str, Any] = OPTIONS,
+) -> Any:
     assert isinstance(function, FunctionType)
-    key = _key_of(function, signature)
+    key = _key_of(function, signature, options)
     folder = cache_folder()
     if folder is None or not Path(function.__code__.co_filename).is_file():
         result = build(function, False)
@@ -133,9 +147,9 @@ def _versions() -> str:
     return ", ".join(found)
 
 
-def _key_of(function: FunctionType, signature: str) -> str:
+def _key_of(function: FunctionType, signature: str, options: dict[str, Any]) -> str:
     digest = _Digest()
-    digest.add(_versions(), signature, *(f"{name} {sorted(value)}" for name, value in OPTIONS.items()))
+    digest.add(_versions(), signature, *(f"{name} {sorted(value)}" for name, value in options.items()))
     digest.add_function(function)
     return digest.key()
 
@@ -315,6 +329,18 @@ def stack_floats(typingctx: Any, count: Any) -> Any:
         return builder.ptrtoint(array, ir.IntType(64))
 
     return types.int64(types.IntegerLiteral(size)), generate
+
+
+@intrinsic
+def upper_product(typingctx: Any, a: Any, b: Any) -> Any:
+    """The upper 64 bits of the product of two unsigned 64-bit words."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = ir.IntType(128)
+        first, second = (builder.zext(argument, wide) for argument in arguments)
+        return builder.trunc(builder.lshr(builder.mul(first, second), wide(64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate
 
 
 def _caller(count: int) -> Any:

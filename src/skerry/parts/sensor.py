@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Generic, Protocol, TypeVar
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from skerry.core.config import Family, Rational
@@ -22,8 +23,8 @@ Reading = TypeVar("Reading", covariant=True)
 class Truth(Protocol):
     """The noise-free instant of one robot; all that a sensor may see.
 
-    `sample_water` gives a `WaterSample` of the sea at points, now, and `water` the `Water` itself, for what it is like;
-    `rays` is a `RayView` of all that rays can hit, the robot itself left out;
+    `sample_water` gives a `WaterSample` of the sea at points, now, `surface_height` only z of its surface, and `water`
+    is the `Water` itself, for what it is like. `rays` is a `RayView` of all that rays can hit but the robot itself;
     `projection` leads from the world to the earth, where the scenario says where it is. Poses and twists are in the
     world (ENU); a twist is that of the link's origin. `before` means one step ago.
     """
@@ -45,6 +46,7 @@ class Truth(Protocol):
     @property
     def projection(self) -> Projection | None: ...
     def sample_water(self, points: ArrayLike) -> Any: ...
+    def surface_height(self, points: ArrayLike) -> NDArray[np.float64]: ...
     def pose(self, link: str) -> Pose: ...
     def pose_before(self, link: str) -> Pose: ...
     def twist(self, link: str) -> Twist: ...

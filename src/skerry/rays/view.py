@@ -113,6 +113,7 @@ class RayView:
 
     scene: RayScene
     frame: Frame
+    motion: NDArray[np.float64]  # (bodies of the engine, 13): position, quaternion, velocity, angular velocity
     own_bit: int | None
     """The robot's bit in a ray's mask; rays do not see the robot that they come from unless they are told to."""
 
@@ -129,3 +130,11 @@ class RayView:
     ) -> Hits:
         """Send a bundle from a pose in the world."""
         return bundle.cast(self.scene, self.frame, pose, far, near, self.mask(see_self), threads)
+
+    def velocity(self, body: int, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of a point of a body that was hit, in the world, m/s."""
+        row = int(self.scene.rows[body])
+        if row < 0:
+            return np.zeros(3)
+        m = self.motion[row]
+        return np.asarray(m[7:10] + np.cross(m[10:13], point - m[:3]))

@@ -37,6 +37,9 @@ class GpsSensor(Sensor[GpsReading]):
     def __init__(self, config: Gps, offset: Pose) -> None:
         self._config = config
         self._offset = offset
+        self._sigma = np.array([config.noise, config.noise, config.vertical_noise])
+        self._covariance = np.diag(self._sigma**2)
+        self._covariance.setflags(write=False)  # all readings share it
 
     def measure(self, truth: Truth, noise: Noise) -> GpsReading | None:
         config, projection = self._config, truth.projection
@@ -45,8 +48,7 @@ class GpsSensor(Sensor[GpsReading]):
         place = (truth.pose(config.link) @ self._offset).position
         if place[2] < truth.sample_water(place).height:
             return None
-        sigma = np.array([config.noise, config.noise, config.vertical_noise])
-        seen = place + sigma * noise.normal(truth.tick, (3,))
+        seen = place + self._sigma * noise.normal(truth.tick, (3,))
         latitude, longitude, altitude = (float(value) for value in projection.to_geodetic(seen))
         easting, northing, _ = (float(value) for value in projection.to_utm(seen))
         return GpsReading(
@@ -58,7 +60,7 @@ class GpsSensor(Sensor[GpsReading]):
             northing,
             projection.zone,
             projection.band,
-            np.diag(sigma**2),
+            self._covariance,
         )
 
 

@@ -43,17 +43,20 @@ class ImuSensor(Sensor[ImuReading]):
     def __init__(self, config: Imu, offset: Pose) -> None:
         self._config = config
         self._offset = offset
+        self._covariances = [
+            _fixed_covariance(sigma) for sigma in (config.attitude_noise, config.gyro_noise, config.accelerometer_noise)
+        ]
 
     def measure(self, truth: Truth, noise: Noise) -> ImuReading:
-        config, tick = self._config, truth.tick
+        config, tick, step = self._config, truth.tick, truth.step
         link, before = truth.pose(config.link), truth.pose_before(config.link)
         twist, twist_before = truth.twist(config.link), truth.twist_before(config.link)
         pose, pose_before = link @ self._offset, before @ self._offset
-        velocity = twist.linear + np.cross(twist.angular, pose.position - link.position)
-        velocity_before = twist_before.linear + np.cross(twist_before.angular, pose_before.position - before.position)
-        acceleration = (velocity - velocity_before) / truth.step
+        velocity = twist.moved(pose.position - link.position).linear
+        velocity_before = twist_before.moved(pose_before.position - before.position).linear
+        acceleration = (velocity - velocity_before) / step
         if config.with_gravity:
-            acceleration = acceleration + np.array([0.0, 0.0, truth.gravity])
+            acceleration[2] += truth.gravity
         middle = _between(pose_before.orientation, pose.orientation)
         rate = rotate(inverse(pose.orientation), twist.angular)
         force = rotate(inverse(middle), acceleration)
@@ -62,14 +65,12 @@ class ImuSensor(Sensor[ImuReading]):
             truth.time,
             multiply(pose.orientation, turn),
             rate
-            + self._bias(noise, tick, truth.step, config.gyro_bias, config.gyro_walk, RATE_WALK)
+            + self._bias(noise, tick, step, config.gyro_bias, config.gyro_walk, RATE_WALK)
             + config.gyro_noise * noise.normal(tick, (3,), RATE_NOISE),
             force
-            + self._bias(noise, tick, truth.step, config.accelerometer_bias, config.accelerometer_walk, FORCE_WALK)
+            + self._bias(noise, tick, step, config.accelerometer_bias, config.accelerometer_walk, FORCE_WALK)
             + config.accelerometer_noise * noise.normal(tick, (3,), FORCE_NOISE),
-            np.eye(3) * config.attitude_noise**2,
-            np.eye(3) * config.gyro_noise**2,
-            np.eye(3) * config.accelerometer_noise**2,
+            *self._covariances,
         )
 
     @staticmethod
@@ -81,6 +82,13 @@ class ImuSensor(Sensor[ImuReading]):
         if walk > 0:
             bias += [noise.walk(tick, walk * step**0.5, channel + axis) for axis in range(3)]
         return bias
+
+
+def _fixed_covariance(sigma: float) -> NDArray[np.float64]:
+    """Of three axes alike; all readings share it, so nobody can change it."""
+    covariance = np.eye(3) * sigma**2
+    covariance.setflags(write=False)
+    return covariance
 
 
 def _between(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from skerry.core.frames import Pose, Twist, rotate
 from skerry.core.frames import inverse as inverse_of
 from skerry.core.noise import Noise
@@ -33,10 +31,9 @@ class OdometrySensor(Sensor[OdometryReading]):
         link = truth.pose(self.link)
         twist = truth.twist(self.link)
         pose = link @ self.offset
-        arm = pose.position - link.position
         to_body = inverse_of(pose.orientation)
-        linear = twist.linear + np.cross(twist.angular, arm)
-        return OdometryReading(truth.time, pose, Twist(rotate(to_body, linear), rotate(to_body, twist.angular)))
+        here = twist.moved(pose.position - link.position)
+        return OdometryReading(truth.time, pose, Twist(rotate(to_body, here.linear), rotate(to_body, here.angular)))
 
 
 class Odometry(SensorConfig):

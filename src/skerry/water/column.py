@@ -144,6 +144,8 @@ class Column:
             self.nodes, self.densities = self._tabulate(seawater.density, DENSITY_TOLERANCE)
         else:
             self.nodes, self.densities = np.zeros(1), np.array([constant])
+        layers = 0.5 * (self.densities[1:] + self.densities[:-1]) * np.diff(self.nodes)
+        self._masses = np.concatenate([[0.0], np.cumsum(layers)])  # kg/m² above each node
 
     def temperature(self, depth: ArrayLike) -> Values:
         """°C."""
@@ -160,12 +162,11 @@ class Column:
     def mass_above(self, depth: ArrayLike) -> Values:
         """The mass of a column of water this deep, kg/m²: ∫ ρ dz; 0 above the water."""
         below = _below(depth)
-        whole = np.concatenate(
-            [[0.0], np.cumsum(0.5 * (self.densities[1:] + self.densities[:-1]) * np.diff(self.nodes))]
-        )
+        if len(self.nodes) == 1:
+            return np.asarray(below * self.densities[0])
         k = np.clip(np.searchsorted(self.nodes, below, side="right") - 1, 0, len(self.nodes) - 1)
         rest = below - self.nodes[k]
-        return np.asarray(whole[k] + 0.5 * rest * (self.densities[k] + self.density(below)))
+        return np.asarray(self._masses[k] + 0.5 * rest * (self.densities[k] + self.density(below)))
 
     def conductivity(self, depth: ArrayLike) -> Values:
         """mS/cm."""

@@ -249,13 +249,14 @@ class Water:
         if need & (NEED_FLOW | NEED_FLOW_RATE):
             self._check(rows, time, state, 0)
         out = _ask(self._call, self.table_address, rows, time, state, need)
+        pressure = self._gravity * self.column.mass_above(out[HEAD]) if need & NEED_HEAD else np.zeros(rows.shape[1])
         return WaterSample(
             out[0].reshape(shape),
             out[SLOPE:FLOW].T.reshape(*shape, 2),
             out[FLOW : FLOW + 3].T.reshape(*shape, 3),
             out[FLOW + 3 : FLOW + 6].T.reshape(*shape, 3),
             out[DENSITY].reshape(shape),
-            (self._gravity * self.column.mass_above(out[HEAD] if need & NEED_HEAD else 0.0 * out[0])).reshape(shape),
+            pressure.reshape(shape),
         )
 
     def depth(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

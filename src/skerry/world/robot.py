@@ -124,33 +124,31 @@ class RobotTruth:
         engine, world = self.robot.engine, self.robot.world
         return self.water.sample(points, self.time, engine.part("userdata")[world])
 
+    def surface_height(self, points: ArrayLike) -> NDArray[np.float64]:
+        engine, world = self.robot.engine, self.robot.world
+        return self.water.sample(points, self.time, engine.part("userdata")[world], need=0).height
+
     def pose(self, link: str) -> Pose:
-        handle, now, _ = self._rows(link)
-        return _pose(now) @ handle.offset
+        handle: LinkHandle = self.robot.links[link]
+        return _pose(self.robot.engine.motion(self.robot.world, handle.body)) @ handle.offset
 
     def pose_before(self, link: str) -> Pose:
-        handle, _, before = self._rows(link)
-        return _pose(before) @ handle.offset
+        handle: LinkHandle = self.robot.links[link]
+        return _pose(self.robot.engine.motion_before(self.robot.world, handle.body)) @ handle.offset
 
     def twist(self, link: str) -> Twist:
-        handle, now, _ = self._rows(link)
-        return _twist(now, handle)
+        handle: LinkHandle = self.robot.links[link]
+        return _twist(self.robot.engine.motion(self.robot.world, handle.body), handle)
 
     def twist_before(self, link: str) -> Twist:
-        handle, _, before = self._rows(link)
-        return _twist(before, handle)
-
-    def _rows(self, link: str) -> tuple[LinkHandle, NDArray[np.float64], NDArray[np.float64]]:
         handle: LinkHandle = self.robot.links[link]
-        engine, world = self.robot.engine, self.robot.world
-        return handle, engine.motion(world, handle.body), engine.motion_before(world, handle.body)
+        return _twist(self.robot.engine.motion_before(self.robot.world, handle.body), handle)
 
 
 def _pose(row: NDArray[np.float64]) -> Pose:
-    return Pose(row[:3], row[3:7])
+    return Pose.of(row[:7])
 
 
 def _twist(row: NDArray[np.float64], handle: LinkHandle) -> Twist:
     """The velocity of a link's origin, in the world's axes."""
-    arm = rotate(row[3:7], handle.offset.position)
-    return Twist(row[7:10] + np.cross(row[10:13], arm), row[10:13])
+    return Twist.of(row[7:]).moved(rotate(row[3:7], handle.offset.position))

@@ -39,11 +39,12 @@ class Surroundings:
         if self._frame is not None and self._frame.users > 1:
             self.scene.release(self._frame)
             self._frame = None
+        motion = self._motion()
         if self._frame is None:
-            self._frame = self.scene.frame(self._motion())
+            self._frame = self.scene.frame(motion)
         else:
-            self.scene.move(self._frame, self._motion())
-        return RayView(self.scene, self._frame, own_bit)
+            self.scene.move(self._frame, motion)
+        return RayView(self.scene, self._frame, motion, own_bit)
 
 
 def bodies_for_rays(loaded: LoadedScenario, model: Model, terrain: Terrain | None) -> list[RayBody]:

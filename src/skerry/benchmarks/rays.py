@@ -1,0 +1,55 @@
+"""Rays over a million triangles with five moving vehicles: range, normal, material and body of each, on one core."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.benchmarks.goal import Goal
+from skerry.benchmarks.seabed import load_seabed
+from skerry.benchmarks.timing import best_cpu
+from skerry.rays import Bundle
+from skerry.sensors.dvl import Dvl
+
+REPEATS = 60
+RANGE = 200.0  # m
+
+GOALS = {
+    "rays.dvl.us": Goal(12),
+    "rays.mbes512.mrays_per_s": Goal(20, at_least=True),
+    "rays.fls256x256.mrays_per_s": Goal(9, at_least=True),
+    "rays.lidar128x2048.mrays_per_s": Goal(17, at_least=True),
+}
+
+
+def measure() -> dict[str, float]:
+    """All figures of this part. The poses are those of one instant; moving the bodies is no part of a cast."""
+    fans = {
+        "mbes512": _fan(np.linspace(-60, 60, 512)),
+        "fls256x256": _grid(np.linspace(60, -60, 256), np.linspace(0, -40, 256)),
+        "lidar128x2048": _grid(np.linspace(180, -180, 2048, endpoint=False), np.linspace(45, -45, 128)),
+    }
+    with load_seabed() as world:
+        world.advance(0.1)
+        pose, view = world.robots["sam0"].pose, world.surroundings.view(own_bit=2)
+        values = {}
+        ping = Bundle(Dvl(link="dvl_link", frequency=10).directions())
+        values["rays.dvl.us"] = best_cpu(lambda: view.cast(ping, pose, RANGE), 20 * REPEATS) * 1e6
+        for name, directions in fans.items():
+            bundle = Bundle(directions)
+            seconds = best_cpu(lambda bundle=bundle: view.cast(bundle, pose, RANGE, threads=1), REPEATS)  # type: ignore[misc]
+            values[f"rays.{name}.mrays_per_s"] = len(bundle) / seconds / 1e6
+    return values
+
+
+def _fan(angles_deg: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Downwards, from starboard to port."""
+    angle = np.radians(angles_deg)
+    return np.stack([np.zeros_like(angle), np.sin(angle), -np.cos(angle)], axis=-1)
+
+
+def _grid(azimuths_deg: NDArray[np.float64], elevations_deg: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows by elevation, columns by azimuth, anticlockwise from forward."""
+    azimuth, elevation = np.meshgrid(np.radians(azimuths_deg), np.radians(elevations_deg))
+    flat = np.cos(elevation)
+    return np.stack([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)], axis=-1)
