@@ -15,17 +15,12 @@ from skerry.rays.lens import Lens
 from skerry.rays.light import light_numbers
 from skerry.rays.packets import packet_memory
 from skerry.rays.scene import Frame, RayScene
+from skerry.rays.sea_view import SeaView
 from skerry.rays.shading import (
     BLOCK,
-    BODY,
     COLOUR,
-    DX,
-    DY,
-    DZ,
-    END,
     LABEL,
     LANE_ROWS,
-    LIST,
     MATERIAL_COLUMNS,
     SIZE,
     TEXTURE,
@@ -35,12 +30,17 @@ from skerry.rays.shading import (
     cross_surface,
     dim_first,
     dim_second,
-    finish,
-    surfaces_of,
+    face_sun,
+    light_up,
+    paint,
+    paint_sky,
+    reach_surface,
     trace_lanes,
+    write,
 )
 from skerry.rays.smooth_normals import corner_normals
-from skerry.rays.textures import TEXTURES
+from skerry.rays.surface import HIGH, LEVEL
+from skerry.rays.textures import TEXTURES, draw_patterns
 from skerry.rays.threads import in_tiles, processors
 from skerry.rays.view import RayView, tile_order
 from skerry.water.daylight import Daylight
@@ -65,17 +65,7 @@ class Conditions:
 
     daylight: Daylight
     optics: Optics
-    level: float  # z of the water's surface at the camera, m
-
-
-@kernel
-def flat_surface(lane: Any, n: int, level: Any, surface: Any, normals: Any) -> None:
-    """The distance of each ray to a level surface, infinite if it never gets there, and the surface's normal."""
-    for i in range(n):
-        rise = level - lane[5, i]
-        down = lane[DZ, i]
-        surface[i] = rise / down if rise * down > np.float32(0.0) else np.float32(np.inf)
-        normals[0, i], normals[1, i], normals[2, i] = np.float32(0.0), np.float32(0.0), np.float32(1.0)
+    sea: SeaView
 
 
 @kernel
@@ -85,8 +75,10 @@ def render(
     mask: int,
     origin: Any,
     turn: Any,
-    level: float,
-    wet: int,
+    port: float,
+    numbers: Any,
+    heights: Any,
+    slopes: Any,
     far: float,
     pixel: float,
     light: Any,
@@ -98,6 +90,7 @@ def render(
     face_materials: Any,
     corners: Any,
     materials: Any,
+    patterns: Any,
     shadows: bool,
     add: bool,
     picture: Any,
@@ -109,31 +102,30 @@ def render(
 ) -> None:
     """Make the pixels low…high, in the order of `directions`."""
     one = np.float32
-    lane = np.empty((LANE_ROWS, BLOCK), np.float32)
-    whole = np.empty((WHOLE_ROWS, BLOCK), np.int32)
+    lane = np.zeros((LANE_ROWS, BLOCK), np.float32)
+    whole = np.zeros((WHOLE_ROWS, BLOCK), np.int32)
     surface = np.empty(BLOCK, np.float32)
-    normals = np.empty((3, BLOCK), np.float32)
-    end, top, cell = one(far), one(level), one(pixel)
-    below = max(top - one(origin[2]), one(0.0))
+    end, level, cell = one(far), one(numbers[LEVEL]), one(pixel)
+    dry = origin[2] - port > numbers[HIGH]
     for first in range(low, high, BLOCK):
         n = min(BLOCK, high - first)
-        aim(lane, whole, directions, first, n, origin, turn, wet)
-        flat_surface(lane, n, top, surface, normals)
-        for i in range(n):
-            lane[END, i] = min(end, surface[i])
-        trace_lanes(words, packet, mask, lane, whole, n, turns, first_faces, face_materials, corners)
-        if wet:
-            dim_first(lane, light, n, below, surface)
-        count = cross_surface(lane, whole, light, n, surface, normals, end)
+        aim(lane, whole, directions, first, n, origin, turn, one(port), numbers, heights, end)
+        trace_lanes(words, packet, mask, lane, whole, n, True, turns, first_faces, face_materials, corners)
+        reach_surface(lane, whole, n, numbers, heights, surface)
+        if not dry:
+            dim_first(lane, whole, light, n, level, surface)
+        count = cross_surface(lane, whole, light, n, surface, numbers, slopes, end)
         if count > 0:
-            trace_lanes(words, packet, mask, lane, whole, count, turns, first_faces, face_materials, corners)
+            trace_lanes(words, packet, mask, lane, whole, count, False, turns, first_faces, face_materials, corners)
             dim_second(lane, whole, light, count)
-        count = surfaces_of(lane, whole, light, n, top, cell, materials, turns, places)
-        if shadows and count > 0:
-            cast_shadows(words, packet, lane, whole, light, count, end)
-        finish(
-            lane, whole, light, n, top, materials, directions, order, first, picture, depth, bodies, labels, add
-        )
+        paint_sky(lane, whole, light, n)
+        if len(turns) > 0:
+            paint(lane, whole, n, cell, materials, patterns, turns, places)
+        face_sun(lane, whole, light, n, level)
+        if shadows:
+            cast_shadows(words, packet, lane, whole, light, n, end)
+        light_up(lane, whole, light, n, level)
+        write(lane, whole, n, materials, directions, order, first, add, picture, depth, bodies, labels)
 
 
 @dataclass(eq=False)
@@ -169,9 +161,10 @@ def linear_light(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
 class Renderer:
     """Makes pictures through one lens; the arrays of a picture are its own, and are overwritten by the next."""
 
-    def __init__(self, lens: Lens, far: float = 1000.0, shadows: bool = True) -> None:
+    def __init__(self, lens: Lens, far: float = 1000.0, port: float = 0.0, shadows: bool = True) -> None:
         self.lens = lens
         self._far = far
+        self._port = port
         self._shadows = shadows
         self._order = tile_order(lens.height, lens.width)
         rays = lens.directions().reshape(-1, 3)[self._order]
@@ -201,11 +194,10 @@ class Renderer:
         looks = _looks(scene)
         light = light_numbers(conditions.daylight, conditions.optics)
         turn = np.ascontiguousarray(pose.rotation.astype(np.float32))
-        wet = int(pose.position[2] < conditions.level)
         mask = view.mask(see_self)
 
         def run(packet: NDArray[np.float32], low: int, high: int) -> None:
-            self._run(frame, scene, looks, packet, mask, pose, turn, conditions.level, wet, light, add, low, high)
+            self._run(frame, scene, looks, packet, mask, pose, turn, conditions.sea, light, add, low, high)
 
         count = len(self._depth)
         if threads == 1 or count < 2 * TILE or processors() == 1:
@@ -229,8 +221,7 @@ class Renderer:
         mask: int,
         pose: Pose,
         turn: NDArray[np.float32],
-        level: float,
-        wet: int,
+        sea: SeaView,
         light: NDArray[np.float32],
         add: bool,
         low: int,
@@ -242,8 +233,10 @@ class Renderer:
             mask,
             pose.position,
             turn,
-            level,
-            wet,
+            self._port,
+            sea.patch.numbers,
+            sea.patch.heights,
+            sea.slopes,
             self._far,
             self.lens.pixel_angle,
             light,
@@ -255,6 +248,7 @@ class Renderer:
             scene.face_materials,
             looks.corners,
             looks.materials,
+            draw_patterns(),
             self._shadows,
             add,
             self._light,

@@ -1,113 +1,127 @@
-"""How materials vary over their surface: patterns in metres, as factors of their colour, made of smooth value noise.
+"""How materials vary over their surface: patterns drawn once, in ever coarser versions, and looked up by place.
 
-A pattern fades to its mean where it is finer than a pixel, so that distant ground neither flickers nor costs much.
+A pattern is a tile of `CELLS` times the material's texture size, as factors of its colour in 1/128. A look-up takes the
+version whose dots are as wide as the pixel that sees them, so that distant ground does not flicker; a second look-up,
+of coarse grain at another scale, hides that the tile repeats.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skerry.core.kernels import kernel
 
+Floats = NDArray[np.float64]
+
 PLAIN, GRAIN, RIPPLES, ROCK, PLANKS, TILES = range(6)
 TEXTURES: Final = {"plain": PLAIN, "grain": GRAIN, "ripples": RIPPLES, "rock": ROCK, "planks": PLANKS, "tiles": TILES}
+SIDE: Final = 512  # dots along a tile
+CELLS: Final = 16
+LEVELS: Final = 10  # versions: 512, 256, … 1 dots
+BROAD: Final = np.float32(0.0731)  # scale of the second look-up; no simple fraction
+
 ONE: Final = np.float32(1.0)
-TWO: Final = np.float32(2.0)
-THREE: Final = np.float32(3.0)
 HALF: Final = np.float32(0.5)
-TO_SHARE: Final = np.float32(1.0 / 65535.0)
+UNIT: Final = np.float32(1.0 / 128.0)
 
 
 @kernel
-def hashed(i: int, j: int) -> Any:
-    """A number between 0 and 1 for a cell of a grid."""
-    h = np.uint32(i) * np.uint32(374761393) + np.uint32(j) * np.uint32(668265263)
-    h = (h ^ (h >> np.uint32(13))) * np.uint32(1274126177)
-    h = h ^ (h >> np.uint32(16))
-    return np.float32(h & np.uint32(0xFFFF)) * TO_SHARE
-
-
-@kernel
-def noise(x: Any, y: Any) -> Any:
-    """Smooth noise between 0 and 1 with cells of size 1."""
+def _look_up(patterns: Any, kind: int, u: Any, v: Any, width: Any) -> Any:
+    """A pattern at a place in tiles, seen by a pixel of a width in dots of the finest version."""
+    # the exponent of a single-precision number is the logarithm that is needed
+    level = min(max((np.float32(width).view(np.int32) >> 23) - 126, 0), LEVELS - 1)
+    side = SIDE >> level
+    start = (SIDE * SIDE - side * side) * 4 // 3
+    x, y = u * np.float32(side) - HALF, v * np.float32(side) - HALF
     fx, fy = np.floor(x), np.floor(y)
-    i, j = np.int32(fx), np.int32(fy)
-    u, v = x - fx, y - fy
-    a, b, c, d = hashed(i, j), hashed(i + 1, j), hashed(i, j + 1), hashed(i + 1, j + 1)
-    u, v = u * u * (THREE - TWO * u), v * v * (THREE - TWO * v)
-    low, high = a + (b - a) * u, c + (d - c) * u
-    return low + (high - low) * v
+    i, j = np.int64(fx) & (side - 1), np.int64(fy) & (side - 1)
+    right, below = (i + 1) & (side - 1), (j + 1) & (side - 1)
+    fx, fy = x - fx, y - fy
+    row, other = start + j * side, start + below * side
+    a, b = np.float32(patterns[kind, row + i]), np.float32(patterns[kind, row + right])
+    c, d = np.float32(patterns[kind, other + i]), np.float32(patterns[kind, other + right])
+    low, high = a + (b - a) * fx, c + (d - c) * fx
+    return (low + (high - low) * fy) * UNIT
 
 
 @kernel
-def _seen(finest: Any, footprint: Any) -> Any:
-    """How much of a pattern is left where a pixel is so wide: all at a quarter of its period, nothing at all of it."""
-    share = footprint / finest
-    if share >= ONE:
-        return np.float32(0.0)
-    return min(ONE, np.float32(1.3333) * (ONE - share))
+def texture(patterns: Any, kind: int, size: Any, x: Any, y: Any, footprint: Any) -> Any:
+    """The factor of a material's colour at a place of its surface, m; `footprint` is the width of a pixel there."""
+    tiles = ONE / (np.float32(CELLS) * size)
+    width = footprint * tiles * np.float32(SIDE)
+    value = _look_up(patterns, kind, x * tiles, y * tiles, width)
+    broad = _look_up(patterns, GRAIN, y * tiles * BROAD, x * tiles * BROAD, width * BROAD)
+    return value * broad if 0 < kind < PLANKS else value
 
 
-@kernel
-def _octaves(x: Any, y: Any, size: Any, footprint: Any) -> Any:
-    """Noise of four octaves around 0, most between −1 and 1, the first with cells of that size."""
-    total = np.float32(0.0)
-    weight = ONE
-    scale = ONE / size
-    for _ in range(4):
-        seen = _seen(size, footprint)
-        if seen <= np.float32(0.0):
-            break
-        total += seen * weight * (TWO * noise(x * scale, y * scale) - ONE)
-        size *= np.float32(0.4)
-        scale *= np.float32(2.5)
-        weight *= np.float32(0.55)
-        x, y = x + np.float32(17.3) * size, y - np.float32(9.1) * size
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+def _noise(random: np.random.Generator, cells: int, rows: int = 0) -> Floats:
+    """Smooth noise from −1 to 1 over a tile that repeats, with so many cells along it and across."""
+    values = random.uniform(-1.0, 1.0, (rows or cells, cells))
+    for axis in (0, 1):
+        count = values.shape[axis]
+        place = np.arange(SIDE) * count / SIDE
+        cell = np.floor(place).astype(int)
+        share = place - cell
+        share = share * share * (3.0 - 2.0 * share)
+        share = share[:, None] if axis == 0 else share
+        values = np.take(values, cell, axis) * (1.0 - share) + np.take(values, (cell + 1) % count, axis) * share
+    return values
+
+
+def _octaves(random: np.random.Generator, cells: int, count: int, fall: float = 0.6) -> Floats:
+    total = np.zeros((SIDE, SIDE))
+    for k in range(count):
+        total += fall**k * _noise(random, min(cells << k, SIDE))
     return total
 
 
-@kernel
-def _wave(turns: Any) -> Any:
-    """A smooth wave between −1 and 1 with a period of 1."""
-    q = turns - np.floor(turns)
-    q = abs(TWO * q - ONE)
-    return TWO * q * q * (THREE - TWO * q) - ONE
+def _wave(turns: Floats) -> Floats:
+    """Round troughs and sharper crests, from −1 to 1."""
+    return 1.0 - 2.0 * np.sqrt(np.abs(np.sin(np.pi * turns)))
 
 
-@kernel
-def texture(kind: int, size: Any, x: Any, y: Any, footprint: Any) -> Any:
-    """The factor of a material's colour at a place of its surface; `footprint` is the width of a pixel there."""
-    one = np.float32
+def _draw(kind: int) -> Floats:
+    """A tile, (SIDE, SIDE), its mean near 1."""
+    random = np.random.default_rng(kind)
+    place = np.arange(SIDE) * CELLS / SIDE
+    x, y = np.meshgrid(place, place)
     if kind == GRAIN:
-        return ONE + one(0.28) * _octaves(x, y, size, footprint)
+        return 1.0 + 0.26 * _octaves(random, CELLS, 5)
     if kind == RIPPLES:
-        broad = one(2.0) * noise(x * (one(0.35) / size), y * (one(0.35) / size))
-        value = ONE + one(0.10) * (broad - ONE)
-        seen = _seen(size, footprint)
-        if seen > one(0.0):
-            bent = one(0.8) * broad + one(0.35) * noise(x * (one(1.1) / size), y * (one(1.1) / size))
-            value += seen * one(0.16) * _wave((x + one(0.3) * y) / size + bent)
-            value += one(0.10) * _octaves(x, y, one(0.12) * size, footprint)
-        return value
+        bend = 0.9 * _noise(random, 4) + 0.35 * _noise(random, 11)
+        crests = _wave(x + 4 / 16 * y + bend)
+        return 1.0 + 0.17 * crests + 0.05 * _octaves(random, 64, 3) + 0.05 * _noise(random, 5)
     if kind == ROCK:
-        rough = _octaves(x, y, size, footprint)
-        ridge = abs(_octaves(y + one(31.7), x, one(0.7) * size, footprint))
-        return ONE + one(0.30) * rough - one(0.35) * max(one(0.0), one(0.35) - ridge) / one(0.35) * _seen(
-            size, footprint
-        )
+        rough = _octaves(random, CELLS, 5, 0.65)
+        cracks = np.maximum(0.0, 0.12 - np.abs(_octaves(random, CELLS // 2, 4))) / 0.12
+        return 1.0 + 0.28 * rough - 0.35 * cracks
     if kind == PLANKS:
-        row = np.floor(y / size)
-        tint = one(0.75) + one(0.35) * hashed(np.int32(row), 7)
-        seen = _seen(size, footprint)
-        edge = abs(TWO * (y / size - row) - ONE)
-        value = ONE + seen * (tint - ONE) + one(0.15) * _octaves(x * one(0.12), y, one(0.25) * size, footprint)
-        return value * (one(0.45) if edge > one(0.95) and seen > HALF else ONE)
+        tint = random.uniform(0.75, 1.15, CELLS)[np.floor(y).astype(int)]
+        grain = 0.12 * _noise(random, 8, 256) + 0.08 * _noise(random, 4, 128)
+        return (tint + grain) * np.where(np.abs(2.0 * (y % 1.0) - 1.0) > 0.93, 0.45, 1.0)
     if kind == TILES:
-        column, row = np.floor(x / size), np.floor(y / size)
-        seen = _seen(size, footprint)
-        value = ONE + seen * (one(0.15) * hashed(np.int32(column), np.int32(row)) - one(0.10))
-        edge = max(abs(TWO * (x / size - column) - ONE), abs(TWO * (y / size - row) - ONE))
-        return value + (seen * one(0.25) if edge > one(0.93) else one(0.0))
-    return ONE
+        tint = random.uniform(0.92, 1.04, (CELLS, CELLS))[np.floor(y).astype(int), np.floor(x).astype(int)]
+        edge = np.maximum(np.abs(2.0 * (x % 1.0) - 1.0), np.abs(2.0 * (y % 1.0) - 1.0)) > 0.93
+        return np.where(edge, 1.3, tint)
+    return np.ones((SIDE, SIDE))
+
+
+@cache
+def draw_patterns() -> NDArray[np.uint8]:
+    """All patterns in all versions, (kinds, dots)."""
+    drawn = []
+    for kind in range(len(TEXTURES)):
+        tile = _draw(kind)
+        versions = [tile]
+        while len(tile) > 1:
+            tile = 0.25 * (tile[::2, ::2] + tile[1::2, ::2] + tile[::2, 1::2] + tile[1::2, 1::2])
+            versions.append(tile)
+        drawn.append(np.concatenate([version.ravel() for version in versions]))
+    return np.clip(np.round(128.0 * np.array(drawn)), 0, 255).astype(np.uint8)

@@ -55,6 +55,7 @@ def build_world(
     engine = Engine([model])
     clock = Clock(scenario.step)
     projection = None if scenario.reference is None else Projection(scenario.reference)
+    daylight = scenario.sky.build()
     robots: dict[str, Robot] = {}
     controllers: list[MountedController] = []
     _bind(model, engine.part("userdata")[0])
@@ -74,7 +75,15 @@ def build_world(
             Parts("controller", {}),
         )
         truth = RobotTruth(
-            robot, clock, scenario.gravity, model.water, terrain, projection, surroundings, robot_bit(number)
+            robot,
+            clock,
+            scenario.gravity,
+            model.water,
+            daylight,
+            terrain,
+            projection,
+            surroundings,
+            robot_bit(number),
         )
         for part, settings in config.sensors.items():
             rate = Rate.of(settings.frequency, scenario.step)

@@ -19,6 +19,7 @@ from skerry.physics.model import LinkHandle
 from skerry.rays import RayView
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
+from skerry.water.daylight import Daylight
 from skerry.world.surroundings import Surroundings
 
 
@@ -99,6 +100,7 @@ class RobotTruth:
     clock: Clock
     gravity: float
     water: Water
+    daylight: Daylight
     terrain: Terrain | None
     projection: Projection | None
     surroundings: Surroundings
