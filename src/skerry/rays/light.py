@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.kernels import kernel
+from skerry.rays.textures import GRAIN, texture
 from skerry.water.daylight import Daylight
 from skerry.water.optics import Optics
 
@@ -37,9 +38,10 @@ GLOW: Final = 24  # 3: b E₀ / 4, what a metre of water just below the surface 
 SPREADING: Final = 27  # b (1 − g) / cos θ of green light, 1/m
 ZENITH: Final = 28  # 3
 HORIZON: Final = 31  # 3
-CLOUD: Final = 34
-DISC: Final = 35  # radiance of the sun's disc, red
-NUMBERS: Final = 36
+CLOUDS: Final = 34  # 3
+CLOUD: Final = 37  # share of the sky that they cover
+NUMBERS: Final = 38
+DISC: Final = np.float32(60.0)  # radiance of the sun's disc over its irradiance; the true 46 000 would be as white
 
 ZERO: Final = np.float32(0.0)
 ONE: Final = np.float32(1.0)
@@ -65,8 +67,8 @@ def light_numbers(daylight: Daylight, optics: Optics) -> NDArray[np.float32]:
     out[GLOW : GLOW + 3] = 0.25 * optics.scattering * below
     out[SPREADING] = optics.scattering[1] * (1.0 - MEAN_COSINE) / wet_height
     out[ZENITH : ZENITH + 3], out[HORIZON : HORIZON + 3] = daylight.zenith, daylight.horizon
+    out[CLOUDS : CLOUDS + 3] = daylight.clouds
     out[CLOUD] = daylight.cloud
-    out[DISC] = 60.0 * daylight.sun[0]
     return out.astype(np.float32)
 
 
@@ -101,13 +103,27 @@ def through_water(light: Any, depth: Any, upwards: Any, distance: Any, channel: 
 
 
 @kernel
-def sky(light: Any, x: Any, y: Any, z: Any, channel: int) -> Any:
-    """The radiance of the sky in a direction, sun and its glow in it."""
+def cloud_share(light: Any, patterns: Any, x: Any, y: Any, z: Any) -> Any:
+    """How much of the sky in a direction is cloud: a layer of patches overhead, thinner where the sky is clear."""
+    cloud = light[CLOUD]
+    if cloud <= ZERO or z <= ZERO:
+        return ZERO
+    far = np.float32(0.02) / (z + np.float32(0.08))
+    density = texture(patterns, GRAIN, np.float32(0.25), x * far, y * far, np.float32(0.0005) * far)
+    edge = (density - ONE - np.float32(0.35) * (ONE - cloud - cloud)) * np.float32(2.5) + HALF
+    edge = min(max(edge, ZERO), ONE)
+    return edge * edge * (np.float32(3.0) - np.float32(2.0) * edge)
+
+
+@kernel
+def sky(light: Any, cloud: Any, x: Any, y: Any, z: Any, channel: int) -> Any:
+    """The radiance of the sky in a direction, with so much cloud there; sun and its glow in it."""
     high = max(z, ZERO)
     low = ONE - high
     share = low * low
     share *= share
     value = light[ZENITH + channel] + (light[HORIZON + channel] - light[ZENITH + channel]) * share
+    value += (light[CLOUDS + channel] - value) * cloud
     near = x * light[SUN] + y * light[SUN + 1] + z * light[SUN + 2]
     if near > ZERO and z > np.float32(-0.05):
         glow = near * near
@@ -120,5 +136,5 @@ def sky(light: Any, x: Any, y: Any, z: Any, channel: int) -> Any:
         glow *= glow
         value += light[SUN_LIGHT + channel] * (np.float32(0.06) * broad + np.float32(0.35) * glow)
         if near > np.float32(0.99999):  # 0.26°, the sun's radius
-            value += light[DISC] * light[SUN_LIGHT + channel]
+            value += DISC * light[SUN_LIGHT + channel] * (ONE - cloud)
     return value

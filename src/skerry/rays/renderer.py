@@ -114,11 +114,11 @@ def render(
         reach_surface(lane, whole, n, numbers, heights, surface)
         if not dry:
             dim_first(lane, whole, light, n, level, surface)
-        count = cross_surface(lane, whole, light, n, surface, numbers, slopes, end)
+        count = cross_surface(lane, whole, light, n, surface, numbers, slopes, end, patterns)
         if count > 0:
             trace_lanes(words, packet, mask, lane, whole, count, False, turns, first_faces, face_materials, corners)
             dim_second(lane, whole, light, count)
-        paint_sky(lane, whole, light, n)
+        paint_sky(lane, whole, light, n, patterns)
         if len(turns) > 0:
             paint(lane, whole, n, cell, materials, patterns, turns, places)
         face_sun(lane, whole, light, n, level)

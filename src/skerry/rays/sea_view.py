@@ -48,11 +48,11 @@ class SeaView:
 
 
 def wave_spacing(wavelengths: NDArray[np.float64], amplitudes: NDArray[np.float64]) -> float:
-    """A spacing that shows the waves that matter: a tenth of the mean length, weighted by energy; 0 without waves."""
+    """A spacing that shows the waves that matter: a sixteenth of the mean length, weighted by energy; 0 without waves."""
     energy = amplitudes**2
     if not energy.sum() > 0.0:
         return 0.0
-    return float(np.clip(0.1 * (energy * wavelengths).sum() / energy.sum(), 0.05, 5.0))
+    return float(np.clip((energy * wavelengths).sum() / (16.0 * energy.sum()), 0.05, 5.0))
 
 
 @kernel

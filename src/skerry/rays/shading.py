@@ -26,6 +26,7 @@ from skerry.rays.light import (
     WET_SUN,
     WET_SUN_LIGHT,
     ZERO,
+    cloud_share,
     fade,
     reflected_share,
     sky,
@@ -256,7 +257,9 @@ def dim_first(lane: Any, whole: Any, light: Any, n: int, level: Any, surface: An
 
 
 @kernel
-def cross_surface(lane: Any, whole: Any, light: Any, n: int, surface: Any, numbers: Any, slopes: Any, far: Any) -> int:
+def cross_surface(
+    lane: Any, whole: Any, light: Any, n: int, surface: Any, numbers: Any, slopes: Any, far: Any, patterns: Any
+) -> int:
     """Send on, from the water's surface, the rays that reach it; list them, and say how many there are."""
     count = 0
     for i in range(n):
@@ -295,11 +298,12 @@ def cross_surface(lane: Any, whole: Any, light: Any, n: int, surface: Any, numbe
             share = reflected_share(cosine, beyond, inside, outside)
             # radiance grows by the square of the index where its rays are gathered in a narrower cone
             passes = (ONE - share) * (RATIO * RATIO if wet else ONE / (RATIO * RATIO))
+            cloud = ZERO if wet else cloud_share(light, patterns, mx, my, mz)
             for c in range(3):
                 if wet:
                     _, mirrored = through_water(light, ZERO, min(mz, ZERO), ENDLESS, c)
                 else:
-                    mirrored = sky(light, mx, my, max(mz, ZERO), c)
+                    mirrored = sky(light, cloud, mx, my, max(mz, ZERO), c)
                 lane[ADD + c, i] += lane[FACTOR + c, i] * share * mirrored
                 lane[FACTOR + c, i] *= passes
             whole[PATH, i] = REFRACTED
@@ -324,12 +328,14 @@ def dim_second(lane: Any, whole: Any, light: Any, count: int) -> None:
 
 
 @kernel
-def paint_sky(lane: Any, whole: Any, light: Any, n: int) -> None:
+def paint_sky(lane: Any, whole: Any, light: Any, n: int, patterns: Any) -> None:
     """The sky, where a ray in the air hit nothing."""
     for i in range(n):
         if whole[BODY, i] == NOTHING and not whole[WET, i]:
+            x, y, z = lane[DX, i], lane[DY, i], lane[DZ, i]
+            cloud = cloud_share(light, patterns, x, y, z)
             for c in range(3):
-                lane[ADD + c, i] += lane[FACTOR + c, i] * sky(light, lane[DX, i], lane[DY, i], lane[DZ, i], c)
+                lane[ADD + c, i] += lane[FACTOR + c, i] * sky(light, cloud, x, y, z, c)
 
 
 @kernel

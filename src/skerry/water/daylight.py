@@ -21,7 +21,7 @@ from skerry.core.frames import heading_to_yaw
 
 Colours = NDArray[np.float64]
 AIR_DEPTH: Final = np.array([0.058, 0.117, 0.222]) + 0.1
-BLUE_SKY: Final = np.array([0.55, 0.80, 1.30])  # skylight's channels over their mean; by eye
+BLUE_SKY: Final = np.array([0.45, 0.83, 1.72])  # skylight's channels over their mean; by eye
 TWILIGHT: Final = 4.0  # degrees of depression after which a tenth of the skylight is left
 
 
@@ -32,8 +32,9 @@ class Daylight:
     sun_direction: NDArray[np.float64]  # (3,), towards the sun, in the world
     sun: Colours  # irradiance of its beam, on a surface that faces it
     ambient: Colours  # irradiance of the sky on level ground
-    zenith: Colours  # radiance of the sky overhead; a white, level surface under a uniform sky of 1 has radiance 1
-    horizon: Colours
+    zenith: Colours  # radiance of the blue sky overhead; a white, level surface under a uniform sky of 1 has radiance 1
+    horizon: Colours  # and of the haze at the horizon
+    clouds: Colours
     cloud: float
 
 
@@ -62,12 +63,13 @@ class SkyConfig(Config):
         beam = 1.0 - self.cloud
         grey = np.full(3, float(np.mean((level + clear) * left - level * beam * left)))
         diffuse = (1.0 - self.cloud) * clear + self.cloud * np.maximum(grey, 0.0)
-        white = np.full(3, float(np.mean(diffuse)))
+        haze = 0.3 * clear + 0.7 * float(np.mean(clear))
         return Daylight(
             direction,
             self.brightness * beam * left * sun,
             self.brightness * diffuse,
-            self.brightness * (0.85 * diffuse),
-            self.brightness * (1.25 * (0.35 * diffuse + 0.65 * white)),
+            self.brightness * 0.8 * clear,
+            self.brightness * 1.6 * haze,
+            self.brightness * np.maximum(1.2 * grey / max(self.cloud, 0.5), 0.0),
             self.cloud,
         )
