@@ -213,7 +213,7 @@ def test_the_horizon_is_level_with_the_camera(load: Load) -> None:
 
 
 def test_a_camera_half_under_sees_air_above_and_water_below(load: Load) -> None:
-    """Each ray begins at the port, in the medium that is there: 6 m of 9C water hide a wall in their veil, air does not.
+    """Each ray begins at the port, in the medium there: 6 m of 9C water hide a wall in their veil, air does not.
 
     The veil of a path that leads down by a share u of its length: (b/4) E / (c + K_d u).
     """

@@ -24,7 +24,8 @@ class Truth(Protocol):
     """The noise-free instant of one robot; all that a sensor may see.
 
     `sample_water` gives a `WaterSample` of the sea at points, now, `surface_height` only z of its surface, and `water`
-    is the `Water` itself, for what it is like, as `daylight` is the `Daylight`. `rays` is a `RayView` of all that rays can hit but the robot itself;
+    is the `Water` itself, for what it is like; `daylight` is the `Daylight`. `rays` is a `RayView` of all that rays can
+    hit but the robot itself;
     `projection` leads from the world to the earth, where the scenario says where it is. Poses and twists are in the
     world (ENU); a twist is that of the link's origin. `before` means one step ago.
     """

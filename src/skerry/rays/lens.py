@@ -52,7 +52,8 @@ class Lens:
     def directions(self) -> Floats:
         """The directions of length 1, (height, width, 3), that pixels look in."""
         u, v = np.meshgrid(np.arange(self.width), np.arange(self.height))
-        seen_x, seen_y = (u - self.cx) / self.fx, (v - self.cy) / self.fy
+        seen_x: Floats = np.asarray((u - self.cx) / self.fx, np.float64)
+        seen_y: Floats = np.asarray((v - self.cy) / self.fy, np.float64)
         x, y = self._undistort(seen_x, seen_y) if any(self.distortion) else (seen_x, seen_y)
         rays = np.stack((x, y, np.ones_like(x)), axis=-1)
         return rays / np.linalg.norm(rays, axis=-1, keepdims=True)

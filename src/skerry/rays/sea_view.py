@@ -48,7 +48,7 @@ class SeaView:
 
 
 def wave_spacing(wavelengths: NDArray[np.float64], amplitudes: NDArray[np.float64]) -> float:
-    """A spacing that shows the waves that matter: a sixteenth of the mean length, weighted by energy; 0 without waves."""
+    """A spacing that shows the waves that matter: 1/16 of their mean length, weighted by energy; 0 without any."""
     energy = amplitudes**2
     if not energy.sum() > 0.0:
         return 0.0

@@ -55,7 +55,7 @@ from skerry.rays.packets import (
 )
 from skerry.rays.sea_view import leave_water, meet_water, sea_normal
 from skerry.rays.surface import HIGH, LEVEL, LOW, surface_height
-from skerry.rays.textures import PLAIN, texture
+from skerry.rays.textures import texture
 
 BLOCK: Final = 512
 """Pixels that are worked on at once: their rows stay in the second cache."""
@@ -293,7 +293,11 @@ def cross_surface(
         else:
             beyond = np.sqrt(squared)
             bend = ratio * cosine - beyond
-            lane[DX, i], lane[DY, i], lane[DZ, i] = ratio * dx + bend * nx, ratio * dy + bend * ny, ratio * dz + bend * nz
+            lane[DX, i], lane[DY, i], lane[DZ, i] = (
+                ratio * dx + bend * nx,
+                ratio * dy + bend * ny,
+                ratio * dz + bend * nz,
+            )
             inside, outside = (RATIO, ONE) if wet else (ONE, RATIO)
             share = reflected_share(cosine, beyond, inside, outside)
             # radiance grows by the square of the index where its rays are gathered in a narrower cone
@@ -339,9 +343,7 @@ def paint_sky(lane: Any, whole: Any, light: Any, n: int, patterns: Any) -> None:
 
 
 @kernel
-def paint(
-    lane: Any, whole: Any, n: int, pixel: Any, materials: Any, patterns: Any, turns: Any, places: Any
-) -> None:
+def paint(lane: Any, whole: Any, n: int, pixel: Any, materials: Any, patterns: Any, turns: Any, places: Any) -> None:
     """The colours of what was hit. Without a branch in them, these loops become vector code."""
     dx, dy, dz, ox, oy, oz = lane[DX], lane[DY], lane[DZ], lane[OX], lane[OY], lane[OZ]
     nx, ny, nz, hit, before = lane[NX], lane[NY], lane[NZ], lane[HIT], lane[BEFORE]

@@ -24,9 +24,7 @@ def _corners(faces: Any, normals: Any, lengths: Any, first: Any, around: Any, ou
             x = y = z = 0.0
             for i in range(first[v], first[v + 1]):
                 g = around[i]
-                dot = (
-                    normals[f, 0] * normals[g, 0] + normals[f, 1] * normals[g, 1] + normals[f, 2] * normals[g, 2]
-                )
+                dot = normals[f, 0] * normals[g, 0] + normals[f, 1] * normals[g, 1] + normals[f, 2] * normals[g, 2]
                 if dot >= CREASE * size * lengths[g]:
                     x += normals[g, 0]
                     y += normals[g, 1]

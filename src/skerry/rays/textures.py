@@ -33,7 +33,8 @@ UNIT: Final = np.float32(1.0 / 128.0)
 def _look_up(patterns: Any, kind: int, u: Any, v: Any, width: Any) -> Any:
     """A pattern at a place in tiles, seen by a pixel of a width in dots of the finest version."""
     # the exponent of a single-precision number is the logarithm that is needed
-    level = min(max((np.float32(width).view(np.int32) >> 23) - 126, 0), LEVELS - 1)
+    exponent: Any = np.float32(width).view(np.int32)
+    level = min(max(int(exponent >> 23) - 126, 0), LEVELS - 1)
     side = SIDE >> level
     start = (SIDE * SIDE - side * side) * 4 // 3
     x, y = u * np.float32(side) - HALF, v * np.float32(side) - HALF

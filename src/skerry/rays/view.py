@@ -97,7 +97,7 @@ class Bundle:
         if threads == 1 or count < 2 * TILE or processors() == 1:
             run(self._packet, 0, count)
         else:
-            intile_order(run, count, TILE)
+            in_tiles(run, count, TILE)
         return hits
 
 

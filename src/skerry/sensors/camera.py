@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
 import simplejpeg
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
 from skerry.core.config import Config, NonNegative, Positive
@@ -20,7 +21,9 @@ from skerry.rays.lens import Lens
 from skerry.rays.renderer import Conditions, Picture, Renderer
 from skerry.rays.sea_view import SeaView, wave_spacing
 from skerry.rays.silhouettes import Detection, detect
+from skerry.rays.surface import LEVEL
 from skerry.rays.view import RayView
+from skerry.water import Water
 
 MOST_PIXELS = 4096
 FieldOfView = Annotated[float, Field(gt=0, lt=170)]
@@ -86,12 +89,16 @@ class CameraSensor(Sensor[CameraReading]):
 
     def conditions(self, truth: Truth, pose: Pose) -> Conditions:
         """The daylight, the water and its surface around the camera, now."""
+        return Conditions(truth.daylight, truth.water.optics, self.sea(truth.water, truth.surface_height, pose))
+
+    def sea(self, water: Water, height: Callable[[ArrayLike], NDArray[np.float64]], pose: Pose) -> SeaView:
+        """The water's surface around the camera; `height` gives its z at points, now."""
         if self._spacing is None:
-            waves = truth.water.waves
-            lengths = 2 * np.pi / np.hypot(*waves.wavenumber.T) if waves is not None else np.zeros(0)
-            self._spacing = wave_spacing(lengths, waves.amplitude) if waves is not None else 0.0
-        sea = SeaView.around(truth.surface_height, pose.position, self._spacing)
-        return Conditions(truth.daylight, truth.water.optics, sea)
+            waves = water.waves
+            self._spacing = 0.0
+            if waves is not None:
+                self._spacing = wave_spacing(2 * np.pi / np.hypot(*waves.wavenumber.T), waves.amplitude)
+        return SeaView.around(height, pose.position, self._spacing)
 
     def expose(self, truth: Truth, view: RayView, pose: Pose, conditions: Conditions) -> Picture:
         """The light that falls on the sensor while the shutter is open, the camera moving as it does now."""
@@ -108,17 +115,19 @@ class CameraSensor(Sensor[CameraReading]):
             picture.light /= np.float32(samples)
         return picture
 
+    def detect(self, view: RayView, pose: Pose, conditions: Conditions, picture: Picture) -> tuple[Detection, ...]:
+        """What of robots and objects is in a picture."""
+        wet = pose.position[2] < conditions.sea.patch.numbers[LEVEL]
+        beam = float(conditions.optics.attenuation[1]) if wet else 0.0
+        return detect(view.scene, view.frame, self.lens, pose, picture.bodies, picture.depth, beam)
+
     def develop(
         self, time: float, view: RayView, pose: Pose, conditions: Conditions, picture: Picture, seed: int
     ) -> CameraReading:
         """The reading of a picture; it keeps nothing of the renderer's own arrays."""
         config = self._config
         gain = metered_gain(picture.light) if config.exposure == "auto" else 2.0**config.exposure
-        detections: tuple[Detection, ...] = ()
-        if config.detections:
-            wet = pose.position[2] < conditions.sea.patch.numbers[0]
-            beam = float(conditions.optics.attenuation[1]) if wet else 0.0
-            detections = detect(view.scene, view.frame, self.lens, pose, picture.bodies, picture.depth, beam)
+        detections = self.detect(view, pose, conditions, picture) if config.detections else ()
         return CameraReading(
             time,
             develop(picture.light, gain, config.shot_noise, config.read_noise, seed),
@@ -160,7 +169,8 @@ class Camera(SensorConfig):
     focal_length_mm: Positive | None = Field(None, description="with `sensor_size_mm`")
     intrinsics: Intrinsics | None = Field(None, description="fx, fy, cx and cy, pixels")
     distortion: tuple[float, float, float, float, float] = Field(
-        (0.0, 0.0, 0.0, 0.0, 0.0), description="k1, k2, p1, p2, k3 of Brown and Conrady, as OpenCV's and ROS's plumb_bob"
+        (0.0, 0.0, 0.0, 0.0, 0.0),
+        description="k1, k2, p1, p2, k3 of Brown and Conrady, as of ROS's plumb_bob",
     )
     range: Positive = Field(1000.0, le=20_000, description="m to which things are seen")
     port_radius: NonNegative = Field(
