@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import skerry
-from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.sensors.ctd import Ctd
 from skerry.water import WaterConfig, seawater, sound
@@ -21,10 +20,13 @@ LAYERS = {"depths": [0, 20, 30], "temperature": [18, 17, 8], "salinity": [6, 6.2
 def truth(z, water=None, tick=0, surface=0.0):
     """A robot at rest at a height."""
     built = (water or WaterConfig(profile=LAYERS)).build(9.81)
-    pose = Pose(np.array([0.0, 0.0, z]), np.array([0.0, 0.0, 0.0, 1.0]))
-    sample = SimpleNamespace(height=np.float64(surface))
+    motion = np.array([0.0, 0.0, z, 0.0, 0.0, 0.0, 1.0, *[0.0] * 6])
     return SimpleNamespace(
-        time=tick / 200, tick=tick, water=built, pose=lambda link: pose, sample_water=lambda points: sample
+        time=tick / 200,
+        tick=tick,
+        water=built,
+        motion=lambda link, offset: motion + np.append(offset.position, np.zeros(10)),
+        depth=lambda point: surface - float(point[2]),
     )
 
 

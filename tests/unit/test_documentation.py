@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from skerry.core.config import Family
 from skerry.core.geo import GeoReference
+from skerry.scenario.events import EventConfig
 from skerry.scenario.objects import ObjectConfig
 from skerry.scenario.pose import PoseConfig
 from skerry.scenario.schema import RobotConfig, Scenario
@@ -33,6 +34,7 @@ SCHEMA = (
     GeoReference,
     WaterConfig,
     VehicleConfig,
+    EventConfig,
     Material,
     RayViewerConfig,
 )

@@ -21,6 +21,7 @@ from skerry.water.fields import (
     PropellerField,
     add_fields,
     field_table,
+    reciprocal_root,
 )
 from skerry.water.volumes import Volume, covers, is_inside
 
@@ -206,7 +207,7 @@ def test_where_fields_overlap_they_add_up() -> None:
     assert together == pytest.approx(forces(first) + forces(second) + forces(third), abs=1e-14)
 
 
-@pytest.mark.parametrize("count", [1, 63, 64, 65, 130])
+@pytest.mark.parametrize("count", [1, 31, 32, 63, 64, 65, 127, 128, 129, 300])
 def test_many_central_fields_are_their_sum(count: int) -> None:
     """Σ ± F (p − c)/|p − c|, whether the points lie in all of them or on their edges."""
     centers = RANDOM.uniform(-5, 5, (count, 3))
@@ -225,6 +226,34 @@ def test_many_central_fields_are_their_sum(count: int) -> None:
         strength = np.array([(-1 if k % 3 else 1) * (1.0 + k % 5) for k in range(count)])
         each = np.where(distance <= radius, strength[:, None] * away / distance, 0.0)
         assert forces(*fields, points=points) == pytest.approx(each.sum(axis=1), rel=1e-10, abs=1e-10)
+
+
+def test_reciprocal_roots_are_right_to_rounding() -> None:
+    """1/√x from one of single precision, or one that is off by three of its roundings, for all that may be a square."""
+    squares = np.geomspace(1e-18, 1e38, 5000) * RANDOM.uniform(1, 3, 5000)
+    exact = 1 / np.sqrt(squares.astype(np.longdouble))
+    for off in (-2e-7, 0.0, 2e-7):
+        rough = np.float64(np.float32(exact * (1 + off)))
+        found = np.array([reciprocal_root(*pair) for pair in zip(squares, rough, strict=True)])
+        assert np.abs(found / exact - 1).max() < 5e-16
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_central_field_is_as_strong_near_its_centre_as_far_from_it(count: int) -> None:
+    """|F| = Σ strengths from 1 nm to 1e19 m, along the line to the centre, to rounding; of one field as of many."""
+    directions = RANDOM.normal(size=(400, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    field = {"kind": "repulsion", "magnitude": 1.0, "volume": {**BIG, "radius": 1e20}}
+    found = forces(*[field] * count, points=np.geomspace(1.001e-9, 1e19, 400)[:, None] * directions)
+    assert found == pytest.approx(count * directions, rel=3e-15, abs=count * 1e-15)
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_central_field_fades_within_a_nanometre_of_its_centre(count: int) -> None:
+    """F r / 1 nm, which is nothing in the centre itself."""
+    near = np.array([[0.0, 0.0, 0.0], [1e-10, 0.0, 0.0], [0.0, -5e-10, 0.0]])
+    field = {"kind": "repulsion", "magnitude": 1.0, "volume": BIG}
+    assert forces(*[field] * count, points=near) == pytest.approx(count * near / 1e-9, rel=1e-14, abs=0)
 
 
 # ------------------------------------------------------------------------------------------------ propellers

@@ -43,14 +43,17 @@ PERFECT: dict[str, Any] = {"attitude_noise": 0.0, "gyro_noise": 0.0, "accelerome
 class FakeTruth:
     """A truth that moves as two functions of time say: the pose and the twist of every link."""
 
-    motion: Callable[[float], tuple[Pose, Twist]]
+    moves: Callable[[float], tuple[Pose, Twist]]
     tick: int = 0
     step: float = 1 / 200
     gravity: float = 9.81
     density: float = 1025.0
     surface: float = 0.0
     projection: Projection | None = None
-    terrain: None = None
+    terrain: Any = None
+    power: float = 0.0
+    joint: tuple[float, float] = (0.0, 0.0)
+    places: dict[str, list[float]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
     @property
@@ -65,18 +68,52 @@ class FakeTruth:
             height=np.full(shape, self.surface), density=np.full(shape, self.density), pressure=pressure
         )
 
+    def surface_height(self, points: Any) -> Any:
+        return self.sample_water(points).height
+
+    def depth(self, point: Any) -> float:
+        return self.surface - float(point[2])
+
+    def water_pressure(self, point: Any) -> tuple[float, float]:
+        return self.density * self.gravity * max(self.depth(point), 0.0), self.density
+
+    def motion(self, link: str, offset: Pose | None = None) -> Array:
+        return _carried(self.pose(link), self.twist(link), offset)
+
+    def motion_before(self, link: str, offset: Pose | None = None) -> Array:
+        return _carried(self.pose_before(link), self.twist_before(link), offset)
+
+    def place_of(self, name: str) -> Array:
+        return np.array(self.places[name])
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return ("first", "second")
+
+    def joint_position(self, joint: str) -> float:
+        return self.joint[0]
+
+    def joint_velocity(self, joint: str) -> float:
+        return self.joint[1]
+
     def pose(self, link: str) -> Pose:
         self.asked.append(link)
-        return self.motion(self.time)[0]
+        return self.moves(self.time)[0]
 
     def pose_before(self, link: str) -> Pose:
-        return self.motion(self.time - self.step)[0]
+        return self.moves(self.time - self.step)[0]
 
     def twist(self, link: str) -> Twist:
-        return self.motion(self.time)[1]
+        return self.moves(self.time)[1]
 
     def twist_before(self, link: str) -> Twist:
-        return self.motion(self.time - self.step)[1]
+        return self.moves(self.time - self.step)[1]
+
+
+def _carried(pose: Pose, twist: Twist, offset: Pose | None) -> Array:
+    there = pose if offset is None else pose @ offset
+    velocity = twist.linear + np.cross(twist.angular, there.position - pose.position)
+    return np.concatenate([there.position, there.orientation, velocity, twist.angular])
 
 
 def at(x: float, y: float, z: float, rpy_deg: tuple[float, float, float] = (0.0, 0.0, 0.0), **truth: Any) -> FakeTruth:
@@ -730,6 +767,9 @@ def test_thirty_hertz_at_two_hundred_steps_is_thirty_readings_in_every_second(wo
 
 class Counting:
     """A sensor that says how often it was asked; silent at times."""
+
+    watches = False
+    heavy = False
 
     def __init__(self, silent: bool = False) -> None:
         self.calls, self.silent = 0, silent

@@ -87,6 +87,22 @@ def test_francois_and_garrison_give_the_relaxations_at_their_frequencies():
         assert francois_garrison(1e3 * f, 35, 10, 0) == pytest.approx(own + 3.108e-4 * f**2, rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("water", "expected", "last_digit"),
+    [
+        # Francois & Garrison 1982 part II, table IV; second-hand, as the source of uacpy quotes it (surface, pH 8)
+        ((1e3, 35, 4, 0, 8.0), 0.063, 1e-3),
+        # their formula in the calculator of the National Physical Laboratory; second-hand, as a user noted its answer
+        ((130e3, 35, 8, 15, 8.0), 38.0, 1.0),
+        # another implementation, arlpy.uwa.absorption: the example in its documentation, over 1 km
+        ((50e3, 35, 27, 10, 8.1), 10.71, 1e-2),
+    ],
+)
+def test_francois_and_garrison_give_what_others_say_they_do(water, expected, last_digit):
+    """Where boric acid, magnesium sulphate and warm water matter most; to half of the last digit that is given."""
+    assert francois_garrison(*water) == pytest.approx(expected, abs=0.5 * last_digit)
+
+
 def test_porpoise_clicks_lose_what_their_observers_say():
     """0.04 dB/m at 130 kHz in coastal water of 16 °C and S = 28 (Malinka et al. 2021, J. Exp. Biol.), to 0.005."""
     assert francois_garrison(130e3, 28, 16, 1) / 1e3 == pytest.approx(0.04, abs=0.005)

@@ -112,6 +112,7 @@ class PropellerActuator(ShaftActuator):
         limits = (-config.maximum_rpm, config.maximum_rpm)
         super().__init__([(config.link, shaft)], limits, reset_value, config.expected_frequency)
         self._shaft = shaft
+        self._efficiency = config.efficiency if config.open_water or config.torque_per_thrust > 0 else None
         self._minimum = config.minimum_rpm
 
     @property
@@ -121,6 +122,13 @@ class PropellerActuator(ShaftActuator):
     @property
     def feedback(self) -> float:
         return float(self._shaft.memory[TURNING])
+
+    @property
+    def power(self) -> float | None:
+        """Torque times speed of the shaft over the efficiency, W, in the last step; None if it has no torque."""
+        if self._efficiency is None:
+            return None
+        return max(self.torque * self.feedback * (np.pi / 30.0), 0.0) / self._efficiency
 
     def _set(self, value: float) -> None:
         self._shaft.memory[WANTED] = value if abs(value) >= self._minimum else 0.0
@@ -157,6 +165,7 @@ class Propeller(ActuatorConfig):
     rate: Positive | None = Field(None, description="rpm a second that the shaft can change at most")
     hover_default: bool = Field(False, description="start, and reset, at the rpm that carries the vehicle's weight")
     field: PropellerField | None = Field(None, description="the wash and suction that others feel; none by default")
+    efficiency: float = Field(1.0, gt=0, le=1, description="of motor and gear: power of the shaft over what is drawn")
     num_propellers: int = Field(4, ge=1, description="that share the weight, with `hover_default`")
 
     @model_validator(mode="after")

@@ -91,6 +91,7 @@ class ThrusterActuator(ShaftActuator):
         super().__init__([(config.link, shaft)], limits, self._middle, config.expected_frequency)
         self._shaft = shaft
         self._curve = curve
+        self._torque_known = config.torque_per_thrust > 0.0
 
     @property
     def wanted(self) -> float:
@@ -107,7 +108,9 @@ class ThrusterActuator(ShaftActuator):
 
     @property
     def power(self) -> float | None:
-        """Drawn, W; None if the curve knows none."""
+        """Drawn, W, by the curve, or else torque times speed of the shaft; None if neither is known."""
+        if self._curve.power is None and (rpm := self.rpm) is not None and self._torque_known:
+            return max(self.torque * rpm * (np.pi / 30.0), 0.0)
         return self._now(self._curve.power)
 
     def _now(self, values: NDArray[np.float64] | None) -> float | None:

@@ -173,6 +173,17 @@ def yaw_to_heading(yaw: ArrayLike) -> Array:
     return _in_one_turn(90.0 - np.degrees(np.asarray(yaw, np.float64)))
 
 
+def heading_of(east: float, north: float) -> float:
+    """The heading, degrees clockwise from north in [0, 360), of a direction."""
+    return turn_heading(math.degrees(math.atan2(east, north)))
+
+
+def turn_heading(heading_deg: float) -> float:
+    """The same heading in [0, 360)."""
+    turned = heading_deg % 360.0
+    return turned if turned < 360.0 else 0.0  # as below
+
+
 def _in_one_turn(degrees: Array) -> Array:
     # The remainder of a tiny negative angle rounds to 360 itself.
     turned = np.mod(degrees, 360.0)

@@ -386,6 +386,12 @@ def floats(address: int, count: int) -> Any:
 
 
 @numba.njit(inline="always")
+def singles(address: int, count: int) -> Any:
+    """So many float32 at an address, as an array."""
+    return numba.carray(single_pointer(address), (count,))
+
+
+@numba.njit(inline="always")
 def words(address: int, count: int) -> Any:
     """So many int64 at an address, as an array."""
     return numba.carray(word_pointer(address), (count,))

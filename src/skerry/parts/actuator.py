@@ -44,6 +44,10 @@ class Actuator(Component):
         self._set(self._checked(value))
         self.watchdog.message()
 
+    def check(self, **value: float) -> None:
+        """Raise an error if this is no command for it."""
+        self._checked(value)
+
     def reset(self) -> None:
         """Go back to the reset value."""
         self._set(self.reset_value)
@@ -57,6 +61,11 @@ class Actuator(Component):
     @abstractmethod
     def feedback(self) -> float:
         """What it really does now, in the unit of its command."""
+
+    @property
+    def power(self) -> float | None:
+        """What it draws now, W; None if nothing is known of it."""
+        return None
 
     @abstractmethod
     def _set(self, value: float) -> None:

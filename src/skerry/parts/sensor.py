@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from skerry.core.config import Family, Rational
+from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
 from skerry.core.noise import Noise
@@ -20,14 +22,32 @@ SENSORS = Family("sensors", "skerry.sensors")
 Reading = TypeVar("Reading", covariant=True)
 
 
+@dataclass(frozen=True)
+class Contact:
+    """A point where a link touches something; in the world's axes (ENU)."""
+
+    link: str
+    other: str  # "terrain", an object's name, or "robot/link"
+    position: NDArray[np.float64]  # (3,), m
+    force: NDArray[np.float64]  # (3,), N, that the link feels
+
+
 class Truth(Protocol):
     """The noise-free instant of one robot; all that a sensor may see.
 
     `sample_water` gives a `WaterSample` of the sea at points, now, `surface_height` only z of its surface, and `water`
-    is the `Water` itself, for what it is like; `daylight` is the `Daylight`. `rays` is a `RayView` of all that rays can
-    hit but the robot itself;
-    `projection` leads from the world to the earth, where the scenario says where it is. Poses and twists are in the
-    world (ENU); a twist is that of the link's origin. `before` means one step ago.
+    is the `Water` itself, for what it is like; of a single point, `depth` is how far it is below the surface, negative
+    above, and `water_pressure` the pressure, Pa, and density there. `daylight` is the `Daylight`. `rays` is a `RayView`
+    of all that rays can hit but the robot itself; `projection` leads from the world to the earth, where the scenario
+    says where it is.
+
+    Poses and twists are in the world (ENU); a twist is that of the link's origin. `motion` is both, of a frame that is
+    offset from a link, as thirteen numbers: position, quaternion, velocity and angular velocity. `before` means one
+    step ago.
+
+    `place_of` finds a robot, an object or a "robot/link" of the scenario; `joints` are the robot's own that move;
+    `power` is what its actuators draw, W, as far as anything is known of it; `contacts` are those of one link, or of
+    all of the robot's.
     """
 
     @property
@@ -50,14 +70,43 @@ class Truth(Protocol):
     def projection(self) -> Projection | None: ...
     def sample_water(self, points: ArrayLike) -> Any: ...
     def surface_height(self, points: ArrayLike) -> NDArray[np.float64]: ...
+    def depth(self, point: NDArray[np.float64]) -> float: ...
+    def water_pressure(self, point: NDArray[np.float64]) -> tuple[float, float]: ...
+    def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
+    def motion_before(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
     def pose(self, link: str) -> Pose: ...
     def pose_before(self, link: str) -> Pose: ...
     def twist(self, link: str) -> Twist: ...
     def twist_before(self, link: str) -> Twist: ...
+    def place_of(self, name: str) -> NDArray[np.float64]: ...
+    @property
+    def joints(self) -> tuple[str, ...]: ...
+    def joint_position(self, joint: str) -> float: ...
+    def joint_velocity(self, joint: str) -> float: ...
+    @property
+    def power(self) -> float: ...
+    def contacts(self, link: str | None = None) -> list[Contact]: ...
 
 
 class Sensor(Component, Generic[Reading]):
-    """Measures when it is told to; rate, scheduling and delivery are the world's."""
+    """Measures when it is told to; rate, scheduling and delivery are the world's.
+
+    One whose readings depend on what went before sets `watches`: `watch` then sees every due instant, from tick 0 on,
+    whether or not anybody reads it, and before it is measured. One that takes milliseconds sets `heavy`: it may then be
+    measured in a thread of its own while the world goes on, and sees of the truth only what does not concern the
+    robot's parts.
+    """
+
+    watches: bool = False
+    heavy: bool = False
+
+    def watch(self, truth: Truth) -> None:
+        """See a due instant."""
+        return
+
+    def trigger(self) -> None:
+        """Let what it warns of happen."""
+        raise SkerryError("this sensor warns of nothing that could be triggered")
 
     @abstractmethod
     def measure(self, truth: Truth, noise: Noise) -> Reading | None:
@@ -72,6 +121,21 @@ class SensorConfig(ComponentConfig, Mount):
     @property
     def needs_reference(self) -> bool:
         """Whether the scenario must say where on earth it is."""
+        return False
+
+    @property
+    def needs_joints(self) -> tuple[str, ...]:
+        """The joints that its vehicle must have."""
+        return ()
+
+    @property
+    def needs_places(self) -> tuple[str, ...]:
+        """What the scenario must have: names of robots and objects, or "robot/link"."""
+        return ()
+
+    @property
+    def can_be_triggered(self) -> bool:
+        """Whether an event of the scenario may set it off."""
         return False
 
     def build(self) -> Sensor[Any]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from skerry.core.errors import EngineError, PhysicsDiverged, SkerryError
 from skerry.core.frames import Pose, normalise
 from skerry.physics import program as native
+from skerry.physics.contacts import ContactProbe, Touch
 from skerry.physics.model import Model
 from skerry.physics.mujoco import DATA_OFFSETS, BatchConfig, library, mujoco
 
@@ -79,6 +80,9 @@ class Engine:
         self._warnings = np.ctypeslib.as_array(self._library.mjb_warning(self._batch), (worlds, kinds, 2))[:, :, 1]
         self._warnings[:] = 1
         self._places = _places(first)
+        self._joint_positions = (self._places["qpos"].start + first.jnt_qposadr).tolist()
+        self._joint_velocities = (self._places["qvel"].start + first.jnt_dofadr).tolist()
+        self._probes: dict[int, ContactProbe] = {}
         self._slots = [(model, model.compiled.numeric_data) for model in {id(m): m for m in self.models}.values()]
         for model, row in zip(self.models, self.states, strict=True):
             self._write_start(model, row)
@@ -195,6 +199,10 @@ class Engine:
         """The same, one step ago."""
         return self._motion[world, 1, body]
 
+    def motions(self, world: int) -> NDArray[np.float64]:
+        """The motion of all bodies of a world, now and one step ago, (2, bodies, 13); a live array."""
+        return self._motion[world]
+
     def all_motion(self) -> NDArray[np.float64]:
         """The motion of all bodies of all worlds, (worlds, bodies, 13)."""
         return self._motion[:, 0]
@@ -237,16 +245,24 @@ class Engine:
 
     def joint_position(self, world: int, joint: int) -> float:
         """A hinge's angle or a slide's travel."""
-        return float(self.states[world, self._places["qpos"]][self.model.compiled.jnt_qposadr[joint]])
+        return float(self.states[world, self._joint_positions[joint]])
 
     def joint_velocity(self, world: int, joint: int) -> float:
         """A hinge's or slide's rate."""
-        return float(self.states[world, self._places["qvel"]][self.model.compiled.jnt_dofadr[joint]])
+        return float(self.states[world, self._joint_velocities[joint]])
+
+    def contacts(self, world: int) -> list[Touch]:
+        """Where bodies touch now."""
+        native.install_callback()
+        if world not in self._probes:
+            self._probes[world] = ContactProbe(self.models[world].compiled)
+        return self._probes[world].look(self.states[world])
 
     def close(self) -> None:
         """Step no more, and free the native memory as soon as nobody looks at it; closing twice is harmless."""
         if self._batch is not None:
             self._batch = None
+            self._probes.clear()
             self.states = self.states.copy()
             self._warnings = self._warnings.copy()
 

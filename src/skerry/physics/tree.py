@@ -173,7 +173,8 @@ def _set_inertia(
 
 def _add_shape(spec: Any, current: Any, shape: urdf.Shape, offset: Pose, owner: str, friction: float | None) -> None:
     pose = offset @ _pose_of(shape)
-    geom = current.add_geom(pos=list(pose.position), quat=_quaternion(pose), mass=0.0)
+    name = f"{owner}#{len(spec.geoms)}"
+    geom = current.add_geom(name=name, pos=list(pose.position), quat=_quaternion(pose), mass=0.0)
     if friction is not None:
         geom.friction = [friction, 0.005, 0.0001]  # MuJoCo's own torsional and rolling values
     kinds = mujoco.mjtGeom
@@ -187,7 +188,6 @@ def _add_shape(spec: Any, current: Any, shape: urdf.Shape, offset: Pose, owner: 
     else:
         assert shape.mesh is not None
         mesh = read_mesh(shape.mesh)
-        name = f"{owner}#{len(spec.meshes)}"
         vertices = mesh.vertices * np.asarray(shape.scale)
         spec.add_mesh(name=name, uservert=vertices.ravel().tolist(), userface=mesh.faces.ravel().tolist())
         geom.type, geom.meshname = kinds.mjGEOM_MESH, name

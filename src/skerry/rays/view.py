@@ -130,11 +130,3 @@ class RayView:
     ) -> Hits:
         """Send a bundle from a pose in the world."""
         return bundle.cast(self.scene, self.frame, pose, far, near, self.mask(see_self), threads)
-
-    def velocity(self, body: int, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of a point of a body that was hit, in the world, m/s."""
-        row = int(self.scene.rows[body])
-        if row < 0:
-            return np.zeros(3)
-        m = self.motion[row]
-        return np.asarray(m[7:10] + np.cross(m[10:13], point - m[:3]))

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from skerry.core.config import expand_user, faults_of, files_from, is_file
 from skerry.core.documents import Document, Origin, Place, read_document
 from skerry.core.errors import Fault, FileError, UnknownName, did_you_mean
+from skerry.scenario.events import event_faults
 from skerry.scenario.merging import lay_over, plain
 from skerry.scenario.schema import Scenario
 from skerry.scenario.vehicle import SHIPPED as SHIPPED_VEHICLES
@@ -156,6 +157,10 @@ def _check(given: Document, folder: Path) -> LoadedScenario:
             vehicle = read_vehicle(document, name, folder, step, faults)
             if vehicle is not None:
                 vehicles[name] = vehicle
+    if scenario is not None and len(vehicles) == len(scenario.robots):
+        movable = {name: not robot.anchored for name, robot in scenario.robots.items()}
+        movable |= {name: thing.motion != "static" for name, thing in scenario.objects.items()}
+        faults += event_faults(document, scenario.events, vehicles, movable)
     if faults or scenario is None:
         raise FileError(document.source, _in_order(faults))
     return LoadedScenario(scenario, vehicles)

@@ -12,6 +12,7 @@ from skerry.core.documents import dump_document
 from skerry.core.errors import UnknownName
 from skerry.core.geo import GeoReference
 from skerry.parts.interface import INTERFACES
+from skerry.scenario.events import EventConfig
 from skerry.scenario.merging import plain
 from skerry.scenario.objects import ObjectConfig
 from skerry.scenario.pose import PoseConfig
@@ -76,6 +77,7 @@ class Scenario(Config):
     terrain: of_kind(TERRAINS) | None = None  # type: ignore[valid-type]
     robots: dict[Name, RobotConfig] = {}  # noqa: RUF012
     objects: dict[Name, ObjectConfig] = {}  # noqa: RUF012
+    events: tuple[EventConfig, ...] = Field((), description="what happens at given times")
     interfaces: dict[Name, of_kind(INTERFACES)] = {}  # type: ignore[valid-type]  # noqa: RUF012
 
     @model_validator(mode="after")

@@ -26,7 +26,7 @@ from skerry.parts.actuator import ACTUATORS
 from skerry.parts.component import ComponentConfig, Mount
 from skerry.parts.controller import CONTROLLERS
 from skerry.parts.law import LAWS
-from skerry.parts.sensor import SENSORS
+from skerry.parts.sensor import SENSORS, SensorConfig
 from skerry.scenario.merging import lay_over, parts_without_kind
 
 SHIPPED = Path(__file__).parent.parent / "vehicles"
@@ -156,6 +156,11 @@ def _part_faults(config: VehicleConfig, structure: Robot, document: Document, st
         if isinstance(part, Mount) and part.link not in structure.links:
             hint = did_you_mean(part.link, structure.links)
             faults.append(document.fault((group, name, "link"), "there is no such link", part.link, hint))
+        for joint in part.needs_joints if isinstance(part, SensorConfig) else ():
+            moving = [name for name, found in structure.joints.items() if found.kind != "fixed"]
+            if joint not in moving:
+                hint = did_you_mean(joint, moving)
+                faults.append(document.fault((group, name), "there is no such moving joint", joint, hint))
         frequency = getattr(part, "frequency", None)
         if frequency is not None and step is not None and frequency * step > 1:
             problem = f"is faster than the step of {step} s allows"

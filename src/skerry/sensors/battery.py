@@ -1,7 +1,12 @@
-"""A battery that runs down with time, its voltage falling in a straight line from full to empty."""
+"""A battery that runs down with time and with load, its voltage falling in a straight line from full to empty.
+
+Energy is counted at the sensor's own rate, whether or not anybody reads it: at each due instant the load of that
+instant times the time since the last one.
+"""
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,11 +19,13 @@ from skerry.parts.sensor import Sensor, SensorConfig, Truth
 
 @dataclass(frozen=True)
 class BatteryReading:
-    """Charge and voltage."""
+    """Charge and voltage, and what is drawn."""
 
     time: float
     percent: float
     voltage: float
+    current: float  # A, positive while it discharges
+    power: float  # W, of the base load and of the actuators as far as they know theirs
 
 
 class BatterySensor(Sensor[BatteryReading]):
@@ -26,20 +33,41 @@ class BatterySensor(Sensor[BatteryReading]):
 
     def __init__(self, config: Battery) -> None:
         self._config = config
+        self.watches = config.capacity_wh is not None
+        self._used = 0.0  # W s
+        self._tick = 0  # up to which that was counted
+
+    def watch(self, truth: Truth) -> None:
+        self._used += (self._config.base_load + truth.power) * (truth.tick - self._tick) * truth.step
+        self._tick = truth.tick
 
     def measure(self, truth: Truth, noise: Noise) -> BatteryReading:
         config = self._config
-        percent = max(config.start_percent - config.discharge_percent_per_minute * truth.time / 60.0, 0.0)
+        percent = config.start_percent - config.percent_per_minute * truth.time / 60.0
+        if config.capacity_wh is not None:
+            percent -= self._used / (36.0 * config.capacity_wh)
+        percent = max(percent, 0.0)
         voltage = config.min_voltage + (config.max_voltage - config.min_voltage) * percent / 100.0
-        return BatteryReading(truth.time, percent, voltage)
+        power = config.base_load + truth.power if percent > 0.0 else 0.0
+        return BatteryReading(truth.time, percent, voltage, power / voltage, power)
+
+    def state(self) -> bytes:
+        return struct.pack("<dq", self._used, self._tick)
+
+    def set_state(self, state: bytes) -> None:
+        self._used, self._tick = struct.unpack("<dq", state)
 
 
 class Battery(SensorConfig):
-    """A battery."""
+    """A battery. It powers nothing: when it is empty, it says so, and the actuators go on."""
 
     kind: Literal["battery"] = "battery"
     start_percent: float = Field(95.0, ge=0, le=100)
-    discharge_percent_per_minute: NonNegative = 1.0
+    capacity_wh: Positive | None = Field(None, description="W h when full; without it no load discharges it")
+    base_load: NonNegative = Field(0.0, description="W that all but the actuators draw")
+    discharge_percent_per_minute: NonNegative | None = Field(
+        None, description="beside the load; 1 by default, or 0 with a `capacity_wh`"
+    )
     min_voltage: Positive = Field(21.0, description="V when empty")
     max_voltage: Positive = Field(25.2, description="V when full")
 
@@ -48,6 +76,13 @@ class Battery(SensorConfig):
         if self.min_voltage > self.max_voltage:
             raise ValueError("`min_voltage` must not be above `max_voltage`")
         return self
+
+    @property
+    def percent_per_minute(self) -> float:
+        """What goes with time alone."""
+        if self.discharge_percent_per_minute is None:
+            return 1.0 if self.capacity_wh is None else 0.0
+        return self.discharge_percent_per_minute
 
     def build(self) -> BatterySensor:
         return BatterySensor(self)

@@ -85,7 +85,7 @@ class CameraSensor(Sensor[CameraReading]):
 
     def place(self, truth: Truth) -> Pose:
         """The camera's pose in the world, in its optical axes: x right, y down, z forward."""
-        return truth.pose(self._config.link) @ self._offset
+        return Pose.of(truth.motion(self._config.link, self._offset)[:7])
 
     def conditions(self, truth: Truth, pose: Pose) -> Conditions:
         """The daylight, the water and its surface around the camera, now."""
@@ -103,13 +103,11 @@ class CameraSensor(Sensor[CameraReading]):
     def expose(self, truth: Truth, view: RayView, pose: Pose, conditions: Conditions) -> Picture:
         """The light that falls on the sensor while the shutter is open, the camera moving as it does now."""
         config = self._config
-        twist = truth.twist(config.link)
         samples = config.blur_samples if config.shutter > 0 else 1
-        arm = pose.position - truth.pose(config.link).position
-        velocity = twist.linear + np.cross(twist.angular, arm)
+        motion = truth.motion(config.link, self._offset)
         for k in range(samples):
             ago = config.shutter * (samples - 1 - k) / max(samples - 1, 1)
-            at = _moved(pose, velocity, twist.angular, -ago) if ago > 0 else pose
+            at = _moved(pose, motion[7:10], motion[10:], -ago) if ago > 0 else pose
             picture = self.renderer.render(view, at, conditions, config.see_self, add=k > 0)
         if samples > 1:
             picture.light /= np.float32(samples)

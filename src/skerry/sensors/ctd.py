@@ -45,8 +45,7 @@ class CtdSensor(Sensor[CtdReading]):
 
     def measure(self, truth: Truth, noise: Noise) -> CtdReading | None:
         config = self._config
-        place = (truth.pose(config.link) @ self._offset).position
-        depth = float(truth.sample_water(place).height) - float(place[2])
+        depth = truth.depth(truth.motion(config.link, self._offset)[:3])
         if depth < 0:
             return None
         column = truth.water.column

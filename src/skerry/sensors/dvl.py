@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,16 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose, rotate
+from skerry.core.kernels import kernel
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Truth
 from skerry.rays import Bundle, RayView
 from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig
 
 Floats = NDArray[np.float64]
+Track = Literal["bottom", "water", "none"]
+UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
+NOTHING = np.full(3, np.nan), np.full((3, 3), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +36,53 @@ class DvlReading:
 
     time: float
     bottom_lock: bool
-    track: Literal["bottom", "water", "none"]  # what the velocity is relative to
+    track: Track  # what the velocity is relative to
     velocity: Floats  # (3,), of the sensor, in its own axes, m/s
     covariance: Floats  # (3, 3), (m/s)²
     altitude: float  # straight down to the bottom, m; NaN if nothing is within range there
     ranges: Floats  # (beams,), m
     beam_velocities: Floats  # (beams,), towards what was hit, m/s
     hits: int  # beams that found the bottom
+
+
+@kernel
+def hear(
+    motion: Any,
+    beams: Any,
+    distances: Any,
+    bodies: Any,
+    rows: Any,
+    motions: Any,
+    level: float,
+    nearest: float,
+    fastest: float,
+    heard: Any,
+) -> None:
+    """The range of each beam, infinite if it is not heard, and its speed towards what it hit: rows of `heard` (2, n).
+
+    `motion` is the sensor's (13,); `rows` leads from what was hit to its own motion in `motions`, −1 if it never moves.
+    """
+    x, y, z, w = motion[3], motion[4], motion[5], motion[6]
+    for k in range(len(distances)):
+        a, b, c = beams[k, 0], beams[k, 1], beams[k, 2]
+        dx = (1 - 2 * (y * y + z * z)) * a + 2 * (x * y - z * w) * b + 2 * (x * z + y * w) * c
+        dy = 2 * (x * y + z * w) * a + (1 - 2 * (x * x + z * z)) * b + 2 * (y * z - x * w) * c
+        dz = 2 * (x * z - y * w) * a + 2 * (y * z + x * w) * b + (1 - 2 * (x * x + y * y)) * c
+        speed = dx * motion[7] + dy * motion[8] + dz * motion[9]
+        r = np.float64(distances[k])
+        # What is too near hides what is behind it, and what lies above the water is not heard.
+        if not nearest <= r < np.inf or motion[2] + r * dz >= level:
+            heard[0, k], heard[1, k] = np.inf, speed
+            continue
+        row = rows[bodies[k]]
+        if row >= 0:
+            m = motions[row]
+            px, py, pz = motion[0] + r * dx - m[0], motion[1] + r * dy - m[1], motion[2] + r * dz - m[2]
+            speed -= dx * (m[7] + m[11] * pz - m[12] * py)
+            speed -= dy * (m[8] + m[12] * px - m[10] * pz)
+            speed -= dz * (m[9] + m[10] * py - m[11] * px)
+        heard[0, k] = r if abs(speed) <= fastest else np.inf
+        heard[1, k] = speed
 
 
 class DvlSensor(RaySensor[DvlReading]):
@@ -52,47 +96,51 @@ class DvlSensor(RaySensor[DvlReading]):
 
     def measure(self, truth: Truth, noise: Noise) -> DvlReading | None:
         config = self._config
-        pose = self.place(truth)
-        level = float(truth.surface_height(pose.position[None])[0])
+        motion = truth.motion(config.link, self._offset)
+        pose, velocity = Pose.of(motion[:7]), motion[7:10]
+        level = truth.depth(pose.position) + float(pose.position[2])
         if pose.position[2] >= level:
             return None
-        twist = truth.twist(config.link)
-        arm = pose.position - truth.pose(config.link).position
-        velocity = twist.linear + _cross(twist.angular, arm)
         count = config.beams
-        ranges = self.look(truth, pose, config.max_range).distance.astype(np.float64)
-        directions = rotate(pose.orientation, self._beams)
-        found = (ranges < np.inf) & (ranges >= config.min_range)  # what is nearer hides what is behind it
-        if found.any():  # what lies above the water is not heard
-            found &= pose.position[2] + np.where(found, ranges, 0.0) * directions[:, 2] < level
+        found = self.look(truth, pose, config.max_range)
         view: RayView = truth.rays
-        speeds = directions @ velocity
-        for k in np.flatnonzero(found & (view.scene.rows[self.bundle.hits.body] >= 0)):
-            point = pose.position + ranges[k] * directions[k]
-            speeds[k] -= directions[k] @ view.velocity(int(self.bundle.hits.body[k]), point)
-        found &= np.abs(speeds) <= config.max_speed
+        heard = np.empty((2, count))
+        hear(
+            motion,
+            self._beams,
+            found.distance,
+            found.body,
+            view.scene.rows,
+            view.motion,
+            level,
+            config.min_range,
+            config.max_speed,
+            heard,
+        )
+        ranges, speeds = heard
+        on_bottom = ranges < np.inf
         drawn = noise.normal(truth.tick, (3, count))
-        hits = int(np.count_nonzero(found))
+        hits = int(np.count_nonzero(on_bottom))
         locked = hits >= config.minimum_hits
-        heard, track = found, "bottom" if locked and config.track != "water" else "none"
+        used = on_bottom
+        track: Track = "bottom" if locked and config.track != "water" else "none"
         if track == "none" and config.track != "bottom":
-            speeds, heard = self._through_water(truth, pose, directions, velocity, ranges)
-            track = "water" if np.count_nonzero(heard) >= config.minimum_hits else "none"
-        noisy = np.where(heard, speeds + config.velocity_noise * drawn[0], np.nan)
-        if track == "none":
-            solved, covariance = np.full(3, np.nan), np.full((3, 3), np.nan)
-        else:
-            solver, per_variance = _solver(self._beams.tobytes(), heard.tobytes())
-            solved = solver @ noisy[heard]
+            speeds, used = self._through_water(truth, pose, velocity, ranges)
+            track = "water" if np.count_nonzero(used) >= config.minimum_hits else "none"
+        noisy = np.where(used, speeds + config.velocity_noise * drawn[0], np.nan)
+        solved, covariance = NOTHING
+        if track != "none":
+            solver, per_variance = _solver(self._beams.tobytes(), used.tobytes())
+            solved = solver @ noisy[used]
             covariance = config.velocity_noise**2 * per_variance
         return DvlReading(
             truth.time,
             locked,
-            track,  # type: ignore[arg-type]
+            track,
             solved,
             covariance,
             self._altitude(view, pose) + config.range_noise * float(drawn[2, 0]),
-            np.where(found, ranges + config.range_noise * drawn[1], np.nan),
+            np.where(on_bottom, ranges + config.range_noise * drawn[1], np.nan),
             noisy,
             hits,
         )
@@ -100,15 +148,16 @@ class DvlSensor(RaySensor[DvlReading]):
     def _altitude(self, view: RayView, pose: Pose) -> float:
         """Straight down in the world."""
         config = self._config
-        upright = Pose(pose.position, np.array([0.0, 0.0, 0.0, 1.0]))
+        upright = Pose(pose.position, UPRIGHT)
         reach = float(view.cast(self._down, upright, config.max_range, see_self=config.see_self).distance[0])
         return reach if config.min_range <= reach < np.inf else float("nan")
 
     def _through_water(
-        self, truth: Truth, pose: Pose, directions: Floats, velocity: Floats, ranges: Floats
+        self, truth: Truth, pose: Pose, velocity: Floats, ranges: Floats
     ) -> tuple[Floats, NDArray[np.bool_]]:
         """The beams' speeds through the water of a layer, and which of them reach it: those not cut off before."""
         near, far = self._config.water_layer
+        directions = rotate(pose.orientation, self._beams)
         steps = np.linspace(near, far, 5)
         points = pose.position + directions[:, None] * steps[:, None]
         water = truth.sample_water(points)
@@ -125,10 +174,6 @@ def _solver(beams: bytes, heard: bytes) -> tuple[Floats, Floats]:
     d = np.frombuffer(beams).reshape(-1, 3)[np.frombuffer(heard, np.bool_)]
     inverse: Floats = np.linalg.inv(d.T @ d).astype(np.float64)
     return inverse @ d.T, inverse
-
-
-def _cross(a: Floats, b: Floats) -> Floats:
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 class Dvl(RaySensorConfig):

@@ -8,20 +8,22 @@ and tangential acceleration are in it, and its sum over all steps is exactly the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from skerry.core.config import NonNegative
-from skerry.core.frames import Pose, inverse, multiply, normalise, rotate, rpy_to_quaternion
+from skerry.core.frames import Pose, multiply, rpy_to_quaternion
+from skerry.core.kernels import kernel
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Sensor, SensorConfig, Truth
 
 # channels of the noise: white noise, then one walk per axis, then the bias at the start
 RATE_NOISE, FORCE_NOISE, ATTITUDE_NOISE, START_BIAS = range(4)
 RATE_WALK, FORCE_WALK = 4, 8
+NO_BIAS = np.zeros(3)
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,36 @@ class ImuReading:
     linear_acceleration_covariance: NDArray[np.float64]  # (3, 3)
 
 
+@kernel
+def turn_back(x: float, y: float, z: float, w: float, a: float, b: float, c: float) -> tuple[float, float, float]:
+    """A vector of the world in the axes of a frame."""
+    return (
+        (1 - 2 * (y * y + z * z)) * a + 2 * (x * y + z * w) * b + 2 * (x * z - y * w) * c,
+        2 * (x * y - z * w) * a + (1 - 2 * (x * x + z * z)) * b + 2 * (y * z + x * w) * c,
+        2 * (x * z + y * w) * a + 2 * (y * z - x * w) * b + (1 - 2 * (x * x + y * y)) * c,
+    )
+
+
+@kernel
+def sense(now: Any, before: Any, step: float, gravity: float, seen: Any) -> None:
+    """Attitude (x, y, z, w), rate and specific force of a frame, from its motion (13,) now and one step before.
+
+    The force is the mean over the step, Δv/h, turned into the frame by the attitude half-way.
+    """
+    for k in range(4):
+        seen[k] = now[3 + k]
+    dot = 0.0
+    for k in range(3, 7):
+        dot += now[k] * before[k]
+    sign = 1.0 if dot >= 0.0 else -1.0
+    x, y, z, w = now[3], now[4], now[5], now[6]
+    seen[4], seen[5], seen[6] = turn_back(x, y, z, w, now[10], now[11], now[12])
+    x, y, z, w = before[3] + sign * x, before[4] + sign * y, before[5] + sign * z, before[6] + sign * w
+    scale = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
+    a, b, c = (now[7] - before[7]) / step, (now[8] - before[8]) / step, (now[9] - before[9]) / step + gravity
+    seen[7], seen[8], seen[9] = turn_back(x * scale, y * scale, z * scale, w * scale, a, b, c)
+
+
 class ImuSensor(Sensor[ImuReading]):
     """Measures motion."""
 
@@ -49,25 +81,17 @@ class ImuSensor(Sensor[ImuReading]):
 
     def measure(self, truth: Truth, noise: Noise) -> ImuReading:
         config, tick, step = self._config, truth.tick, truth.step
-        link, before = truth.pose(config.link), truth.pose_before(config.link)
-        twist, twist_before = truth.twist(config.link), truth.twist_before(config.link)
-        pose, pose_before = link @ self._offset, before @ self._offset
-        velocity = twist.moved(pose.position - link.position).linear
-        velocity_before = twist_before.moved(pose_before.position - before.position).linear
-        acceleration = (velocity - velocity_before) / step
-        if config.with_gravity:
-            acceleration[2] += truth.gravity
-        middle = _between(pose_before.orientation, pose.orientation)
-        rate = rotate(inverse(pose.orientation), twist.angular)
-        force = rotate(inverse(middle), acceleration)
+        now, before = truth.motion(config.link, self._offset), truth.motion_before(config.link, self._offset)
+        seen = np.empty(10)
+        sense(now, before, step, truth.gravity if config.with_gravity else 0.0, seen)
         turn = rpy_to_quaternion(config.attitude_noise * noise.normal(tick, (3,), ATTITUDE_NOISE))
         return ImuReading(
             truth.time,
-            multiply(pose.orientation, turn),
-            rate
+            multiply(seen[:4], turn),
+            seen[4:7]
             + self._bias(noise, tick, step, config.gyro_bias, config.gyro_walk, RATE_WALK)
             + config.gyro_noise * noise.normal(tick, (3,), RATE_NOISE),
-            force
+            seen[7:]
             + self._bias(noise, tick, step, config.accelerometer_bias, config.accelerometer_walk, FORCE_WALK)
             + config.accelerometer_noise * noise.normal(tick, (3,), FORCE_NOISE),
             *self._covariances,
@@ -76,6 +100,8 @@ class ImuSensor(Sensor[ImuReading]):
     @staticmethod
     def _bias(noise: Noise, tick: int, step: float, start: float, walk: float, channel: int) -> NDArray[np.float64]:
         """A bias drawn once per run, and its random walk (per √s) since."""
+        if start == 0 and walk == 0:
+            return NO_BIAS
         bias = np.zeros(3)
         if start > 0:
             bias += start * noise.child(f"bias {channel}").normal(0, (3,), START_BIAS)
@@ -89,12 +115,6 @@ def _fixed_covariance(sigma: float) -> NDArray[np.float64]:
     covariance = np.eye(3) * sigma**2
     covariance.setflags(write=False)
     return covariance
-
-
-def _between(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The attitude half-way between two that are near each other."""
-    near = second if np.dot(first, second) >= 0 else -second
-    return normalise(first + near)
 
 
 class Imu(SensorConfig):

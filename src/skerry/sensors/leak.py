@@ -1,4 +1,4 @@
-"""A leak sensor: says what somebody has set by hand, and counts the readings since."""
+"""A leak sensor: says what somebody, or an event, has set, and counts the readings since."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ class LeakReading:
 
 
 class LeakSensor(Sensor[LeakReading]):
-    """Set `leaked` to let it leak."""
+    """Set `leaked`, or `trigger` it, to let it leak."""
 
     def __init__(self, leaked: bool) -> None:
         self.leaked = leaked
         self.count = 0
+
+    def trigger(self) -> None:
+        self.leaked = True
 
     def measure(self, truth: Truth, noise: Noise) -> LeakReading:
         self.count += self.leaked
@@ -42,6 +45,10 @@ class Leak(SensorConfig):
 
     kind: Literal["leak"] = "leak"
     leaked: bool = False
+
+    @property
+    def can_be_triggered(self) -> bool:
+        return True
 
     def build(self) -> LeakSensor:
         return LeakSensor(self.leaked)

@@ -28,12 +28,10 @@ class OdometrySensor(Sensor[OdometryReading]):
         self.offset = offset
 
     def measure(self, truth: Truth, noise: Noise) -> OdometryReading:
-        link = truth.pose(self.link)
-        twist = truth.twist(self.link)
-        pose = link @ self.offset
-        to_body = inverse_of(pose.orientation)
-        here = twist.moved(pose.position - link.position)
-        return OdometryReading(truth.time, pose, Twist(rotate(to_body, here.linear), rotate(to_body, here.angular)))
+        motion = truth.motion(self.link, self.offset)
+        back = inverse_of(motion[3:7])
+        twist = Twist(rotate(back, motion[7:10]), rotate(back, motion[10:13]))
+        return OdometryReading(truth.time, Pose.of(motion[:7]), twist)
 
 
 class Odometry(SensorConfig):

@@ -35,10 +35,8 @@ class PressureSensor(Sensor[PressureReading]):
 
     def measure(self, truth: Truth, noise: Noise) -> PressureReading:
         config = self._config
-        place = (truth.pose(config.link) @ self._offset).position
-        sea = truth.sample_water(place)
-        weight = float(sea.density) * truth.gravity
-        gauge = float(sea.pressure)
+        gauge, density = truth.water_pressure(truth.motion(config.link, self._offset)[:3])
+        weight = density * truth.gravity
         saturated = gauge > weight * config.max_depth
         gauge = min(gauge, weight * config.max_depth)
         if not saturated:

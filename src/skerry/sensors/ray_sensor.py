@@ -56,13 +56,14 @@ class RaySensor(Sensor[Reading]):
 
     def __init__(self, config: RaySensorConfig, bundle: Bundle) -> None:
         self.bundle = bundle
+        self.viewer = config.viewer
         self._mount = config
         self._offset = config.offset()
         self._looked: tuple[float, Pose, float] | None = None
 
     def place(self, truth: Truth) -> Pose:
         """Where the sensor is in the world."""
-        return truth.pose(self._mount.link) @ self._offset
+        return Pose.of(truth.motion(self._mount.link, self._offset)[:7])
 
     def look(self, truth: Truth, pose: Pose, far: float, near: float = 0.0) -> Hits:
         """Send the bundle; the hits are the bundle's own and are overwritten by the next look."""

@@ -198,7 +198,7 @@ class Water:
             table_words[2 + 2 * k : 4 + 2 * k] = part.function.address, part.table.ctypes.data
         self.address: int = sea.address
         self.table_address: int = self._table.ctypes.data
-        self._call: Any = _CALL(sea.address)
+        self.call: Any = _CALL(sea.address)
         words = [word for part in self._winds for word in (part.function.address, part.table.ctypes.data)]
         self._wind_table = np.array([len(self._winds), *words], np.int64)
         self.wind_address: int = air.address
@@ -248,7 +248,7 @@ class Water:
             raise SkerryError("the surface follows an object, which only the world knows: ask `world.sample_water`")
         if need & (NEED_FLOW | NEED_FLOW_RATE):
             self._check(rows, time, state, 0)
-        out = _ask(self._call, self.table_address, rows, time, state, need)
+        out = _ask(self.call, self.table_address, rows, time, state, need)
         pressure = self._gravity * self.column.mass_above(out[HEAD]) if need & NEED_HEAD else np.zeros(rows.shape[1])
         return WaterSample(
             out[0].reshape(shape),
@@ -258,6 +258,10 @@ class Water:
             out[DENSITY].reshape(shape),
             pressure.reshape(shape),
         )
+
+    def pressure_of_head(self, head: float) -> float:
+        """Of a column of water of this height, Pa."""
+        return self._gravity * float(self.column.mass_above(head))
 
     def depth(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """How far points (…, 3) are below the surface, m; 0 above it."""

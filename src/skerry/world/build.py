@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from skerry.core.geo import Projection
 from skerry.core.noise import Noise
 from skerry.parts.actuator import Actuator, ActuatorConfig
 from skerry.parts.law import Attach, Law, LawConfig
+from skerry.parts.sensor import SensorConfig
 from skerry.physics.engine import Engine
 from skerry.physics.joint_drive import JointDrive
 from skerry.physics.model import Model, Options, assemble
@@ -26,11 +27,14 @@ from skerry.scenario.loading import LoadedScenario
 from skerry.scenario.vehicle import Vehicle
 from skerry.terrain import Terrain
 from skerry.world.batch import Batch
+from skerry.world.events import build_events
 from skerry.world.hooks import ForceFunction, PythonForce
+from skerry.world.instant import Present
 from skerry.world.particles import FieldParticles
-from skerry.world.robot import Object, Parts, Robot, RobotTruth
+from skerry.world.robot import Object, Parts, Robot, Tree
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings, bodies_for_rays
+from skerry.world.truth import RobotTruth
 from skerry.world.world import MountedController, World
 
 Actuators = dict[str, dict[str, Actuator]]
@@ -57,9 +61,11 @@ def build_world(
     projection = None if scenario.reference is None else Projection(scenario.reference)
     daylight = scenario.sky.build()
     robots: dict[str, Robot] = {}
+    trees: dict[str, Tree] = {}
     controllers: list[MountedController] = []
     _bind(model, engine.part("userdata")[0])
-    surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), lambda: engine.all_motion()[0])
+    surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), lambda: engine.motions(0)[0])
+    present = Present(engine, clock, model.water, surroundings)
     for number, name in enumerate(scenario.robots):
         config = loaded.vehicles[name].config
         robot = Robot(
@@ -76,16 +82,18 @@ def build_world(
         )
         truth = RobotTruth(
             robot,
-            clock,
+            present,
+            float(scenario.step),
             scenario.gravity,
             model.water,
             daylight,
             terrain,
             projection,
-            surroundings,
+            trees,
             robot_bit(number),
         )
         for part, settings in config.sensors.items():
+            _check_sensor(f"{name}.sensors.{part}", settings, loaded, model.joints[name])
             rate = Rate.of(settings.frequency, scenario.step)
             robot.sensors[part] = MountedSensor(settings.build(), rate, Noise(scenario.seed, f"{name}/{part}"), truth)
         for part, settings in config.controllers.items():
@@ -110,6 +118,8 @@ def build_world(
         )
         for name in scenario.objects
     }
+    trees.update(robots)
+    trees.update(objects)
     return World(
         scenario,
         engine,
@@ -120,9 +130,25 @@ def build_world(
         objects,
         controllers,
         list(hooks.values()),
+        build_events(scenario, robots, trees),
         _particles(scenario, model),
         surroundings,
     )
+
+
+def _check_sensor(name: str, settings: SensorConfig, loaded: LoadedScenario, joints: Collection[str]) -> None:
+    """Raise an error that guesses the right word if a sensor needs what is not there."""
+    scenario = loaded.scenario
+    links = [f"{robot}/{link}" for robot, vehicle in loaded.vehicles.items() for link in vehicle.robot.links]
+    places = [*scenario.robots, *scenario.objects, *links]
+    for place in settings.needs_places:
+        if place not in places:
+            raise SkerryError(f"{name}: there is no robot, object or link {place!r}; {did_you_mean(place, places)}")
+    for joint in settings.needs_joints:
+        if joint not in joints:
+            raise SkerryError(
+                f"{name}: joint {joint!r} turns for the eye only, as those of propellers do; {did_you_mean('', joints)}"
+            )
 
 
 def _particles(scenario: Scenario, model: Model) -> FieldParticles | None:
@@ -150,6 +176,8 @@ def build_batch(
     scenarios: list[Scenario] = []
     for seed, layer in zip(seeds, layers, strict=True):
         loaded = load_scenario(source, layer, seed)
+        if loaded.scenario.events:
+            raise SkerryError("a batch steps all its worlds without a stop, and has no `events`; remove them")
         scenarios.append(loaded.scenario)
         key = _with_seeds(loaded.scenario).model_dump_json(exclude={"seed"})
         if key not in models:

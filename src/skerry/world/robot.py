@@ -7,20 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from skerry.core.clock import Clock
 from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist, rotate
 from skerry.core.frames import inverse as inverse_of
-from skerry.core.geo import Projection
 from skerry.physics.engine import Engine
 from skerry.physics.model import LinkHandle
-from skerry.rays import RayView
-from skerry.terrain import Terrain
-from skerry.water import Water, WaterSample
-from skerry.water.daylight import Daylight
-from skerry.world.surroundings import Surroundings
 
 
 class Parts(dict[str, Any]):
@@ -55,6 +48,17 @@ class Tree:
         row = self.engine.motion(self.world, self.root)
         back = inverse_of(row[3:7])
         return Twist(rotate(back, row[7:10]), rotate(back, row[10:13]))
+
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """Of the root link's origin in the world."""
+        return self.engine.motion(self.world, self.root)[:3].copy()
+
+    def link_position(self, link: str) -> NDArray[np.float64]:
+        """Of a link's origin in the world."""
+        handle: LinkHandle = self.links[link]
+        row = self.engine.motion(self.world, handle.body)
+        return row[:3] + rotate(row[3:7], handle.offset.position)
 
     def link_pose(self, link: str) -> Pose:
         """Of a link in the world."""
@@ -92,65 +96,5 @@ class Robot(Tree):
         return self.engine.joint_velocity(self.world, self.joints[joint])
 
 
-@dataclass(frozen=True, eq=False)
-class RobotTruth:
-    """The noise-free instant of one robot: the `Truth` that its sensors and controllers see."""
-
-    robot: Tree
-    clock: Clock
-    gravity: float
-    water: Water
-    daylight: Daylight
-    terrain: Terrain | None
-    projection: Projection | None
-    surroundings: Surroundings
-    ray_bit: int
-
-    @property
-    def time(self) -> float:
-        return self.clock.time
-
-    @property
-    def tick(self) -> int:
-        return self.clock.tick
-
-    @property
-    def step(self) -> float:
-        return float(self.clock.step)
-
-    @property
-    def rays(self) -> RayView:
-        return self.surroundings.view(self.ray_bit)
-
-    def sample_water(self, points: ArrayLike) -> WaterSample:
-        engine, world = self.robot.engine, self.robot.world
-        return self.water.sample(points, self.time, engine.part("userdata")[world])
-
-    def surface_height(self, points: ArrayLike) -> NDArray[np.float64]:
-        engine, world = self.robot.engine, self.robot.world
-        return self.water.sample(points, self.time, engine.part("userdata")[world], need=0).height
-
-    def pose(self, link: str) -> Pose:
-        handle: LinkHandle = self.robot.links[link]
-        return _pose(self.robot.engine.motion(self.robot.world, handle.body)) @ handle.offset
-
-    def pose_before(self, link: str) -> Pose:
-        handle: LinkHandle = self.robot.links[link]
-        return _pose(self.robot.engine.motion_before(self.robot.world, handle.body)) @ handle.offset
-
-    def twist(self, link: str) -> Twist:
-        handle: LinkHandle = self.robot.links[link]
-        return _twist(self.robot.engine.motion(self.robot.world, handle.body), handle)
-
-    def twist_before(self, link: str) -> Twist:
-        handle: LinkHandle = self.robot.links[link]
-        return _twist(self.robot.engine.motion_before(self.robot.world, handle.body), handle)
-
-
 def _pose(row: NDArray[np.float64]) -> Pose:
     return Pose.of(row[:7])
-
-
-def _twist(row: NDArray[np.float64], handle: LinkHandle) -> Twist:
-    """The velocity of a link's origin, in the world's axes."""
-    return Twist.of(row[7:]).moved(rotate(row[3:7], handle.offset.position))

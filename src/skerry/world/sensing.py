@@ -5,58 +5,137 @@ from __future__ import annotations
 import io
 import pickle
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import is_dataclass
 from fractions import Fraction
+from functools import cache
+from time import perf_counter
 from typing import Any
 
 from skerry.core.clock import Rate
+from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
 from skerry.parts.component import Component
-from skerry.parts.sensor import Sensor, Truth
+from skerry.parts.sensor import Sensor
+from skerry.rays.threads import processors
+from skerry.sensors.ray_sensor import RaySensor
+from skerry.world.instant import Held
+from skerry.world.ray_trail import RayTrail
+from skerry.world.truth import RobotTruth
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads for heavy sensors, apart from those that share out the rays of one."""
+    return ThreadPoolExecutor(max(processors() - 1, 1), thread_name_prefix="skerry-sensors")
 
 
 class MountedSensor(Component):
     """A sensor with its rate and its noise stream.
 
     Nothing is measured that nobody wants: from the first time that its reading is asked for, it is measured whenever it
-    is due.
+    is due. A sensor that watches sees every due instant all the same. A heavy one is measured in a thread of its own,
+    from the instant at which it is due; whoever asks for its reading waits until it is there. So what is read does
+    not depend on how long it takes.
     """
 
-    def __init__(self, sensor: Sensor[Any], rate: Rate, noise: Noise, truth: Truth) -> None:
+    def __init__(self, sensor: Sensor[Any], rate: Rate, noise: Noise, truth: RobotTruth) -> None:
         self.sensor = sensor
         self.rate = rate
         self.wanted = False
+        self.load = 0.0
+        """The time that the latest reading took over the time there is for one; on the wall, for the eye only."""
         self._noise = noise
         self._truth = truth
         self._reading: Any = None
+        self._job: Future[Any] | None = None  # the reading that is being measured
+        self._trail: RayTrail | None = None
         self._measured = -1  # the number of the due instant that the reading is of
+        self._watched = -1  # and of the last one that the sensor has seen
 
     @property
     def reading(self) -> Any:
         """The latest due reading, measured now if nobody had asked before; None if there is none."""
         self.wanted = True
         self.measure_if_due()
+        self.finish()
         return self._reading
 
     @property
     def has_new_data(self) -> bool:
         """Whether the latest due instant gave a reading."""
+        self.finish()
         return self._measured == self.rate.count(self._truth.tick) and self._reading is not None
+
+    @property
+    def trail(self) -> RayTrail:
+        """What is shown of its rays, from now on."""
+        self.finish()
+        if self._trail is None:
+            if not isinstance(self.sensor, RaySensor):
+                raise SkerryError(f"{type(self.sensor).__name__} sends no rays that could be shown")
+            self._trail = RayTrail(self.sensor, self.sensor.viewer)
+        return self._trail
 
     def measure_if_due(self) -> bool:
         """Measure if an instant has become due since the last reading; say whether it did."""
+        self.watch_if_due()
         due = self.rate.count(self._truth.tick)
         if due == self._measured:
             return False
-        self._reading = self.sensor.measure(self._truth, self._noise)
+        self.finish()
         self._measured = due
+        if self.sensor.heavy and processors() > 1:
+            self._job = _pool().submit(self._measure_held, self._truth.instant.hold())
+        else:
+            self._take(self._measure(self._truth))
         return True
 
+    def finish(self) -> None:
+        """Wait for a reading that is being measured."""
+        if self._job is not None:
+            job, self._job = self._job, None
+            self._take(job.result())
+
+    def drop(self) -> None:
+        """Wait for a reading that is being measured, and forget it."""
+        if self._job is not None:
+            job, self._job = self._job, None
+            job.exception()
+
+    def _take(self, reading: Any) -> None:
+        self._reading = reading
+        if self._trail is not None and reading is not None:
+            self._trail.add()
+
+    def _measure(self, truth: RobotTruth) -> Any:
+        start = perf_counter()
+        reading = self.sensor.measure(truth, self._noise)
+        self.load = (perf_counter() - start) * float(self.rate.frequency)
+        return reading
+
+    def _measure_held(self, instant: Held) -> Any:
+        with self._truth.at(instant) as truth:
+            return self._measure(truth)
+
+    def watch_if_due(self) -> None:
+        """Let a sensor that watches see an instant that has become due."""
+        if self.sensor.watches:
+            due = self.rate.count(self._truth.tick)
+            if due != self._watched:
+                self.sensor.watch(self._truth)
+                self._watched = due
+
     def state(self) -> bytes:
-        return pickle.dumps((self.wanted, self._measured, self._reading, self.sensor.state()), protocol=5)
+        self.finish()
+        kept = (self.wanted, self._measured, self._watched, self._reading, self.sensor.state())
+        return pickle.dumps(kept, protocol=5)
 
     def set_state(self, state: bytes) -> None:
-        self.wanted, self._measured, self._reading, inner = _ReadingsOnly(io.BytesIO(state)).load()
+        self.finish()
+        if self._trail is not None:
+            self._trail.clear()
+        self.wanted, self._measured, self._watched, self._reading, inner = _ReadingsOnly(io.BytesIO(state)).load()
         self.sensor.set_state(inner)
 
 

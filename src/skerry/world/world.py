@@ -20,13 +20,15 @@ from skerry.physics.engine import Engine
 from skerry.scenario import Scenario
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
+from skerry.world.events import Events
 from skerry.world.hooks import PythonForce
 from skerry.world.particles import FieldParticles
-from skerry.world.robot import Object, Parts, Robot, RobotTruth
+from skerry.world.robot import Object, Parts, Robot
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
+from skerry.world.truth import RobotTruth
 
-MAGIC = b"skerry snapshot 2\n"
+MAGIC = b"skerry snapshot 3\n"
 DIGEST = 16  # bytes after it: a hash of all that follows
 
 
@@ -67,6 +69,7 @@ class World:
         objects: dict[str, Object],
         controllers: list[MountedController],
         hooks: list[PythonForce],
+        events: Events,
         particles: FieldParticles | None,
         surroundings: Surroundings,
     ) -> None:
@@ -81,9 +84,12 @@ class World:
         self._actuators: list[Actuator] = [part for robot in robots.values() for part in robot.actuators.values()]
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._hooks = hooks
+        self._events = events
         self.particles = particles
         self.surroundings = surroundings
         self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, scenario.step)
+        for sensor in self._sensors:
+            sensor.watch_if_due()
 
     # -------------------------------------------------------------------------------------------- time
 
@@ -107,6 +113,7 @@ class World:
             raise SkerryError(f"cannot advance by {steps} steps; time does not run backwards")
         end = self.tick + steps
         while self.tick < end:
+            self._events.happen(self.tick)
             for mounted in self._controllers:
                 if mounted.rate.is_due(self.tick):
                     mounted.act()
@@ -119,6 +126,8 @@ class World:
             for sensor in self._sensors:
                 if sensor.wanted:
                     sensor.measure_if_due()
+                else:
+                    sensor.watch_if_due()
 
     def _due_after(self, tick: int) -> Iterator[int]:
         """The ticks at which something must happen in Python."""
@@ -126,13 +135,15 @@ class World:
             yield tick + 1
         if self._particle_rate is not None:
             yield self._particle_rate.next_due(tick)
+        if (event := self._events.next_after(tick)) is not None:
+            yield event
         for mounted in self._controllers:
             yield mounted.rate.next_due(tick)
         for actuator in self._actuators:
             if (deadline := actuator.watchdog.deadline()) is not None:
                 yield max(deadline, tick + 1)
         for sensor in self._sensors:
-            if sensor.wanted:
+            if sensor.wanted or sensor.sensor.watches:
                 yield sensor.rate.next_due(tick)
 
     def _move_particles(self) -> None:
@@ -239,6 +250,8 @@ class World:
 
     def close(self) -> None:
         """Free the native memory; closing twice is harmless."""
+        for sensor in self._sensors:
+            sensor.drop()
         self._engine.close()
 
     def __enter__(self) -> Self:

@@ -1,0 +1,59 @@
+"""Where bodies touch now, and how hard: worked out from a state alone, so that nothing of it needs to be remembered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.errors import EngineError
+from skerry.physics.mujoco import mujoco
+
+STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+
+
+@dataclass(frozen=True)
+class Touch:
+    """A point of contact; names are "owner/link", or "terrain"."""
+
+    first: str
+    second: str
+    position: NDArray[np.float64]  # (3,), in the world
+    force: NDArray[np.float64]  # (3,), in the world, that the second feels; the first feels its reverse
+
+
+class ContactProbe:
+    """Evaluates the forces of a state in memory of its own; the world that is stepped is not touched."""
+
+    def __init__(self, compiled: Any) -> None:
+        self._compiled = compiled
+        self._data = mujoco.MjData(compiled)
+        self._data.warning.number[:] = 1  # MuJoCo prints the first of each kind; the engine has said it already
+        self._names = [compiled.geom(number).name.rpartition("#")[0] or "terrain" for number in range(compiled.ngeom)]
+        self._state: NDArray[np.float64] | None = None
+        self._found: list[Touch] = []
+
+    def look(self, state: NDArray[np.float64]) -> list[Touch]:
+        """The contacts of a state row; asked again about the same state, it does not work twice."""
+        if self._state is None or not np.array_equal(self._state, state):
+            self._state = state.copy()
+            try:
+                mujoco.mj_setState(self._compiled, self._data, self._state, STATE)
+                mujoco.mj_forward(self._compiled, self._data)
+            except mujoco.FatalError as error:
+                self._state = None
+                raise EngineError(f"MuJoCo cannot work out the contacts: {error}") from None
+            self._found = [self._touch(number) for number in range(self._data.ncon)]
+        return self._found
+
+    def _touch(self, number: int) -> Touch:
+        contact = self._data.contact[number]
+        force = np.zeros(6)
+        mujoco.mj_contactForce(self._compiled, self._data, number, force)
+        # Rows of the frame are the contact's axes in the world, the first of them from the first geom to the second.
+        in_world = force[:3] @ contact.frame.reshape(3, 3)
+        place = contact.pos.copy()
+        place.setflags(write=False)
+        return Touch(self._names[contact.geom1], self._names[contact.geom2], place, in_world)

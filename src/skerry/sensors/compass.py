@@ -1,0 +1,73 @@
+"""A compass: the heading of its x axis over the horizon, off by declination, deviation, bias and noise; now.
+
+Reading = heading − declination − deviation, both counted positive to the east, and the deviation by the formula of
+seamen, A + B sin ζ + C cos ζ + D sin 2ζ + E cos 2ζ of the magnetic heading ζ: A is a slip of the mount, B and C are
+hard iron, D and E soft iron (NGA Pub. 226, Handbook of Magnetic Compass Adjustment). Roll and pitch do not disturb it,
+but for its axis pointing straight up or down, where no heading has a meaning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, radians, sin
+from typing import Literal
+
+from pydantic import Field
+
+from skerry.core.config import NonNegative
+from skerry.core.frames import Pose, heading_of, rotate, turn_heading
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Sensor, SensorConfig, Truth
+
+NOISE, BIAS = range(2)  # channels
+
+
+@dataclass(frozen=True)
+class CompassReading:
+    """Where the bow points."""
+
+    time: float
+    heading_deg: float  # clockwise from the compass's north, from 0 to below 360
+    variance: float  # deg², of the noise
+
+
+class CompassSensor(Sensor[CompassReading]):
+    """Measures the heading."""
+
+    def __init__(self, config: Compass, offset: Pose) -> None:
+        self._config = config
+        self._ahead = rotate(offset.orientation, [1.0, 0.0, 0.0])
+        self._deviates = any(config.deviation_deg)
+
+    def measure(self, truth: Truth, noise: Noise) -> CompassReading:
+        config = self._config
+        east, north, _ = rotate(truth.pose(config.link).orientation, self._ahead).tolist()
+        heading = heading_of(east, north) - config.declination_deg
+        if self._deviates:
+            a, b, c, d, e = config.deviation_deg
+            angle = radians(heading)
+            heading -= a + b * sin(angle) + c * cos(angle) + d * sin(2.0 * angle) + e * cos(2.0 * angle)
+        if config.bias_deg > 0.0:
+            heading += config.bias_deg * noise.normal(0, (), BIAS)
+        if config.noise_deg > 0.0:
+            heading += config.noise_deg * noise.normal(truth.tick, (), NOISE)
+        return CompassReading(truth.time, turn_heading(heading), config.noise_deg**2)
+
+
+class Compass(SensorConfig):
+    """A compass. North is the world's y axis: that of the map's grid, where the scenario has a reference."""
+
+    kind: Literal["compass"] = "compass"
+    declination_deg: float = Field(
+        0.0, ge=-180, le=180, description="how far magnetic north lies east of the world's; 0 reads the true heading"
+    )
+    deviation_deg: tuple[float, float, float, float, float] = Field(
+        (0.0, 0.0, 0.0, 0.0, 0.0), description="A, B, C, D and E of the deviation by the vehicle's own iron, °"
+    )
+    bias_deg: NonNegative = Field(0.0, description="standard deviation of a bias that stays for the run, °")
+    noise_deg: NonNegative = Field(
+        0.5, description="standard deviation, °; as makers of small tilt-compensated compasses state it"
+    )
+
+    def build(self) -> CompassSensor:
+        return CompassSensor(self, self.offset())

@@ -1,0 +1,55 @@
+"""A bumper: whether its link, or the whole robot, touches something, with what, where and how hard; now.
+
+The forces are those that the engine's solver finds for the state of this instant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from skerry.core.config import NonNegative
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Contact as Touch
+from skerry.parts.sensor import Sensor, SensorConfig, Truth
+
+
+@dataclass(frozen=True)
+class ContactReading:
+    """What is touched; positions and forces in the world (ENU)."""
+
+    time: float
+    touching: bool
+    force: float  # N: the sum of the contacts' forces, each by its size
+    contacts: tuple[Touch, ...]
+
+
+class ContactSensor(Sensor[ContactReading]):
+    """Feels contacts."""
+
+    def __init__(self, link: str | None, threshold: float) -> None:
+        self._link = link
+        self._threshold = threshold
+
+    def measure(self, truth: Truth, noise: Noise) -> ContactReading:
+        felt, total = [], 0.0
+        for contact in truth.contacts(self._link):
+            size = float(np.linalg.norm(contact.force))
+            if size >= self._threshold:
+                felt.append(contact)
+                total += size
+        return ContactReading(truth.time, bool(felt), total, tuple(felt))
+
+
+class Contact(SensorConfig):
+    """A bumper."""
+
+    kind: Literal["contact"] = "contact"
+    whole_robot: bool = Field(False, description="feel contacts of all links, not of this one only")
+    threshold: NonNegative = Field(0.0, description="N; a weaker contact is not felt")
+
+    def build(self) -> ContactSensor:
+        return ContactSensor(None if self.whole_robot else self.link, self.threshold)

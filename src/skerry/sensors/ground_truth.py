@@ -1,0 +1,80 @@
+"""Ground truth: all that one would like to know of a frame on the robot, without noise; now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import hypot, inf, isnan
+from typing import Literal
+
+from skerry.core.frames import Pose, Twist, heading_of, rotate
+from skerry.core.frames import inverse as inverse_of
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Sensor, SensorConfig, Truth
+
+
+@dataclass(frozen=True)
+class GroundTruthReading:
+    """Pose in the world (ENU), twist in the frame's own axes, and what follows from them.
+
+    Headings and courses are clockwise from the world's north, from 0 to below 360.
+    """
+
+    time: float
+    pose: Pose
+    twist: Twist
+    speed: float  # m/s, in all directions
+    course_deg: float  # of the velocity over ground; the heading if it has none
+    heading_deg: float
+    depth: float  # m below the surface; negative in the air
+    altitude: float  # m above the ground; in the air above the water or the ground; infinite if there is nothing below
+    latitude_deg: float | None  # None if the scenario has no reference
+    longitude_deg: float | None
+
+
+class GroundTruthSensor(Sensor[GroundTruthReading]):
+    """Gives the truth."""
+
+    def __init__(self, link: str, offset: Pose) -> None:
+        self._link = link
+        self._offset = offset
+
+    def measure(self, truth: Truth, noise: Noise) -> GroundTruthReading:
+        motion = truth.motion(self._link, self._offset)
+        pose = Pose.of(motion[:7])
+        to_body = inverse_of(pose.orientation)
+        east, north, up = motion[7:10].tolist()
+        heading = heading_of(*rotate(pose.orientation, [1.0, 0.0, 0.0]).tolist()[:2])
+        place: list[float] = pose.position.tolist()
+        depth = truth.depth(pose.position)
+        latitude = longitude = None
+        if truth.projection is not None:
+            latitude, longitude, _ = truth.projection.to_geodetic(pose.position).tolist()
+        return GroundTruthReading(
+            truth.time,
+            pose,
+            Twist(rotate(to_body, motion[7:10]), rotate(to_body, motion[10:13])),
+            hypot(east, north, up),
+            heading_of(east, north) if east != 0.0 or north != 0.0 else heading,
+            heading,
+            depth,
+            _altitude(truth, place, depth + place[2]),
+            latitude,
+            longitude,
+        )
+
+
+def _altitude(truth: Truth, place: list[float], surface: float) -> float:
+    """The height above the ground, or above the water that is over it."""
+    ground = float("nan") if truth.terrain is None else float(truth.terrain.height(place[:2]))
+    if place[2] >= surface:
+        return place[2] - (surface if isnan(ground) else max(ground, surface))
+    return inf if isnan(ground) else place[2] - ground
+
+
+class GroundTruth(SensorConfig):
+    """Ground truth of a link, or of a frame offset from it."""
+
+    kind: Literal["ground_truth"] = "ground_truth"
+
+    def build(self) -> GroundTruthSensor:
+        return GroundTruthSensor(self.link, self.offset())

@@ -1,0 +1,67 @@
+"""Height above what lies in a direction that stays fixed in the world: the first surface hit, or else the water.
+
+The value is z − z_hit, with z_hit of the first thing within range along the direction, or z − z_water where there is
+none; times (1 + n) with n normal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from skerry.core.config import NonNegative, Positive, Vector3
+from skerry.core.frames import Pose
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Truth
+from skerry.rays import Bundle
+from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig
+
+UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class LockedDirectionDepthReading:
+    """A height."""
+
+    time: float
+    value: float  # m above what was hit, or above the water; negative below it
+    using_water: bool  # nothing was hit within range
+
+
+class LockedDirectionDepthSensor(RaySensor[LockedDirectionDepthReading]):
+    """Measures along a direction of the world, however the robot turns."""
+
+    def __init__(self, config: LockedDirectionDepth) -> None:
+        super().__init__(config, Bundle([config.direction]))
+        self._config = config
+
+    def measure(self, truth: Truth, noise: Noise) -> LockedDirectionDepthReading:
+        config = self._config
+        place = truth.motion(config.link, self._offset)[:3]
+        reach = float(self.look(truth, Pose(place, UPRIGHT), config.max_range).distance[0])
+        using_water = reach == np.inf
+        value = -truth.depth(place) if using_water else -reach * float(self.bundle.directions[2, 0])
+        factor = 1.0 + config.noise_mean + config.noise_sigma * noise.normal(truth.tick)
+        return LockedDirectionDepthReading(truth.time, value * factor, using_water)
+
+
+class LockedDirectionDepth(RaySensorConfig):
+    """A range finder on a gimbal that keeps its direction in the world."""
+
+    kind: Literal["locked_direction_depth"] = "locked_direction_depth"
+    direction: Vector3 = Field((0.0, 0.0, -1.0), description="in the world (ENU), of any length; down by default")
+    max_range: Positive = Field(30.0, description="m")
+    noise_mean: float = Field(0.0, description="mean of n")
+    noise_sigma: NonNegative = Field(0.1, description="standard deviation of n")
+
+    @model_validator(mode="after")
+    def _points_somewhere(self) -> LockedDirectionDepth:
+        if not any(self.direction):
+            raise ValueError("`direction` must not be 0")
+        return self
+
+    def build(self) -> LockedDirectionDepthSensor:
+        return LockedDirectionDepthSensor(self)

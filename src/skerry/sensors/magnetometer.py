@@ -1,0 +1,81 @@
+"""A magnetometer: the Earth's field in its own axes, bent by the vehicle's iron; now.
+
+m = S Rᵀ B + h + noise, with B the field in the world, S the soft iron and h the hard iron (Renaudin, Afzal and
+Lachapelle: "Complete triaxis magnetometer calibration in the magnetic domain", Journal of Sensors 2010). B has the same
+strength and direction everywhere in a world: F (cos I sin D, cos I cos D, −sin I) east, north and up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, radians, sin
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from skerry.core.config import NonNegative, Positive, Vector3
+from skerry.core.frames import Pose, inverse, multiply, rotate
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Sensor, SensorConfig, Truth
+
+# At Stockholm, 59.33° N 18.07° E at sea level, on 1 January 2025, by the World Magnetic Model 2025 (NOAA and BGS).
+STRENGTH: Final = 51.81e-6  # T
+INCLINATION: Final = 72.85  # ° below the horizon
+DECLINATION: Final = 7.46  # ° east of true north
+
+
+@dataclass(frozen=True)
+class MagnetometerReading:
+    """The field in the sensor's own axes (FLU)."""
+
+    time: float
+    field: NDArray[np.float64]  # (3,), T
+    covariance: NDArray[np.float64]  # (3, 3), T²
+
+
+class MagnetometerSensor(Sensor[MagnetometerReading]):
+    """Measures the field."""
+
+    def __init__(self, config: Magnetometer, offset: Pose) -> None:
+        self._config = config
+        self._back = inverse(offset.orientation)
+        down, east = radians(config.inclination_deg), radians(config.declination_deg)
+        self._field = config.strength * np.array([cos(down) * sin(east), cos(down) * cos(east), -sin(down)])
+        self._soft = None if config.soft_iron == IDENTITY else np.array(config.soft_iron)
+        self._hard = np.array(config.hard_iron)
+        self._covariance = np.eye(3) * config.noise**2
+        self._covariance.setflags(write=False)
+
+    def measure(self, truth: Truth, noise: Noise) -> MagnetometerReading:
+        to_sensor = multiply(self._back, inverse(truth.pose(self._config.link).orientation))
+        field = rotate(to_sensor, self._field)
+        if self._soft is not None:
+            field = self._soft @ field
+        field = field + self._hard
+        if self._config.noise > 0.0:
+            field += self._config.noise * noise.normal(truth.tick, (3,))
+        return MagnetometerReading(truth.time, field, self._covariance)
+
+
+IDENTITY: Final = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+class Magnetometer(SensorConfig):
+    """A magnetometer. The field is Stockholm's unless given."""
+
+    kind: Literal["magnetometer"] = "magnetometer"
+    strength: Positive = Field(STRENGTH, description="of the field, T")
+    inclination_deg: float = Field(INCLINATION, ge=-90, le=90, description="how far the field points below the horizon")
+    declination_deg: float = Field(
+        DECLINATION, ge=-180, le=180, description="how far the field points east of the world's north"
+    )
+    hard_iron: Vector3 = Field((0.0, 0.0, 0.0), description="field of the vehicle's magnets, T, in the sensor's axes")
+    soft_iron: tuple[Vector3, Vector3, Vector3] = Field(
+        IDENTITY, description="3×3, how the vehicle's iron bends the field, in the sensor's axes; the identity if not"
+    )
+    noise: NonNegative = Field(1e-7, description="standard deviation per axis, T; of small magneto-inductive sensors")
+
+    def build(self) -> MagnetometerSensor:
+        return MagnetometerSensor(self, self.offset())

@@ -1,0 +1,81 @@
+"""An instant of a world: the present, which moves on, or one that is held while time goes on."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.clock import Clock
+from skerry.physics.engine import Engine
+from skerry.rays import RayView
+from skerry.water import Water
+from skerry.water.probe import Probe
+from skerry.world.surroundings import Surroundings
+
+
+class Instant(Protocol):
+    """When it is, where all bodies are, and the state of all else that is in the engine."""
+
+    motions: NDArray[np.float64]  # (2, bodies, 13): now and one step before
+    userdata: NDArray[np.float64]
+    probe: Probe
+
+    @property
+    def tick(self) -> int: ...
+    @property
+    def time(self) -> float: ...
+    def view(self, own_bit: int) -> RayView: ...
+    def hold(self) -> Held: ...
+
+
+class Present:
+    """Now, whenever that is."""
+
+    def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: Surroundings) -> None:
+        self.motions = engine.motions(0)
+        self.userdata = engine.part("userdata")[0]
+        self.probe = Probe(water, self.userdata)
+        self.surroundings = surroundings
+        self._clock = clock
+        self._water = water
+
+    @property
+    def tick(self) -> int:
+        return self._clock.tick
+
+    @property
+    def time(self) -> float:
+        return self._clock.time
+
+    def view(self, own_bit: int) -> RayView:
+        return self.surroundings.view(own_bit)
+
+    def hold(self) -> Held:
+        """This instant as it is, for a thread of its own; to be released."""
+        return Held(self, self._water)
+
+
+class Held:
+    """An instant that stays while time goes on."""
+
+    def __init__(self, present: Present, water: Water) -> None:
+        self.motions = present.motions.copy()
+        self.userdata = present.userdata.copy()
+        self.probe = Probe(water, self.userdata)
+        self.tick = present.tick
+        self.time = present.time
+        self._scene = present.surroundings.scene
+        self._frame = self._scene.frame(self.motions[0])
+
+    def view(self, own_bit: int) -> RayView:
+        return RayView(self._scene, self._frame, self.motions[0], own_bit)
+
+    def release(self) -> None:
+        """Give its frame of poses back."""
+        self._scene.release(self._frame)
+
+    def hold(self) -> Held:
+        """It is held already."""
+        return self
