@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.kernels import kernel
-from skerry.rays.textures import GRAIN, texture
+from skerry.rays.textures import DOTS, GRAIN, texture
 from skerry.water.daylight import Daylight
 from skerry.water.optics import Optics
 
@@ -108,33 +108,39 @@ def cloud_share(light: Any, patterns: Any, x: Any, y: Any, z: Any) -> Any:
     cloud = light[CLOUD]
     if cloud <= ZERO or z <= ZERO:
         return ZERO
-    far = np.float32(0.02) / (z + np.float32(0.08))
-    density = texture(patterns, GRAIN, np.float32(0.25), x * far, y * far, np.float32(0.0005) * far)
+    far = np.float32(0.005) / (z + np.float32(0.08))
+    density = texture(patterns, DOTS * GRAIN, ONE, ONE, x * far, y * far, np.float32(0.0005) * far)
     edge = (density - ONE - np.float32(0.35) * (ONE - cloud - cloud)) * np.float32(2.5) + HALF
     edge = min(max(edge, ZERO), ONE)
     return edge * edge * (np.float32(3.0) - np.float32(2.0) * edge)
 
 
 @kernel
-def sky(light: Any, cloud: Any, x: Any, y: Any, z: Any, channel: int) -> Any:
-    """The radiance of the sky in a direction, with so much cloud there; sun and its glow in it."""
-    high = max(z, ZERO)
-    low = ONE - high
-    share = low * low
-    share *= share
-    value = light[ZENITH + channel] + (light[HORIZON + channel] - light[ZENITH + channel]) * share
-    value += (light[CLOUDS + channel] - value) * cloud
-    near = x * light[SUN] + y * light[SUN + 1] + z * light[SUN + 2]
-    if near > ZERO and z > np.float32(-0.05):
-        glow = near * near
-        glow *= glow
-        glow *= glow
-        glow *= glow
-        broad = glow
-        glow *= glow
-        glow *= glow
-        glow *= glow
-        value += light[SUN_LIGHT + channel] * (np.float32(0.06) * broad + np.float32(0.35) * glow)
-        if near > np.float32(0.99999):  # 0.26°, the sun's radius
-            value += DISC * light[SUN_LIGHT + channel] * (ONE - cloud)
-    return value
+def _sky_channel(light: Any, c: int, haze: Any, cloud: Any, beam: Any) -> Any:
+    value = light[ZENITH + c] + (light[HORIZON + c] - light[ZENITH + c]) * haze
+    return value + (light[CLOUDS + c] - value) * cloud + light[SUN_LIGHT + c] * beam
+
+
+@kernel
+def sky(light: Any, patterns: Any, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
+    """The radiance of the sky in a direction, red, green and blue, with clouds, the sun and its glow in it."""
+    cloud = cloud_share(light, patterns, x, y, z)
+    low = ONE - max(z, ZERO)
+    haze = low * low
+    haze *= haze
+    near = max(x * light[SUN] + y * light[SUN + 1] + z * light[SUN + 2], ZERO)
+    broad = near * near
+    broad *= broad
+    broad *= broad
+    broad *= broad
+    glow = broad * broad
+    glow *= glow
+    glow *= glow
+    beam = np.float32(0.06) * broad + np.float32(0.35) * glow
+    if near > np.float32(0.99999):  # 0.26°, the sun's radius
+        beam += DISC * (ONE - cloud)
+    return (
+        _sky_channel(light, 0, haze, cloud, beam),
+        _sky_channel(light, 1, haze, cloud, beam),
+        _sky_channel(light, 2, haze, cloud, beam),
+    )

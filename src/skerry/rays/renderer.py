@@ -22,7 +22,6 @@ from skerry.rays.shading import (
     LABEL,
     LANE_ROWS,
     MATERIAL_COLUMNS,
-    SIZE,
     TEXTURE,
     WHOLE_ROWS,
     aim,
@@ -40,7 +39,7 @@ from skerry.rays.shading import (
 )
 from skerry.rays.smooth_normals import corner_normals
 from skerry.rays.surface import HIGH, LEVEL
-from skerry.rays.textures import TEXTURES, draw_patterns
+from skerry.rays.textures import draw_patterns, texture_numbers
 from skerry.rays.threads import in_tiles, processors
 from skerry.rays.view import RayView, tile_order
 from skerry.water.daylight import Daylight
@@ -92,6 +91,7 @@ def render(
     materials: Any,
     patterns: Any,
     shadows: bool,
+    tiled: bool,
     add: bool,
     picture: Any,
     depth: Any,
@@ -123,7 +123,7 @@ def render(
             paint(lane, whole, n, cell, materials, patterns, turns, places)
         face_sun(lane, whole, light, n, level)
         if shadows:
-            cast_shadows(words, packet, lane, whole, light, n, end)
+            cast_shadows(words, packet, lane, whole, light, n, end, tiled)
         light_up(lane, whole, light, n, level)
         write(lane, whole, n, materials, directions, order, first, add, picture, depth, bodies, labels)
 
@@ -146,8 +146,7 @@ def _looks(scene: RayScene) -> _Looks:
         table = np.zeros((len(scene.materials), MATERIAL_COLUMNS), np.float32)
         for row, named in zip(table, scene.materials, strict=True):
             row[COLOUR : COLOUR + 3] = linear_light(np.array(named.colour))
-            row[TEXTURE] = TEXTURES[named.material.texture]
-            row[SIZE] = named.material.texture_size
+            row[TEXTURE : TEXTURE + 3] = texture_numbers(named.material.texture, named.material.texture_size)
             row[LABEL] = named.material.label
         _KNOWN[scene] = _Looks(np.concatenate(corners) if corners else np.zeros((0, 9), np.int16), table)
     return _KNOWN[scene]
@@ -250,6 +249,7 @@ class Renderer:
             looks.materials,
             draw_patterns(),
             self._shadows,
+            self.lens.width % 4 == 0 and self.lens.height % 2 == 0,
             add,
             self._light,
             self._depth,

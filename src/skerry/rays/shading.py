@@ -26,7 +26,6 @@ from skerry.rays.light import (
     WET_SUN,
     WET_SUN_LIGHT,
     ZERO,
-    cloud_share,
     fade,
     reflected_share,
     sky,
@@ -77,10 +76,9 @@ WHOLE_ROWS: Final = 6
 STRAIGHT, REFRACTED, MIRRORED = range(3)  # values of PATH
 # columns of the materials' table
 COLOUR: Final = 0  # 3: linear reflectance
-TEXTURE: Final = 3
-SIZE: Final = 4
-LABEL: Final = 5
-MATERIAL_COLUMNS: Final = 6
+TEXTURE: Final = 3  # 3: `texture_numbers`
+LABEL: Final = 6
+MATERIAL_COLUMNS: Final = 7
 
 NOTHING: Final = -1
 SURFACE: Final = -2
@@ -302,13 +300,16 @@ def cross_surface(
             share = reflected_share(cosine, beyond, inside, outside)
             # radiance grows by the square of the index where its rays are gathered in a narrower cone
             passes = (ONE - share) * (RATIO * RATIO if wet else ONE / (RATIO * RATIO))
-            cloud = ZERO if wet else cloud_share(light, patterns, mx, my, mz)
+            if wet:
+                _, red = through_water(light, ZERO, min(mz, ZERO), ENDLESS, 0)
+                _, green = through_water(light, ZERO, min(mz, ZERO), ENDLESS, 1)
+                _, blue = through_water(light, ZERO, min(mz, ZERO), ENDLESS, 2)
+            else:
+                red, green, blue = sky(light, patterns, mx, my, max(mz, ZERO))
+            lane[ADD, i] += lane[FACTOR, i] * share * red
+            lane[ADD + 1, i] += lane[FACTOR + 1, i] * share * green
+            lane[ADD + 2, i] += lane[FACTOR + 2, i] * share * blue
             for c in range(3):
-                if wet:
-                    _, mirrored = through_water(light, ZERO, min(mz, ZERO), ENDLESS, c)
-                else:
-                    mirrored = sky(light, cloud, mx, my, max(mz, ZERO), c)
-                lane[ADD + c, i] += lane[FACTOR + c, i] * share * mirrored
                 lane[FACTOR + c, i] *= passes
             whole[PATH, i] = REFRACTED
             whole[WET, i] = 1 - wet
@@ -336,29 +337,24 @@ def paint_sky(lane: Any, whole: Any, light: Any, n: int, patterns: Any) -> None:
     """The sky, where a ray in the air hit nothing."""
     for i in range(n):
         if whole[BODY, i] == NOTHING and not whole[WET, i]:
-            x, y, z = lane[DX, i], lane[DY, i], lane[DZ, i]
-            cloud = cloud_share(light, patterns, x, y, z)
-            for c in range(3):
-                lane[ADD + c, i] += lane[FACTOR + c, i] * sky(light, cloud, x, y, z, c)
+            red, green, blue = sky(light, patterns, lane[DX, i], lane[DY, i], lane[DZ, i])
+            lane[ADD, i] += lane[FACTOR, i] * red
+            lane[ADD + 1, i] += lane[FACTOR + 1, i] * green
+            lane[ADD + 2, i] += lane[FACTOR + 2, i] * blue
 
 
 @kernel
-def paint(lane: Any, whole: Any, n: int, pixel: Any, materials: Any, patterns: Any, turns: Any, places: Any) -> None:
-    """The colours of what was hit. Without a branch in them, these loops become vector code."""
+def _lay(lane: Any, low: int, high: int, pixel: Any, turn: Any, place: Any) -> None:
+    """Where pixels lie on the pattern of one body, and how wide they are there; in the rows of ALBEDO."""
     dx, dy, dz, ox, oy, oz = lane[DX], lane[DY], lane[DZ], lane[OX], lane[OY], lane[OZ]
     nx, ny, nz, hit, before = lane[NX], lane[NY], lane[NZ], lane[HIT], lane[BEFORE]
-    bodies, made_of = whole[BODY], whole[MATERIAL]
     along, across, width = lane[ALBEDO], lane[ALBEDO + 1], lane[ALBEDO + 2]
-    for i in range(n):
-        body = max(bodies[i], 0)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = turn[0], turn[1], turn[2], turn[3], turn[4], turn[5], turn[6], turn[7], turn[8]
+    x0, y0, z0 = place[3], place[7], place[11]
+    for i in range(low, high):
         reach = min(hit[i], FURTHEST)
         # place and normal in the body's own axes; the pattern lies on the side that it faces most
-        px = ox[i] + reach * dx[i] - places[body, 3]
-        py = oy[i] + reach * dy[i] - places[body, 7]
-        pz = oz[i] + reach * dz[i] - places[body, 11]
-        r0, r1, r2 = turns[body, 0], turns[body, 1], turns[body, 2]
-        r3, r4, r5 = turns[body, 3], turns[body, 4], turns[body, 5]
-        r6, r7, r8 = turns[body, 6], turns[body, 7], turns[body, 8]
+        px, py, pz = ox[i] + reach * dx[i] - x0, oy[i] + reach * dy[i] - y0, oz[i] + reach * dz[i] - z0
         ax = abs(r0 * nx[i] + r3 * ny[i] + r6 * nz[i])
         ay = abs(r1 * nx[i] + r4 * ny[i] + r7 * nz[i])
         az = abs(r2 * nx[i] + r5 * ny[i] + r8 * nz[i])
@@ -370,15 +366,41 @@ def paint(lane: Any, whole: Any, n: int, pixel: Any, materials: Any, patterns: A
         across[i] = z if steep else y
         facing = max(-(dx[i] * nx[i] + dy[i] * ny[i] + dz[i] * nz[i]), np.float32(0.2))
         width[i] = pixel * (before[i] + reach) / facing
-    factor = lane[END]
-    for i in range(n):
-        m = made_of[i]
-        kind = int(materials[m, TEXTURE])
-        factor[i] = texture(patterns, kind, materials[m, SIZE], along[i], across[i], width[i])
+
+
+@kernel
+def _colour(lane: Any, low: int, high: int, material: Any, patterns: Any) -> None:
+    """The colours of pixels of one material."""
+    first, tiles, broad = int(material[TEXTURE]), material[TEXTURE + 1], material[TEXTURE + 2]
+    factor, along, across, width = lane[END], lane[ALBEDO], lane[ALBEDO + 1], lane[ALBEDO + 2]
+    if first > 0:
+        for i in range(low, high):
+            factor[i] = texture(patterns, first, tiles, broad, along[i], across[i], width[i])
+    else:
+        for i in range(low, high):
+            factor[i] = ONE
     for c in range(3):
-        albedo = lane[ALBEDO + c]
-        for i in range(n):
-            albedo[i] = materials[made_of[i], COLOUR + c] * factor[i] if bodies[i] >= 0 else ZERO
+        albedo, colour = lane[ALBEDO + c], material[COLOUR + c]
+        for i in range(low, high):
+            albedo[i] = colour * factor[i]
+
+
+@kernel
+def paint(
+    lane: Any, whole: Any, n: int, pixel: Any, materials: Any, patterns: Any, turns: Any, places: Any
+) -> None:
+    """The colours of what was hit: by stretches of one body and material, whose loops become vector code."""
+    bodies, made_of = whole[BODY], whole[MATERIAL]
+    low = 0
+    while low < n:
+        body, material = bodies[low], made_of[low]
+        high = low + 1
+        while high < n and bodies[high] == body and (body < 0 or made_of[high] == material):
+            high += 1
+        if body >= 0:
+            _lay(lane, low, high, pixel, turns[body], places[body])
+            _colour(lane, low, high, materials[material], patterns)
+        low = high
 
 
 @kernel
@@ -431,22 +453,24 @@ def _shade(words: Any, packet: Any, lane: Any, whole: Any, light: Any, count: in
 
 
 @kernel
-def cast_shadows(words: Any, packet: Any, lane: Any, whole: Any, light: Any, n: int, far: Any) -> None:
+def cast_shadows(words: Any, packet: Any, lane: Any, whole: Any, light: Any, n: int, far: Any, tiled: bool) -> None:
     """Take the sun from pixels that something stands before.
 
-    Every other pixel of a tile of 2 × 4 is asked first, as on a chessboard; one between them is asked only where its
-    neighbours do not agree, or show another body.
+    If all are in tiles of 2 × 4, every other one is asked first, as on a chessboard; one between them is asked only
+    where its neighbours do not agree, or show another body.
     """
     clear_packet(words, packet, 0xFFFFFFFF)
     want, lit, body = whole[WANT], lane[SUNLIT], whole[BODY]
     count = 0
     for i in range(n):
         j = i & 7
-        if want[i] and ((j ^ (j >> 2)) & 1) == 0:
+        if want[i] and (not tiled or ((j ^ (j >> 2)) & 1) == 0):
             whole[LIST, count] = i
             count += 1
     if count > 0:
         _shade(words, packet, lane, whole, light, count, far)
+    if not tiled:
+        return
     count = 0
     for i in range(n):
         j = i & 7

@@ -29,34 +29,42 @@ HALF: Final = np.float32(0.5)
 UNIT: Final = np.float32(1.0 / 128.0)
 
 
+DOTS: Final = (4 * SIDE * SIDE - 1) // 3  # of all versions of a pattern
+STARTS: Final = np.array([(SIDE * SIDE - (SIDE >> level) ** 2) * 4 // 3 for level in range(LEVELS)])
+
+
 @kernel
-def _look_up(patterns: Any, kind: int, u: Any, v: Any, width: Any) -> Any:
+def _look_up(patterns: Any, first: int, u: Any, v: Any, width: Any) -> Any:
     """A pattern at a place in tiles, seen by a pixel of a width in dots of the finest version."""
     # the exponent of a single-precision number is the logarithm that is needed
     exponent: Any = np.float32(width).view(np.int32)
     level = min(max(int(exponent >> 23) - 126, 0), LEVELS - 1)
     side = SIDE >> level
-    start = (SIDE * SIDE - side * side) * 4 // 3
     x, y = u * np.float32(side) - HALF, v * np.float32(side) - HALF
     fx, fy = np.floor(x), np.floor(y)
     i, j = np.int64(fx) & (side - 1), np.int64(fy) & (side - 1)
     right, below = (i + 1) & (side - 1), (j + 1) & (side - 1)
     fx, fy = x - fx, y - fy
+    start = first + STARTS[level]
     row, other = start + j * side, start + below * side
-    a, b = np.float32(patterns[kind, row + i]), np.float32(patterns[kind, row + right])
-    c, d = np.float32(patterns[kind, other + i]), np.float32(patterns[kind, other + right])
+    a, b = np.float32(patterns[row + i]), np.float32(patterns[row + right])
+    c, d = np.float32(patterns[other + i]), np.float32(patterns[other + right])
     low, high = a + (b - a) * fx, c + (d - c) * fx
     return (low + (high - low) * fy) * UNIT
 
 
 @kernel
-def texture(patterns: Any, kind: int, size: Any, x: Any, y: Any, footprint: Any) -> Any:
-    """The factor of a material's colour at a place of its surface, m; `footprint` is the width of a pixel there."""
-    tiles = ONE / (np.float32(CELLS) * size)
-    width = footprint * tiles * np.float32(SIDE)
-    value = _look_up(patterns, kind, x * tiles, y * tiles, width)
-    broad = _look_up(patterns, GRAIN, y * tiles * BROAD, x * tiles * BROAD, width * BROAD)
-    return value * broad if 0 < kind < PLANKS else value
+def texture(patterns: Any, first: int, tiles: Any, broad: Any, x: Any, y: Any, footprint: Any) -> Any:
+    """The factor of a colour at a place of a surface, m, where a pixel is `footprint` wide; see `texture_numbers`."""
+    u, v, width = x * tiles, y * tiles, footprint * tiles * np.float32(SIDE)
+    value = _look_up(patterns, first, u, v, width)
+    return value * (ONE + broad * (_look_up(patterns, DOTS * GRAIN, v * BROAD, u * BROAD, width * BROAD) - ONE))
+
+
+def texture_numbers(name: str, size: float) -> tuple[float, float, float]:
+    """Of a texture: the first dot of its pattern, tiles in a metre, and how much the second look-up counts."""
+    kind = TEXTURES[name]
+    return float(DOTS * kind), 1.0 / (CELLS * size), float(PLAIN < kind < PLANKS)
 
 
 # ------------------------------------------------------------------------------------------------ drawing
@@ -116,7 +124,7 @@ def _draw(kind: int) -> Floats:
 
 @cache
 def draw_patterns() -> NDArray[np.uint8]:
-    """All patterns in all versions, (kinds, dots)."""
+    """All patterns in all versions, one after the other."""
     drawn = []
     for kind in range(len(TEXTURES)):
         tile = _draw(kind)
@@ -125,4 +133,4 @@ def draw_patterns() -> NDArray[np.uint8]:
             tile = 0.25 * (tile[::2, ::2] + tile[1::2, ::2] + tile[::2, 1::2] + tile[1::2, 1::2])
             versions.append(tile)
         drawn.append(np.concatenate([version.ravel() for version in versions]))
-    return np.clip(np.round(128.0 * np.array(drawn)), 0, 255).astype(np.uint8)
+    return np.clip(np.round(128.0 * np.concatenate(drawn)), 0, 255).astype(np.uint8)
