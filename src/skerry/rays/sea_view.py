@@ -11,9 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.kernels import kernel
-from skerry.rays.surface import HIGH, LOW, SOUTH, SPACING, WEST, SurfacePatch, surface_hit
+from skerry.rays.surface import HIGH, LEVEL, LOW, SOUTH, SPACING, WEST, SurfacePatch
 
 NODES: Final = 129
+ZERO: Final = np.float32(0.0)
+ONE: Final = np.float32(1.0)
+FURTHEST: Final = np.float32(1e6)
+ENDLESS: Final = np.float32(np.inf)
 REACH: Final = 60.0  # m from the water's surface beyond which a camera sees no waves
 
 
@@ -91,12 +95,71 @@ def leave_water(numbers: Any, oz: Any, dz: Any, wet: int, far: Any) -> Any:
 
 
 @kernel
+def _height(heights: Any, level: Any, u: Any, v: Any) -> Any:
+    """The z of the water at a place on the grid, in cells."""
+    last = np.float32(heights.shape[0] - 1)
+    if not (u >= ZERO and v >= ZERO and u < last and v < last):
+        return level
+    i, j = int(u), int(v)
+    p, q = u - np.float32(i), v - np.float32(j)
+    near = heights[j, i] + p * (heights[j, i + 1] - heights[j, i])
+    beyond = heights[j + 1, i] + p * (heights[j + 1, i + 1] - heights[j + 1, i])
+    return near + q * (beyond - near)
+
+
+@kernel
 def meet_water(
     numbers: Any, heights: Any, ox: Any, oy: Any, oz: Any, dx: Any, dy: Any, dz: Any, wet: int, hit: Any
 ) -> Any:
-    """How far along a ray the surface is, if that is before `hit`; infinite otherwise."""
-    rise = numbers[LOW] - oz if wet else numbers[HIGH] - oz  # up to where there is only one medium
-    inside = rise <= 0.0 if wet else rise >= 0.0
-    if not inside and not (rise * dz > 0.0 and rise / dz < hit):
-        return np.float32(np.inf)
-    return np.float32(surface_hit(numbers, heights, ox, oy, oz, dx, dy, dz, hit))
+    """How far along a ray the surface is, if that is before `hit`; infinite otherwise.
+
+    In single precision, and by cells of the grid: a picture has too many rays for `surface_hit`.
+    """
+    low, high, level = np.float32(numbers[LOW]), np.float32(numbers[HIGH]), np.float32(numbers[LEVEL])
+    rise = low - oz if wet else high - oz  # up to where there is only one medium
+    inside = rise <= ZERO if wet else rise >= ZERO
+    if not inside and not (rise * dz > ZERO and rise / dz < hit):
+        return ENDLESS
+    per_metre = np.float32(1.0 / numbers[SPACING])
+    u, v = np.float32(ox - numbers[WEST]) * per_metre, np.float32(oy - numbers[SOUTH]) * per_metre
+    du, dv = dx * per_metre, dy * per_metre
+    if dz * dz > np.float32(0.5) * (dx * dx + dy * dy):
+        # So steep a ray crosses the surface once, and going to and fro between them closes in on where.
+        t = (level - oz) / dz
+        for _ in range(6):
+            t = (_height(heights, level, u + t * du, v + t * dv) - oz) / dz
+        return t if ZERO < t < hit else ENDLESS
+    # else cell by cell, from where it comes to the height of the crests to where it has left that of the troughs
+    flat = (level - oz) / dz if (level - oz) * dz > ZERO else ENDLESS
+    begin, end = ZERO, min(hit, FURTHEST)
+    if dz != ZERO:
+        first, second = (low - oz) / dz, (high - oz) / dz
+        begin, end = max(begin, min(first, second)), min(end, max(first, second))
+    across = np.sqrt(du * du + dv * dv)
+    last = np.float32(heights.shape[0] - 1)
+    # no further than where it has left the patch, in whichever direction that is
+    for place, rate in ((u, du), (v, dv)):
+        if rate != ZERO:
+            leave, enter = (last - place) / rate, -place / rate
+            begin, end = max(begin, min(leave, enter)), min(end, max(leave, enter))
+    if begin < end:
+        step = ONE / across
+        t = begin
+        gap = oz + t * dz - _height(heights, level, u + t * du, v + t * dv)
+        while t < end:
+            following = min(t + step, end)
+            after = oz + following * dz - _height(heights, level, u + following * du, v + following * dv)
+            if (gap > ZERO) != (after > ZERO):
+                for _ in range(3):  # regula falsi
+                    middle = t + (following - t) * gap / (gap - after)
+                    between = oz + middle * dz - _height(heights, level, u + middle * du, v + middle * dv)
+                    if (gap > ZERO) != (between > ZERO):
+                        following, after = middle, between
+                    else:
+                        t, gap = middle, between
+                return t + (following - t) * gap / (gap - after)
+            t, gap = following, after
+    x, y = u + flat * du, v + flat * dv
+    if flat < hit and not (x >= ZERO and y >= ZERO and x <= last and y <= last):
+        return flat
+    return ENDLESS

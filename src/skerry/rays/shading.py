@@ -386,9 +386,7 @@ def _colour(lane: Any, low: int, high: int, material: Any, patterns: Any) -> Non
 
 
 @kernel
-def paint(
-    lane: Any, whole: Any, n: int, pixel: Any, materials: Any, patterns: Any, turns: Any, places: Any
-) -> None:
+def paint(lane: Any, whole: Any, n: int, pixel: Any, materials: Any, patterns: Any, turns: Any, places: Any) -> None:
     """The colours of what was hit: by stretches of one body and material, whose loops become vector code."""
     bodies, made_of = whole[BODY], whole[MATERIAL]
     low = 0
