@@ -11,37 +11,19 @@ from numpy.typing import NDArray
 
 from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
+from skerry.rays.lanes import BLOCK, COLOUR, LABEL, LANE_ROWS, MATERIAL_COLUMNS, TEXTURE, WHOLE_ROWS, aim, trace_lanes
 from skerry.rays.lens import Lens
 from skerry.rays.light import light_numbers
 from skerry.rays.packets import packet_memory
 from skerry.rays.scene import Frame, RayScene
 from skerry.rays.sea_view import SeaView
-from skerry.rays.shading import (
-    BLOCK,
-    COLOUR,
-    LABEL,
-    LANE_ROWS,
-    MATERIAL_COLUMNS,
-    TEXTURE,
-    WHOLE_ROWS,
-    aim,
-    cast_shadows,
-    cross_surface,
-    dim_first,
-    dim_second,
-    face_sun,
-    light_up,
-    paint,
-    paint_sky,
-    reach_surface,
-    trace_lanes,
-    write,
-)
+from skerry.rays.shading import cast_shadows, face_sun, light_up, paint, paint_sky, write
 from skerry.rays.smooth_normals import corner_normals
 from skerry.rays.surface import HIGH, LEVEL
 from skerry.rays.textures import draw_patterns, texture_numbers
 from skerry.rays.threads import in_tiles, processors
 from skerry.rays.view import RayView, tile_order
+from skerry.rays.water_path import cross_surface, dim_first, dim_second, reach_surface
 from skerry.water.daylight import Daylight
 from skerry.water.optics import Optics
 
