@@ -18,7 +18,7 @@ from skerry.parts.component import Mount
 from skerry.rays.develop import develop, metered_gain
 from skerry.rays.sea_view import SeaView, meet_water
 from skerry.rays.surface import surface_hit
-from skerry.rays.textures import BROAD, CELLS, TEXTURES, draw_patterns, texture, texture_numbers
+from skerry.rays.textures import LEVELS, TEXTURES, draw_patterns, texture, texture_numbers
 from skerry.sensors.camera import Camera
 from skerry.water import WaterConfig
 from skerry.water.daylight import SkyConfig
@@ -248,8 +248,8 @@ def test_a_texture_is_one_on_average_and_fades_in_the_distance(name: str) -> Non
     first, tiles, broad = texture_numbers(name, 0.5)
     kind = (int(first), one(tiles), one(broad))
     places = np.random.default_rng(1).uniform(-30, 30, (2000, 2)).astype(np.float32)
-    near = [texture(draw_patterns(), *kind, x, y, one(0.001)) for x, y in places]
-    far = [texture(draw_patterns(), *kind, x, y, one(10 * CELLS / BROAD)) for x, y in places]
+    near = [texture(draw_patterns(), *kind, 0, 0, x, y) for x, y in places]
+    far = [texture(draw_patterns(), *kind, LEVELS - 1, LEVELS - 1, x, y) for x, y in places]
     assert np.mean(near) == pytest.approx(1.0, abs=0.12)
     assert np.std(far) < 0.01
     assert np.std(near) > 0.02 or name == "plain"

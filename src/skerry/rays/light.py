@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.kernels import kernel
-from skerry.rays.textures import DOTS, GRAIN, texture
+from skerry.rays.textures import DOTS, GRAIN, SIDE, texture, version
 from skerry.water.daylight import Daylight
 from skerry.water.optics import Optics
 
@@ -109,7 +109,8 @@ def cloud_share(light: Any, patterns: Any, x: Any, y: Any, z: Any) -> Any:
     if cloud <= ZERO or z <= ZERO:
         return ZERO
     far = np.float32(0.005) / (z + np.float32(0.08))
-    density = texture(patterns, DOTS * GRAIN, ONE, ONE, x * far, y * far, np.float32(0.0005) * far)
+    level = version(np.float32(0.0005 * SIDE) * far)
+    density = texture(patterns, DOTS * GRAIN, ONE, ONE, level, 0, x * far, y * far)
     edge = (density - ONE - np.float32(0.35) * (ONE - cloud - cloud)) * np.float32(2.5) + HALF
     edge = min(max(edge, ZERO), ONE)
     return edge * edge * (np.float32(3.0) - np.float32(2.0) * edge)

@@ -68,7 +68,7 @@ from skerry.rays.packets import (
     WIDTH,
     clear_packet,
 )
-from skerry.rays.textures import texture
+from skerry.rays.textures import BROAD, SIDE, texture, version
 
 
 @kernel
@@ -112,12 +112,17 @@ def _colour(lane: Any, low: int, high: int, material: Any, patterns: Any) -> Non
     """The colours of pixels of one material."""
     first, tiles, broad = int(material[TEXTURE]), material[TEXTURE + 1], material[TEXTURE + 2]
     factor, along, across, width = lane[END], lane[ALBEDO], lane[ALBEDO + 1], lane[ALBEDO + 2]
-    if first > 0:
-        for i in range(low, high):
-            factor[i] = texture(patterns, first, tiles, broad, along[i], across[i], width[i])
-    else:
-        for i in range(low, high):
-            factor[i] = ONE
+    dots = tiles * np.float32(SIDE)
+    start = low
+    while start < high:
+        # a stretch that sees the same version of the pattern
+        level, stop = version(width[start] * dots), start + 1
+        while stop < high and version(width[stop] * dots) == level:
+            stop += 1
+        coarse = version(width[start] * dots * BROAD)
+        for i in range(start, stop):
+            factor[i] = texture(patterns, first, tiles, broad, level, coarse, along[i], across[i])
+        start = stop
     for c in range(3):
         albedo, colour = lane[ALBEDO + c], material[COLOUR + c]
         for i in range(low, high):

@@ -34,18 +34,21 @@ STARTS: Final = np.array([(SIDE * SIDE - (SIDE >> level) ** 2) * 4 // 3 for leve
 
 
 @kernel
-def _look_up(patterns: Any, first: int, u: Any, v: Any, width: Any) -> Any:
-    """A pattern at a place in tiles, seen by a pixel of a width in dots of the finest version."""
+def version(width: Any) -> int:
+    """The version of a pattern for a pixel of a width in dots of the finest."""
     # the exponent of a single-precision number is the logarithm that is needed
     exponent: Any = np.float32(width).view(np.int32)
-    level = min(max(int(exponent >> 23) - 126, 0), LEVELS - 1)
-    side = SIDE >> level
+    return min(max(int(exponent >> 23) - 126, 0), LEVELS - 1)
+
+
+@kernel
+def _look_up(patterns: Any, start: int, side: int, u: Any, v: Any) -> Any:
+    """A version of a pattern at a place in tiles."""
     x, y = u * np.float32(side) - HALF, v * np.float32(side) - HALF
     fx, fy = np.floor(x), np.floor(y)
     i, j = np.int64(fx) & (side - 1), np.int64(fy) & (side - 1)
     right, below = (i + 1) & (side - 1), (j + 1) & (side - 1)
     fx, fy = x - fx, y - fy
-    start = first + STARTS[level]
     row, other = start + j * side, start + below * side
     a, b = np.float32(patterns[row + i]), np.float32(patterns[row + right])
     c, d = np.float32(patterns[other + i]), np.float32(patterns[other + right])
@@ -54,11 +57,12 @@ def _look_up(patterns: Any, first: int, u: Any, v: Any, width: Any) -> Any:
 
 
 @kernel
-def texture(patterns: Any, first: int, tiles: Any, broad: Any, x: Any, y: Any, footprint: Any) -> Any:
-    """The factor of a colour at a place of a surface, m, where a pixel is `footprint` wide; see `texture_numbers`."""
-    u, v, width = x * tiles, y * tiles, footprint * tiles * np.float32(SIDE)
-    value = _look_up(patterns, first, u, v, width)
-    return value * (ONE + broad * (_look_up(patterns, DOTS * GRAIN, v * BROAD, u * BROAD, width * BROAD) - ONE))
+def texture(patterns: Any, first: int, tiles: Any, broad: Any, level: int, coarse: int, x: Any, y: Any) -> Any:
+    """The factor of a colour at a place of a surface, m; see `texture_numbers`. `coarse` is the second's version."""
+    u, v = x * tiles, y * tiles
+    value = _look_up(patterns, first + STARTS[level], SIDE >> level, u, v)
+    second = _look_up(patterns, DOTS * GRAIN + STARTS[coarse], SIDE >> coarse, v * BROAD, u * BROAD)
+    return value * (ONE + broad * (second - ONE))
 
 
 def texture_numbers(name: str, size: float) -> tuple[float, float, float]:
