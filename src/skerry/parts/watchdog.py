@@ -47,6 +47,8 @@ class Watchdog:
 
     def bites(self) -> bool:
         """Whether the silence has lasted too long just now; says so once."""
+        if self._last is None:
+            return False
         deadline = self.deadline()
         assert self._clock is not None
         self._resetting = self._resetting or (deadline is not None and self._clock.tick >= deadline)

@@ -24,6 +24,7 @@ _INDICES, _VERTICES = 0, 1
 _THREE_FLOATS, _THREE_INTEGERS = 0x9003, 0x5003
 _DYNAMIC, _ROBUST = 1, 4
 _NATIVE_RAYS: Final = {4: 32, 8: 33, 16: 34}  # the device properties that say which widths the processor has
+_RAY_MASKS: Final = 64
 _COHERENT: Final = 1 << 16
 
 # what each function gives and takes: p a pointer, u an unsigned, i an int, z a size, s a text
@@ -92,6 +93,8 @@ class Embree(Tracer):
         self._device = library.rtcNewDevice(b"threads=1,set_affinity=0")
         if not self._device:
             raise DependencyError("Embree cannot make a device on this processor")
+        if not library.rtcGetDeviceProperty(self._device, _RAY_MASKS):
+            raise DependencyError("this Embree was built without ray masks")
         width = max(
             (w for w, number in _NATIVE_RAYS.items() if library.rtcGetDeviceProperty(self._device, number)), default=4
         )
@@ -132,7 +135,7 @@ class Embree(Tracer):
         library.rtcReleaseGeometry(geometry)  # the scene holds it now
         library.rtcCommitScene(scene)
         self._check()
-        made = MeshScene(scene, (padded, indices))
+        made = MeshScene(scene, padded[:-1], indices)
         weakref.finalize(made, library.rtcReleaseScene, scene)
         return made
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Lock
 from typing import Final
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from skerry.core.meshes import Mesh
 from skerry.rays.packets import EVERYTHING, move_bodies
+from skerry.rays.sphere_casts import BODY_WORDS, MASK, NODES, TRIANGLES
 from skerry.rays.tracer import TopScene, Tracer
 from skerry.terrain.materials import NamedMaterial
 
@@ -97,6 +99,15 @@ class RayScene:
         """Say that a frame is no longer used."""
         with self._lock:
             frame.users -= 1
+
+    @cached_property
+    def sphere_words(self) -> NDArray[np.int64]:
+        """What sphere casts need of each body; the first of them builds Skerry's own trees."""
+        words = np.zeros((len(self.bodies), BODY_WORDS), np.int64)
+        for row, child, body in zip(words, self._children, self.bodies, strict=True):
+            row[NODES], row[TRIANGLES] = child.tree.nodes.ctypes.data, child.tree.triangles.ctypes.data
+            row[MASK] = 1 << body.bit
+        return words
 
     def _new_frame(self) -> Frame:
         top = self.tracer.top_scene(self._children, [1 << body.bit for body in self.bodies])

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skerry.rays.bvh import Tree, build_tree
 from skerry.rays.packets import ARGUMENTS, INTERSECT, OCCLUDED, SCENE, WIDTH, WORDS
 
 
@@ -18,7 +20,13 @@ class MeshScene:
     """Triangles of one rigid body, ready to be traced."""
 
     handle: int
-    keep: tuple[Any, ...] = field(repr=False)  # the memory that it refers to
+    vertices: NDArray[np.float32] = field(repr=False)  # kept, since the tracer may refer to them
+    faces: NDArray[np.uint32] = field(repr=False)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The triangles under Skerry's own tree, built when it is first needed."""
+        return build_tree(self.vertices, self.faces)
 
 
 @dataclass(eq=False)
@@ -29,6 +37,7 @@ class TopScene:
     geometries: NDArray[np.int64]  # handles of the instances
     places: NDArray[np.float32]  # (n, 12), their transforms, rows of 3 × 4
     children: tuple[MeshScene, ...] = field(repr=False)
+    keep: tuple[Any, ...] = field(default=(), repr=False)  # the memory that it refers to
 
 
 class Tracer(ABC):

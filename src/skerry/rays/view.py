@@ -12,6 +12,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.rays.packets import EVERYTHING, packet_memory, trace
 from skerry.rays.scene import Frame, RayScene, mask_without
+from skerry.rays.sphere_casts import Contact, sweep
 from skerry.rays.threads import in_tiles, processors
 from skerry.terrain.materials import NamedMaterial
 
@@ -130,3 +131,29 @@ class RayView:
     ) -> Hits:
         """Send a bundle from a pose in the world."""
         return bundle.cast(self.scene, self.frame, pose, far, near, self.mask(see_self), threads)
+
+    def cast_sphere(
+        self, start: ArrayLike, direction: ArrayLike, radius: float, far: float, see_self: bool = False
+    ) -> Contact:
+        """Move a sphere from a point in the world, at most `far`, to where it first touches anything.
+
+        One that touches or overlaps something at the start has gone a distance of 0, unless it moves away from it: so
+        an echo may start where a sphere has come to touch.
+        """
+        centre, heading = np.asarray(start, np.float64), np.asarray(direction, np.float64)
+        if centre.shape != (3,) or heading.shape != (3,) or not np.isfinite([*centre, *heading]).all():
+            raise SkerryError("start and direction of a sphere cast must be three finite numbers each")
+        length = np.linalg.norm(heading)
+        if not length > 0:
+            raise SkerryError("the direction of a sphere cast must have a length")
+        if not (np.isfinite(radius) and radius > 0):
+            raise SkerryError(f"the radius of a sphere cast must be positive (found {radius!r}); for 0, cast a ray")
+        if not far >= 0:
+            raise SkerryError(f"how far a sphere cast goes must be 0 or more (found {far!r})")
+        found = np.array([np.inf, 0.0, 0.0, 0.0])
+        scene, mask = self.scene, self.mask(see_self)
+        body, face = sweep(
+            scene.sphere_words, self.frame.top.places, mask, centre, heading / length, float(radius), float(far), found
+        )
+        material = -1 if body < 0 else int(scene.face_materials[scene.first_faces[body] + face])
+        return Contact(float(found[0]), found[1:], material, int(body))

@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from skerry.core.config import NonNegative
-from skerry.core.frames import Pose, multiply, rpy_to_quaternion
+from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
-from skerry.core.noise import Noise
+from skerry.core.noise import Noise, fill_normal
 from skerry.parts.sensor import Sensor, SensorConfig, Truth
 
 # channels of the noise: white noise, then one walk per axis, then the bias at the start
 RATE_NOISE, FORCE_NOISE, ATTITUDE_NOISE, START_BIAS = range(4)
 RATE_WALK, FORCE_WALK = 4, 8
-NO_BIAS = np.zeros(3)
 
 
 @dataclass(frozen=True)
@@ -50,23 +49,44 @@ def turn_back(x: float, y: float, z: float, w: float, a: float, b: float, c: flo
 
 
 @kernel
-def sense(now: Any, before: Any, step: float, gravity: float, seen: Any) -> None:
+def sense(
+    now: Any,
+    before: Any,
+    step: float,
+    gravity: float,
+    key0: int,
+    key1: int,
+    tick: int,
+    sigmas: Any,
+    seen: Any,
+) -> None:
     """Attitude (x, y, z, w), rate and specific force of a frame, from its motion (13,) now and one step before.
 
-    The force is the mean over the step, Δv/h, turned into the frame by the attitude half-way.
+    The force is the mean over the step, Δv/h, turned into the frame by the attitude half-way. `sigmas` are those of
+    attitude, rate and force; a turn by small angles δ is (δ/2, 1), made of length 1.
     """
-    for k in range(4):
-        seen[k] = now[3 + k]
-    dot = 0.0
-    for k in range(3, 7):
-        dot += now[k] * before[k]
-    sign = 1.0 if dot >= 0.0 else -1.0
+    noise = np.empty(9)
+    fill_normal(key0, key1, tick, ATTITUDE_NOISE, 0, noise[:3])
+    fill_normal(key0, key1, tick, RATE_NOISE, 0, noise[3:6])
+    fill_normal(key0, key1, tick, FORCE_NOISE, 0, noise[6:])
+    for k in range(9):
+        noise[k] *= sigmas[k // 3]
     x, y, z, w = now[3], now[4], now[5], now[6]
-    seen[4], seen[5], seen[6] = turn_back(x, y, z, w, now[10], now[11], now[12])
+    i, j, k = 0.5 * noise[0], 0.5 * noise[1], 0.5 * noise[2]
+    scale = 1.0 / np.sqrt(1.0 + i * i + j * j + k * k)
+    seen[0] = (w * i + x + y * k - z * j) * scale
+    seen[1] = (w * j - x * k + y + z * i) * scale
+    seen[2] = (w * k + x * j - y * i + z) * scale
+    seen[3] = (w - x * i - y * j - z * k) * scale
+    p, q, r = turn_back(x, y, z, w, now[10], now[11], now[12])
+    seen[4], seen[5], seen[6] = p + noise[3], q + noise[4], r + noise[5]
+    dot = x * before[3] + y * before[4] + z * before[5] + w * before[6]
+    sign = 1.0 if dot >= 0.0 else -1.0
     x, y, z, w = before[3] + sign * x, before[4] + sign * y, before[5] + sign * z, before[6] + sign * w
     scale = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
     a, b, c = (now[7] - before[7]) / step, (now[8] - before[8]) / step, (now[9] - before[9]) / step + gravity
-    seen[7], seen[8], seen[9] = turn_back(x * scale, y * scale, z * scale, w * scale, a, b, c)
+    a, b, c = turn_back(x * scale, y * scale, z * scale, w * scale, a, b, c)
+    seen[7], seen[8], seen[9] = a + noise[6], b + noise[7], c + noise[8]
 
 
 class ImuSensor(Sensor[ImuReading]):
@@ -75,6 +95,9 @@ class ImuSensor(Sensor[ImuReading]):
     def __init__(self, config: Imu, offset: Pose) -> None:
         self._config = config
         self._offset = offset
+        self._sigmas = np.array([config.attitude_noise, config.gyro_noise, config.accelerometer_noise])
+        walks = (config.gyro_bias, config.gyro_walk, config.accelerometer_bias, config.accelerometer_walk)
+        self._has_bias = any(walks)
         self._covariances = [
             _fixed_covariance(sigma) for sigma in (config.attitude_noise, config.gyro_noise, config.accelerometer_noise)
         ]
@@ -83,25 +106,16 @@ class ImuSensor(Sensor[ImuReading]):
         config, tick, step = self._config, truth.tick, truth.step
         now, before = truth.motion(config.link, self._offset), truth.motion_before(config.link, self._offset)
         seen = np.empty(10)
-        sense(now, before, step, truth.gravity if config.with_gravity else 0.0, seen)
-        turn = rpy_to_quaternion(config.attitude_noise * noise.normal(tick, (3,), ATTITUDE_NOISE))
-        return ImuReading(
-            truth.time,
-            multiply(seen[:4], turn),
-            seen[4:7]
-            + self._bias(noise, tick, step, config.gyro_bias, config.gyro_walk, RATE_WALK)
-            + config.gyro_noise * noise.normal(tick, (3,), RATE_NOISE),
-            seen[7:]
-            + self._bias(noise, tick, step, config.accelerometer_bias, config.accelerometer_walk, FORCE_WALK)
-            + config.accelerometer_noise * noise.normal(tick, (3,), FORCE_NOISE),
-            *self._covariances,
-        )
+        sense(now, before, step, truth.gravity if config.with_gravity else 0.0, *noise.key, tick, self._sigmas, seen)
+        rate, force = seen[4:7], seen[7:]
+        if self._has_bias:
+            rate += self._bias(noise, tick, step, config.gyro_bias, config.gyro_walk, RATE_WALK)
+            force += self._bias(noise, tick, step, config.accelerometer_bias, config.accelerometer_walk, FORCE_WALK)
+        return ImuReading(truth.time, seen[:4], rate, force, *self._covariances)
 
     @staticmethod
     def _bias(noise: Noise, tick: int, step: float, start: float, walk: float, channel: int) -> NDArray[np.float64]:
         """A bias drawn once per run, and its random walk (per √s) since."""
-        if start == 0 and walk == 0:
-            return NO_BIAS
         bias = np.zeros(3)
         if start > 0:
             bias += start * noise.child(f"bias {channel}").normal(0, (3,), START_BIAS)

@@ -12,7 +12,8 @@ from pydantic import Field
 from skerry.core.config import Config, Positive
 from skerry.core.frames import Pose
 from skerry.parts.sensor import Sensor, SensorConfig, Truth
-from skerry.rays import Bundle, Hits
+from skerry.rays import Bundle, Hits, RayView
+from skerry.terrain.materials import NamedMaterial
 
 Reading = TypeVar("Reading", covariant=True)
 
@@ -56,10 +57,12 @@ class RaySensor(Sensor[Reading]):
 
     def __init__(self, config: RaySensorConfig, bundle: Bundle) -> None:
         self.bundle = bundle
+        self.threads = 0  # that large bundles are shared among; 0 for all processors, with the same result
         self.viewer = config.viewer
         self._mount = config
         self._offset = config.offset()
         self._looked: tuple[float, Pose, float] | None = None
+        self.materials: tuple[NamedMaterial, ...] = ()  # that the numbers of the latest hits mean
 
     def place(self, truth: Truth) -> Pose:
         """Where the sensor is in the world."""
@@ -68,8 +71,9 @@ class RaySensor(Sensor[Reading]):
     def look(self, truth: Truth, pose: Pose, far: float, near: float = 0.0) -> Hits:
         """Send the bundle; the hits are the bundle's own and are overwritten by the next look."""
         self._looked = (truth.time, pose, far)
-        hits: Hits = truth.rays.cast(self.bundle, pose, far, near, self._mount.see_self)
-        return hits
+        view: RayView = truth.rays
+        self.materials = view.materials
+        return view.cast(self.bundle, pose, far, near, self._mount.see_self, self.threads)
 
     def shown(self, every: int = 1) -> ShownRays | None:
         """The rays of the latest reading, one in so many; None if there is none."""

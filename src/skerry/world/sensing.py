@@ -10,7 +10,7 @@ from dataclasses import is_dataclass
 from fractions import Fraction
 from functools import cache
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
@@ -22,6 +22,9 @@ from skerry.sensors.ray_sensor import RaySensor
 from skerry.world.instant import Held
 from skerry.world.ray_trail import RayTrail
 from skerry.world.truth import RobotTruth
+
+NEVER: Final = 2**62
+"""A tick that never comes."""
 
 
 @cache
@@ -45,6 +48,9 @@ class MountedSensor(Component):
         self.wanted = False
         self.load = 0.0
         """The time that the latest reading took over the time there is for one; on the wall, for the eye only."""
+        self.next_look = NEVER
+        """The next tick at which the world must come back to it."""
+        self._frequency = float(rate.frequency)
         self._noise = noise
         self._truth = truth
         self._reading: Any = None
@@ -56,7 +62,9 @@ class MountedSensor(Component):
     @property
     def reading(self) -> Any:
         """The latest due reading, measured now if nobody had asked before; None if there is none."""
-        self.wanted = True
+        if not self.wanted:
+            self.wanted = True
+            self.plan(self._truth.tick)
         self.measure_if_due()
         self.finish()
         return self._reading
@@ -77,9 +85,22 @@ class MountedSensor(Component):
             self._trail = RayTrail(self.sensor, self.sensor.viewer)
         return self._trail
 
+    def plan(self, tick: int) -> None:
+        """Work out when the world must come back to it."""
+        self.next_look = self.rate.next_due(tick) if self.wanted or self.sensor.watches else NEVER
+
+    def look(self, tick: int) -> None:
+        """Measure or watch, as it is due, and plan on."""
+        if self.wanted:
+            self.measure_if_due()
+        else:
+            self.watch_if_due()
+        self.plan(tick)
+
     def measure_if_due(self) -> bool:
         """Measure if an instant has become due since the last reading; say whether it did."""
-        self.watch_if_due()
+        if self.sensor.watches:
+            self.watch_if_due()
         due = self.rate.count(self._truth.tick)
         if due == self._measured:
             return False
@@ -111,7 +132,7 @@ class MountedSensor(Component):
     def _measure(self, truth: RobotTruth) -> Any:
         start = perf_counter()
         reading = self.sensor.measure(truth, self._noise)
-        self.load = (perf_counter() - start) * float(self.rate.frequency)
+        self.load = (perf_counter() - start) * self._frequency
         return reading
 
     def _measure_held(self, instant: Held) -> Any:

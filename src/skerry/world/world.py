@@ -111,23 +111,24 @@ class World:
         """Simulate so many steps."""
         if steps < 0:
             raise SkerryError(f"cannot advance by {steps} steps; time does not run backwards")
-        end = self.tick + steps
-        while self.tick < end:
-            self._events.happen(self.tick)
+        tick = self.tick
+        end = tick + steps
+        for sensor in self._sensors:
+            sensor.plan(tick)
+        while tick < end:
+            self._events.happen(tick)
             for mounted in self._controllers:
-                if mounted.rate.is_due(self.tick):
+                if mounted.rate.is_due(tick):
                     mounted.act()
-            until = min([end, *self._due_after(self.tick)])
-            self._step(until - self.tick)
+            self._step(min([end, *self._due_after(tick)]) - tick)
+            tick = self.tick
             self._move_particles()
             for actuator in self._actuators:
                 if actuator.watchdog.bites():
                     actuator.reset()
             for sensor in self._sensors:
-                if sensor.wanted:
-                    sensor.measure_if_due()
-                else:
-                    sensor.watch_if_due()
+                if sensor.next_look <= tick:
+                    sensor.look(tick)
 
     def _due_after(self, tick: int) -> Iterator[int]:
         """The ticks at which something must happen in Python."""
@@ -143,8 +144,7 @@ class World:
             if (deadline := actuator.watchdog.deadline()) is not None:
                 yield max(deadline, tick + 1)
         for sensor in self._sensors:
-            if sensor.wanted or sensor.sensor.watches:
-                yield sensor.rate.next_due(tick)
+            yield sensor.next_look
 
     def _move_particles(self) -> None:
         if self.particles is not None and self._particle_rate is not None and self._particle_rate.is_due(self.tick):

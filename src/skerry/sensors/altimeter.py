@@ -1,0 +1,66 @@
+"""A single-beam altimeter: the first echo from within a cone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Truth
+from skerry.sensors.echoes import sound, time_varied_gain
+from skerry.sensors.sonar import BUCKET_CHANCES, Fan, SonarConfig, SonarSensor
+
+GOLDEN = np.pi * (3.0 - np.sqrt(5.0))  # rad between seeds of a sunflower, which fill a disc evenly
+
+
+@dataclass(frozen=True)
+class AltimeterReading:
+    """An echo, or that there was none."""
+
+    time: float
+    range: float | None  # m
+    intensity: float  # µPa² of the whole cone, after time-varied gain; 0 without an echo
+
+
+class AltimeterSensor(SonarSensor[AltimeterReading]):
+    """Measures how far the nearest thing is within its cone."""
+
+    def measure(self, truth: Truth, noise: Noise) -> AltimeterReading | None:
+        ping = self.ping(truth, noise)
+        if ping is None:
+            return None
+        ranges = self._ranges[~np.isnan(self._ranges)]
+        if not len(ranges):
+            return AltimeterReading(truth.time, None, 0.0)
+        config, first = self.config, float(ranges.min())
+        chances = self.chances(truth, noise, 1, BUCKET_CHANCES)
+        chance = -math.log(chances[0]) if len(chances) else 1.0
+        heard = sound(float(self._intensity.sum(dtype=np.float64)), self._noise, config.speckle, chance)
+        if config.tvg:
+            heard *= time_varied_gain(first, config.tvg_spreading / 10.0, ping.absorption)
+        return AltimeterReading(truth.time, first, float(heard))
+
+
+class Altimeter(SonarConfig):
+    """An altimeter; it looks down. Its cone is as wide as its −3 dB breadth."""
+
+    kind: Literal["altimeter"] = "altimeter"
+    frequency_khz: float = Field(500.0, gt=0, le=10_000, description="of its sound, kHz")
+    beam_breadth_deg: float = Field(6.0, gt=0, lt=180, description="of the cone, from edge to edge")
+    rays_per_beam: int = Field(61, ge=1, le=65536, description="spread evenly over the cone, the first along its axis")
+    tvg_spreading: float = Field(20.0, ge=0, le=100, description="dB per decade of range")
+
+    def build(self) -> AltimeterSensor:
+        half = np.radians(self.beam_breadth_3db) / 2
+        number = np.arange(self.rays_per_beam)
+        off_axis = np.arccos(1.0 - number / max(self.rays_per_beam - 1, 1) * (1.0 - np.cos(half)))
+        around = number * GOLDEN
+        out = np.stack([np.cos(around), np.sin(around), np.zeros(len(number))], axis=-1)
+        down = np.array([0.0, 0.0, -1.0])
+        directions = np.cos(off_axis)[:, None] * down + np.sin(off_axis)[:, None] * out
+        share = 2.0 * np.pi * (1.0 - np.cos(half)) / self.rays_per_beam
+        return AltimeterSensor(self, Fan(directions, out, off_axis, np.full(len(number), share), 0.0))

@@ -1,0 +1,72 @@
+"""A forward-looking sonar: many beams ahead, as an image of range by beam and as points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from skerry.core.config import Positive
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Truth
+from skerry.sensors.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, SonarCloud, ahead
+
+MOST = 1 << 24  # rays, and values of an image
+
+
+@dataclass(frozen=True, eq=False)
+class FlsReading:
+    """An image and the points that were hit."""
+
+    time: float
+    bin_size: float  # m
+    azimuths: NDArray[np.float64]  # (beams,), rad to the left, from the left-most beam on
+    image: Singles  # (beams, bins), µPa² after time-varied gain
+    levels: Bytes  # (beams, bins), as amplitudes
+    cloud: SonarCloud
+
+
+class FlsSensor(BucketSonar[FlsReading]):
+    """Looks ahead."""
+
+    def __init__(self, config: Fls, fan: Fan, azimuths: NDArray[np.float64]) -> None:
+        super().__init__(config, fan, config.beams, config.bins)
+        self._azimuths = azimuths
+        self._azimuths.setflags(write=False)
+
+    def measure(self, truth: Truth, noise: Noise) -> FlsReading | None:
+        ping = self.ping(truth, noise)
+        if ping is None:
+            return None
+        image, levels = self.fill(truth, noise, ping)
+        cloud = self.cloud(truth, noise, ping)
+        return FlsReading(truth.time, self.bucket_size, self._azimuths, image, levels, cloud)
+
+
+class Fls(BucketConfig):
+    """A forward-looking sonar."""
+
+    kind: Literal["fls"] = "fls"
+    frequency_khz: float = Field(750.0, gt=0, le=10_000, description="of its sound, kHz")
+    beam_breadth_deg: float = Field(20.0, gt=0, le=180, description="of each beam, from its upper to its lower edge")
+    tilt_deg: float = Field(0.0, ge=-90, le=90, description="from level down to the beams' upper edge")
+    fov_deg: float = Field(120.0, gt=0, le=360, description="from the left-most beam to the right-most")
+    beams: int = Field(256, ge=2, le=4096, description="from left to right")
+    rays_per_beam: int = Field(128, ge=2, le=65536, description="spread evenly from a beam's upper edge to its lower")
+    bins: int = Field(512, ge=1, le=100_000, description="of range in each beam")
+    max_range: Positive = Field(40.0, description="m")
+
+    @model_validator(mode="after")
+    def _fit_memory(self) -> Fls:
+        for name, each in (("rays_per_beam", self.rays_per_beam), ("bins", self.bins)):
+            if self.beams * each > MOST:
+                raise ValueError(f"`beams` × `{name}` ({self.beams * each}) must not be more than {MOST}")
+        return self
+
+    def build(self) -> FlsSensor:
+        fov, breadth, tilt = np.radians([self.fov_deg, self.beam_breadth_deg, self.tilt_deg])
+        right = np.linspace(-fov / 2, fov / 2, self.beams)
+        return FlsSensor(self, ahead(right, fov / self.beams, breadth, self.rays_per_beam, tilt), -right)

@@ -1,0 +1,554 @@
+"""A lidar: ranges by light in air, as a cloud of points or, from a planar scanner, as a row of ranges.
+
+A scan is taken at one instant, with all beams from the sensor's pose of then: there is no distortion by motion. A beam
+of which a surface of reflectance ρ is met at the angle θ from its normal and at the range r returns the power ρ cos θ /
+r², up to a constant of the device (Wagner 2010, ISPRS J. Photogramm. 65, 505, for a diffuse surface larger than the
+beam). It is seen if this is at least 0.1 / R², where R is the range at which the device sees 10 %. Intensity is the
+power freed of the range, as devices calibrate it: the scale × ρ cos θ.
+
+The water's surface is a mirror with the slopes of Cox and Munk (1954, J. Opt. Soc. Am. 44, 838): they are normal, with
+the mean square s² = 0.003 + 0.00512 U, U being the wind's speed in m/s. Facets that face the beam send back (Barrick
+1968, IEEE Trans. Antennas Propag. 16, 449) the cross section per area σ = F s⁻² cos⁻⁴θ exp(−tan²θ / s²), where a
+diffuse surface has 4 ρ cos²θ. So in the place of ρ cos θ stands F / (4 s² cos⁵θ) · exp(−tan²θ / s²). What enters the
+water is lost: infrared light does not come back from below. θ is the angle from the normal of the waves that the patch
+around the sensor has; beyond it, and without waves, the water is level.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator, model_validator
+
+from skerry.core.config import NonNegative, Positive
+from skerry.core.errors import did_you_mean
+from skerry.core.frames import Pose
+from skerry.core.kernels import kernel
+from skerry.core.noise import Noise, quantile
+from skerry.parts.sensor import Truth
+from skerry.rays import Bundle
+from skerry.rays.surface import HIGH, LOW, SurfacePatch, surface_hit, surface_slope
+from skerry.sensors.lidar_patterns import (
+    PATTERNS,
+    Floats,
+    Pattern,
+    Planar,
+    Reach,
+    Rosette,
+    Spinning,
+    azimuths,
+    spinning_directions,
+)
+from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig, Reading
+
+Singles = NDArray[np.float32]
+
+FRESNEL: Final = 0.02
+"""Reflectance of water met head on, ((n − 1)/(n + 1))², n = 1.33 at 0.9 µm (Hale, Querry 1973, Appl. Opt. 12, 555)."""
+SPACING: Final = 0.5
+"""Metres between the places where waves are asked for their height."""
+MOST_RAYS: Final = 4_000_000
+
+
+# ------------------------------------------------------------------------------------------------ readings
+
+
+@dataclass(frozen=True, eq=False)
+class LidarReading:
+    """A scan: its returns as points, and all of its beams as an organised image."""
+
+    time: float
+    points: Singles  # (n, 3), m, in the sensor's frame; real returns only
+    intensity: Singles  # (n,)
+    ring: NDArray[np.uint16]  # (n,), the channel, from the lowest up; of a rosette, the line
+    offset: Singles  # (n,), s after the scan's beginning at which the device would have sent the beam
+    ranges: Singles  # (channels, columns), m; NaN where nothing came back
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarReading:
+    """A planar scan, counter-clockwise about z; angles in rad from x."""
+
+    time: float
+    angle_min: float
+    angle_increment: float
+    time_increment: float  # s
+    range_min: float  # m
+    range_max: float
+    ranges: Singles  # (n,), m; infinite where nothing came back
+    intensity: Singles  # (n,); 0 where nothing came back
+    points: Singles  # (returns, 3), m, in the sensor's frame
+
+
+# ------------------------------------------------------------------------------------------------ kernels
+
+
+@kernel
+def meet_level(directions: Any, down: Any, height: float, ranges: Any, cosines: Any) -> None:
+    """Where rays meet a level surface this far below them; `down` is the world's −z in the sensor's frame."""
+    x, y, z = np.float32(down[0]), np.float32(down[1]), np.float32(down[2])
+    h, nothing = np.float32(height), np.float32(np.inf)
+    for k in range(ranges.size):
+        c = x * directions[0, k] + y * directions[1, k] + z * directions[2, k]
+        cosines[k] = c
+        ranges[k] = h / c if c > 0.0 else nothing
+
+
+@kernel
+def meet_waves(
+    numbers: Any,
+    heights: Any,
+    directions: Any,
+    turn: Any,
+    origin: Any,
+    distance: Any,
+    farthest: float,
+    grazing: float,
+    ranges: Any,
+    cosines: Any,
+) -> None:
+    """Where rays meet a patch of waves, as far as it matters: before they hit anything, or steeply.
+
+    Rays whose cosine with the vertical is below `grazing` are too flat for the water to send anything back.
+    """
+    ox, oy, oz = origin[0], origin[1], origin[2]
+    for k in range(ranges.size):
+        ranges[k], cosines[k] = np.inf, 0.0
+        x, y, z = directions[0, k], directions[1, k], directions[2, k]
+        dz = turn[2, 0] * x + turn[2, 1] * y + turn[2, 2] * z
+        end = oz + min(distance[k], farthest) * dz
+        if -dz < grazing and distance[k] == np.inf:
+            continue
+        if oz > numbers[HIGH] and end > numbers[HIGH]:
+            continue
+        if -dz < grazing and end < numbers[LOW]:
+            ranges[k] = 0.0  # it went into the water somewhere, and what lies below is not seen
+            continue
+        dx = turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z
+        dy = turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z
+        r = surface_hit(numbers, heights, ox, oy, oz, dx, dy, dz, min(distance[k], farthest))
+        if r < np.inf:
+            sx, sy = surface_slope(numbers, heights, ox + r * dx, oy + r * dy)
+            ranges[k] = r
+            cosines[k] = (sx * dx + sy * dy - dz) / np.sqrt(1.0 + sx * sx + sy * sy)
+
+
+@kernel
+def find_returns(
+    directions: Any,
+    turn: Any,
+    distance: Any,
+    normal: Any,
+    material: Any,
+    reflectance: Any,
+    water: Any,
+    water_cosine: Any,
+    nearest: float,
+    farthest: float,
+    threshold: float,
+    slope_variance: float,
+    power: Any,
+    places: Any,
+    found: Any,
+    strength: Any,
+) -> int:
+    """Which rays (3, n) come back, and how strong: their places, ranges and ρ cos θ; returns their number.
+
+    `turn` (3, 3) leads from the sensor's frame into the world, where normals are. `distance` becomes the return's,
+    infinite where there is none. Short loops, each of one kind of work, so that the compiler makes vectors of them.
+    """
+    one = np.float32
+    near, far, least, nothing, zero = one(nearest), one(farthest), one(threshold), one(np.inf), one(0.0)
+    r00, r01, r02 = one(turn[0, 0]), one(turn[0, 1]), one(turn[0, 2])
+    r10, r11, r12 = one(turn[1, 0]), one(turn[1, 1]), one(turn[1, 2])
+    r20, r21, r22 = one(turn[2, 0]), one(turn[2, 1]), one(turn[2, 2])
+    dx, dy, dz, nx, ny, nz = directions[0], directions[1], directions[2], normal[0], normal[1], normal[2]
+    for k in range(power.size):
+        a, b, c = nx[k], ny[k], nz[k]
+        power[k] = -(
+            (r00 * a + r10 * b + r20 * c) * dx[k]
+            + (r01 * a + r11 * b + r21 * c) * dy[k]
+            + (r02 * a + r12 * b + r22 * c) * dz[k]
+        )
+    for k in range(power.size):
+        r = distance[k]
+        p = reflectance[np.uint32(max(material[k], 0))] * power[k]
+        power[k] = p if (r >= near) & (r <= far) & (r <= water[k]) & (p >= least * r * r) else zero
+
+    s2 = one(slope_variance)
+    mirror = one(FRESNEL / (4.0 * slope_variance))
+    steepest = one(1.0 / np.sqrt(1.0 + 40.0 * slope_variance))  # beyond, the exponential is below 1e-17
+    wet = np.uint64(0)
+    for k in range(np.uint64(power.size)):
+        if water[k] < distance[k]:
+            distance[k] = nothing
+            if water_cosine[k] > steepest:
+                places[wet] = k
+                wet += np.uint64(1)
+    for i in range(wet):
+        k = places[i]
+        r, c = water[k], water_cosine[k]
+        p = mirror / (c * c * c * c * c) * np.exp((one(1.0) - one(1.0) / (c * c)) / s2)
+        power[k] = p if (r >= near) & (r <= far) & (p >= least * r * r) else zero
+        distance[k] = r
+
+    count = np.uint64(0)
+    for k in range(np.uint64(power.size)):
+        if power[k] > zero:
+            places[count] = k
+            found[count] = distance[k]
+            strength[count] = power[k]
+            count += np.uint64(1)
+        else:
+            distance[k] = nothing
+    return int(count)
+
+
+@kernel
+def place_returns(
+    directions: Any,
+    places: Any,
+    found: Any,
+    columns: int,
+    period: float,
+    points: Any,
+    ring: Any,
+    offset: Any,
+    ranges: Any,
+) -> None:
+    """Write what came back as points, and into the image of ranges; places rise."""
+    step = np.float32(period)
+    dx, dy, dz = directions[0], directions[1], directions[2]
+    channel, first = 0, 0
+    for i in range(places.size):
+        k, r = np.uint32(places[i]), found[i]
+        while k >= first + columns:
+            channel, first = channel + 1, first + columns
+        points[i, 0], points[i, 1], points[i, 2] = r * dx[k], r * dy[k], r * dz[k]
+        ring[i] = channel
+        offset[i] = np.float32(k - first) * step
+        ranges[k] = r
+
+
+@kernel
+def add_noise(draws: Any, quantiles: Any, sigma: float, ranges: Any) -> None:
+    """Add normal noise to ranges, three for each uniform draw: its leading 48 bits are three places in a table."""
+    one, zero = np.float32(sigma), np.float32(0.0)
+    for i in range(draws.size):
+        bits = np.uint64(draws[i] * 2.0**48)
+        for k in range(3 * i, min(3 * i + 3, ranges.size)):
+            ranges[k] = max(ranges[k] + one * quantiles[bits & np.uint64(0xFFFF)], zero)
+            bits >>= np.uint64(16)
+
+
+@cache
+def normal_table() -> Singles:
+    """Normal quantiles of 65 536 equal parts of probability: 4.3 σ at the most, and a variance of 1 to 1e-4.
+
+    A scan has some hundred thousand ranges, and a draw of its own for each would take a quarter of the time of all.
+    """
+    return np.array([quantile((i + 0.5) / 65536) for i in range(65536)], np.float32)
+
+
+# ------------------------------------------------------------------------------------------------ sensors
+
+
+@dataclass(eq=False)
+class Memory:
+    """What a scan is worked out in."""
+
+    water: Singles  # (n,), m to the water along each ray
+    water_cosines: Singles  # (n,), of its angle from the water's normal
+    power: Singles  # (n,), ρ cos θ of each ray; 0 where nothing comes back
+    places: NDArray[np.int32]  # of those that do
+    found: Singles
+    strength: Singles
+
+
+def water_range(
+    truth: Truth, directions: Singles, pose: Pose, distance: Singles, far: float, slope_variance: float, memory: Memory
+) -> None:
+    """Where rays (3, n) meet the water: the waves around the sensor, or the level of still water."""
+    if truth.water.waves is None:
+        level = float(truth.surface_height(pose.position[None])[0])
+        meet_level(directions, -pose.rotation[2], pose.position[2] - level, memory.water, memory.water_cosines)
+        return
+    patch = SurfacePatch.around(truth.surface_height, pose.position, SPACING)
+    east, north = (float(np.abs(np.diff(patch.heights, axis=axis)).max()) / SPACING for axis in (1, 0))
+    # exp(−20) = 2e-9: where even the steepest wave does not face the ray nearer than that, nothing comes back
+    flattest = math.atan(math.sqrt(20.0 * slope_variance)) + math.atan(math.hypot(east, north))
+    meet_waves(
+        patch.numbers,
+        patch.heights,
+        directions,
+        pose.rotation,
+        pose.position,
+        distance,
+        far,
+        math.cos(min(flattest, math.pi / 2)),
+        memory.water,
+        memory.water_cosines,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Returns:
+    """What came back of a scan, in arrays of its own: the rays' places in the bundle, ranges and intensities."""
+
+    places: NDArray[np.int32]
+    ranges: Singles
+    intensity: Singles
+
+
+class Scanner(RaySensor[Reading]):
+    """Looks, and finds what comes back."""
+
+    def __init__(self, config: Lidar, bundle: Bundle) -> None:
+        super().__init__(config, bundle)
+        self._config = config
+        self._reach = config.reach()
+        rays = len(bundle)
+        water, cosines, power, found, strength = (np.empty(rays, np.float32) for _ in range(5))
+        self._memory = Memory(water, cosines, power, np.empty(rays, np.int32), found, strength)
+        self._reflectance: tuple[object, Singles] = (None, np.zeros(1, np.float32))
+
+    def returns(self, truth: Truth, noise: Noise) -> Returns | None:
+        """What comes back, noise and all; None under water."""
+        config, memory, reach, bundle = self._config, self._memory, self._reach, self.bundle
+        pose = self.place(truth)
+        if pose.position[2] < truth.surface_height(pose.position[None])[0]:
+            return None
+        hits = self.look(truth, pose, reach.most)
+        slope_variance = 0.003 + 0.00512 * config.wind_speed
+        water_range(truth, bundle.directions, pose, hits.distance, reach.most, slope_variance, memory)
+        count = find_returns(
+            bundle.directions,
+            pose.rotation,
+            hits.distance,
+            hits.normal,
+            hits.material,
+            self._reflectances(truth),
+            memory.water,
+            memory.water_cosines,
+            reach.least,
+            reach.most,
+            0.1 / reach.dark**2,
+            slope_variance,
+            memory.power,
+            memory.places,
+            memory.found,
+            memory.strength,
+        )
+        places, ranges = memory.places[:count].copy(), memory.found[:count].copy()
+        intensity = memory.strength[:count] * np.float32(config.intensity_scale)
+        if config.dropout > 0:
+            kept = noise.uniform(truth.tick, (count,)) >= config.dropout
+            hits.distance[places[~kept]] = np.inf
+            places, ranges, intensity = places[kept], ranges[kept], intensity[kept]
+        if reach.noise > 0:
+            draws = noise.uniform(truth.tick, (-(-len(ranges) // 3),), channel=1)
+            add_noise(draws, normal_table(), reach.noise, ranges)
+        return Returns(places, ranges, intensity)
+
+    def _reflectances(self, truth: Truth) -> Singles:
+        materials = truth.rays.materials
+        if self._reflectance[0] is not materials:
+            values = np.array([material.material.reflectance for material in materials] or [0.0], np.float32)
+            self._reflectance = (materials, values)
+        return self._reflectance[1]
+
+
+class LidarSensor(Scanner[LidarReading]):
+    """Measures a cloud of points."""
+
+    heavy = True
+
+    def __init__(self, config: Lidar, bundle: Bundle, channels: int, period: float) -> None:
+        super().__init__(config, bundle)
+        self._shape = (channels, len(bundle) // channels)
+        self._period = period  # s from column to column
+
+    def measure(self, truth: Truth, noise: Noise) -> LidarReading | None:
+        found = self.returns(truth, noise)
+        if found is None:
+            return None
+        count = len(found.places)
+        points, offset = np.empty((count, 3), np.float32), np.empty(count, np.float32)
+        ring, ranges = np.empty(count, np.uint16), np.full(self._shape, np.nan, np.float32)
+        place_returns(
+            self.bundle.directions,
+            found.places,
+            found.ranges,
+            self._shape[1],
+            self._period,
+            points,
+            ring,
+            offset,
+            ranges.reshape(-1),
+        )
+        return LidarReading(truth.time, points, found.intensity, ring, offset, ranges)
+
+
+class RosetteSensor(LidarSensor):
+    """Measures a cloud of points with beams that are others in every scan; they depend on the tick alone."""
+
+    def __init__(self, config: Lidar, pattern: Rosette) -> None:
+        super().__init__(
+            config, self._bundle(config, pattern, 0.0), pattern.lines, pattern.lines / pattern.points_per_second
+        )
+        self._pattern = pattern
+
+    def measure(self, truth: Truth, noise: Noise) -> LidarReading | None:
+        self.bundle = self._bundle(self._config, self._pattern, truth.tick * truth.step)
+        return super().measure(truth, noise)
+
+    @staticmethod
+    def _bundle(config: Lidar, pattern: Rosette, time: float) -> Bundle:
+        return Bundle(pattern.directions(time, float(config.frequency)).reshape(-1, 3))
+
+
+class PlanarSensor(Scanner[PlanarReading]):
+    """Measures a row of ranges."""
+
+    def __init__(self, config: Lidar, bundle: Bundle, azimuth: Floats, period: float) -> None:
+        super().__init__(config, bundle)
+        self._first = float(azimuth[0])
+        self._step = float(azimuth[1] - azimuth[0]) if len(azimuth) > 1 else 0.0
+        self._period = period
+
+    def measure(self, truth: Truth, noise: Noise) -> PlanarReading | None:
+        found = self.returns(truth, noise)
+        if found is None:
+            return None
+        ranges, intensity = np.full(len(self.bundle), np.inf, np.float32), np.zeros(len(self.bundle), np.float32)
+        ranges[found.places] = found.ranges
+        intensity[found.places] = found.intensity
+        points = self.bundle.directions.T[found.places] * found.ranges[:, None]
+        return PlanarReading(
+            truth.time,
+            self._first,
+            self._step,
+            self._period,
+            self._reach.least,
+            self._reach.most,
+            ranges,
+            intensity,
+            points,
+        )
+
+
+# ------------------------------------------------------------------------------------------------ settings
+
+BEAMS: Final = ("channels", "lowest_deg", "highest_deg", "columns", "resolution_deg", "fov_deg")
+"""Settings that change the beams; not all patterns have all of them."""
+
+
+class Lidar(RaySensorConfig):
+    """A lidar of a known pattern, with changes."""
+
+    kind: Literal["lidar"] = "lidar"
+    pattern: str = Field(description="the device, or `planar`")
+    min_range: NonNegative | None = Field(None, description="m; what is nearer gives no return")
+    max_range: Positive | None = Field(None, description="m")
+    dark_range: Positive | None = Field(
+        None, description="m at which a surface of 10 % reflectance, met head on, is only just seen"
+    )
+    channels: int | None = Field(None, ge=1, le=65535, description="spread evenly over the elevations")
+    lowest_deg: float | None = Field(None, ge=-90, le=90, description="elevation of the lowest channel")
+    highest_deg: float | None = Field(None, ge=-90, le=90, description="elevation of the highest channel")
+    columns: int | None = Field(None, ge=1, description="beams of a channel in a scan")
+    resolution_deg: float | None = Field(None, gt=0, le=360, description="from column to column, instead of `columns`")
+    fov_deg: float | None = Field(None, gt=0, le=360, description="horizontal, about the sensor's x axis")
+    noise: NonNegative | None = Field(None, description="standard deviation of a range, m")
+    dropout: float = Field(0.0, ge=0, le=1, description="share of the returns that is lost by chance")
+    intensity_scale: Positive = Field(255.0, description="intensity of a white diffuse surface that is met head on")
+    wind_speed: NonNegative = Field(5.0, description="m/s; the wind that roughens the water, for its returns")
+
+    @field_validator("pattern")
+    @classmethod
+    def _is_known(cls, value: str) -> str:
+        if value not in PATTERNS:
+            raise ValueError(f"there is no lidar pattern {value!r}; {did_you_mean(value, PATTERNS)}")
+        return value
+
+    @model_validator(mode="after")
+    def _fit(self) -> Lidar:
+        pattern, reach = PATTERNS[self.pattern], self.reach()
+        if reach.least >= reach.most:
+            raise ValueError(f"the least range, {reach.least:g} m, must be below the greatest, {reach.most:g} m")
+        refused = {Rosette: BEAMS, Planar: BEAMS[:3]}.get(type(pattern), ())
+        given = [name for name in refused if getattr(self, name) is not None]
+        if given:
+            raise ValueError(f"the pattern {self.pattern} takes no {', '.join(f'`{name}`' for name in given)}")
+        if self.columns is not None and self.resolution_deg is not None:
+            raise ValueError("give `columns` or `resolution_deg`, not both")
+        if isinstance(pattern, Spinning):
+            low, high = self._elevations_deg(pattern)
+            if low > high:
+                raise ValueError(f"the lowest channel, at {low:g}°, must not be above the highest, at {high:g}°")
+        rays = self._rays(pattern)
+        if rays > MOST_RAYS:
+            raise ValueError(f"a scan would have {rays} beams; at most {MOST_RAYS} are possible")
+        return self
+
+    def reach(self) -> Reach:
+        """How far it sees."""
+        usual = PATTERNS[self.pattern].reach
+        return Reach(
+            usual.least if self.min_range is None else self.min_range,
+            usual.most if self.max_range is None else self.max_range,
+            usual.dark if self.dark_range is None else self.dark_range,
+            usual.noise if self.noise is None else self.noise,
+        )
+
+    def build(self) -> LidarSensor | PlanarSensor:
+        pattern = PATTERNS[self.pattern]
+        if isinstance(pattern, Rosette):
+            return RosetteSensor(self, pattern)
+        assert isinstance(pattern, Spinning)
+        azimuth = azimuths(self._fov_deg(pattern), self._columns(pattern))
+        elevations, offsets = self._beams(pattern)
+        bundle = Bundle(spinning_directions(elevations, offsets, azimuth))
+        step = float(azimuth[1] - azimuth[0]) if len(azimuth) > 1 else 0.0
+        period = step / (2 * math.pi) / pattern.turns_at(float(self.frequency))
+        if isinstance(pattern, Planar):
+            return PlanarSensor(self, bundle, azimuth, period)
+        return LidarSensor(self, bundle, len(elevations), period)
+
+    def _fov_deg(self, pattern: Spinning) -> float:
+        return pattern.fov_deg if self.fov_deg is None else self.fov_deg
+
+    def _columns(self, pattern: Spinning) -> int:
+        if self.columns is not None:
+            return self.columns
+        fov = self._fov_deg(pattern)
+        usual = pattern.fov_deg
+        full = pattern.columns_at(float(self.frequency))
+        step = self.resolution_deg or (usual / full if usual == 360.0 else usual / (full - 1))
+        return max(1, round(fov / step) + (0 if fov == 360.0 else 1))
+
+    def _elevations_deg(self, pattern: Spinning) -> tuple[float, float]:
+        low = pattern.elevations_deg[0] if self.lowest_deg is None else self.lowest_deg
+        high = pattern.elevations_deg[-1] if self.highest_deg is None else self.highest_deg
+        return low, high
+
+    def _beams(self, pattern: Spinning) -> tuple[Floats, Floats]:
+        """Elevations and azimuth offsets of the channels: the device's, or even ones without offsets."""
+        if self.channels is None and self.lowest_deg is None and self.highest_deg is None:
+            elevations = np.array(pattern.elevations_deg)
+            return elevations, np.array(pattern.offsets_deg or np.zeros(len(elevations)))
+        count = len(pattern.elevations_deg) if self.channels is None else self.channels
+        low, high = self._elevations_deg(pattern)
+        elevations = np.linspace(low, high, count) if count > 1 else np.array([0.5 * (low + high)])
+        return elevations, np.zeros(count)
+
+    def _rays(self, pattern: Pattern) -> int:
+        if isinstance(pattern, Rosette):
+            return pattern.lines * pattern.points_of_line(float(self.frequency))
+        assert isinstance(pattern, Spinning)
+        return self._columns(pattern) * (self.channels or len(pattern.elevations_deg))

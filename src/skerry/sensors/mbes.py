@@ -1,0 +1,41 @@
+"""A multibeam echo sounder: a fan of rays across the track, and the points that they hit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Truth
+from skerry.sensors.sonar import SonarCloud, SonarConfig, SonarSensor, across
+
+
+@dataclass(frozen=True, eq=False)
+class MbesReading:
+    """A swath, from port to starboard."""
+
+    time: float
+    cloud: SonarCloud
+
+
+class MbesSensor(SonarSensor[MbesReading]):
+    """Measures a swath."""
+
+    def measure(self, truth: Truth, noise: Noise) -> MbesReading | None:
+        ping = self.ping(truth, noise)
+        return None if ping is None else MbesReading(truth.time, self.cloud(truth, noise, ping))
+
+
+class Mbes(SonarConfig):
+    """A multibeam echo sounder; it looks down."""
+
+    kind: Literal["mbes"] = "mbes"
+    thickness_deg: float = Field(1.0, gt=0, le=90, description="of the fan, along the track")
+    tvg_spreading: float = Field(20.0, ge=0, le=100, description="dB per decade of range")
+
+    def build(self) -> MbesSensor:
+        breadth, thickness = np.radians([self.beam_breadth_deg, self.thickness_deg])
+        return MbesSensor(self, across(breadth, self.rays_per_beam, 0.0, thickness))

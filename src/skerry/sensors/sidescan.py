@@ -1,0 +1,81 @@
+"""A side-scan sonar: two beams to port and starboard, their echoes in buckets of range."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from skerry.core.frames import Pose
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Truth
+from skerry.sensors.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, across
+
+ANGLE_CODES: Final = 20860.0
+"""Of a radian: (π + a) · 20860 is 0 to 65534 for a from −π to 0, as SMaRC's side-scan messages carry angles."""
+
+
+@dataclass(frozen=True, eq=False)
+class SidescanReading:
+    """A ping; the first bucket of each side is the nearest."""
+
+    time: float
+    pose: Pose  # of the sonar in the world
+    bucket_size: float  # m
+    port: Singles  # (buckets,), µPa² after time-varied gain
+    starboard: Singles
+    port_levels: Bytes  # (buckets,), as amplitudes
+    starboard_levels: Bytes
+    port_angles: NDArray[np.uint16] | None  # (buckets,), (π + a) · 20860, a level 0 and down −π/2; 0 without an echo
+    starboard_angles: NDArray[np.uint16] | None
+
+
+class SidescanSensor(BucketSonar[SidescanReading]):
+    """Listens to both sides."""
+
+    def measure(self, truth: Truth, noise: Noise) -> SidescanReading | None:
+        ping = self.ping(truth, noise)
+        if ping is None:
+            return None
+        sides, levels = self.fill(truth, noise, ping)
+        angles = self.codes() if len(self._codes) else (None, None)
+        return SidescanReading(truth.time, ping.pose, self.bucket_size, *sides, *levels, *angles)
+
+
+class Sidescan(BucketConfig):
+    """A side-scan sonar."""
+
+    kind: Literal["sidescan"] = "sidescan"
+    frequency_khz: float = Field(450.0, gt=0, le=10_000, description="of its sound, kHz")
+    beam_breadth_deg: float = Field(50.0, gt=0, le=360, description="of each side, from its upper to its lower edge")
+    tilt_deg: float = Field(20.0, ge=0, le=90, description="from level down to each beam's upper edge")
+    thickness_deg: float = Field(0.5, gt=0, le=90, description="of each beam, along the track")
+    buckets: int = Field(1000, ge=1, le=100_000, description="of range on each side")
+    interferometric: bool = Field(False, description="report the angle too from which each bucket's echoes came")
+
+    @model_validator(mode="after")
+    def _fit_beams(self) -> Sidescan:
+        if self.tilt_deg + self.beam_breadth_deg > 180.0:
+            raise ValueError(
+                f"`tilt_deg` and `beam_breadth_deg` together ({self.tilt_deg + self.beam_breadth_deg:g}°) "
+                "must not be more than 180°, which is level on the other side"
+            )
+        return self
+
+    def build(self) -> SidescanSensor:
+        tilt, breadth, thickness = np.radians([self.tilt_deg, self.beam_breadth_deg, self.thickness_deg])
+        middle = np.pi / 2 - tilt - breadth / 2
+        sides = [across(breadth, self.rays_per_beam, side * middle, thickness) for side in (-1.0, 1.0)]
+        both = Fan(
+            np.concatenate([side.directions for side in sides]),
+            np.concatenate([side.tangents for side in sides]),
+            np.concatenate([side.off_axis for side in sides]),
+            np.concatenate([side.solid_angle for side in sides]),
+            sides[0].half_step,
+        )
+        down = tilt + np.linspace(0.0, breadth, self.rays_per_beam)
+        codes = np.rint((np.pi - np.concatenate([down, down[::-1]])) * ANGLE_CODES) if self.interferometric else None
+        return SidescanSensor(self, both, 2, self.buckets, codes)

@@ -1,0 +1,375 @@
+"""What all sonars share: the description of their beams, the sonar equation, and what becomes of echoes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import Field, model_validator
+
+from skerry.core.config import NonNegative, Positive
+from skerry.core.frames import Pose
+from skerry.core.noise import Noise
+from skerry.parts.sensor import Truth
+from skerry.rays import Bundle, Hits
+from skerry.sensors.echoes import collect, finish, gather, mirror, receive, time_varied_gains
+from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig
+from skerry.terrain.materials import NamedMaterial
+
+Singles = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
+Reading = TypeVar("Reading", covariant=True)
+
+HEAVY = 8192  # rays, which take a millisecond or two
+BUCKET_CHANCES = 0  # channels of a sonar's noise
+RAY_CHANCES = 1
+RANGE_ERRORS = 2
+NEPER = np.log(10.0) / 10.0  # of a dB of power
+
+# ------------------------------------------------------------------------------------------------ settings
+
+
+class SonarConfig(RaySensorConfig):
+    """What every sonar is described by."""
+
+    frequency_khz: float = Field(400.0, gt=0, le=10_000, description="of its sound, kHz")
+    source_level_db: float = Field(220.0, ge=0, le=260, description="dB re 1 µPa at 1 m, on the beam's axis")
+    beam_breadth_deg: float = Field(90.0, gt=0, le=360, description="from one edge of a beam to the other")
+    beam_breadth_3db_deg: Positive | None = Field(
+        None, description="between the angles whose echoes are half as strong as on the axis; the breadth if left out"
+    )
+    rays_per_beam: int = Field(256, ge=2, le=65536, description="spread evenly from edge to edge")
+    min_range: NonNegative = Field(0.1, description="m; what is nearer gives no echo")
+    max_range: Positive = Field(100.0, description="m")
+    gain: float = Field(1.0, ge=0, le=1e9, description="factor on bytes, as on a sonar's own knob")
+    tvg: bool = Field(True, description="let the gain grow with range, `tvg_spreading` log r + 2 α r")
+    tvg_spreading: float = Field(
+        30.0,
+        ge=0,
+        le=100,
+        description="dB per decade of range; 40 undoes spreading, with 30 or 20 a seabed is even",
+    )
+    full_scale_db: float = Field(
+        -50.0, ge=-200, le=200, description="level over the source level that fills a byte at a gain of 1, dB"
+    )
+    speckle: bool = Field(True, description="let intensities be exponential, as of many small echoes that interfere")
+    noise_level_db: float | None = Field(40.0, ge=-200, le=200, description="in a bucket, dB re 1 µPa; null for none")
+    range_noise: NonNegative = Field(0.0, description="standard deviation of each ray's range, m")
+
+    @model_validator(mode="after")
+    def _fit(self) -> SonarConfig:
+        if self.beam_breadth_3db > self.beam_breadth_deg:
+            raise ValueError(
+                f"`beam_breadth_3db_deg` ({self.beam_breadth_3db_deg:g}°) must not be wider than "
+                f"`beam_breadth_deg` ({self.beam_breadth_deg:g}°), the whole beam"
+            )
+        if self.min_range >= self.max_range:
+            raise ValueError(f"`min_range` ({self.min_range:g} m) must be less than `max_range` ({self.max_range:g} m)")
+        return self
+
+    @property
+    def beam_breadth_3db(self) -> float:
+        """Degrees."""
+        return self.beam_breadth_deg if self.beam_breadth_3db_deg is None else self.beam_breadth_3db_deg
+
+
+class BucketConfig(SonarConfig):
+    """A sonar that reports echoes in buckets of range."""
+
+    multipath_db: float | None = Field(
+        None, ge=0, description="loss at the surface, of echoes that go one way by it; null for no such echoes"
+    )
+
+
+# ------------------------------------------------------------------------------------------------ beams
+
+
+@dataclass(frozen=True, eq=False)
+class Fan:
+    """Rays with what they stand for; shapes are (n, …) or (beams, rays, …)."""
+
+    directions: NDArray[np.float64]  # (…, 3), in the sensor's frame
+    tangents: NDArray[np.float64]  # (…, 3), of length 1: towards the next ray of the beam
+    off_axis: NDArray[np.float64]  # (…), rad from the middle of the beam
+    solid_angle: NDArray[np.float64]  # (…), sr that the ray stands for
+    half_step: float  # rad to the border with the next ray
+
+
+def pattern(off_axis: ArrayLike, breadth_3db: float) -> NDArray[np.float64]:
+    """How much of an echo is left off the axis, out and back together: a Gaussian, ½ at half the −3 dB breadth."""
+    return np.exp2(-((2.0 * np.asarray(off_axis, np.float64) / breadth_3db) ** 2))
+
+
+def across(breadth: float, rays: int, middle: float, thickness: float) -> Fan:
+    """A fan across the track: 0 is straight down, port before starboard, its middle so far to starboard; all rad."""
+    angle = np.linspace(-breadth / 2, breadth / 2, rays)
+    turn = angle + middle
+    none = np.zeros(rays)
+    return Fan(
+        np.stack([none, -np.sin(turn), -np.cos(turn)], axis=-1),
+        np.stack([none, -np.cos(turn), np.sin(turn)], axis=-1),
+        angle,
+        np.full(rays, breadth / rays * 2.0 * np.sin(thickness / 2)),
+        breadth / (rays - 1) / 2,
+    )
+
+
+def ahead(azimuths: NDArray[np.float64], spacing: float, breadth: float, rays: int, tilt: float) -> Fan:
+    """Beams ahead at azimuths to the right, each of rays from its upper edge, `tilt` below level, downwards; all rad.
+
+    A patch of the sphere between two azimuths and two depressions has the solid angle Δψ (sin ε₂ − sin ε₁).
+    """
+    angle = np.linspace(-breadth / 2, breadth / 2, rays)
+    right, down = np.meshgrid(azimuths, tilt + breadth / 2 + angle, indexing="ij")
+    share = breadth / rays
+    return Fan(
+        np.stack([np.cos(down) * np.cos(right), -np.cos(down) * np.sin(right), -np.sin(down)], axis=-1),
+        np.stack([-np.sin(down) * np.cos(right), np.sin(down) * np.sin(right), -np.cos(down)], axis=-1),
+        np.broadcast_to(angle, down.shape),
+        spacing * np.abs(np.cos(down)) * 2.0 * np.sin(share / 2),
+        breadth / (rays - 1) / 2,
+    )
+
+
+# ------------------------------------------------------------------------------------------------ readings
+
+
+@dataclass(frozen=True, eq=False)
+class SonarCloud:
+    """The points that gave an echo; rays without one are absent."""
+
+    pose: Pose  # of the sonar in the world
+    ray_count: int  # that were sent
+    ray: NDArray[np.int32]  # (n,), the number of each point's ray
+    points: Singles  # (n, 3), in the sonar's frame, m
+    ranges: Singles  # (n,), m
+    intensity: Singles  # (n,), µPa² after time-varied gain
+    levels: Bytes  # (n,), as amplitudes
+    labels: Bytes  # (n,), the class of the material
+
+    @property
+    def world_points(self) -> Singles:
+        """(n, 3), in the world, m."""
+        turned = self.points.astype(np.float64) @ self.pose.rotation.T
+        return (turned + self.pose.position).astype(np.float32)
+
+    @property
+    def ray_ranges(self) -> Singles:
+        """(rays,), m; NaN where there was no echo."""
+        found = np.full(self.ray_count, np.nan, np.float32)
+        found[self.ray] = self.ranges
+        return found
+
+
+# ------------------------------------------------------------------------------------------------ sonars
+
+
+@dataclass(frozen=True, eq=False)
+class Ping:
+    """One sounding: where from, and what the water and the things in it were like."""
+
+    pose: Pose
+    turn: NDArray[np.float64]
+    hits: Hits
+    above: float  # m to the surface
+    absorption: float  # 1/m, out and back
+    labels: Bytes
+
+
+class SonarSensor(RaySensor[Reading]):
+    """Sends its rays and works out what comes back."""
+
+    def __init__(self, config: SonarConfig, fan: Fan) -> None:
+        super().__init__(config, Bundle(fan.directions))
+        self.config = config
+        count = len(self.bundle)
+        self.heavy = count > HEAVY
+        weights = pattern(fan.off_axis, np.radians(config.beam_breadth_3db)) * fan.solid_angle
+        self._weights = weights.ravel().astype(np.float32)
+        self._tangents = np.ascontiguousarray(fan.tangents.reshape(-1, 3).T.astype(np.float32))
+        self._half_step = fan.half_step
+        self._source = 10.0 ** (config.source_level_db / 10.0)
+        self._noise = 0.0 if config.noise_level_db is None else 10.0 ** (config.noise_level_db / 10.0)
+        full_scale = 10.0 ** ((config.source_level_db + config.full_scale_db) / 20.0)
+        self._scale = 255.0 * config.gain / full_scale
+        self._ranges, self._starts, self._ends, self._intensity = np.empty((4, count), np.float32)
+        self._collected = (
+            np.empty(count, np.int32),
+            np.empty((count, 3), np.float32),
+            np.empty(count, np.float32),
+            np.empty(count, np.float32),
+            np.empty(count, np.uint8),
+            np.empty(count, np.uint8),
+        )
+        self._column: Any = None
+        self._absorptions: dict[int, float] = {}
+        self._known: tuple[NamedMaterial, ...] | None = None
+        self._scattering: NDArray[np.float64] = np.zeros(0)
+        self._labels: Bytes = np.zeros(0, np.uint8)
+
+    def ping(self, truth: Truth, noise: Noise, yaw: float = 0.0) -> Ping | None:
+        """Send the rays, turned to the left about the sensor's own z; the echoes are in the sensor's own arrays."""
+        config = self.config
+        pose = self.place(truth)
+        if yaw:
+            pose = pose @ Pose(np.zeros(3), np.array([0.0, 0.0, np.sin(yaw / 2), np.cos(yaw / 2)]))
+        above = truth.depth(pose.position)
+        if above <= 0.0:
+            return None
+        hits = self.look(truth, pose, config.max_range)
+        self._know(self.materials)
+        ping = Ping(pose, pose.rotation, hits, above, self._absorption(truth, above), self._labels)
+        receive(
+            hits.distance,
+            hits.normal,
+            hits.material,
+            self.bundle.directions,
+            self._tangents,
+            self._weights,
+            ping.turn,
+            self._half_step,
+            above,
+            config.min_range,
+            config.max_range,
+            self._source,
+            ping.absorption,
+            self._scattering,
+            self._errors(truth, noise),
+            self._ranges,
+            self._starts,
+            self._ends,
+            self._intensity,
+        )
+        return ping
+
+    def cloud(self, truth: Truth, noise: Noise, ping: Ping) -> SonarCloud:
+        """The echoes as points."""
+        config, count = self.config, len(self.bundle)
+        ray, points, ranges, intensity, levels, labels = self._collected
+        found = collect(
+            self._ranges,
+            self._intensity,
+            ping.hits.material,
+            ping.labels,
+            self.bundle.directions,
+            self.chances(truth, noise, count, RAY_CHANCES),
+            self._noise,
+            config.speckle,
+            config.tvg_spreading / 10.0 if config.tvg else 0.0,
+            ping.absorption if config.tvg else 0.0,
+            self._scale,
+            ray,
+            points,
+            ranges,
+            intensity,
+            levels,
+            labels,
+        )
+        return SonarCloud(
+            ping.pose,
+            count,
+            ray[:found].copy(),
+            points[:found].copy(),
+            ranges[:found].copy(),
+            intensity[:found].copy(),
+            levels[:found].copy(),
+            labels[:found].copy(),
+        )
+
+    def chances(self, truth: Truth, noise: Noise, count: int, channel: int) -> NDArray[np.float64]:
+        """A number between 0 and 1 for each bucket or ray; none where nothing is left to chance."""
+        if not self.config.speckle and not self._noise:
+            return np.zeros(0)
+        return noise.uniform(truth.tick, (count,), channel)
+
+    def _errors(self, truth: Truth, noise: Noise) -> NDArray[np.float64]:
+        if not self.config.range_noise:
+            return np.zeros(0)
+        return self.config.range_noise * noise.normal(truth.tick, (len(self.bundle),), RANGE_ERRORS)
+
+    def _absorption(self, truth: Truth, depth: float) -> float:
+        """Of the water around the sensor, by decimetres of depth, as to work it out takes longer than a ping."""
+        column, place = truth.water.column, round(depth * 10.0)
+        if column is not self._column or len(self._absorptions) > 10_000:
+            self._column, self._absorptions = column, {}
+        if place not in self._absorptions:
+            per_km = float(column.absorption_db_per_km(self.config.frequency_khz * 1e3, place / 10.0))
+            self._absorptions[place] = 2.0 * per_km / 1e3 * NEPER
+        return self._absorptions[place]
+
+    def _know(self, materials: tuple[NamedMaterial, ...]) -> None:
+        if materials is not self._known:
+            self._known = materials
+            self._scattering = np.array([10.0 ** (named.material.backscatter_db / 10.0) for named in materials])
+            self._labels = np.array([named.material.label for named in materials], np.uint8)
+
+
+class BucketSonar(SonarSensor[Reading]):
+    """A sonar that reports echoes in buckets of range, for each of its beams."""
+
+    def __init__(
+        self, config: BucketConfig, fan: Fan, beams: int, buckets: int, codes: NDArray[np.float64] | None = None
+    ) -> None:
+        super().__init__(config, fan)
+        self._multipath = config.multipath_db
+        self._rays = len(self.bundle) // beams
+        self._buckets = np.zeros((beams, buckets))
+        self._codes = np.zeros(0) if codes is None else codes
+        self._turned = np.zeros((beams, buckets if codes is not None else 0))
+        self._gains = np.ones(buckets)
+        self.bucket_size = config.max_range / buckets
+
+    def fill(self, truth: Truth, noise: Noise, ping: Ping) -> tuple[Singles, Bytes]:
+        """Intensities (beams, buckets) and bytes of the echoes."""
+        config = self.config
+        self._buckets[:] = 0.0
+        self._turned[:] = 0.0
+        self._gather()
+        if config.tvg:
+            time_varied_gains(self.bucket_size, config.tvg_spreading / 10.0, ping.absorption, self._gains)
+        if self._multipath is not None:
+            self._add_mirrored(ping, 10.0 ** (-self._multipath / 10.0))
+        out = np.empty(self._buckets.shape, np.float32)
+        levels = np.empty(self._buckets.shape, np.uint8)
+        chances = self.chances(truth, noise, out.size, BUCKET_CHANCES)
+        finish(self._buckets, chances, self._noise, config.speckle, self._gains, self._scale, out, levels)
+        return out, levels
+
+    def codes(self) -> NDArray[np.uint16]:
+        """The mean code of each bucket (beams, buckets), weighted by energy; 0 where there was no echo."""
+        energy = np.where(self._buckets > 0.0, self._buckets, 1.0)
+        return np.rint(self._turned / energy).astype(np.uint16)
+
+    def _gather(self) -> None:
+        gather(
+            self._ranges,
+            self._starts,
+            self._ends,
+            self._intensity,
+            self._codes,
+            self._rays,
+            self.bucket_size,
+            self._buckets,
+            self._turned,
+        )
+
+    def _add_mirrored(self, ping: Ping, share: float) -> None:
+        kept = self._ranges.copy(), self._intensity.copy()
+        mirror(
+            ping.hits.distance,
+            ping.hits.normal,
+            self.bundle.directions,
+            ping.turn,
+            ping.above,
+            self.config.max_range,
+            ping.absorption,
+            share,
+            self._ranges,
+            self._starts,
+            self._ends,
+            self._intensity,
+        )
+        self._gather()
+        self._ranges[:], self._intensity[:] = kept

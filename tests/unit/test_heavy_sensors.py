@@ -1,0 +1,104 @@
+"""Heavy sensors are measured in threads of their own, and give what they would give without."""
+
+import time
+
+import numpy as np
+import pytest
+
+import skerry
+from skerry.core.errors import SkerryError
+from skerry.world import sensing
+
+
+def readings(heavy, monkeypatch, slow=0.0):
+    monkeypatch.setattr(sensing, "processors", lambda: 2)
+    with skerry.load("sam_in_the_bay", seed=3) as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        dvl.sensor.heavy = heavy
+        if slow:
+            measure = dvl.sensor.measure
+
+            def late(truth, noise):
+                time.sleep(slow)
+                return measure(truth, noise)
+
+            dvl.sensor.measure = late
+        dvl.wanted = True
+        found = []
+        for _ in range(6):
+            world.advance(0.13)
+            reading = dvl.reading
+            found.append((reading.time, reading.velocity.tobytes(), reading.ranges.tobytes(), reading.altitude))
+        return found
+
+
+def test_what_is_read_does_not_depend_on_threads_or_on_how_long_it_takes(monkeypatch):
+    plain = readings(False, monkeypatch)
+    assert readings(True, monkeypatch) == plain
+    assert readings(True, monkeypatch, slow=0.03) == plain
+
+
+def test_the_world_goes_on_while_a_heavy_sensor_measures(monkeypatch):
+    monkeypatch.setattr(sensing, "processors", lambda: 2)
+    with skerry.load("sam_in_the_bay") as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        dvl.sensor.heavy = True
+        measure, seen = dvl.sensor.measure, []
+
+        def late(truth, noise):
+            deadline = time.monotonic() + 20
+            while world.time < 0.15 and time.monotonic() < deadline:
+                time.sleep(0.001)
+            seen.append((truth.time, truth.motion("base_link")[:3].copy()))
+            return measure(truth, noise)
+
+        world.advance(0.095)
+        assert dvl.reading is not None
+        before = world.robots["sam"].pose.position
+        dvl.sensor.measure = late
+        world.advance(0.085)
+        reading = dvl.reading
+        assert reading.time == pytest.approx(0.1)
+        assert seen[0][0] == pytest.approx(0.1) and world.time == pytest.approx(0.18)
+        now = world.robots["sam"].pose.position
+        travelled = np.linalg.norm(seen[0][1] - before) / np.linalg.norm(now - before)
+        assert 0 < travelled < 0.2  # it saw the instant at which it was due: 5 ms of the 85
+
+
+def test_a_snapshot_waits_for_what_is_being_measured(monkeypatch):
+    monkeypatch.setattr(sensing, "processors", lambda: 2)
+    with skerry.load("sam_in_the_bay") as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        dvl.sensor.heavy = True
+        dvl.wanted = True
+        world.advance(0.2)
+        middle = world.snapshot()
+        first = dvl.reading
+        world.advance(0.3)
+        world.restore(middle)
+        assert dvl.reading.velocity.tobytes() == first.velocity.tobytes()
+
+
+def test_an_error_in_a_thread_reaches_who_asks(monkeypatch):
+    monkeypatch.setattr(sensing, "processors", lambda: 2)
+    with skerry.load("sam_in_the_bay") as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        dvl.sensor.heavy = True
+
+        def broken(truth, noise):
+            raise SkerryError("the transducer is gone")
+
+        dvl.sensor.measure = broken
+        with pytest.raises(SkerryError, match="the transducer is gone"):
+            _ = dvl.reading
+
+
+def test_frames_of_poses_are_given_back(monkeypatch):
+    monkeypatch.setattr(sensing, "processors", lambda: 2)
+    with skerry.load("sam_in_the_bay") as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        dvl.sensor.heavy = True
+        for _ in range(20):
+            world.advance(0.1)
+            _ = dvl.reading
+        assert len(world.surroundings.scene._frames) <= 2

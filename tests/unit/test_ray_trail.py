@@ -1,0 +1,95 @@
+"""What is shown of rays: the latest as lines, the hits of the last while as points coloured by height."""
+
+import numpy as np
+import pytest
+
+import skerry
+from skerry.core.errors import SkerryError
+from skerry.world.ray_trail import rainbow
+
+
+def swim(**viewer):
+    return skerry.load(
+        "sam_in_the_bay", overrides={"robots": {"sam": {"overrides": {"sensors": {"dvl": {"viewer": viewer}}}}}}
+    )
+
+
+def test_hits_stay_for_their_lifetime_and_lie_on_the_ground():
+    with swim(hits_lifetime=0.45) as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        trail = dvl.trail
+        assert len(trail.hits(world.time).points) == 0
+        for _ in range(10):
+            world.advance(0.1)
+            assert dvl.reading.bottom_lock
+        hits = trail.hits(world.time)
+        assert len(hits.points) == 4 * 5
+        assert hits.ages.max() < 0.45
+        assert hits.points[:, 2] == pytest.approx(world.terrain.height(hits.points[:, :2]), abs=1e-3)
+
+
+def test_no_more_readings_are_kept_than_the_multiplier_says():
+    with swim(hits_lifetime=100, max_particles_multiplier=3, every=2) as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        trail = dvl.trail
+        for _ in range(10):
+            world.advance(0.1)
+            dvl.measure_if_due()
+        assert len(trail.hits(world.time).points) == 3 * 2
+
+
+def test_rays_begin_at_the_sensor_and_end_where_they_hit():
+    with swim() as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        trail = dvl.trail
+        world.advance(0.1)
+        reading = dvl.reading
+        rays = trail.rays()
+        place = world.robots["sam"].link_pose("dvl_link").position
+        assert rays.origin == pytest.approx(place)
+        lengths = np.linalg.norm(rays.ends - rays.origin, axis=1)
+        assert lengths == pytest.approx(reading.ranges, abs=0.02)  # the reading has noise
+        assert rays.hit.all() and rays.time == reading.time
+
+
+def test_what_is_not_to_be_drawn_is_not_kept():
+    with swim(draw_rays=False, draw_hits=False) as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        trail = dvl.trail
+        world.advance(0.1)
+        dvl.measure_if_due()
+        assert trail.rays() is None and len(trail.hits(world.time).points) == 0
+
+
+def test_the_rainbow_runs_from_violet_to_red():
+    colours = rainbow(np.array([0.0, 1 / 3, 5 / 9, 7 / 9, 1.0]))
+    assert colours.tolist() == [[128, 0, 255], [0, 255, 255], [0, 255, 0], [255, 255, 0], [255, 0, 0]]
+
+
+def test_colours_follow_the_heights_of_the_settings_or_are_red():
+    with swim(min_height=-100.0, max_height=-99.0) as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        trail = dvl.trail
+        world.advance(0.1)
+        dvl.measure_if_due()
+        assert (trail.hits(world.time).colours == [255, 0, 0]).all()  # all far above the rainbow
+    with swim(use_rainbow=False) as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        trail = dvl.trail
+        world.advance(0.1)
+        dvl.measure_if_due()
+        assert (trail.hits(world.time).colours == [255, 0, 0]).all()
+
+
+def test_a_sensor_without_rays_has_nothing_to_show():
+    with swim() as world, pytest.raises(SkerryError, match="sends no rays"):
+        _ = world.robots["sam"].sensors["imu"].trail
+
+
+def test_the_load_is_read_out_and_changes_nothing():
+    with swim() as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        assert dvl.load == 0.0
+        world.advance(0.1)
+        dvl.measure_if_due()
+        assert dvl.load > 0.0
