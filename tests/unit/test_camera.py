@@ -221,6 +221,23 @@ def test_motion_blurs_while_the_shutter_is_open(make: Any) -> None:
     assert reading_of(sharp).depth.tobytes() == reading_of(blurred).depth.tobytes()
 
 
+def test_a_picture_taken_in_a_thread_of_its_own_is_of_its_instant(make: Any) -> None:
+    """A large picture may still be in the making while the world goes on; it is the same as one that was waited for."""
+    images = []
+    for wait in (True, False):
+        world = make(width=160, height=120)
+        world._engine.part("qvel")[0, 5] = 0.8
+        mounted = world.robots["rig"].sensors["camera"]
+        assert mounted.sensor.heavy
+        _ = mounted.reading
+        for _ in range(20):
+            world.advance(0.01)
+            if wait:
+                _ = mounted.reading
+        images.append(mounted.reading.image.tobytes())
+    assert images[0] == images[1]
+
+
 def test_sams_cameras_look_where_their_names_say() -> None:
     """Ahead; straight down, its picture's top ahead; to both sides ahead, 15° down."""
     with skerry.load("sam_empty") as world:

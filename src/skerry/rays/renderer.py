@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -119,19 +120,21 @@ class _Looks:
 
 
 _KNOWN: WeakKeyDictionary[RayScene, _Looks] = WeakKeyDictionary()
+_LOCK = Lock()
 
 
 def _looks(scene: RayScene) -> _Looks:
     """Made once per scene, when a camera first sees it."""
-    if scene not in _KNOWN:
-        corners = [corner_normals(body.mesh) for body in scene.bodies]
-        table = np.zeros((len(scene.materials), MATERIAL_COLUMNS), np.float32)
-        for row, named in zip(table, scene.materials, strict=True):
-            row[COLOUR : COLOUR + 3] = linear_light(np.array(named.colour))
-            row[TEXTURE : TEXTURE + 3] = texture_numbers(named.material.texture, named.material.texture_size)
-            row[LABEL] = named.material.label
-        _KNOWN[scene] = _Looks(np.concatenate(corners) if corners else np.zeros((0, 9), np.int16), table)
-    return _KNOWN[scene]
+    with _LOCK:
+        if scene not in _KNOWN:
+            corners = [corner_normals(body.mesh) for body in scene.bodies]
+            table = np.zeros((len(scene.materials), MATERIAL_COLUMNS), np.float32)
+            for row, named in zip(table, scene.materials, strict=True):
+                row[COLOUR : COLOUR + 3] = linear_light(np.array(named.colour))
+                row[TEXTURE : TEXTURE + 3] = texture_numbers(named.material.texture, named.material.texture_size)
+                row[LABEL] = named.material.label
+            _KNOWN[scene] = _Looks(np.concatenate(corners) if corners else np.zeros((0, 9), np.int16), table)
+        return _KNOWN[scene]
 
 
 def linear_light(srgb: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -26,6 +26,7 @@ from skerry.rays.view import RayView
 from skerry.water import Water
 
 MOST_PIXELS = 4096
+HEAVY = 8192  # pixels, which take a millisecond or two
 FieldOfView = Annotated[float, Field(gt=0, lt=170)]
 
 
@@ -73,6 +74,7 @@ class CameraSensor(Sensor[CameraReading]):
         self._offset = Pose(offset.position, multiply(offset.orientation, OPTICAL_IN_BODY))
         self.renderer = Renderer(self.lens, config.range, config.port_radius, config.shadows)
         self._spacing: float | None = None
+        self.heavy = config.width * config.height > HEAVY
 
     def measure(self, truth: Truth, noise: Noise) -> CameraReading:
         config = self._config
