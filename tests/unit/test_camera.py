@@ -18,7 +18,7 @@ from skerry.parts.component import Mount
 from skerry.rays.develop import develop, metered_gain
 from skerry.rays.sea_view import SeaView, meet_water
 from skerry.rays.surface import surface_hit
-from skerry.rays.textures import LEVELS, TEXTURES, draw_patterns, texture, texture_numbers
+from skerry.rays.textures import LEVELS, TEXTURES, caustics, draw_patterns, texture, texture_numbers
 from skerry.sensors.camera import Camera
 from skerry.water import WaterConfig
 from skerry.water.daylight import SkyConfig
@@ -270,6 +270,22 @@ def test_a_texture_is_one_on_average_and_fades_in_the_distance(name: str) -> Non
     assert np.mean(near) == pytest.approx(1.0, abs=0.12)
     assert np.std(far) < 0.01
     assert np.std(near) > 0.02 or name == "plain"
+
+
+@pytest.mark.parametrize("footprint", [0.001, 0.1, 100.0])
+def test_caustics_move_light_about_but_make_none(footprint: float) -> None:
+    one = np.float32
+    places = np.random.default_rng(1).uniform(-30, 30, (3000, 2)).astype(np.float32)
+    for time in (0.0, 50.0):
+        found = [caustics(draw_patterns(), x, y, one(time), one(footprint)) for x, y in places]
+        assert np.mean(found) == pytest.approx(1.0, abs=0.05)
+        assert np.min(found) > 0
+    assert (np.std(found) > 0.2) == (footprint < 1.0)
+
+
+def test_caustics_are_there_only_if_asked_for(make: Any) -> None:
+    smooth, rough = (reading_of(make(caustics=strength, exposure=0)).image for strength in (0.0, 1.0))
+    assert smooth.tobytes() != rough.tobytes()
 
 
 # ------------------------------------------------------------------------------------------------ datasets

@@ -40,7 +40,9 @@ ZENITH: Final = 28  # 3
 HORIZON: Final = 31  # 3
 CLOUDS: Final = 34  # 3
 CLOUD: Final = 37  # share of the sky that they cover
-NUMBERS: Final = 38
+FOCUS: Final = 38  # how strongly waves gather the sun's light below them, 0 to 1
+TIME: Final = 39  # s
+NUMBERS: Final = 40
 DISC: Final = np.float32(60.0)  # radiance of the sun's disc over its irradiance; the true 46 000 would be as white
 
 ZERO: Final = np.float32(0.0)
@@ -49,7 +51,7 @@ HALF: Final = np.float32(0.5)
 RATIO: Final = np.float32(REFRACTION)
 
 
-def light_numbers(daylight: Daylight, optics: Optics) -> NDArray[np.float32]:
+def light_numbers(daylight: Daylight, optics: Optics, focus: float = 0.0, time: float = 0.0) -> NDArray[np.float32]:
     """What kernels need to know of sun, sky and water."""
     out = np.zeros(NUMBERS)
     sun = daylight.sun_direction
@@ -69,6 +71,7 @@ def light_numbers(daylight: Daylight, optics: Optics) -> NDArray[np.float32]:
     out[ZENITH : ZENITH + 3], out[HORIZON : HORIZON + 3] = daylight.zenith, daylight.horizon
     out[CLOUDS : CLOUDS + 3] = daylight.clouds
     out[CLOUD] = daylight.cloud
+    out[FOCUS], out[TIME] = focus, time
     return out.astype(np.float32)
 
 

@@ -14,11 +14,11 @@ from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
 from skerry.rays.lanes import BLOCK, COLOUR, LABEL, LANE_ROWS, MATERIAL_COLUMNS, TEXTURE, WHOLE_ROWS, aim, trace_lanes
 from skerry.rays.lens import Lens
-from skerry.rays.light import light_numbers
+from skerry.rays.light import FOCUS, light_numbers
 from skerry.rays.packets import packet_memory
 from skerry.rays.scene import Frame, RayScene
 from skerry.rays.sea_view import SeaView
-from skerry.rays.shading import cast_shadows, face_sun, light_up, paint, paint_sky, write
+from skerry.rays.shading import cast_shadows, face_sun, focus_sun, light_up, paint, paint_sky, write
 from skerry.rays.smooth_normals import corner_normals
 from skerry.rays.surface import HIGH, LEVEL
 from skerry.rays.textures import draw_patterns, texture_numbers
@@ -48,6 +48,8 @@ class Conditions:
     daylight: Daylight
     optics: Optics
     sea: SeaView
+    time: float = 0.0  # s, by which caustics move
+    caustics: float = 0.0  # how strong they are, 0 to 1
 
 
 @kernel
@@ -107,6 +109,8 @@ def render(
         face_sun(lane, whole, light, n, level)
         if shadows:
             cast_shadows(words, packet, lane, whole, light, n, end, tiled)
+        if light[FOCUS] > 0.0:
+            focus_sun(lane, whole, light, n, level, cell, patterns)
         light_up(lane, whole, light, n, level)
         write(lane, whole, n, materials, directions, order, first, add, picture, depth, bodies, labels)
 
@@ -176,7 +180,7 @@ class Renderer:
         """
         scene, frame = view.scene, view.frame
         looks = _looks(scene)
-        light = light_numbers(conditions.daylight, conditions.optics)
+        light = light_numbers(conditions.daylight, conditions.optics, conditions.caustics, conditions.time)
         turn = np.ascontiguousarray(pose.rotation.astype(np.float32))
         mask = view.mask(see_self)
 

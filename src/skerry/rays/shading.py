@@ -44,10 +44,12 @@ from skerry.rays.lanes import (
 from skerry.rays.light import (
     AMBIENT,
     FADING,
+    FOCUS,
     ONE,
     SPREADING,
     SUN,
     SUN_LIGHT,
+    TIME,
     WET_AMBIENT,
     WET_SUN,
     WET_SUN_LIGHT,
@@ -68,7 +70,7 @@ from skerry.rays.packets import (
     WIDTH,
     clear_packet,
 )
-from skerry.rays.textures import BROAD, SIDE, texture, version
+from skerry.rays.textures import BROAD, SIDE, caustics, texture, version
 
 
 @kernel
@@ -236,6 +238,20 @@ def cast_shadows(words: Any, packet: Any, lane: Any, whole: Any, light: Any, n: 
             count += 1
     if count > 0:
         _shade(words, packet, lane, whole, light, count, far)
+
+
+@kernel
+def focus_sun(lane: Any, whole: Any, light: Any, n: int, level: Any, pixel: Any, patterns: Any) -> None:
+    """Caustics: gather and spread the sun's light under waves; most at some metres, not right below the surface."""
+    slant_x, slant_y = light[WET_SUN] / light[WET_SUN + 2], light[WET_SUN + 1] / light[WET_SUN + 2]
+    for i in range(n):
+        if whole[WET, i] and lane[SUNLIT, i] > ZERO:
+            hit = lane[HIT, i]
+            deep = max(level - (lane[OZ, i] + hit * lane[DZ, i]), ZERO)
+            x, y = lane[OX, i] + hit * lane[DX, i] + slant_x * deep, lane[OY, i] + hit * lane[DY, i] + slant_y * deep
+            share = light[FOCUS] * (ONE - fade(-deep)) * fade(np.float32(-0.1) * deep)
+            width = pixel * (lane[BEFORE, i] + hit)
+            lane[SUNLIT, i] *= ONE + share * (caustics(patterns, x, y, light[TIME], width) - ONE)
 
 
 @kernel

@@ -19,9 +19,11 @@ Floats = NDArray[np.float64]
 
 PLAIN, GRAIN, RIPPLES, ROCK, PLANKS, TILES = range(6)
 TEXTURES: Final = {"plain": PLAIN, "grain": GRAIN, "ripples": RIPPLES, "rock": ROCK, "planks": PLANKS, "tiles": TILES}
+CAUSTICS: Final = len(TEXTURES)  # the pattern of sunlight under waves, in 1/64
 SIDE: Final = 512  # dots along a tile
 CELLS: Final = 16
 LEVELS: Final = 10  # versions: 512, 256, … 1 dots
+CAUSTICS_PER_METRE: Final = np.float32(1.0 / 10.0)  # tiles; a web's meshes are 0.6 m wide
 BROAD: Final = np.float32(0.0731)  # scale of the second look-up; no simple fraction
 
 ONE: Final = np.float32(1.0)
@@ -63,6 +65,17 @@ def texture(patterns: Any, first: int, tiles: Any, broad: Any, level: int, coars
     value = _look_up(patterns, first + STARTS[level], SIDE >> level, u, v)
     second = _look_up(patterns, DOTS * GRAIN + STARTS[coarse], SIDE >> coarse, v * BROAD, u * BROAD)
     return value * (ONE + broad * (second - ONE))
+
+
+@kernel
+def caustics(patterns: Any, x: Any, y: Any, time: Any, footprint: Any) -> Any:
+    """The factor of sunlight under waves where the sun's ray crosses the surface, m: two webs that drift apart, s."""
+    u, v, drift = x * CAUSTICS_PER_METRE, y * CAUSTICS_PER_METRE, time * np.float32(0.02)
+    level = version(footprint * CAUSTICS_PER_METRE * np.float32(SIDE))
+    start, side = DOTS * CAUSTICS + STARTS[level], SIDE >> level
+    one = _look_up(patterns, start, side, u + drift, v + np.float32(0.4) * drift)
+    other = _look_up(patterns, start, side, np.float32(1.3) * v - drift, np.float32(1.3) * u + drift)
+    return one + other
 
 
 def texture_numbers(name: str, size: float) -> tuple[float, float, float]:
@@ -123,6 +136,10 @@ def _draw(kind: int) -> Floats:
         tint = random.uniform(0.92, 1.04, (CELLS, CELLS))[np.floor(y).astype(int), np.floor(x).astype(int)]
         edge = np.maximum(np.abs(2.0 * (x % 1.0) - 1.0), np.abs(2.0 * (y % 1.0) - 1.0)) > 0.93
         return np.where(edge, 1.3, tint)
+    if kind == CAUSTICS:
+        web = 1.0 - np.abs(_octaves(random, CELLS, 2, 0.5)) / 0.75
+        bright = np.maximum(web, 0.0) ** 5 + 0.15
+        return 0.5 * bright / bright.mean()
     return np.ones((SIDE, SIDE))
 
 
@@ -130,7 +147,7 @@ def _draw(kind: int) -> Floats:
 def draw_patterns() -> NDArray[np.uint8]:
     """All patterns in all versions, one after the other."""
     drawn = []
-    for kind in range(len(TEXTURES)):
+    for kind in (*TEXTURES.values(), CAUSTICS):
         tile = _draw(kind)
         versions = [tile]
         while len(tile) > 1:

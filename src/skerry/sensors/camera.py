@@ -91,7 +91,8 @@ class CameraSensor(Sensor[CameraReading]):
 
     def conditions(self, truth: Truth, pose: Pose) -> Conditions:
         """The daylight, the water and its surface around the camera, now."""
-        return Conditions(truth.daylight, truth.water.optics, self.sea(truth.water, truth.surface_height, pose))
+        sea = self.sea(truth.water, truth.surface_height, pose)
+        return Conditions(truth.daylight, truth.water.optics, sea, truth.time, self._config.caustics)
 
     def sea(self, water: Water, height: Callable[[ArrayLike], NDArray[np.float64]], pose: Pose) -> SeaView:
         """The water's surface around the camera; `height` gives its z at points, now."""
@@ -178,6 +179,7 @@ class Camera(SensorConfig):
     )
     see_self: bool = Field(False, description="show the robot that carries it")
     shadows: bool = True
+    caustics: float = Field(0.0, ge=0, le=1, description="strength of the web of light that waves cast; by eye")
     exposure: Literal["auto"] | float = Field(
         "auto", description="auto, or stops; at 0 a white surface that faces a sun in the zenith is just white"
     )
