@@ -23,7 +23,7 @@ def test_hits_stay_for_their_lifetime_and_lie_on_the_ground():
             world.advance(0.1)
             assert dvl.reading.bottom_lock
         hits = trail.hits(world.time)
-        assert len(hits.points) == 4 * 5
+        assert len(hits.points) == 5 * 5
         assert hits.ages.max() < 0.45
         assert hits.points[:, 2] == pytest.approx(world.terrain.height(hits.points[:, :2]), abs=1e-3)
 
@@ -35,7 +35,7 @@ def test_no_more_readings_are_kept_than_the_multiplier_says():
         for _ in range(10):
             world.advance(0.1)
             dvl.measure_if_due()
-        assert len(trail.hits(world.time).points) == 3 * 2
+        assert len(trail.hits(world.time).points) == 3 * 3
 
 
 def test_rays_begin_at_the_sensor_and_end_where_they_hit():
@@ -48,7 +48,7 @@ def test_rays_begin_at_the_sensor_and_end_where_they_hit():
         place = world.robots["sam"].link_pose("dvl_link").position
         assert rays.origin == pytest.approx(place)
         lengths = np.linalg.norm(rays.ends - rays.origin, axis=1)
-        assert lengths == pytest.approx(reading.ranges, abs=0.02)  # the reading has noise
+        assert lengths[:4] == pytest.approx(reading.ranges, abs=0.02)  # the reading has noise
         assert rays.hit.all() and rays.time == reading.time
 
 

@@ -58,6 +58,8 @@ class Engine:
         self._bounds = _bounds(first)
         self._request[native.BOUNDS] = self._bounds.ctypes.data
         self._request[native.OUT] = self._motion.ctypes.data
+        self._request_at: int = self._request.ctypes.data
+        self._run_steps: int = native.run_steps.address
         self._request[native.FAILED_AT] = self._failed_at.ctypes.data
 
         message = ctypes.create_string_buffer(500)
@@ -79,6 +81,7 @@ class Engine:
         kinds = len(mujoco.mjtWarning.__members__) - 1
         self._warnings = np.ctypeslib.as_array(self._library.mjb_warning(self._batch), (worlds, kinds, 2))[:, :, 1]
         self._warnings[:] = 1
+        self._no_warnings = self._warnings.tobytes()
         self._places = _places(first)
         self._joint_positions = (self._places["qpos"].start + first.jnt_qposadr).tolist()
         self._joint_velocities = (self._places["qvel"].start + first.jnt_dofadr).tolist()
@@ -136,9 +139,7 @@ class Engine:
         if worlds is not None:
             chosen = np.array(sorted(worlds), np.int32)
             ids, count = chosen.ctypes.data, len(chosen)
-        failures = self._library.mjb_apply(
-            self._batch, ids, count, native.run_steps.address, self._request.ctypes.data, 1
-        )
+        failures = self._library.mjb_apply(self._batch, ids, count, self._run_steps, self._request_at, 1)
         self._report_warnings()
         if not failures:
             return {}
@@ -154,7 +155,7 @@ class Engine:
 
     def _report_warnings(self) -> None:
         """Log what MuJoCo warned of, once for each kind and world; runaway numbers are our own error."""
-        if self._warnings.max() <= 1:
+        if self._warnings.tobytes() == self._no_warnings:
             return
         for world, kind in np.argwhere(self._warnings > 1):
             name = mujoco.mjtWarning(int(kind)).name.removeprefix("mjWARN_")

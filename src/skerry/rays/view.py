@@ -60,6 +60,10 @@ class Bundle:
     def __len__(self) -> int:
         return self.directions.shape[1]
 
+    def aim(self, number: int, x: float, y: float, z: float) -> None:
+        """Turn one ray of a plain bundle (n, 3) elsewhere; the direction is of length 1."""
+        self.directions[:, number] = self._sent[:, number] = x, y, z
+
     def cast(
         self,
         scene: RayScene,

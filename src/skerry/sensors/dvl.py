@@ -9,7 +9,6 @@ independent noise. The velocity is their least-squares solution, v = (DᵀD)⁻�
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -21,12 +20,11 @@ from skerry.core.frames import Pose, rotate
 from skerry.core.kernels import kernel
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Truth
-from skerry.rays import Bundle, RayView
+from skerry.rays import Bundle
 from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig
 
 Floats = NDArray[np.float64]
 Track = Literal["bottom", "water", "none"]
-UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 NOTHING = np.full(3, np.nan), np.full((3, 3), np.nan)
 
 
@@ -57,13 +55,15 @@ def hear(
     nearest: float,
     fastest: float,
     heard: Any,
-) -> None:
-    """The range of each beam, infinite if it is not heard, and its speed towards what it hit: rows of `heard` (2, n).
+) -> int:
+    """The range of each beam and its speed towards what it hit: rows of `heard` (2, n); and how many were heard.
 
-    `motion` is the sensor's (13,); `rows` leads from what was hit to its own motion in `motions`, −1 if it never moves.
+    A beam that is not heard has an infinite range and the speed that it would have over still ground. `motion` is the
+    sensor's (13,); `rows` leads from what was hit to its own motion in `motions`, −1 if it never moves.
     """
     x, y, z, w = motion[3], motion[4], motion[5], motion[6]
-    for k in range(len(distances)):
+    hits = 0
+    for k in range(len(beams)):
         a, b, c = beams[k, 0], beams[k, 1], beams[k, 2]
         dx = (1 - 2 * (y * y + z * z)) * a + 2 * (x * y - z * w) * b + 2 * (x * z + y * w) * c
         dy = 2 * (x * y + z * w) * a + (1 - 2 * (x * x + z * z)) * b + 2 * (y * z - x * w) * c
@@ -81,76 +81,83 @@ def hear(
             speed -= dx * (m[7] + m[11] * pz - m[12] * py)
             speed -= dy * (m[8] + m[12] * px - m[10] * pz)
             speed -= dz * (m[9] + m[10] * py - m[11] * px)
-        heard[0, k] = r if abs(speed) <= fastest else np.inf
         heard[1, k] = speed
+        heard[0, k] = r if abs(speed) <= fastest else np.inf
+        hits += heard[0, k] < np.inf
+    return hits
+
+
+@kernel
+def solve(beams: Any, speeds: Any, used: Any, velocity: Any, per_variance: Any) -> None:
+    """v = (DᵀD)⁻¹ Dᵀ b of the beams that are used, and (DᵀD)⁻¹; three by three, by cofactors."""
+    xx = xy = xz = yy = yz = zz = bx = by = bz = 0.0
+    for k in range(len(beams)):
+        if used[k]:
+            x, y, z, b = beams[k, 0], beams[k, 1], beams[k, 2], speeds[k]
+            xx, xy, xz, yy, yz, zz = xx + x * x, xy + x * y, xz + x * z, yy + y * y, yz + y * z, zz + z * z
+            bx, by, bz = bx + b * x, by + b * y, bz + b * z
+    m = per_variance
+    m[0, 0], m[0, 1], m[0, 2] = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    m[1, 1], m[1, 2], m[2, 2] = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
+    scale = 1.0 / (xx * m[0, 0] + xy * m[0, 1] + xz * m[0, 2])
+    m[1, 0], m[2, 0], m[2, 1] = m[0, 1], m[0, 2], m[1, 2]
+    for i in range(3):
+        for j in range(3):
+            m[i, j] *= scale
+        velocity[i] = m[i, 0] * bx + m[i, 1] * by + m[i, 2] * bz
 
 
 class DvlSensor(RaySensor[DvlReading]):
     """Measures velocity over ground, or through the water."""
 
     def __init__(self, config: Dvl) -> None:
-        super().__init__(config, Bundle(config.directions()))
-        self._config = config
         self._beams = config.directions()
-        self._down = Bundle([[0.0, 0.0, -1.0]])
+        super().__init__(config, Bundle(np.vstack([self._beams, [0.0, 0.0, -1.0]])))  # the last one for the altitude
+        self._config = config
 
     def measure(self, truth: Truth, noise: Noise) -> DvlReading | None:
         config = self._config
         motion = truth.motion(config.link, self._offset)
-        pose, velocity = Pose.of(motion[:7]), motion[7:10]
-        level = truth.depth(pose.position) + float(pose.position[2])
-        if pose.position[2] >= level:
+        depth = truth.depth(motion[:3])
+        if depth <= 0.0:
             return None
-        count = config.beams
-        found = self.look(truth, pose, config.max_range)
-        view: RayView = truth.rays
-        heard = np.empty((2, count))
-        hear(
+        x, y, z, w = motion[3:7].tolist()
+        self.bundle.aim(config.beams, -2 * (x * z - y * w), -2 * (y * z + x * w), 2 * (x * x + y * y) - 1)
+        found = self.look(truth, Pose.of(motion[:7]), config.max_range)
+        assert self.view is not None
+        heard = np.empty((2, config.beams))
+        hits = hear(
             motion,
             self._beams,
             found.distance,
             found.body,
-            view.scene.rows,
-            view.motion,
-            level,
+            self.view.scene.rows,
+            self.view.motion,
+            depth + motion[2],
             config.min_range,
             config.max_speed,
             heard,
         )
         ranges, speeds = heard
-        on_bottom = ranges < np.inf
-        drawn = noise.normal(truth.tick, (3, count))
-        hits = int(np.count_nonzero(on_bottom))
+        on_bottom = used = ranges < np.inf
         locked = hits >= config.minimum_hits
-        used = on_bottom
         track: Track = "bottom" if locked and config.track != "water" else "none"
         if track == "none" and config.track != "bottom":
-            speeds, used = self._through_water(truth, pose, velocity, ranges)
+            speeds, used = self._through_water(truth, Pose.of(motion[:7]), motion[7:10], ranges)
             track = "water" if np.count_nonzero(used) >= config.minimum_hits else "none"
-        noisy = np.where(used, speeds + config.velocity_noise * drawn[0], np.nan)
+        drawn = noise.normal(truth.tick, (3, config.beams))
+        speeds += config.velocity_noise * drawn[0]
         solved, covariance = NOTHING
         if track != "none":
-            solver, per_variance = _solver(self._beams.tobytes(), used.tobytes())
-            solved = solver @ noisy[used]
-            covariance = config.velocity_noise**2 * per_variance
-        return DvlReading(
-            truth.time,
-            locked,
-            track,
-            solved,
-            covariance,
-            self._altitude(view, pose) + config.range_noise * float(drawn[2, 0]),
-            np.where(on_bottom, ranges + config.range_noise * drawn[1], np.nan),
-            noisy,
-            hits,
-        )
-
-    def _altitude(self, view: RayView, pose: Pose) -> float:
-        """Straight down in the world."""
-        config = self._config
-        upright = Pose(pose.position, UPRIGHT)
-        reach = float(view.cast(self._down, upright, config.max_range, see_self=config.see_self).distance[0])
-        return reach if config.min_range <= reach < np.inf else float("nan")
+            solved, covariance = np.empty(3), np.empty((3, 3))
+            solve(self._beams, speeds, used, solved, covariance)
+            covariance *= config.velocity_noise**2
+        if hits < config.beams:
+            speeds[~used] = ranges[~on_bottom] = np.nan
+        below = float(found.distance[config.beams])
+        altitude = below + config.range_noise * float(drawn[2, 0]) if config.min_range <= below < np.inf else np.nan
+        ranges += config.range_noise * drawn[1]
+        return DvlReading(truth.time, locked, track, solved, covariance, altitude, ranges, speeds, hits)
 
     def _through_water(
         self, truth: Truth, pose: Pose, velocity: Floats, ranges: Floats
@@ -166,14 +173,6 @@ class DvlSensor(RaySensor[DvlReading]):
         cells = inside.sum(axis=1)
         mean = flow / np.maximum(cells, 1)[:, None]
         return np.einsum("ij,ij->i", directions, velocity - mean), cells == len(steps)
-
-
-@lru_cache(maxsize=64)
-def _solver(beams: bytes, heard: bytes) -> tuple[Floats, Floats]:
-    """(DᵀD)⁻¹ Dᵀ and (DᵀD)⁻¹ of the beams that were heard."""
-    d = np.frombuffer(beams).reshape(-1, 3)[np.frombuffer(heard, np.bool_)]
-    inverse: Floats = np.linalg.inv(d.T @ d).astype(np.float64)
-    return inverse @ d.T, inverse
 
 
 class Dvl(RaySensorConfig):

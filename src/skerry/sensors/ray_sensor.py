@@ -62,7 +62,12 @@ class RaySensor(Sensor[Reading]):
         self._mount = config
         self._offset = config.offset()
         self._looked: tuple[float, Pose, float] | None = None
-        self.materials: tuple[NamedMaterial, ...] = ()  # that the numbers of the latest hits mean
+        self.view: RayView | None = None  # the latest
+
+    @property
+    def materials(self) -> tuple[NamedMaterial, ...]:
+        """What the numbers of the latest hits' materials mean."""
+        return () if self.view is None else self.view.materials
 
     def place(self, truth: Truth) -> Pose:
         """Where the sensor is in the world."""
@@ -72,7 +77,7 @@ class RaySensor(Sensor[Reading]):
         """Send the bundle; the hits are the bundle's own and are overwritten by the next look."""
         self._looked = (truth.time, pose, far)
         view: RayView = truth.rays
-        self.materials = view.materials
+        self.view = view
         return view.cast(self.bundle, pose, far, near, self._mount.see_self, self.threads)
 
     def shown(self, every: int = 1) -> ShownRays | None:

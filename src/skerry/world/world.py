@@ -84,6 +84,8 @@ class World:
         self._actuators: list[Actuator] = [part for robot in robots.values() for part in robot.actuators.values()]
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._hooks = hooks
+        self._engine_time = engine.part("time")[0]
+        self._must_step_singly = bool(hooks) or water.refuses
         self._events = events
         self.particles = particles
         self.surroundings = surroundings
@@ -132,7 +134,7 @@ class World:
 
     def _due_after(self, tick: int) -> Iterator[int]:
         """The ticks at which something must happen in Python."""
-        if self._hooks or self.water.refuses:
+        if self._must_step_singly:
             yield tick + 1
         if self._particle_rate is not None:
             yield self._particle_rate.next_due(tick)
@@ -159,7 +161,7 @@ class World:
         if before is not None and any(hook.error is not None for hook in self._hooks):
             self._engine.states[:] = before  # a step without one of its forces is no step
             self._engine.refresh()
-        now = round(float(self._engine.part("time")[0, 0]) / self._engine.step_length)
+        now = round(self._engine_time.item() / self._engine.step_length)
         self._clock.advance(now - self._clock.tick)
         for hook in self._hooks:
             hook.raise_error()
