@@ -1,4 +1,4 @@
-"""The command line: run · check · list · bench."""
+"""The command line: run · check · list · dataset · bench."""
 
 from __future__ import annotations
 
@@ -140,6 +140,24 @@ def list_(
     from skerry.terminal import list_contents
 
     list_contents(what)
+
+
+@app.command()
+def dataset(
+    scenario: Annotated[str, typer.Argument(help="A shipped scenario's name, or a file.")],
+    camera: Annotated[str, typer.Option(help="Whose lens and size: `robot/camera`.")],
+    out: Annotated[str, typer.Option(help="A new folder.")],
+    count: Annotated[int, typer.Option(help="How many pictures.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of views, water and light.")] = 0,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Override a value: `path.to.value=5`.")] = None,
+) -> None:
+    """Write labelled pictures of a scenario, to teach a network: JPEG, YOLO labels, train.txt and data.yaml.
+
+    Viewpoint, turbidity and daylight are drawn anew for each picture; the same seed gives the same files.
+    """
+    from skerry.terminal import write_dataset_in_terminal
+
+    write_dataset_in_terminal(scenario, camera, out, count, seed, parse_settings(settings or []))
 
 
 @app.command()

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
+from skerry.dataset import DatasetOptions, write_dataset
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.controller import CONTROLLERS
 from skerry.parts.interface import INTERFACES
@@ -75,6 +76,25 @@ def _where(robot: Robot) -> str:
         f"{robot.name}: x {x:.2f} y {y:.2f} z {z:.2f} m  heading {float(yaw_to_heading(yaw)):.0f}°  "
         f"roll {roll * degrees:.0f}°  pitch {pitch * degrees:.0f}°  forward {twist.linear[0]:.2f} m/s"
     )
+
+
+def write_dataset_in_terminal(
+    scenario: str, camera: str, folder: str, count: int, seed: int, overrides: Mapping[str, Any]
+) -> None:
+    """Write a dataset, and show how far it is."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("pictures", total=count)
+        labels = write_dataset(
+            scenario,
+            camera,
+            folder,
+            DatasetOptions(count, seed),
+            overrides,
+            lambda done: progress.update(task, completed=done),
+        )
+    console.print(f"{count} pictures with {labels} labels in {folder}", soft_wrap=True)
 
 
 def list_contents(what: str) -> None:

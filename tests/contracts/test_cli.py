@@ -35,6 +35,20 @@ def test_a_value_can_be_set_from_the_command_line() -> None:
     assert "x 1.00 y 2.00 z -30.00" in result.stderr
 
 
+def test_a_dataset_is_written_and_a_wrong_camera_is_guessed(tmp_path: Path) -> None:
+    out = tmp_path / "pictures"
+    small = ["--set", "robots.sam.overrides.sensors.camera_front={width: 64, height: 48}"]
+    result = skerry(
+        "dataset", "sam_in_the_bay", "--camera", "sam/camera_front", "--count", "2", "--out", str(out), *small
+    )
+    assert result.returncode == 0, result.stderr
+    assert "2 pictures" in result.stderr
+    assert len(list((out / "images").iterdir())) == 2
+    result = skerry(*start, "--camera", "sam/camera_font", "--out", str(tmp_path / "none"))
+    assert result.returncode == 1
+    assert "did you mean 'sam/camera_front'" in result.stderr
+
+
 def test_an_interrupt_ends_a_run_cleanly() -> None:
     process = subprocess.Popen([sys.executable, "-m", "skerry", "run"], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None

@@ -48,6 +48,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
     "sensors": {
         "altimeter": {},
         "battery": {"capacity_wh": 50, "base_load": 20},
+        "camera": {"width": 12, "height": 8, "detections": True, "read_noise": 0.01, "shutter": 0.01},
         "compass": {"bias_deg": 1},
         "contact": {"whole_robot": True},
         "ctd": {},
@@ -224,12 +225,12 @@ def run(world: World, family: Family, seconds: float = 0.5) -> bytes:
 
 
 def numbers_in(value: object) -> Iterator[float]:
-    """All the numbers of a reading."""
+    """All the numbers of a reading; a picture or a scan may be infinite where nothing was hit."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):
             yield from numbers_in(getattr(value, field.name))
     elif isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-        yield from value.ravel().astype(float).tolist()
+        yield from value[~np.isposinf(value)].astype(float).tolist()
     elif isinstance(value, int | float | np.number):
         yield float(value)
     elif isinstance(value, list | tuple):

@@ -149,7 +149,10 @@ def write_files(page: Path, folder: Path) -> None:
             path.write_text(block.text, encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/actuators.md", "docs/lidar.md", "docs/rays.md", "docs/sonar.md"])
+EXAMPLES = ["README.md", *(f"docs/{name}.md" for name in ("actuators", "camera", "lidar", "rays", "sonar"))]
+
+
+@pytest.mark.parametrize("page", EXAMPLES)
 def test_page_has_an_example_that_runs(page: str, tmp_path: Path) -> None:
     examples = [block for block in blocks(ROOT / page) if block.language == "python"]
     assert examples

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.config import Config, KindConfig, Vector3
-from skerry.core.frames import OPTICAL_IN_BODY, Pose, multiply, rpy_to_quaternion
+from skerry.core.frames import OPTICAL_IN_BODY, Pose, inverse, multiply, rpy_to_quaternion
 
 
 class Component(ABC):  # noqa: B024  (what a family must define, its own base class says)
@@ -44,12 +44,12 @@ class Mount(Config):
     pitch_deg: float = 0.0
     yaw_deg: float = 0.0
     ros_camera: bool = Field(
-        False, description="turn the frame into a ROS camera's: z forward, x right, y down in the link's axes"
+        False, description="the link's frame is a ROS camera's, z forward, x right, y down: look along its z, not its x"
     )
 
     def offset(self) -> Pose:
-        """The component's pose in its link's frame."""
+        """The component's pose in its link's frame, its own axes being FLU: what looks or listens does it along x."""
         turn = rpy_to_quaternion(np.radians([self.roll_deg, self.pitch_deg, self.yaw_deg]))
         if self.ros_camera:
-            turn = multiply(turn, OPTICAL_IN_BODY)
+            turn = multiply(turn, inverse(OPTICAL_IN_BODY))
         return Pose(np.array(self.position), turn)

@@ -37,8 +37,9 @@ class Truth(Protocol):
 
     `sample_water` gives a `WaterSample` of the sea at points, now, `surface_height` only z of its surface, and `water`
     is the `Water` itself, for what it is like; of a single point, `depth` is how far it is below the surface, negative
-    above, and `water_pressure` the pressure, Pa, and density there. `rays` is a `RayView` of all that rays can hit but
-    the robot itself; `projection` leads from the world to the earth, where the scenario says where it is.
+    above, and `water_pressure` the pressure, Pa, and density there. `daylight` is the `Daylight`. `rays` is a `RayView`
+    of all that rays can hit but the robot itself; `projection` leads from the world to the earth, where the scenario
+    says where it is.
 
     Poses and twists are in the world (ENU); a twist is that of the link's origin. `motion` is both, of a frame that is
     offset from a link, as thirteen numbers: position, quaternion, velocity and angular velocity. `before` means one
@@ -59,6 +60,8 @@ class Truth(Protocol):
     def gravity(self) -> float: ...
     @property
     def water(self) -> Any: ...
+    @property
+    def daylight(self) -> Any: ...
     @property
     def terrain(self) -> Any: ...
     @property

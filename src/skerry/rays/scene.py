@@ -34,6 +34,7 @@ class RayBody:
     materials: tuple[NamedMaterial, ...]
     row: int = -1  # its row in the engine's motion; −1 for what never moves
     bit: int = TERRAIN_BIT
+    category: str = ""  # what its owner is, for those who look for things in pictures
 
 
 def robot_bit(number: int) -> int:

@@ -46,7 +46,7 @@ class Bundle:
             raise SkerryError("directions must be finite and have a length")
         unit = (given / lengths).reshape(-1, 3).astype(np.float32)
         self.directions: NDArray[np.float32] = np.ascontiguousarray(unit.T)  # (3, n)
-        self._order = _tiles(*given.shape[:2]) if given.ndim == 3 else np.arange(len(unit), dtype=np.int32)
+        self._order = tile_order(*given.shape[:2]) if given.ndim == 3 else np.arange(len(unit), dtype=np.int32)
         self._sent = np.ascontiguousarray(unit[self._order].T)
         count = len(unit)
         self.hits = Hits(
@@ -106,7 +106,7 @@ class Bundle:
         return hits
 
 
-def _tiles(rows: int, columns: int) -> NDArray[np.int32]:
+def tile_order(rows: int, columns: int) -> NDArray[np.int32]:
     """The places of a grid, two rows at a time, four columns at a time."""
     row, column = np.divmod(np.arange(rows * columns), columns)
     return np.lexsort((column % 4, row % 2, column // 4, row // 2)).astype(np.int32)
@@ -126,12 +126,15 @@ class RayView:
     def materials(self) -> tuple[NamedMaterial, ...]:
         return self.scene.materials
 
+    def mask(self, see_self: bool) -> int:
+        """The mask of this robot's rays."""
+        return mask_without(None if see_self else self.own_bit)
+
     def cast(
         self, bundle: Bundle, pose: Pose, far: float, near: float = 0.0, see_self: bool = False, threads: int = 0
     ) -> Hits:
         """Send a bundle from a pose in the world."""
-        mask = mask_without(None if see_self else self.own_bit)
-        return bundle.cast(self.scene, self.frame, pose, far, near, mask, threads)
+        return bundle.cast(self.scene, self.frame, pose, far, near, self.mask(see_self), threads)
 
     def cast_sphere(
         self, start: ArrayLike, direction: ArrayLike, radius: float, far: float, see_self: bool = False
@@ -152,7 +155,7 @@ class RayView:
         if not far >= 0:
             raise SkerryError(f"how far a sphere cast goes must be 0 or more (found {far!r})")
         found = np.array([np.inf, 0.0, 0.0, 0.0])
-        scene, mask = self.scene, mask_without(None if see_self else self.own_bit)
+        scene, mask = self.scene, self.mask(see_self)
         body, face = sweep(
             scene.sphere_words, self.frame.top.places, mask, centre, heading / length, float(radius), float(far), found
         )

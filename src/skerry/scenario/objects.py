@@ -164,6 +164,7 @@ class ObjectConfig(Config):
     added_mass: Vector6 | Matrix6 = ZERO
     friction: NonNegative | None = Field(None, description="sliding coefficient; 1 by default")
     material: str = Field("default", description="what sonars and cameras take it for")
+    category: str | None = Field(None, min_length=1, description="what detections call it; its name by default")
     colour: tuple[Share, Share, Share] = Field((0.7, 0.7, 0.7), description="red, green and blue, 0 to 1")
 
     @field_validator(*LAW_OF)

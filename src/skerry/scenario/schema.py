@@ -19,6 +19,7 @@ from skerry.scenario.pose import PoseConfig
 from skerry.terrain import TERRAINS
 from skerry.terrain.materials import Material, find_material
 from skerry.water import WaterConfig
+from skerry.water.daylight import SkyConfig
 from skerry.water.fields import FieldConfig
 
 
@@ -69,6 +70,7 @@ class Scenario(Config):
     gravity: float = Field(9.81, ge=0, le=100, description="m/s²")
     reference: GeoReference | None = Field(None, description="the place on earth of the world's origin")
     water: WaterConfig = WaterConfig()
+    sky: SkyConfig = Field(SkyConfig(), description="sun and sky, as cameras see them")
     visualizer: VisualizerConfig | None = Field(None, description="particles that show the fields; none by default")
     fields: dict[Name, FieldConfig] = Field({}, description="force fields, by name")
     materials: dict[Name, Material] = Field({}, description="materials of your own, by name, beside the shipped ones")

@@ -15,7 +15,7 @@ K_d is as published; a, b and b_b are estimates, right to some tens of percent: 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -55,9 +55,13 @@ class Optics:
         return self.absorption + self.scattering
 
 
-@cache
-def optics_of(optical_type: OpticalType) -> Optics:
-    """The optics of a Jerlov class."""
+def optics_of(optical_type: OpticalType, turbidity: float = 1.0) -> Optics:
+    """The optics of a Jerlov class; `turbidity` multiplies the scattering, and K_d grows with it as Kirk says."""
+    return _optics_of(optical_type, float(turbidity))
+
+
+@lru_cache(maxsize=64)
+def _optics_of(optical_type: OpticalType, turbidity: float) -> Optics:
     *fading, particles_550 = _TYPES[optical_type]
     wavelengths = np.array(WAVELENGTHS)
     diffuse = np.array(fading)
@@ -66,4 +70,7 @@ def optics_of(optical_type: OpticalType) -> Optics:
     scattering = water + particles
     lost = 0.256 * scattering
     absorption = 0.5 * (np.sqrt(lost**2 + 4.0 * diffuse**2) - lost)
-    return Optics(diffuse, absorption, scattering, 0.5 * water + 0.0183 * particles)
+    if turbidity != 1.0:
+        scattering = turbidity * scattering
+        diffuse = np.sqrt(absorption**2 + 0.256 * absorption * scattering)
+    return Optics(diffuse, absorption, scattering, turbidity * (0.5 * water + 0.0183 * particles))

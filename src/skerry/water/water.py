@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
-from skerry.core.config import Config, Positive, of_kind
+from skerry.core.config import Config, NonNegative, Positive, of_kind
 from skerry.core.errors import DependencyError, SkerryError
 from skerry.core.kernels import call7, floats, load_word
 from skerry.core.noise import Noise
@@ -113,6 +113,7 @@ class WaterConfig(Config):
     sound_speed: SoundSpeedConfig = SoundSpeedConfig()
     absorption: AbsorptionConfig = AbsorptionConfig()
     optical_type: OpticalType = Field("II", description="Jerlov's class of the water")
+    turbidity: NonNegative = Field(1.0, le=1000, description="multiplies the scattering of light by that class")
     surface: of_kind(SURFACES) = Flat()  # type: ignore[valid-type]
     currents: dict[str, of_kind(CURRENTS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     winds: dict[str, of_kind(CURRENTS)] = Field(  # type: ignore[valid-type]
@@ -236,7 +237,7 @@ class Water:
     @property
     def optics(self) -> Optics:
         """What the water does to light."""
-        return optics_of(self.config.optical_type)
+        return optics_of(self.config.optical_type, self.config.turbidity)
 
     def sample(
         self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None, need: int = NEED_ALL

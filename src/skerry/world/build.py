@@ -59,6 +59,7 @@ def build_world(
     engine = Engine([model])
     clock = Clock(scenario.step)
     projection = None if scenario.reference is None else Projection(scenario.reference)
+    daylight = scenario.sky.build()
     robots: dict[str, Robot] = {}
     trees: dict[str, Tree] = {}
     controllers: list[MountedController] = []
@@ -85,6 +86,7 @@ def build_world(
             float(scenario.step),
             scenario.gravity,
             model.water,
+            daylight,
             terrain,
             projection,
             trees,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,12 +62,14 @@ def bodies_for_rays(loaded: LoadedScenario, model: Model, terrain: Terrain | Non
         material = find_material(thing.material, own, thing.colour)
         visuals = [(Pose.identity(), shape, material) for shape in thing.robot(name).links["body"].visuals]
         row = model.roots[name]
-        found.append(RayBody(f"objects/{name}", name, *_mesh_of(visuals), row, OBJECT_BIT))
+        category = thing.category or name
+        found.append(RayBody(f"objects/{name}", name, *_mesh_of(visuals), row, OBJECT_BIT, category))
     for number, name in enumerate(scenario.robots):
         bits = robot_bit(number)
+        category = Path(scenario.robots[name].vehicle).name
         carriers = {handle.body: link for link, handle in reversed(model.links[name].items())}
         for row, visuals in _by_body(loaded, model, name, own).items():
-            found.append(RayBody(f"{name}/{carriers[row]}", name, *_mesh_of(visuals), row, bits))
+            found.append(RayBody(f"{name}/{carriers[row]}", name, *_mesh_of(visuals), row, bits, category))
     return found
 
 

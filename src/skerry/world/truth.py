@@ -18,6 +18,7 @@ from skerry.physics.model import LinkHandle
 from skerry.rays import RayView
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
+from skerry.water.daylight import Daylight
 from skerry.water.flow import NEED_ALL
 from skerry.world.instant import Held, Instant
 from skerry.world.robot import Object, Robot, Tree
@@ -58,6 +59,7 @@ class RobotTruth:
     step: float
     gravity: float
     water: Water
+    daylight: Daylight
     terrain: Terrain | None
     projection: Projection | None
     trees: Mapping[str, Tree]  # of the whole world
