@@ -162,12 +162,12 @@ def scan_around():
 
 
 def take_pictures():
-    """The camera above the water, at its surface, and below it in clear and in coastal water."""
+    """The camera above the water, at its surface, and below it in clear and in hazier water."""
     views = {
         "camera_above": (2.2, 12.0, "IB"),
         "camera_surface": (0.02, 2.0, "IB"),
-        "camera_5m_clear": (-5.0, 8.0, "I"),
-        "camera_5m_coastal": (-5.0, 8.0, "3C"),
+        "camera_5m_clear": (-5.0, 8.0, "I"),  # the clearest ocean water
+        "camera_5m_hazy": (-5.0, 8.0, "IB"),
     }
     for name, (z, pitch, optical_type) in views.items():
         camera = {
@@ -187,4 +187,4 @@ FOLDER.mkdir(parents=True, exist_ok=True)
 survey()
 look_ahead()
 scan_around()
-# take_pictures()
+take_pictures()
