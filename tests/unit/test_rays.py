@@ -88,7 +88,7 @@ def directions(count: int, seed: int = 0) -> NDArray[np.float64]:
 
 def single(mesh: Mesh, tracer: Tracer) -> RayView:
     scene = RayScene([RayBody("thing", "", mesh, (SAND,))], tracer)
-    return RayView(scene, scene.frame(NO_MOTION), None)
+    return RayView(scene, scene.frame(NO_MOTION), NO_MOTION, None)
 
 
 def pose_at(x: float, y: float, z: float) -> Pose:
@@ -107,7 +107,7 @@ def test_hits_name_body_and_material(tracer: Tracer) -> None:
     scene = RayScene(
         [RayBody("a", "", meshes.box((100, 100, 1)), (SAND,)), RayBody("b", "", striped, (SAND, ROCK))], tracer
     )
-    view = RayView(scene, scene.frame(NO_MOTION), None)
+    view = RayView(scene, scene.frame(NO_MOTION), NO_MOTION, None)
     hits = view.cast(Bundle([[-1, 0, 0], [0.0, -1, -10]]), pose_at(5.0, 0.0, 0.8), 100.0)
     assert hits.body.tolist() == [1, 0]
     assert [view.materials[i] for i in hits.material] == [ROCK, SAND]
@@ -125,7 +125,7 @@ def test_a_scene_without_triangles_is_all_misses(tracer: Tracer) -> None:
     empty = Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32))
     assert np.isposinf(single(empty, tracer).cast(Bundle(directions(30)), Pose.identity(), 10.0).distance).all()
     scene = RayScene([], tracer)
-    view = RayView(scene, scene.frame(NO_MOTION), None)
+    view = RayView(scene, scene.frame(NO_MOTION), NO_MOTION, None)
     assert np.isposinf(view.cast(Bundle(directions(30)), Pose.identity(), 10.0).distance).all()
     assert view.cast_sphere((0, 0, 0), (0, 0, 1), 1.0, 10.0).body == -1
 
@@ -174,11 +174,14 @@ def test_a_robot_does_not_see_itself_unless_told_to(tracer: Tracer) -> None:
     )
     frame = scene.frame(motion_of((0, 0, 0), (5, 0, 0), (20, 0, 0)))
     bundle, inside = Bundle([[1, 0, 0], [-1, 0, 0]]), pose_at(0, 0, 0)
-    assert RayView(scene, frame, robot_bit(0)).cast(bundle, inside, 100.0).body.tolist() == [1, -1]
-    assert RayView(scene, frame, robot_bit(0)).cast(bundle, inside, 100.0, see_self=True).body.tolist() == [0, 0]
-    assert RayView(scene, frame, robot_bit(1)).cast(bundle, inside, 100.0).body.tolist() == [0, 0]
-    assert RayView(scene, frame, None).cast(bundle, inside, 100.0).body.tolist() == [0, 0]
-    view = RayView(scene, frame, robot_bit(0))
+    assert RayView(scene, frame, NO_MOTION, robot_bit(0)).cast(bundle, inside, 100.0).body.tolist() == [1, -1]
+    assert RayView(scene, frame, NO_MOTION, robot_bit(0)).cast(bundle, inside, 100.0, see_self=True).body.tolist() == [
+        0,
+        0,
+    ]
+    assert RayView(scene, frame, NO_MOTION, robot_bit(1)).cast(bundle, inside, 100.0).body.tolist() == [0, 0]
+    assert RayView(scene, frame, NO_MOTION, None).cast(bundle, inside, 100.0).body.tolist() == [0, 0]
+    view = RayView(scene, frame, NO_MOTION, robot_bit(0))
     assert view.cast_sphere((0, 0, 0), (1, 0, 0), 0.1, 100.0).body == 1
     assert view.cast_sphere((0, 0, 0), (1, 0, 0), 0.1, 100.0, see_self=True).body == 0
 
@@ -339,7 +342,7 @@ def test_held_frames_keep_their_poses(tracer: Tracer) -> None:
     assert reach_of(scene, early) == pytest.approx([9.5] * 3)
     assert reach_of(scene, late) == pytest.approx([19.5] * 3)
     assert reach_of(scene, early) == pytest.approx([9.5] * 3)
-    view = RayView(scene, early, None)
+    view = RayView(scene, early, NO_MOTION, None)
     assert view.cast_sphere((0, 0, 0), (1, 0, 0), 0.5, 100.0).distance == pytest.approx(9.0)
 
 

@@ -24,7 +24,7 @@ def view_of(mesh: Mesh, tracer: Tracer, position: tuple[float, ...] = (0, 0, 0),
     scene = RayScene([RayBody("thing", "thing", mesh, (SAND,), 0, OBJECT_BIT)], tracer)
     motion = np.zeros((1, 13))
     motion[0, :3], motion[0, 3:7] = position, [0, 0, 0, 1] if turn is None else turn
-    return RayView(scene, scene.frame(motion), None)
+    return RayView(scene, scene.frame(motion), motion, None)
 
 
 def pose_at(position: Floats) -> Pose:
