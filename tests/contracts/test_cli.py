@@ -37,10 +37,8 @@ def test_a_value_can_be_set_from_the_command_line() -> None:
 
 def test_a_dataset_is_written_and_a_wrong_camera_is_guessed(tmp_path: Path) -> None:
     out = tmp_path / "pictures"
-    small = ["--set", "robots.sam.overrides.sensors.camera_front={width: 64, height: 48}"]
-    result = skerry(
-        "dataset", "sam_in_the_bay", "--camera", "sam/camera_front", "--count", "2", "--out", str(out), *small
-    )
+    start = ["dataset", "sam_in_the_bay", "--set", "robots.sam.overrides.sensors.camera_front={width: 64, height: 48}"]
+    result = skerry(*start, "--camera", "sam/camera_front", "--count", "2", "--out", str(out))
     assert result.returncode == 0, result.stderr
     assert "2 pictures" in result.stderr
     assert len(list((out / "images").iterdir())) == 2
