@@ -89,7 +89,7 @@ def save(name, picture):
     picture = np.asarray(picture, np.uint8)
     if picture.ndim == 2:
         picture = np.repeat(picture[..., None], 3, axis=2)
-    (FOLDER / f"{name}.jpg").write_bytes(simplejpeg.encode_jpeg(np.ascontiguousarray(picture), quality=85))
+    (FOLDER / f"{name}.jpg").write_bytes(simplejpeg.encode_jpeg(np.ascontiguousarray(picture), quality=80))
     print(f"{name}.jpg: {picture.shape[1]} × {picture.shape[0]}")
 
 
@@ -140,7 +140,7 @@ def look_ahead():
     sonar = {"fls": {"kind": "fls", "link": "base_link", "position": [0.7, 0, 0], "frequency": 5, "tilt_deg": 5}}
     with load(-6.5, sonar, x=-2.0, yaw=8.0, anchored=True) as world:
         reading = world.robots["sam"].sensors["fls"].reading
-    far, size = 40.0, 700
+    far, size = 40.0, 500
     ahead, left = np.meshgrid(np.linspace(far, 0, size), np.linspace(0.87 * far, -0.87 * far, int(1.74 * size)))
     azimuth, away = np.arctan2(left, ahead).T, np.hypot(ahead, left).T
     beams, bins = reading.levels.shape
