@@ -293,7 +293,9 @@ def test_a_sensor_that_nobody_reads_is_not_measured(world: World, monkeypatch: p
     sensor = world.robots["a"].sensors["odometry"]
     calls = []
     measure = sensor.sensor.measure
-    monkeypatch.setattr(sensor.sensor, "measure", lambda *given: calls.append(world.time) or measure(*given))
+    monkeypatch.setattr(
+        sensor.sensor, "measure", lambda truth, noise: calls.append(truth.time) or measure(truth, noise)
+    )
     world.advance(1.0)
     assert calls == []
     assert sensor.reading.time == 1.0

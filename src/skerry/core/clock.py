@@ -41,7 +41,11 @@ class Clock:
     @property
     def time(self) -> float:
         """The time since the start, s: the float nearest to the exact time."""
-        return self._tick * self._step.numerator / self._step.denominator
+        return self.time_of(self._tick)
+
+    def time_of(self, tick: int) -> float:
+        """The time of a tick, s."""
+        return tick * self._step.numerator / self._step.denominator
 
     def steps_for(self, seconds: float) -> int:
         """The steps nearest to a span of time; what is left over or borrowed counts towards the next call.

@@ -93,12 +93,13 @@ class Sensor(Component, Generic[Reading]):
 
     One whose readings depend on what went before sets `watches`: `watch` then sees every due instant, from tick 0 on,
     whether or not anybody reads it, and before it is measured. One that takes milliseconds sets `heavy`: it may then be
-    measured in a thread of its own while the world goes on, and sees of the truth only what does not concern the
-    robot's parts.
+    measured in a thread of its own while the world goes on. That one, and one that sets `sees_bodies_only`, must ask
+    the truth for nothing but motions, water, ground and rays: then the world need not stop for it.
     """
 
     watches: bool = False
     heavy: bool = False
+    sees_bodies_only: bool = False
 
     def watch(self, truth: Truth) -> None:
         """See a due instant."""

@@ -29,6 +29,10 @@ _WARNINGS = {
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
+MOST_LOOKS = 256
+"""Instants on the way that are kept of one call."""
+
+
 class Engine:
     """Worlds of one structure, stepped together; each is a row of `states`, and the same row gives the same future."""
 
@@ -58,6 +62,15 @@ class Engine:
         self._bounds = _bounds(first)
         self._request[native.BOUNDS] = self._bounds.ctypes.data
         self._request[native.OUT] = self._motion.ctypes.data
+        # room for a while of instants on the way, of a world that is alone
+        self._look_steps = np.zeros(MOST_LOOKS if worlds == 1 else 0, np.int64)
+        motion = 2 * self.bodies * native.BODY_ROW
+        self._log = np.zeros((len(self._look_steps), motion + first.nuserdata))
+        self.log_motions = self._log[:, :motion].reshape(-1, 2, self.bodies, native.BODY_ROW)
+        self.log_userdata = self._log[:, motion:]
+        self._request[native.LOOK_STEPS] = self._look_steps.ctypes.data
+        self._request[native.LOG] = self._log.ctypes.data
+        self._request[native.STATES] = first.nuserdata
         self._request_at: int = self._request.ctypes.data
         self._run_steps: int = native.run_steps.address
         self._request[native.FAILED_AT] = self._failed_at.ctypes.data
@@ -106,14 +119,20 @@ class Engine:
 
     # -------------------------------------------------------------------------------------------- stepping
 
-    def advance(self, steps: int, worlds: Sequence[int] | None = None) -> dict[int, SkerryError]:
+    def advance(
+        self, steps: int, worlds: Sequence[int] | None = None, looks: Sequence[int] = ()
+    ) -> dict[int, SkerryError]:
         """Step the given worlds (all by default); return what went wrong in which world.
 
         A world that diverges stands at its last sound state; one in which MuJoCo raised an error, where it was before.
+        `looks` are steps, in order and at most `MOST_LOOKS`, after which the motion of a world that is alone is kept,
+        in `log_motions` and `log_userdata`.
         """
         if steps < 1:
             return {}
         before = self.states.copy()
+        self._look_steps[: len(looks)] = looks
+        self._request[native.LOOKS] = len(looks)
         chosen = range(len(self.models)) if worlds is None else sorted(worlds)
         broken = self._apply(steps, worlds)
         errors: dict[int, SkerryError] = dict(broken)

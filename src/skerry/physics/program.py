@@ -73,7 +73,10 @@ def run_forces(model: Any, data: Any) -> None:
 BODY_ROW: Final = 13  # position, quaternion (x, y, z, w), velocity, angular velocity: all in the world
 
 # words of a request
-STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS, WORDS = range(10)
+STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS = range(9)
+# how many instants on the way are wanted, the steps after which they come (one by one, in order), where to write them
+# (motion now, motion one step before, userdata), and how many numbers userdata has
+LOOKS, LOOK_STEPS, LOG, STATES, WORDS = range(9, 14)
 
 
 @kernel
@@ -102,6 +105,15 @@ def _write_bodies(request: Any, data: int, out: int) -> None:
 
 
 @kernel
+def _look(model: int, data: int, request: Any, out: int) -> None:
+    """Write out the motion that belongs to the state of now, which mj_step leaves one step behind."""
+    _mj_kinematics(model, data)
+    _mj_com_position(model, data)
+    _mj_com_velocity(model, data)
+    _write_bodies(request, data, out)
+
+
+@kernel
 def _first_beyond(values: Any, bounds: Any) -> int:
     """The first number that is not one, or beyond its bound; or −1."""
     for i in range(values.size):
@@ -113,7 +125,7 @@ def _first_beyond(values: Any, bounds: Any) -> int:
 @native(types.void(types.voidptr, types.voidptr, types.int32, types.voidptr))
 def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
     """mjfBatchFunc: step one world; stop at the step that diverges; write out its motion before and after the last
-    step.
+    step, and, of a world that is alone, at instants on the way.
     """
     m, d = address_of(model), address_of(data)
     request = words(address_of(argument), WORDS)
@@ -129,12 +141,15 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
     first_update = load_word(program)
     last_update = first_update + load_word(program + 8)
     steps = request[STEPS]
+    looks = words(request[LOOK_STEPS], request[LOOKS])
+    motion = BODY_ROW * request[BODIES]
+    look = 0
     for step in range(steps):
-        if step == steps - 1:
-            _mj_kinematics(m, d)
-            _mj_com_position(m, d)
-            _mj_com_velocity(m, d)
-            _write_bodies(request, d, out + 8 * BODY_ROW * request[BODIES])
+        log = out
+        if look < looks.size and looks[look] == step + 1:
+            log = request[LOG] + 8 * look * (2 * motion + request[STATES])
+        if log != out or step == steps - 1:
+            _look(m, d, request, log + 8 * motion)
         for k in range(first_update, last_update):
             entry = program + 16 + 16 * k
             call3(load_word(entry), m, d, load_word(entry + 8))
@@ -144,10 +159,14 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
         if axis >= 0 or place >= 0:
             failed[0], failed[1] = step, axis if axis >= 0 else -1 - place
             return
-    _mj_kinematics(m, d)
-    _mj_com_position(m, d)
-    _mj_com_velocity(m, d)
-    _write_bodies(request, d, out)
+        if log != out:
+            _look(m, d, request, log)
+            userdata = floats(load_word(d + USERDATA_OFFSET), request[STATES])
+            kept = floats(log + 16 * motion, request[STATES])
+            for k in range(request[STATES]):
+                kept[k] = userdata[k]
+            look += 1
+    _look(m, d, request, out)
 
 
 # ------------------------------------------------------------------------------------------------ building

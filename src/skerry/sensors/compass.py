@@ -34,6 +34,8 @@ class CompassReading:
 class CompassSensor(Sensor[CompassReading]):
     """Measures the heading."""
 
+    sees_bodies_only = True
+
     def __init__(self, config: Compass, offset: Pose) -> None:
         self._config = config
         self._ahead = rotate(offset.orientation, [1.0, 0.0, 0.0])

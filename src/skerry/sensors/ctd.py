@@ -39,6 +39,8 @@ class CtdReading:
 class CtdSensor(Sensor[CtdReading]):
     """Measures the water."""
 
+    sees_bodies_only = True
+
     def __init__(self, config: Ctd, offset: Pose) -> None:
         self._config = config
         self._offset = offset

@@ -39,6 +39,8 @@ class GpsReading:
 class GpsSensor(Sensor[GpsReading]):
     """Measures the place on earth."""
 
+    sees_bodies_only = True
+
     def __init__(self, config: Gps, offset: Pose) -> None:
         self._config = config
         self._offset = offset

@@ -34,6 +34,8 @@ class GroundTruthReading:
 class GroundTruthSensor(Sensor[GroundTruthReading]):
     """Gives the truth."""
 
+    sees_bodies_only = True
+
     def __init__(self, link: str, offset: Pose) -> None:
         self._link = link
         self._offset = offset

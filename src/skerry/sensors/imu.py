@@ -92,6 +92,8 @@ def sense(
 class ImuSensor(Sensor[ImuReading]):
     """Measures motion."""
 
+    sees_bodies_only = True
+
     def __init__(self, config: Imu, offset: Pose) -> None:
         self._config = config
         self._offset = offset

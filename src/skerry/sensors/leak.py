@@ -22,6 +22,8 @@ class LeakReading:
 class LeakSensor(Sensor[LeakReading]):
     """Set `leaked`, or `trigger` it, to let it leak."""
 
+    sees_bodies_only = True
+
     def __init__(self, leaked: bool) -> None:
         self.leaked = leaked
         self.count = 0

@@ -38,6 +38,8 @@ class MagnetometerReading:
 class MagnetometerSensor(Sensor[MagnetometerReading]):
     """Measures the field."""
 
+    sees_bodies_only = True
+
     def __init__(self, config: Magnetometer, offset: Pose) -> None:
         self._config = config
         self._back = inverse(offset.orientation)

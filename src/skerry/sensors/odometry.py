@@ -23,6 +23,8 @@ class OdometryReading:
 class OdometrySensor(Sensor[OdometryReading]):
     """Gives the truth."""
 
+    sees_bodies_only = True
+
     def __init__(self, link: str, offset: Pose) -> None:
         self.link = link
         self.offset = offset

@@ -29,6 +29,8 @@ class PressureReading:
 class PressureSensor(Sensor[PressureReading]):
     """Measures pressure."""
 
+    sees_bodies_only = True
+
     def __init__(self, config: Pressure, offset: Pose) -> None:
         self._config = config
         self._offset = offset

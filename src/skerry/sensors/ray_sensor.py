@@ -55,6 +55,8 @@ class RaySensorConfig(SensorConfig):
 class RaySensor(Sensor[Reading]):
     """Sends one bundle of rays at a time from where it sits."""
 
+    sees_bodies_only = True
+
     def __init__(self, config: RaySensorConfig, bundle: Bundle) -> None:
         self.bundle = bundle
         self.threads = 0  # that large bundles are shared among; 0 for all processors, with the same result

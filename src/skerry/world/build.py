@@ -29,7 +29,7 @@ from skerry.terrain import Terrain
 from skerry.world.batch import Batch
 from skerry.world.events import build_events
 from skerry.world.hooks import ForceFunction, PythonForce
-from skerry.world.instant import Present
+from skerry.world.instant import Past, Present
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot, Tree
 from skerry.world.sensing import MountedSensor
@@ -64,7 +64,7 @@ def build_world(
     trees: dict[str, Tree] = {}
     controllers: list[MountedController] = []
     _bind(model, engine.part("userdata")[0])
-    surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), lambda: engine.motions(0)[0])
+    surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), engine.motions(0)[0])
     present = Present(engine, clock, model.water, surroundings)
     for number, name in enumerate(scenario.robots):
         config = loaded.vehicles[name].config
@@ -133,6 +133,7 @@ def build_world(
         build_events(scenario, robots, trees),
         _particles(scenario, model),
         surroundings,
+        Past(engine, clock, model.water, surroundings),
     )
 
 

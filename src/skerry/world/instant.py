@@ -1,4 +1,4 @@
-"""An instant of a world: the present, which moves on, or one that is held while time goes on."""
+"""An instant of a world: the present, which moves on, one that has just been, or one that is held."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Present:
         self.motions = engine.motions(0)
         self.userdata = engine.part("userdata")[0]
         self.probe = Probe(water, self.userdata)
-        self.surroundings = surroundings
         self._clock = clock
         self._water = water
+        self._surroundings = surroundings
 
     @property
     def tick(self) -> int:
@@ -50,23 +50,51 @@ class Present:
         return self._clock.time
 
     def view(self, own_bit: int) -> RayView:
-        return self.surroundings.view(own_bit)
+        return self._surroundings.view(own_bit)
 
     def hold(self) -> Held:
         """This instant as it is, for a thread of its own; to be released."""
-        return Held(self, self._water)
+        return Held(self, self._water, self._surroundings)
+
+
+class Past:
+    """An instant that the engine has kept on its way to the present."""
+
+    def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: Surroundings) -> None:
+        self.motions = np.zeros_like(engine.motions(0))
+        self.userdata = np.zeros_like(engine.part("userdata")[0])
+        self.probe = Probe(water, self.userdata)
+        self.tick = 0
+        self.time = 0.0
+        self._engine = engine
+        self._clock = clock
+        self._water = water
+        self._surroundings = surroundings
+
+    def go(self, look: int, tick: int) -> None:
+        """Be the engine's look of that number."""
+        self.motions[:] = self._engine.log_motions[look]
+        self.userdata[:] = self._engine.log_userdata[look]
+        self.tick = tick
+        self.time = self._clock.time_of(tick)
+
+    def view(self, own_bit: int) -> RayView:
+        return self._surroundings.view(own_bit, self.motions[0])
+
+    def hold(self) -> Held:
+        return Held(self, self._water, self._surroundings)
 
 
 class Held:
     """An instant that stays while time goes on."""
 
-    def __init__(self, present: Present, water: Water) -> None:
-        self.motions = present.motions.copy()
-        self.userdata = present.userdata.copy()
+    def __init__(self, instant: Instant, water: Water, surroundings: Surroundings) -> None:
+        self.motions = instant.motions.copy()
+        self.userdata = instant.userdata.copy()
         self.probe = Probe(water, self.userdata)
-        self.tick = present.tick
-        self.time = present.time
-        self._scene = present.surroundings.scene
+        self.tick = instant.tick
+        self.time = instant.time
+        self._scene = surroundings.scene
         self._frame = self._scene.frame(self.motions[0])
 
     def view(self, own_bit: int) -> RayView:

@@ -6,7 +6,7 @@ import io
 import pickle
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from fractions import Fraction
 from functools import cache
 from time import perf_counter
@@ -19,7 +19,7 @@ from skerry.parts.component import Component
 from skerry.parts.sensor import Sensor
 from skerry.rays.threads import processors
 from skerry.sensors.ray_sensor import RaySensor
-from skerry.world.instant import Held
+from skerry.world.instant import Held, Past
 from skerry.world.ray_trail import RayTrail
 from skerry.world.truth import RobotTruth
 
@@ -55,6 +55,7 @@ class MountedSensor(Component):
         self._truth = truth
         self._reading: Any = None
         self._job: Future[Any] | None = None  # the reading that is being measured
+        self._past: RobotTruth | None = None
         self._trail: RayTrail | None = None
         self._measured = -1  # the number of the due instant that the reading is of
         self._watched = -1  # and of the last one that the sensor has seen
@@ -89,27 +90,39 @@ class MountedSensor(Component):
         """Work out when the world must come back to it."""
         self.next_look = self.rate.next_due(tick) if self.wanted or self.sensor.watches else NEVER
 
-    def look(self, tick: int) -> None:
-        """Measure or watch, as it is due, and plan on."""
+    @property
+    def stops_the_world(self) -> bool:
+        """Whether it can be measured at the present only, so that the world must stop when it is due."""
+        return self.sensor.watches or not (self.sensor.sees_bodies_only or self.sensor.heavy)
+
+    def look(self, past: Past | None = None) -> None:
+        """Measure or watch, as it is due now or at an instant of the past, and plan on."""
+        truth = self._truth if past is None else self._truth_of(past)
         if self.wanted:
-            self.measure_if_due()
+            self.measure_if_due(truth)
         else:
             self.watch_if_due()
-        self.plan(tick)
+        self.plan(truth.tick)
 
-    def measure_if_due(self) -> bool:
+    def _truth_of(self, past: Past) -> RobotTruth:
+        if self._past is None:
+            self._past = replace(self._truth, instant=past)
+        return self._past
+
+    def measure_if_due(self, truth: RobotTruth | None = None) -> bool:
         """Measure if an instant has become due since the last reading; say whether it did."""
         if self.sensor.watches:
             self.watch_if_due()
-        due = self.rate.count(self._truth.tick)
+        truth = self._truth if truth is None else truth
+        due = self.rate.count(truth.tick)
         if due == self._measured:
             return False
         self.finish()
         self._measured = due
         if self.sensor.heavy and processors() > 1:
-            self._job = _pool().submit(self._measure_held, self._truth.instant.hold())
+            self._job = _pool().submit(self._measure_held, truth.instant.hold())
         else:
-            self._take(self._measure(self._truth))
+            self._take(self._measure(truth))
         return True
 
     def finish(self) -> None:

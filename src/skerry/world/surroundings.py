@@ -20,13 +20,11 @@ from skerry.scenario.loading import LoadedScenario
 from skerry.terrain import Terrain
 from skerry.terrain.materials import Material, NamedMaterial, find_material
 
-Motion = Callable[[], NDArray[np.float64]]
-
 
 class Surroundings:
     """The world for rays. Its scene is built when somebody first looks; frames follow the bodies."""
 
-    def __init__(self, bodies: Callable[[], list[RayBody]], motion: Motion) -> None:
+    def __init__(self, bodies: Callable[[], list[RayBody]], motion: NDArray[np.float64]) -> None:
         self._bodies = bodies
         self._motion = motion
         self._frame: Frame | None = None
@@ -35,12 +33,15 @@ class Surroundings:
     def scene(self) -> RayScene:
         return RayScene(self._bodies(), load_tracer())
 
-    def view(self, own_bit: int | None = None) -> RayView:
-        """The world now, without the robot of that bit. It is valid until time goes on; `hold` it to keep it longer."""
+    def view(self, own_bit: int | None = None, motion: NDArray[np.float64] | None = None) -> RayView:
+        """The world now, or with the bodies elsewhere, without the robot of that bit.
+
+        It is valid until time goes on; `hold` its frame to keep it longer.
+        """
         if self._frame is not None and self._frame.users > 1:
             self.scene.release(self._frame)
             self._frame = None
-        motion = self._motion()
+        motion = self._motion if motion is None else motion
         if self._frame is None:
             self._frame = self.scene.frame(motion)
         else:

@@ -16,12 +16,13 @@ from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator
 from skerry.parts.component import Component
 from skerry.parts.controller import Controller
-from skerry.physics.engine import Engine
+from skerry.physics.engine import MOST_LOOKS, Engine
 from skerry.scenario import Scenario
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
 from skerry.world.events import Events
 from skerry.world.hooks import PythonForce
+from skerry.world.instant import Past
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot
 from skerry.world.sensing import MountedSensor
@@ -72,6 +73,7 @@ class World:
         events: Events,
         particles: FieldParticles | None,
         surroundings: Surroundings,
+        past: Past,
     ) -> None:
         self.scenario = scenario
         self.water = water
@@ -89,6 +91,7 @@ class World:
         self._events = events
         self.particles = particles
         self.surroundings = surroundings
+        self._past = past
         self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, scenario.step)
         for sensor in self._sensors:
             sensor.watch_if_due()
@@ -122,17 +125,24 @@ class World:
             for mounted in self._controllers:
                 if mounted.rate.is_due(tick):
                     mounted.act()
-            self._step(min([end, *self._due_after(tick)]) - tick)
+            stop = min([end, *self._stops_after(tick)])
+            if any(sensor.next_look < stop for sensor in self._sensors):
+                stop = min(stop, tick + MOST_LOOKS)  # so that there is room for all looks
+            ticks = self._ticks_on_the_way(stop)
+            errors = self._step(stop - tick, [look - tick for look in ticks])
             tick = self.tick
+            self._look_back([look for look in ticks if look < tick])
+            for error in errors:
+                raise error
             self._move_particles()
             for actuator in self._actuators:
                 if actuator.watchdog.bites():
                     actuator.reset()
             for sensor in self._sensors:
                 if sensor.next_look <= tick:
-                    sensor.look(tick)
+                    sensor.look()
 
-    def _due_after(self, tick: int) -> Iterator[int]:
+    def _stops_after(self, tick: int) -> Iterator[int]:
         """The ticks at which something must happen in Python."""
         if self._must_step_singly:
             yield tick + 1
@@ -146,18 +156,38 @@ class World:
             if (deadline := actuator.watchdog.deadline()) is not None:
                 yield max(deadline, tick + 1)
         for sensor in self._sensors:
-            yield sensor.next_look
+            if sensor.stops_the_world:
+                yield sensor.next_look
+
+    def _ticks_on_the_way(self, stop: int) -> list[int]:
+        """The ticks before a stop at which sensors are due that can be measured afterwards."""
+        found: set[int] = set()
+        for sensor in self._sensors:
+            due = sensor.next_look
+            while due < stop:
+                found.add(due)
+                due = sensor.rate.next_due(due)
+        return sorted(found)
+
+    def _look_back(self, ticks: list[int]) -> None:
+        """Measure what was due on the way, in the order of time."""
+        for number, tick in enumerate(ticks):
+            self._past.go(number, tick)
+            for sensor in self._sensors:
+                if sensor.next_look <= tick:
+                    sensor.look(self._past)
 
     def _move_particles(self) -> None:
         if self.particles is not None and self._particle_rate is not None and self._particle_rate.is_due(self.tick):
             seconds = 1.0 / float(self._particle_rate.frequency)
             self.particles.advance(seconds, self.time, self._engine.part("userdata")[0])
 
-    def _step(self, steps: int) -> None:
+    def _step(self, steps: int, looks: list[int]) -> list[SkerryError]:
+        """Go on, and keep what some sensors will look at; give what went wrong."""
         if self.water.refuses:
             self._check_places()
         before = self._engine.states.copy() if self._hooks else None
-        errors = self._engine.advance(steps)
+        errors = self._engine.advance(steps, looks=looks)
         if before is not None and any(hook.error is not None for hook in self._hooks):
             self._engine.states[:] = before  # a step without one of its forces is no step
             self._engine.refresh()
@@ -165,8 +195,7 @@ class World:
         self._clock.advance(now - self._clock.tick)
         for hook in self._hooks:
             hook.raise_error()
-        for error in errors.values():
-            raise error
+        return list(errors.values())
 
     def _check_places(self) -> None:
         """Raise an error if something that moves is where the water or the wind has no answer."""
