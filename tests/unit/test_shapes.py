@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import elliprd
 
 import skerry
-from skerry.physics.shapes import Ellipsoid, SlenderHull
+from skerry.physics.shapes import Ellipsoid, SlenderHull, carlson_rd
 from skerry.world.check import check_file
+
+
+def test_carlsons_integral_is_that_of_scipy() -> None:
+    random = np.random.default_rng(0)
+    for x, y, z in 10 ** random.uniform(-4, 4, (300, 3)):
+        assert carlson_rd(x, y, z) == pytest.approx(float(elliprd(x, y, z)), rel=1e-13)
 
 
 def test_a_sphere_carries_half_its_displaced_mass() -> None:

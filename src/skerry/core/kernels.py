@@ -25,7 +25,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, event
 from numba.extending import intrinsic
 
 # Sums may be reordered and fused, but NaN and infinity stay what they are: divergence must be seen.
@@ -121,6 +121,20 @@ def _caching_in(place: Path) -> Iterator[None]:
 @cache
 def _announce() -> None:
     _say("skerry: compiling native kernels; this happens once per version and takes about half a minute …")
+
+
+class _Announcer(event.Listener):  # type: ignore[misc]
+    """Says so when a kernel must be compiled as it is first called: otherwise a sensor's first reading takes long."""
+
+    def on_start(self, happening: Any) -> None:
+        if id(happening.data["dispatcher"]) in _KEYS and cache_folder() is not None:
+            _announce()
+
+    def on_end(self, happening: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _Announcer())
 
 
 def _say(text: str) -> None:

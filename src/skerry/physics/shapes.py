@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -49,15 +50,31 @@ class Ellipsoid(Config):
 
 
 def _lamb_integrals(a: Floats) -> Floats:
-    """α_i by Gauss and Legendre's rule after λ = a₀² s²/(1 − s²)², which leaves a smooth integrand on 0 < s < 1."""
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    s, w = 0.5 * (nodes + 1), 0.5 * weights
-    scale = float(np.prod(a)) ** (2 / 3)
-    root = s / (1 - s)
-    lam = scale * root**2
-    slope = scale * 2 * root / (1 - s) ** 2
-    delta = np.sqrt((a[0] ** 2 + lam) * (a[1] ** 2 + lam) * (a[2] ** 2 + lam))
-    return np.array([float(np.prod(a)) * np.sum(w * slope / ((axis**2 + lam) * delta)) for axis in a])
+    """α_i = ⅔ abc R_D(a_j², a_k², a_i²)."""
+    x, y, z = (float(value) ** 2 for value in a)
+    scale = 2 / 3 * float(np.prod(a))
+    return scale * np.array([carlson_rd(y, z, x), carlson_rd(z, x, y), carlson_rd(x, y, z)])
+
+
+def carlson_rd(x: float, y: float, z: float) -> float:
+    """Carlson's R_D(x, y, z) = 3/2 ∫ dt/(√((t + x)(t + y)) (t + z)^(3/2)) over t > 0, by duplication.
+
+    Carlson 1995, Numerical computation of real or complex elliptic integrals, Numerical Algorithms 10, 13–26.
+    """
+    x0, y0, z0, mean = x, y, z, (x + y + 3 * z) / 5
+    first = mean
+    power, total = 1.0, 0.0
+    while power * max(abs(first - x0), abs(first - y0), abs(first - z0)) > 1e-3 * abs(mean):
+        root = math.sqrt(x * y) + math.sqrt(x * z) + math.sqrt(y * z)
+        total += power / (math.sqrt(z) * (z + root))
+        x, y, z, mean = (x + root) / 4, (y + root) / 4, (z + root) / 4, (mean + root) / 4
+        power /= 4
+    dx, dy = power * (first - x0) / mean, power * (first - y0) / mean
+    dz = -(dx + dy) / 3
+    e2, e3 = dx * dy - 6 * dz**2, (3 * dx * dy - 8 * dz**2) * dz
+    e4, e5 = 3 * (dx * dy - dz**2) * dz**2, dx * dy * dz**3
+    series = 1 - 3 * e2 / 14 + e3 / 6 + 9 * e2**2 / 88 - 3 * e4 / 22 - 9 * e2 * e3 / 52 + 3 * e5 / 26
+    return power * series / mean**1.5 + 3 * total
 
 
 class SlenderHull(Config):
