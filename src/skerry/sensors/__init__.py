@@ -3,6 +3,7 @@
 NOT_KINDS = (
     "echoes",
     "lidar_patterns",
+    "lidar_returns",
     "ray_sensor",
     "sonar",
 )

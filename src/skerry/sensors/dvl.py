@@ -19,6 +19,7 @@ from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose, rotate
 from skerry.core.kernels import kernel
 from skerry.core.noise import Noise
+from skerry.core.rotations import turn
 from skerry.parts.sensor import Truth
 from skerry.rays import Bundle
 from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig
@@ -64,10 +65,7 @@ def hear(
     x, y, z, w = motion[3], motion[4], motion[5], motion[6]
     hits = 0
     for k in range(len(beams)):
-        a, b, c = beams[k, 0], beams[k, 1], beams[k, 2]
-        dx = (1 - 2 * (y * y + z * z)) * a + 2 * (x * y - z * w) * b + 2 * (x * z + y * w) * c
-        dy = 2 * (x * y + z * w) * a + (1 - 2 * (x * x + z * z)) * b + 2 * (y * z - x * w) * c
-        dz = 2 * (x * z - y * w) * a + 2 * (y * z + x * w) * b + (1 - 2 * (x * x + y * y)) * c
+        dx, dy, dz = turn(x, y, z, w, beams[k, 0], beams[k, 1], beams[k, 2])
         speed = dx * motion[7] + dy * motion[8] + dz * motion[9]
         r = np.float64(distances[k])
         # What is too near hides what is behind it, and what lies above the water is not heard.

@@ -18,6 +18,7 @@ from skerry.core.config import NonNegative
 from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
 from skerry.core.noise import Noise, fill_normal
+from skerry.core.rotations import turn_back
 from skerry.parts.sensor import Sensor, SensorConfig, Truth
 
 # channels of the noise: white noise, then one walk per axis, then the bias at the start
@@ -36,16 +37,6 @@ class ImuReading:
     orientation_covariance: NDArray[np.float64]  # (3, 3), rad²
     angular_velocity_covariance: NDArray[np.float64]  # (3, 3)
     linear_acceleration_covariance: NDArray[np.float64]  # (3, 3)
-
-
-@kernel
-def turn_back(x: float, y: float, z: float, w: float, a: float, b: float, c: float) -> tuple[float, float, float]:
-    """A vector of the world in the axes of a frame."""
-    return (
-        (1 - 2 * (y * y + z * z)) * a + 2 * (x * y + z * w) * b + 2 * (x * z - y * w) * c,
-        2 * (x * y - z * w) * a + (1 - 2 * (x * x + z * z)) * b + 2 * (y * z + x * w) * c,
-        2 * (x * z + y * w) * a + 2 * (y * z - x * w) * b + (1 - 2 * (x * x + y * y)) * c,
-    )
 
 
 @kernel
