@@ -1,8 +1,7 @@
 """What comes back of a lidar's light: from things, and from the water's surface; the kernels of a scan.
 
-A beam
-of which a surface of reflectance ρ is met at the angle θ from its normal and at the range r returns the power ρ cos θ /
-r², up to a constant of the device (Wagner 2010, ISPRS J. Photogramm. 65, 505, for a diffuse surface larger than the
+A beam that meets a surface of reflectance ρ at the angle θ from its normal and at the range r returns the power
+ρ cos θ / r², up to a constant of the device (Wagner 2010, ISPRS J. Photogramm. 65, 505, for a diffuse surface larger than the
 beam). It is seen if this is at least 0.1 / R², where R is the range at which the device sees 10 %. Intensity is the
 power freed of the range, as devices calibrate it: the scale × ρ cos θ.
 
