@@ -1,7 +1,7 @@
 """A lidar: ranges by light in air, as a cloud of points or, from a planar scanner, as a row of ranges.
 
-A scan is taken at one instant, with all beams from the sensor's pose of then: there is no distortion by motion. What comes back
-of its light is worked out by `lidar_returns`.
+A scan is taken at one instant, with all beams from the sensor's pose of then: there is no distortion by motion. What
+comes back of its light is worked out by `lidar_returns`.
 """
 
 from __future__ import annotations
