@@ -1,9 +1,9 @@
 """What comes back of a lidar's light: from things, and from the water's surface; the kernels of a scan.
 
 A beam that meets a surface of reflectance ρ at the angle θ from its normal and at the range r returns the power
-ρ cos θ / r², up to a constant of the device (Wagner 2010, ISPRS J. Photogramm. 65, 505, for a diffuse surface larger than the
-beam). It is seen if this is at least 0.1 / R², where R is the range at which the device sees 10 %. Intensity is the
-power freed of the range, as devices calibrate it: the scale × ρ cos θ.
+ρ cos θ / r², up to a constant of the device (Wagner 2010, ISPRS J. Photogramm. 65, 505, for a diffuse surface larger
+than the beam). It is seen if this is at least 0.1 / R², where R is the range at which the device sees 10 %. Intensity
+is the power freed of the range, as devices calibrate it: the scale × ρ cos θ.
 
 The water's surface is a mirror with the slopes of Cox and Munk (1954, J. Opt. Soc. Am. 44, 838): they are normal, with
 the mean square s² = 0.003 + 0.00512 U, U being the wind's speed in m/s. Facets that face the beam send back (Barrick
