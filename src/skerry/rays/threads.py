@@ -20,16 +20,18 @@ def processors() -> int:
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(processors(), thread_name_prefix="skerry-rays")
+def pool(name: str, size: int) -> ThreadPoolExecutor:
+    """Threads that are kept for one purpose."""
+    return ThreadPoolExecutor(size, thread_name_prefix=f"skerry-{name}")
 
 
-if hasattr(os, "register_at_fork"):  # a forked process has none of the threads that its pool counts on
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads that its pools count on
+    os.register_at_fork(after_in_child=pool.cache_clear)
 
 
 def in_tiles(run: Callable[[NDArray[np.float32], int, int], None], count: int, tile: int) -> None:
     """Call `run(packet memory, low, high)` for all tiles of 0…count; it must release the GIL to be worth it."""
-    jobs = [_pool().submit(run, packet_memory(), low, min(low + tile, count)) for low in range(0, count, tile)]
+    threads = pool("rays", processors())
+    jobs = [threads.submit(run, packet_memory(), low, min(low + tile, count)) for low in range(0, count, tile)]
     for job in jobs:
         job.result()

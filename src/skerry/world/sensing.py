@@ -5,10 +5,9 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import is_dataclass, replace
 from fractions import Fraction
-from functools import cache
 from time import perf_counter
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
 from skerry.parts.component import Component
 from skerry.parts.sensor import Sensor
-from skerry.rays.threads import processors
+from skerry.rays.threads import pool, processors
 from skerry.sensors.ray_sensor import RaySensor
 from skerry.world.instant import Held, Past
 from skerry.world.ray_trail import RayTrail
@@ -25,12 +24,6 @@ from skerry.world.truth import RobotTruth
 
 NEVER: Final = 2**62
 """A tick that never comes."""
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Threads for heavy sensors, apart from those that share out the rays of one."""
-    return ThreadPoolExecutor(max(processors() - 1, 1), thread_name_prefix="skerry-sensors")
 
 
 class MountedSensor(Component):
@@ -120,7 +113,7 @@ class MountedSensor(Component):
         self.finish()
         self._measured = due
         if self.sensor.heavy and processors() > 1:
-            self._job = _pool().submit(self._measure_held, truth.instant.hold())
+            self._job = pool("sensors", max(processors() - 1, 1)).submit(self._measure_held, truth.instant.hold())
         else:
             self._take(self._measure(truth))
         return True
