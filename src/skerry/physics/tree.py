@@ -121,7 +121,7 @@ def add_tree(spec: Any, body: Body, places: dict[str, tuple[str, Pose]], built: 
                 objtype=mujoco.mjtObj.mjOBJ_JOINT,
                 name1=f"{body.name}/{joint.name}",
                 name2=f"{body.name}/{joint.mimic.joint}",
-                data=[joint.mimic.offset, joint.mimic.multiplier, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+                data=[joint.mimic.offset, joint.mimic.multiplier, *[0.0] * (mujoco.mjNEQDATA - 2)],
             )
 
 

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from skerry.core.config import (
     Config,
     ExistingFile,
+    NonNegative,
     Positive,
     expand_user,
     faults_of,
@@ -39,6 +40,7 @@ class VehicleConfig(Config):
     description: str = ""
     urdf: ExistingFile = Path("robot.urdf")
     self_collision: bool = Field(False, description="whether the vehicle's own links touch each other")
+    friction: NonNegative | None = Field(None, description="sliding coefficient of its links; 1 by default")
     trim_density: Positive | None = Field(
         None, description="kg/m³ of the water that it floats freely in; the world's by default"
     )
