@@ -189,9 +189,9 @@ def arm() -> list[str]:
         ),
         joint("armBase", "revolute", "base_link", "turret", (0.3, 0, 0.15), (0, 0, -1), limit(-200, 200, 20)),
         link("lower_arm", *tube(0.6, (-0.56, 0, 0.6), 0.03)),
-        joint("shoulder", "revolute", "turret", "lower_arm", (0, 0, 0.12), up, limit(-125, 40, 60)),
+        joint("shoulder", "revolute", "turret", "lower_arm", (0, 0, 0.12), up, limit(-125, 40, 80)),
         link("upper_arm", *tube(0.6, (0.95, 0, 0.04), 0.025)),
-        joint("elbow", "revolute", "lower_arm", "upper_arm", (-0.56, 0, 0.6), up, limit(-35, 150, 30)),
+        joint("elbow", "revolute", "lower_arm", "upper_arm", (-0.56, 0, 0.6), up, limit(-35, 150, 50)),
         link(
             "forearm",
             inertial(0.2, rod_moments(0.2, 0.03, 0.125), (0.0625, 0, 0), (0, pi / 2, 0)),

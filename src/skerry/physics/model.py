@@ -357,6 +357,7 @@ def _set_options(spec: Any, options: Options) -> None:
     option.gravity = [0.0, 0.0, -options.gravity]
     option.solver = mujoco.mjtSolver.mjSOL_NEWTON
     option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC  # friction is the same in all directions, as a pyramid's is not
+    option.impratio = 10.0  # friction is stiffer than the contact's normal, so that what stands does not creep
     option.disableflags = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     spec.compiler.degree = False
     spec.compiler.autolimits = True

@@ -263,6 +263,7 @@ def _assemble(
                 motion="static" if robot.anchored else "dynamic",
                 self_collision=vehicle.config.self_collision,
                 friction=vehicle.config.friction,
+                tyres=frozenset(vehicle.config.tyres),
             )
         )
     for name, thing in scenario.objects.items():
