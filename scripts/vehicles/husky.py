@@ -4,7 +4,7 @@ Sources: [R] the geometry of the Husky Robotics simulator's rover, its axes turn
 [E] an estimate, with its reason. Inertias follow from the shapes.
 """
 
-from math import cos, pi, radians, sin
+from math import atan2, cos, pi, radians, sin
 from pathlib import Path
 
 TARGET = Path(__file__).parents[2] / "src" / "skerry" / "vehicles" / "husky" / "robot.urdf"
@@ -55,9 +55,7 @@ def rod(radius: float, length: float) -> str:
 
 def shape(tag: str, geometry: str, at: Numbers = (0, 0, 0), rpy: Numbers = (0, 0, 0), material: str = "") -> str:
     colour = f'<material name="{material}"/>' if material else ""
-    return (
-        f'    <{tag}><origin xyz="{text(at)}" rpy="{text(rpy)}"/><geometry>{geometry}</geometry>{colour}</{tag}>'
-    )
+    return f'    <{tag}><origin xyz="{text(at)}" rpy="{text(rpy)}"/><geometry>{geometry}</geometry>{colour}</{tag}>'
 
 
 def link(name: str, *parts: str) -> str:
@@ -82,7 +80,7 @@ def limit(low_deg: float, high_deg: float, effort: float) -> str:
 def tube(mass: float, end: Numbers, radius: float) -> tuple[str, str, str]:
     """Inertial, picture and collision of a tube from a link's origin to an end in its plane of x and z."""
     length = (end[0] ** 2 + end[2] ** 2) ** 0.5
-    pitch = pi / 2 - _elevation(end)
+    pitch = pi / 2 - atan2(end[2], end[0])
     middle = tuple(0.5 * value for value in end)
     turn = (0.0, pitch, 0.0)
     return (
@@ -92,17 +90,13 @@ def tube(mass: float, end: Numbers, radius: float) -> tuple[str, str, str]:
     )
 
 
-def _elevation(end: Numbers) -> float:
-    from math import atan2
-
-    return atan2(end[2], end[0])
-
-
 def chassis() -> list[str]:
     length, width, _ = CHASSIS
-    x, _, z = CHASSIS_MIDDLE
+    x = CHASSIS_MIDDLE[0]
     parts = [
-        inertial(CHASSIS_MASS, box_moments(CHASSIS_MASS, CHASSIS), (-0.215, 0, 0.1)),  # [E] batteries low and aft, so that all wheels bear alike with the arm at zero
+        inertial(
+            CHASSIS_MASS, box_moments(CHASSIS_MASS, CHASSIS), (-0.215, 0, 0.1)
+        ),  # [E] batteries low and aft, so that all wheels bear alike with the arm at zero
         shape("visual", box((length, width, 0.15)), (x, 0, 0.09), material="black"),
         shape("visual", box((length - 0.06, width - 0.02, 0.103)), (x, 0, 0.2165), material="husky_yellow"),
         shape("visual", rod(0.02, 0.35), (-0.5, 0.12, 0.44), material="grey"),  # the antenna's mast [E]
@@ -110,8 +104,8 @@ def chassis() -> list[str]:
         shape("visual", rod(0.05, 0.06), (0.3, 0, 0.24), material="black"),
         shape("collision", box(CHASSIS), CHASSIS_MIDDLE),
     ]
-    for side in (1, -1):  # the rockers, 0.88 m long [R]
-        parts.append(shape("visual", box((0.88, 0.04, 0.06)), (0, 0.25 * side, 0.075), material="husky_yellow"))
+    rocker = box((0.88, 0.04, 0.06))  # [R]
+    parts += [shape("visual", rocker, (0, 0.25 * side, 0.075), material="husky_yellow") for side in (1, -1)]
     return [link("base_link", *parts)]
 
 
@@ -190,7 +184,11 @@ def arm() -> list[str]:
         joint("armBase", "revolute", "base_link", "turret", (0.3, 0, 0.15), (0, 0, -1), limit(-200, 200, 20)),
         link("lower_arm", *tube(0.6, (-0.56, 0, 0.6), 0.03)),
         joint("shoulder", "revolute", "turret", "lower_arm", (0, 0, 0.12), up, limit(-125, 40, 80)),
-        link("upper_arm", *tube(0.6, (0.95, 0, 0.04), 0.025)),
+        link(
+            "upper_arm",
+            *tube(0.6, (0.95, 0, 0.04), 0.025),
+            shape("visual", rod(0.01, 0.09), (0.785, 0, 0.075), material="grey"),  # the post of its camera
+        ),
         joint("elbow", "revolute", "lower_arm", "upper_arm", (-0.56, 0, 0.6), up, limit(-35, 150, 50)),
         link(
             "forearm",

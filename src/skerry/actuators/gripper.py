@@ -23,7 +23,9 @@ class GripperActuator(MotorActuator):
         super().__init__(config, config.link, drive)
         self._set_power = super()._set
         self.limits = (0.0, 1.0)
-        self.reset_value = self._opening(self._sign * drive.joint_start) if config.reset_value is None else config.reset_value
+        self.reset_value = (
+            self._opening(self._sign * drive.joint_start) if config.reset_value is None else config.reset_value
+        )
         drive.initial_state[[WANTED, BY_ANGLE]] = self._sign * self._angle_of(self.reset_value), 1.0
 
     @property
@@ -64,7 +66,9 @@ class Gripper(MotorConfig):
     """A motor on the joint of one finger; the other fingers follow it by `<mimic>` in the URDF."""
 
     kind: Literal["gripper"] = "gripper"
-    force: Positive | None = Field(None, description="N, at most, at the tip of a finger; by the joint's effort if none")
+    force: Positive | None = Field(
+        None, description="N, at most, at the tip of a finger; by the joint's effort if none"
+    )
     finger_length: Positive = Field(0.1, description="m from the joint to the tip, with `force`")
     reset_value: float | None = Field(
         None, ge=0, le=1, description="opening at the start and after a reset; by default that of the joint's zero"

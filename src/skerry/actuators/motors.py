@@ -1,8 +1,8 @@
 """What geared motors share: power or an angle as their command, speed in proportion, encoder and limit switches.
 
-A motor turns the target of its joint's drive with the speed that its power stands for, and stands when it has none, as a
-motor behind a high gear does. The target runs ahead of the joint no farther than the drive's force can pull it, so that
-an overloaded motor slips instead of catching up later.
+A motor turns the target of its joint's drive with the speed that its power stands for, and stands when it has none, as
+a motor behind a high gear does. The target runs ahead of the joint no farther than the drive's force can pull it, so
+that an overloaded motor slips instead of catching up later.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ from skerry.physics.joint_drive import (
 )
 from skerry.physics.mujoco import QPOS, QVEL
 
-POWER, BY_ANGLE, SWITCH, COUNT = range(2, 6)  # after the drive's state: power now, how it is commanded, −1 or 1 at an end
+POWER, BY_ANGLE, SWITCH, COUNT = range(
+    2, 6
+)  # after the drive's state: power now, how it is commanded, −1 or 1 at an end
 LOWER, UPPER, APPROACH, SWITCHES, MORE = range(OWN, OWN + 5)  # after the drive's constants
 SWITCH_TRAVEL = 0.01  # rad or m before the end of the travel at which a switch closes, so that it does before the stop
 

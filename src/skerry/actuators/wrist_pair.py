@@ -1,7 +1,8 @@
 """One motor of a differential wrist: two gears turn it, pitch = (a + b)/2 and roll = (a − b)/2.
 
 So a = pitch + roll and b = pitch − roll are the angles of the gears, and by virtual work a motor's torque acts on the
-pitch as it is, and on the roll with the sign of its side. Each motor is a part of its own and knows nothing of the other.
+pitch as it is, and on the roll with the sign of its side. Each motor is a part of its own and knows nothing of the
+other.
 """
 
 from __future__ import annotations

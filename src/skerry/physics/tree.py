@@ -38,9 +38,9 @@ class Body:
     tyres: frozenset[str] = frozenset()  # links that touch softly
 
 
-# MuJoCo's contacts push sliding bodies apart by about 2 T ζ² μ v, T and ζ being the two numbers of `solref`; what gives way
-# less than that hops, and then slides in the wrong direction. So wheels, which slide in every turn, touch as tyres do: with
-# this a wheel of 2 kg under 37 N sinks in by some 3 mm (a stiffness of about 14 kN/m), and turns as Coulomb says within 1 %.
+# MuJoCo's contacts push sliding bodies apart by about 2 T ζ² μ v, T and ζ being the two numbers of `solref`; what gives
+# way less than that hops, and then slides in the wrong direction. So wheels, which slide in every turn, touch as tyres
+# do: a wheel of 2 kg under 37 N sinks in by some 3 mm (about 14 kN/m), and slides as Coulomb says within 1 %.
 TYRE_SOFTNESS = ([0.08, 0.15], [0.1, 0.1, 0.001, 0.5, 2.0], 1e6)  # the last lets it count alone, not the mean of both
 
 
