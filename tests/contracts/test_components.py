@@ -35,15 +35,20 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "force_points": {"points": [[0.3, 0, 0], [-0.3, 0, 0]], "volume": 0.02},
         "immersion_damping": {},
         "lift": {"matrix": [0, 5, 5, 0, 1, 1]},
+        "spring": {"link": "fin", "stiffness": 5},
         "wind_drag": {"area": [0.1, 0.3, 0.3], "drag_coefficient": [1, 1, 1]},
     },
     "actuators": {
         "control_surface": {"link": "fin", "area": 0.02, "aspect_ratio": 2},
+        "gripper": {"link": "fin", "maximum_rpm": 10},
         "hinge": {"link": "fin"},
+        "joint_motor": {"link": "wheel", "maximum_rpm": 30},
         "prismatic": {"link": "piston"},
         "propeller": {"rpm_to_force": 0.01, "maximum_rpm": 1500},
         "thruster": {"model": {"kind": "t200"}},
         "vbs": {"link": "piston", "volume": 0.0004, "rate": 10},
+        "wheel_motor": {"link": "wheel", "stall_torque": 0.01, "no_load_rpm": 100, "friction": 0.001},
+        "wrist_pair": {"link": "hand", "maximum_rpm": 30},
     },
     "sensors": {
         "altimeter": {},
@@ -116,6 +121,22 @@ RIG = """
     <origin xyz="0.2 0 0"/><parent link="base_link"/><child link="piston"/><axis xyz="1 0 0"/>
     <limit lower="0" upper="0.05" effort="100" velocity="0.05"/>
   </joint>
+  <link name="wheel">
+    <inertial><mass value="0.01"/><inertia ixx="0.001" iyy="0.001" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="axle" type="continuous">
+    <origin xyz="0 0.2 0"/><parent link="base_link"/><child link="wheel"/><axis xyz="0 1 0"/>
+  </joint>
+  <link name="wrist">
+    <inertial><mass value="0.01"/><inertia ixx="0.001" iyy="0.001" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="wrist_pitch" type="continuous">
+    <origin xyz="0.5 0 0"/><parent link="base_link"/><child link="wrist"/><axis xyz="0 1 0"/>
+  </joint>
+  <link name="hand">
+    <inertial><mass value="0.01"/><inertia ixx="0.001" iyy="0.001" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="wrist_roll" type="continuous"><parent link="wrist"/><child link="hand"/><axis xyz="1 0 0"/></joint>
 </robot>
 """
 PARTS = """

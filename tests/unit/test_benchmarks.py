@@ -24,6 +24,7 @@ def test_the_physics_figures_have_exactly_their_keys(monkeypatch: pytest.MonkeyP
         "physics.sam.rtf",
         "physics.fleet16.rtf",
         "physics.sam_waves.rtf",
+        "physics.rover.rtf",
         "physics.threads2.speedup",
     }
     assert all(math.isfinite(value) for value in values.values())

@@ -1,3 +1,3 @@
 """Actuators, one kind per file, its law beside it."""
 
-NOT_KINDS = ("joints", "shaft", "thrust_curves")
+NOT_KINDS = ("joints", "motors", "shaft", "thrust_curves")

@@ -36,12 +36,12 @@ class Actuator(Component):
 
     def command(self, **value: float) -> None:
         """Set what is wanted, by the actuator's own keyword, from the API, a key or a controller."""
-        self._set(self._checked(value))
+        self._take(value)
         self.watchdog.release()
 
     def receive(self, **value: float) -> None:
         """Set what is wanted, from an outside interface: from now on the watchdog awaits the next message."""
-        self._set(self._checked(value))
+        self._take(value)
         self.watchdog.message()
 
     def check(self, **value: float) -> None:
@@ -71,24 +71,32 @@ class Actuator(Component):
     def _set(self, value: float) -> None:
         """Write a value within the limits where native code reads it."""
 
+    def _take(self, value: dict[str, float]) -> None:
+        self._set(self._checked(value))
+
     def _checked(self, value: dict[str, float]) -> float:
         if list(value) != [self.keyword]:
             given = ", ".join(value) or "nothing"
             hint = did_you_mean(given, [self.keyword])
             raise SkerryError(f"this actuator is commanded by `{self.keyword}=`, not by {given}; {hint}")
-        try:
-            wanted = float(value[self.keyword])
-        except (TypeError, ValueError, OverflowError):
-            wanted = nan
-        if not isfinite(wanted) or isinstance(value[self.keyword], str | bool):
-            raise SkerryError(f"a command must be a number, not {self.keyword}={shorten(value[self.keyword])}")
-        return min(max(wanted, self.limits[0]), self.limits[1])
+        return within(self.keyword, value[self.keyword], self.limits)
 
     def state(self) -> bytes:
         return self.watchdog.state()
 
     def set_state(self, state: bytes) -> None:
         self.watchdog.set_state(state)
+
+
+def within(keyword: str, value: float, limits: tuple[float, float]) -> float:
+    """A command as a number within limits; raise an error if it is none."""
+    try:
+        wanted = float(value)
+    except (TypeError, ValueError, OverflowError):
+        wanted = nan
+    if not isfinite(wanted) or isinstance(value, str | bool):
+        raise SkerryError(f"a command must be a number, not {keyword}={shorten(value)}")
+    return min(max(wanted, limits[0]), limits[1])
 
 
 class ActuatorConfig(ComponentConfig, Mount):

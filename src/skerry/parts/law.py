@@ -209,6 +209,8 @@ class Law(Component):
     jet_place: int = 0  # and where its constants take it: `JET_BLOCK` and so on
     joint: str | None = None  # a law on this joint instead of on the link: it has no block
     joint_start: float = 0.0  # where that joint stands at the start
+    second_joint: tuple[str, int] | None = None  # another joint that it acts on, right below or above the first; and
+    # from which constant on it finds that one's place among positions, velocities, on the diagonal, and of M₁₂
     points_place: tuple[int, int] | None = None  # its force points, and the constant that takes those of the whole body
     estimate: str = ""  # if its numbers were estimated: by which method, and how well
     armature: float = 0.0  # inertia of the drive that turns with the joint, kg m² or kg

@@ -26,7 +26,8 @@ from skerry.parts.law import (
 from skerry.physics.mujoco import MASS, QFRC_PASSIVE, QPOS, QVEL
 
 WANTED, TARGET = range(2)  # the state: where the joint shall go, and how far the servo has got
-INERTIA, FREQUENCY, DAMPING, FORCE, SPEED, STEP, IMPLICIT_STEP = range(7)  # the constants; the engine adds the last
+INERTIA, FREQUENCY, DAMPING, FORCE, SPEED, STEP, OWN = range(7)  # the first constants; those of a kind begin at OWN
+IMPLICIT_STEP = -1  # the last constant, which the engine adds
 
 
 @law
@@ -61,9 +62,12 @@ def drive_joint(model: int, data: int, table: int) -> None:
 
 
 class JointDrive(Law):
-    """The drive of a joint, built; `read` gives the joint's position once the world is there."""
+    """The drive of a joint, built; `read` gives the joint's position once the world is there, `read_second` that of a
+    second joint that it drives too.
+    """
 
     read: Callable[[], float]
+    read_second: Callable[[], float]
 
     def go_to(self, position: float) -> None:
         """Set where the joint shall go."""

@@ -204,7 +204,7 @@ def _place_laws(model: Model, built: dict[str, Laws], fields: Mapping[str, Field
     """Lay out userdata, write the tables, and bind the program to the compiled model."""
     compiled, options = model.compiled, model.options
     on_links: dict[int, list[tuple[Law, int]]] = {}
-    on_joints: list[tuple[Law, int, int]] = []
+    on_joints: list[tuple[Law, int, int, int | None]] = []
     added: dict[int, NDArray[np.float64]] = {}
     owners: dict[int, int] = {}
     rows: list[tuple[NDArray[np.float64], NDArray[np.float64] | None]] = []
@@ -231,7 +231,8 @@ def _place_laws(model: Model, built: dict[str, Laws], fields: Mapping[str, Field
             if law.joint is None:
                 on_links.setdefault(body, []).append((law, place))
             else:
-                on_joints.append((law, place, model.joints[owner][law.joint]))
+                second = None if law.second_joint is None else model.joints[owner][law.second_joint[0]]
+                on_joints.append((law, place, model.joints[owner][law.joint], second))
             if law.added_mass is not None:
                 added[body] = added.get(body, np.zeros((6, 6))) + law.added_mass
             place += size
@@ -273,12 +274,15 @@ def _place_laws(model: Model, built: dict[str, Laws], fields: Mapping[str, Field
             )
             add(law, table)
     felt = joint_inertias(compiled, added)
-    for law, state, joint in on_joints:
-        axis_number = int(compiled.jnt_dofadr[joint])
-        diagonal = int(compiled.M_rowadr[axis_number] + compiled.M_rownnz[axis_number] - 1)
+    for law, state, joint, second in on_joints:
+        numbers = _places_of_joint(compiled, joint)
         if law.inertia_place is not None:
-            law.constants[law.inertia_place] = felt[axis_number]
-        numbers = (int(compiled.jnt_qposadr[joint]), axis_number, diagonal)
+            law.constants[law.inertia_place] = felt[numbers[1]]
+        if law.second_joint is not None and second is not None:
+            others = _places_of_joint(compiled, second)
+            start = law.second_joint[1]
+            # A row of M holds the axes above its own, nearest last: the one of the lower joint has both.
+            law.constants[start : start + 4] = *others, (numbers if numbers[1] > others[1] else others)[2] - 1
         model.joint_starts[numbers[0]] = law.joint_start
         add(law, table_in_fluids(np.append(law.constants, implicit), state=state, joint=numbers))
     if ordered:
@@ -296,7 +300,7 @@ def _place_laws(model: Model, built: dict[str, Laws], fields: Mapping[str, Field
             compiled,
             options.step,
             {body: [law for law, _ in acting] for body, acting in on_links.items()},
-            {int(compiled.jnt_dofadr[joint]): law for law, _, joint in on_joints},
+            {int(compiled.jnt_dofadr[joint]): law for law, _, joint, _ in on_joints},
             added,
         )
     soften_contacts(compiled, added)
@@ -317,6 +321,12 @@ def _find_jets(model: Model, owner: str, tree: Laws) -> None:
         thrust = model.law_slots[owner, f"actuators.{law.in_jet_of}"][0] + maker.jet.thrust
         area = 0.25 * np.pi * maker.jet.diameter**2
         law.constants[law.jet_place : law.jet_place + laws.JET_SIZE] = [block, thrust, *maker.jet.axis, area]
+
+
+def _places_of_joint(compiled: Any, joint: int) -> tuple[int, int, int]:
+    """A joint's place among positions, among velocities, and on the diagonal of the mass matrix."""
+    axis = int(compiled.jnt_dofadr[joint])
+    return int(compiled.jnt_qposadr[joint]), axis, int(compiled.M_rowadr[axis] + compiled.M_rownnz[axis] - 1)
 
 
 def _axes_above(compiled: Any, body: int) -> tuple[list[int], list[int]]:
@@ -346,6 +356,8 @@ def _set_options(spec: Any, options: Options) -> None:
     option.integrator = getattr(mujoco.mjtIntegrator, INTEGRATORS[options.integrator])
     option.gravity = [0.0, 0.0, -options.gravity]
     option.solver = mujoco.mjtSolver.mjSOL_NEWTON
+    option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC  # friction is the same in all directions, as a pyramid's is not
+    option.impratio = 10.0  # friction is stiffer than the contact's normal, so that what stands does not creep
     option.disableflags = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     spec.compiler.degree = False
     spec.compiler.autolimits = True

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from skerry.core.config import (
     Config,
     ExistingFile,
+    NonNegative,
     Positive,
     expand_user,
     faults_of,
@@ -39,6 +40,8 @@ class VehicleConfig(Config):
     description: str = ""
     urdf: ExistingFile = Path("robot.urdf")
     self_collision: bool = Field(False, description="whether the vehicle's own links touch each other")
+    friction: NonNegative | None = Field(None, description="sliding coefficient of its links; 1 by default")
+    tyres: tuple[str, ...] = Field((), description="links that touch softly, as wheels with tyres do")
     trim_density: Positive | None = Field(
         None, description="kg/m³ of the water that it floats freely in; the world's by default"
     )
@@ -152,6 +155,10 @@ def _without(data: dict[str, Any], places: list[Place]) -> dict[str, Any]:
 def _part_faults(config: VehicleConfig, structure: Robot, document: Document, step: Fraction | None) -> list[Fault]:
     """Faults that only show when structure, parts and step are seen together."""
     faults = []
+    for number, link in enumerate(config.tyres):
+        if link not in structure.links:
+            hint = did_you_mean(link, structure.links)
+            faults.append(document.fault(("tyres", number), "there is no such link", link, hint))
     for group, name, part in config.parts():
         if isinstance(part, Mount) and part.link not in structure.links:
             hint = did_you_mean(part.link, structure.links)

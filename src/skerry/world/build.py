@@ -105,6 +105,8 @@ def build_world(
             for _, law in actuator.laws:
                 if isinstance(law, JointDrive):
                     law.read = partial(engine.joint_position, 0, model.joints[name][law.joint or ""])
+                    if law.second_joint is not None:
+                        law.read_second = partial(engine.joint_position, 0, model.joints[name][law.second_joint[0]])
         robots[name] = robot
     _command(scenario, actuators)
     objects = {
@@ -261,6 +263,8 @@ def _assemble(
                 trim_density=vehicle.config.trim_density,
                 motion="static" if robot.anchored else "dynamic",
                 self_collision=vehicle.config.self_collision,
+                friction=vehicle.config.friction,
+                tyres=frozenset(vehicle.config.tyres),
             )
         )
     for name, thing in scenario.objects.items():

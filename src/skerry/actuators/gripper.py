@@ -1,0 +1,83 @@
+"""A gripper: one motor opens and closes fingers that follow each other, and presses no harder than its force."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from skerry.actuators.joints import need_joint
+from skerry.actuators.motors import BY_ANGLE, MotorActuator, MotorConfig
+from skerry.core.config import Positive
+from skerry.parts.actuator import within
+from skerry.parts.law import Attach
+from skerry.physics.joint_drive import WANTED, JointDrive
+
+
+class GripperActuator(MotorActuator):
+    """Commanded by `opening=`, from 0, closed, to 1, open; or, as a motor is, by `power=`, positive to open."""
+
+    keyword = "opening"
+
+    def __init__(self, config: Gripper, drive: JointDrive) -> None:
+        super().__init__(config, config.link, drive)
+        self._set_power = super()._set
+        self.limits = (0.0, 1.0)
+        self.reset_value = (
+            self._opening(self._sign * drive.joint_start) if config.reset_value is None else config.reset_value
+        )
+        drive.initial_state[[WANTED, BY_ANGLE]] = self._sign * self._angle_of(self.reset_value), 1.0
+
+    @property
+    def wanted(self) -> float:
+        """The opening that was commanded; or, if it was power, the one that it has."""
+        memory = self._drive.memory
+        return self._opening(self._sign * float(memory[WANTED])) if memory[BY_ANGLE] else self.feedback
+
+    @property
+    def feedback(self) -> float:
+        return self._opening(self._sign * self._angle())
+
+    def check(self, **value: float) -> None:
+        if list(value) == ["power"]:
+            within("power", value["power"], (-1.0, 1.0))
+        else:
+            super().check(**value)
+
+    def _take(self, value: dict[str, float]) -> None:
+        if list(value) == ["power"]:
+            self._set_power(within("power", value["power"], (-1.0, 1.0)))
+        else:
+            super()._take(value)
+
+    def _set(self, value: float) -> None:
+        self._go_to(self._angle_of(value))
+
+    def _opening(self, angle: float) -> float:
+        lower, upper = self.angle_limits
+        return (angle - lower) / (upper - lower)
+
+    def _angle_of(self, opening: float) -> float:
+        lower, upper = self.angle_limits
+        return lower + opening * (upper - lower)
+
+
+class Gripper(MotorConfig):
+    """A motor on the joint of one finger; the other fingers follow it by `<mimic>` in the URDF."""
+
+    kind: Literal["gripper"] = "gripper"
+    force: Positive | None = Field(
+        None, description="N, at most, at the tip of a finger; by the joint's effort if none"
+    )
+    finger_length: Positive = Field(0.1, description="m from the joint to the tip, with `force`")
+    reset_value: float | None = Field(
+        None, ge=0, le=1, description="opening at the start and after a reset; by default that of the joint's zero"
+    )
+
+    def build(self, attach: Attach) -> GripperActuator:
+        at = attach(self.link)
+        joint = need_joint(at, "revolute", "prismatic")
+        lever = self.finger_length if joint.kind == "revolute" else 1.0
+        effort = joint.effort if self.force is None else min(joint.effort, self.force * lever)
+        drive = self.motor(joint, at.step, (joint.lower, joint.upper), effort, self.geared_inertia())
+        return GripperActuator(self, drive)

@@ -1,0 +1,149 @@
+"""A motor of a wheel: torque by a straight line from stall to no-load speed, with friction and a brake.
+
+τ = τ_stall (p − ω/ω₀) with the power p from −1 to 1, the line of a direct-current motor at a share p of its voltage
+(Hughes & Drury 2019, Electric Motors and Drives, §3.4). Friction and brake are Coulomb's, held as a stiff spring that
+slips at its force, so that a braked wheel stands on a slope. The line's slope and the spring are implicit in the step.
+"""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from skerry.actuators.joints import need_joint
+from skerry.core.config import NonNegative, Positive
+from skerry.core.kernels import floats, load_word, words
+from skerry.parts.actuator import Actuator, ActuatorConfig
+from skerry.parts.law import (
+    HEADER,
+    JOINT_AXIS,
+    JOINT_INERTIA,
+    JOINT_POSITION,
+    LAYOUT,
+    Attach,
+    constants_of,
+    law,
+    state_of,
+)
+from skerry.physics.joint_drive import IMPLICIT_STEP, INERTIA, JointDrive
+from skerry.physics.mujoco import MASS, QFRC_PASSIVE, QPOS, QVEL
+
+WANTED, HELD, TORQUE, COUNT = range(4)  # the state: command, angle at which friction holds, torque of the motor, N m
+STALL, NO_LOAD, FRICTION, BRAKE, DEADBAND, BY_TORQUE, STEP = range(INERTIA + 1, INERTIA + 8)  # constants after INERTIA
+
+
+@law
+def slip_brake(model: int, data: int, table: int) -> None:
+    """Let the place at which friction holds the wheel follow it, no farther behind than the force can pull."""
+    header = words(table, HEADER)
+    layout = words(header[LAYOUT], 12)
+    c = constants_of(table)
+    state = state_of(data, table, COUNT)
+    q = floats(load_word(data + layout[QPOS]) + 8 * header[JOINT_POSITION], 1)[0]
+    rate = floats(load_word(data + layout[QVEL]) + 8 * header[JOINT_AXIS], 1)[0]
+    most = c[FRICTION] + (c[BRAKE] if abs(state[WANTED]) <= c[DEADBAND] else 0.0)
+    slack = most * c[STEP] * c[STEP] / c[INERTIA] + 3.0 * c[STEP] * abs(rate)
+    state[HELD] = min(max(state[HELD], q - slack), q + slack)
+
+
+@law
+def turn_wheel(model: int, data: int, table: int) -> None:
+    """Torque of the motor, friction and brake."""
+    header = words(table, HEADER)
+    layout = words(header[LAYOUT], 12)
+    c = constants_of(table)
+    state = state_of(data, table, COUNT)
+    q = floats(load_word(data + layout[QPOS]) + 8 * header[JOINT_POSITION], 1)[0]
+    rate = floats(load_word(data + layout[QVEL]) + 8 * header[JOINT_AXIS], 1)[0]
+    force = floats(load_word(data + layout[QFRC_PASSIVE]) + 8 * header[JOINT_AXIS], 1)
+    diagonal = floats(load_word(data + layout[MASS]) + 8 * header[JOINT_INERTIA], 1)
+    h = c[IMPLICIT_STEP]
+    slope = c[STALL] / c[NO_LOAD]
+    torque = c[STALL] * state[WANTED] - slope * rate
+    if c[BY_TORQUE] != 0.0:
+        low, high = -c[STALL] - slope * rate, c[STALL] - slope * rate
+        torque = min(max(c[STALL] * state[WANTED], low), high)
+        if low < torque < high:
+            slope = 0.0
+    diagonal[0] += h * slope
+    state[TORQUE] = torque
+    force[0] += torque
+    most = c[FRICTION] + (c[BRAKE] if abs(state[WANTED]) <= c[DEADBAND] else 0.0)
+    if most > 0.0:
+        stiffness, damping = c[INERTIA] / (c[STEP] * c[STEP]), 2.0 * c[INERTIA] / c[STEP]
+        pull = stiffness * (state[HELD] - q - h * rate) - damping * rate
+        if abs(pull) <= most:
+            force[0] += pull
+            diagonal[0] += h * damping + h * h * stiffness
+        else:
+            force[0] += most if pull > 0.0 else -most
+
+
+class WheelMotorActuator(Actuator):
+    """Commanded by `power=`, −1 to 1, or by `torque=`, N m, as its settings say."""
+
+    def __init__(self, config: WheelMotor, drive: JointDrive) -> None:
+        self.keyword = config.command
+        self._scale = config.stall_torque if config.command == "torque" else 1.0
+        super().__init__([(config.link, drive)], (-self._scale, self._scale), 0.0, config.expected_frequency)
+        self._drive = drive
+        self._sign = -1.0 if config.reverse else 1.0
+        self._encoder = config.encoder
+
+    @property
+    def wanted(self) -> float:
+        return self._sign * self._scale * float(self._drive.memory[WANTED])
+
+    @property
+    def feedback(self) -> float:
+        """The power that it runs with, or the torque that it gives."""
+        return self.torque if self.keyword == "torque" else self.wanted
+
+    @property
+    def torque(self) -> float:
+        """Of the motor on the wheel in the last step, N m."""
+        return self._sign * float(self._drive.memory[TORQUE])
+
+    @property
+    def position(self) -> float | None:
+        """What its encoder reads: the wheel's angle, rad; None if it has no encoder."""
+        return self._sign * self._drive.read() if self._encoder else None
+
+    def _set(self, value: float) -> None:
+        self._drive.memory[..., WANTED] = self._sign * value / self._scale
+
+
+class WheelMotor(ActuatorConfig):
+    """A motor on the continuous joint above a wheel's link."""
+
+    kind: Literal["wheel_motor"] = "wheel_motor"
+    stall_torque: Positive = Field(description="on the wheel at rest and full power, N m")
+    no_load_rpm: Positive = Field(description="of the wheel at full power without load, 1/min")
+    friction: NonNegative = Field(0.0, description="of bearings and gear, N m")
+    brake: NonNegative = Field(0.0, description="N m, while the command is within the `deadband`")
+    deadband: NonNegative = Field(0.05, le=1, description="share of the full command that counts as none for the brake")
+    rotor_inertia: NonNegative = Field(0.0, description="of motor and gear as the wheel feels it, kg m²")
+    command: Literal["power", "torque"] = Field("power", description="its keyword: power from −1 to 1, or torque, N m")
+    encoder: bool = Field(True, description="whether it can read its position")
+    reverse: bool = Field(False, description="turns its wheel the other way")
+
+    def build(self, attach: Attach) -> WheelMotorActuator:
+        at = attach(self.link)
+        joint = need_joint(at, "continuous")
+        by_torque = 1.0 if self.command == "torque" else 0.0
+        no_load = self.no_load_rpm * pi / 30
+        own = [0.0, self.stall_torque, no_load, self.friction, self.brake, self.deadband, by_torque, at.step]
+        drive = JointDrive(
+            np.array(own),
+            force=turn_wheel,
+            update=slip_brake,
+            initial_state=np.zeros(COUNT),
+            joint=joint.name,
+            armature=self.rotor_inertia,
+            inertia_place=INERTIA,
+        )
+        drive.read = lambda: 0.0
+        return WheelMotorActuator(self, drive)

@@ -1,0 +1,113 @@
+"""One motor of a differential wrist: two gears turn it, pitch = (a + b)/2 and roll = (a − b)/2.
+
+So a = pitch + roll and b = pitch − roll are the angles of the gears, and by virtual work a motor's torque acts on the
+pitch as it is, and on the roll with the sign of its side. Each motor is a part of its own and knows nothing of the
+other.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from skerry.actuators.joints import need_joint
+from skerry.actuators.motors import COUNT, MORE, MotorActuator, MotorConfig, run_motor
+from skerry.core.errors import SkerryError
+from skerry.core.kernels import floats, load_word, words
+from skerry.parts.law import (
+    HEADER,
+    JOINT_AXIS,
+    JOINT_INERTIA,
+    JOINT_POSITION,
+    LAYOUT,
+    Attach,
+    constants_of,
+    law,
+    state_of,
+)
+from skerry.physics.joint_drive import DAMPING, FORCE, FREQUENCY, IMPLICIT_STEP, INERTIA, TARGET
+from skerry.physics.mujoco import MASS, QFRC_PASSIVE, QPOS, QVEL
+
+OTHER_POSITION, OTHER_AXIS, OTHER_DIAGONAL, CROSS, ON_FIRST, ON_OTHER = range(MORE, MORE + 6)
+"""Of the second joint, as the engine says; then how the gear's angle goes with the first joint and with the second."""
+
+
+@law
+def turn_gear(model: int, data: int, table: int) -> None:
+    """Run the motor."""
+    header = words(table, HEADER)
+    layout = words(header[LAYOUT], 12)
+    c = constants_of(table)
+    positions, rates = load_word(data + layout[QPOS]), load_word(data + layout[QVEL])
+    q = c[ON_FIRST] * floats(positions + 8 * header[JOINT_POSITION], 1)[0]
+    q += c[ON_OTHER] * floats(positions + 8 * int(c[OTHER_POSITION]), 1)[0]
+    rate = c[ON_FIRST] * floats(rates + 8 * header[JOINT_AXIS], 1)[0]
+    rate += c[ON_OTHER] * floats(rates + 8 * int(c[OTHER_AXIS]), 1)[0]
+    run_motor(state_of(data, table, COUNT), c, q, rate)
+
+
+@law
+def drive_gear(model: int, data: int, table: int) -> None:
+    """Pull both joints so that the gear goes to its target; implicit as the drive of one joint is."""
+    header = words(table, HEADER)
+    layout = words(header[LAYOUT], 12)
+    c = constants_of(table)
+    positions, rates = load_word(data + layout[QPOS]), load_word(data + layout[QVEL])
+    q = c[ON_FIRST] * floats(positions + 8 * header[JOINT_POSITION], 1)[0]
+    q += c[ON_OTHER] * floats(positions + 8 * int(c[OTHER_POSITION]), 1)[0]
+    rate = c[ON_FIRST] * floats(rates + 8 * header[JOINT_AXIS], 1)[0]
+    rate += c[ON_OTHER] * floats(rates + 8 * int(c[OTHER_AXIS]), 1)[0]
+    forces, mass = load_word(data + layout[QFRC_PASSIVE]), load_word(data + layout[MASS])
+    stiffness = c[INERTIA] * c[FREQUENCY] ** 2
+    damping = 2.0 * c[DAMPING] * c[INERTIA] * c[FREQUENCY]
+    h = c[IMPLICIT_STEP]
+    pull = stiffness * (state_of(data, table, COUNT)[TARGET] - q - h * rate) - damping * rate
+    if abs(pull) <= c[FORCE]:
+        slope = h * damping + h * h * stiffness
+        floats(mass + 8 * header[JOINT_INERTIA], 1)[0] += slope
+        floats(mass + 8 * int(c[OTHER_DIAGONAL]), 1)[0] += slope
+        floats(mass + 8 * int(c[CROSS]), 1)[0] += c[ON_FIRST] * c[ON_OTHER] * slope
+    else:
+        pull = c[FORCE] if pull > 0.0 else -c[FORCE]
+    floats(forces + 8 * header[JOINT_AXIS], 1)[0] += c[ON_FIRST] * pull
+    floats(forces + 8 * int(c[OTHER_AXIS]), 1)[0] += c[ON_OTHER] * pull
+
+
+class WristMotorActuator(MotorActuator):
+    """One of the two motors, commanded as any geared one; its angle is that of its gear."""
+
+    def _angle(self) -> float:
+        c = self._drive.constants
+        return float(c[ON_FIRST] * self._drive.read() + c[ON_OTHER] * self._drive.read_second())
+
+
+class WristPair(MotorConfig):
+    """One of the two motors of a differential wrist, on the link that rolls; the joint above that one pitches."""
+
+    kind: Literal["wrist_pair"] = "wrist_pair"
+    side: Literal["left", "right"] = Field("left", description="the left motor rolls the hand by +, the right by −")
+    minimum_angle: float | None = Field(None, description="of its gear, rad; the lower limit of the pitch by default")
+    maximum_angle: float | None = Field(None, description="of its gear, rad; the upper limit of the pitch by default")
+
+    def build(self, attach: Attach) -> WristMotorActuator:
+        below = attach(self.link)
+        roll = need_joint(below, "revolute", "continuous")
+        above = attach(roll.parent)
+        pitch = need_joint(above, "revolute", "continuous")
+        lower = pitch.lower if self.minimum_angle is None else self.minimum_angle
+        upper = pitch.upper if self.maximum_angle is None else self.maximum_angle
+        if lower >= upper:
+            raise SkerryError(f"`minimum_angle` {lower} rad must be below `maximum_angle` {upper} rad")
+        # Each side has the law on one of the joints, so that each joint has the armature of both rotors:
+        # ½ J (ȧ² + ḃ²) = J (pitch rate² + roll rate²).
+        left = self.side == "left"
+        first, second, link = (pitch, roll, above.link) if left else (roll, pitch, below.link)
+        more = np.zeros(6)
+        more[-2:] = (1.0, 1.0) if left else (-1.0, 1.0)
+        force = min(pitch.effort, roll.effort)
+        drive = self.motor(first, below.step, (lower, upper), force, 2 * self.geared_inertia(), more)
+        drive.force, drive.update, drive.second_joint = drive_gear, turn_gear, (second.name, OTHER_POSITION)
+        drive.joint_start = 0.0
+        return WristMotorActuator(self, link, drive)
