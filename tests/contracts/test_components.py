@@ -35,6 +35,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "force_points": {"points": [[0.3, 0, 0], [-0.3, 0, 0]], "volume": 0.02},
         "immersion_damping": {},
         "lift": {"matrix": [0, 5, 5, 0, 1, 1]},
+        "switched_drag": {"linear": 3, "quadratic": 44, "angular_linear": 1, "angular_quadratic": 2},
         "wind_drag": {"area": [0.1, 0.3, 0.3], "drag_coefficient": [1, 1, 1]},
     },
     "actuators": {
