@@ -7,7 +7,7 @@ from math import pi
 from shapes import TOWARDS_X, Urdf, box, cylinder, sphere
 
 STILL = (0.0, 0.0, 0.0)
-MOVING = 1e-3  # kg, of fins and propellers; the hull's mass is that of all of the vehicle
+MOVING = 1e-5  # kg, of fins and propellers; the hull's mass is that of all of the vehicle
 
 if __name__ == "__main__":
     auv = Urdf(
@@ -34,11 +34,11 @@ if __name__ == "__main__":
         ("rudder_port_link", box(0.20, 0.02, 0.30), (-0.945, 0.252, 0.287), (0.0, 0.0, 1.0)),
         ("rudder_starboard_link", box(0.20, 0.02, 0.30), (-0.945, -0.252, 0.287), (0.0, 0.0, 1.0)),
     ):
-        auv.link(name, MOVING, (1e-5, 1e-5, 1e-5), visuals=[("black", shape, STILL, STILL)])
+        auv.link(name, MOVING, (1e-7, 1e-7, 1e-7), visuals=[("black", shape, STILL, STILL)])
         auv.joint(name, place, kind="revolute", axis=axis, limit=servo)
     for name, y in (("thruster_port_link", 0.277), ("thruster_starboard_link", -0.277)):
         duct = ("black", cylinder(0.14, 0.10), STILL, TOWARDS_X)
-        auv.link(name, MOVING, (1e-5, 1e-5, 1e-5), visuals=[duct])
+        auv.link(name, MOVING, (1e-7, 1e-7, 1e-7), visuals=[duct])
         auv.joint(name, (-1.551, y, 0.204), kind="continuous")
     for name, place in (
         ("vertical_front_port_link", (1.875, 0.381, 0.241)),
