@@ -28,7 +28,7 @@ def body(urdf: Urdf, mass: float, inertia: tuple[float, float, float], center: t
 
 
 def horizontal_thrusters(urdf: Urdf) -> None:
-    """Four at 45°, (0.156 + 0.111)/√2 = 0.1888 m from the vertical axis; the front pair pushes forward, the rear back."""
+    """Four at 45°, (0.156 + 0.111)/√2 = 0.1888 m from the vertical axis; front ones push forward, rear ones back."""
     for side, x, y, degrees in (
         ("front_right", 0.156, -0.111, 45.0),
         ("front_left", 0.156, 0.111, -45.0),

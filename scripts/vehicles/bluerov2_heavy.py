@@ -10,8 +10,8 @@ from shapes import Urdf
 if __name__ == "__main__":
     rov = Urdf(
         "bluerov2_heavy",
-        "BlueROV2 Heavy. Mass, inertia and places of the thrusters: von Benzon et al. 2022; the shapes only resemble it.\n"
-        "     x forward, y left, z up; metres, kilograms. The origin is the centre of mass.",
+        "BlueROV2 Heavy. Mass, inertia and places of the thrusters: von Benzon et al. 2022; the shapes only resemble\n"
+        "     it. x forward, y left, z up; metres, kilograms. The origin is the centre of mass.",
     )
     body(rov, 13.5, (0.26, 0.23, 0.37), (0.0, 0.0, 0.0))
     horizontal_thrusters(rov)

@@ -12,8 +12,8 @@ MOVING = 1e-5  # kg, of fins and propellers; the hull's mass is that of all of t
 if __name__ == "__main__":
     auv = Urdf(
         "lolo",
-        "LoLo, the large AUV of the SMaRC project. Link poses, mass, centre of mass and inertia: the SMaRC simulator's; the\n"
-        "     shapes only resemble it. x forward, y left, z up; metres, kilograms.",
+        "LoLo, the large AUV of the SMaRC project. Link poses, mass and inertia: the SMaRC simulator's;\n"
+        "     the shapes only resemble it. x forward, y left, z up; metres, kilograms.",
     )
     visuals = [
         ("orange", box(3.0, 0.92, 0.46), (0.70, 0.0, 0.205), STILL),

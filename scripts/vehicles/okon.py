@@ -14,7 +14,7 @@ TUBE_HEIGHT = 0.132  # m
 
 
 def even_inertia() -> tuple[float, float, float]:
-    """Of frame and tube, filled evenly, about their common centre: the game engine's way to an inertia that nobody gave."""
+    """Of frame and tube, filled evenly, about their common centre, as game engines do where nobody gives an inertia."""
     radius, length = TUBE
     straight = length - 2 * radius
     tube, ends = pi * radius**2 * straight, 4 / 3 * pi * radius**3
@@ -37,8 +37,8 @@ def even_inertia() -> tuple[float, float, float]:
 if __name__ == "__main__":
     auv = Urdf(
         "okon",
-        "Okoń, the AUV of the students' robotics club KNR. Mass, centre of mass, collision shapes and thrusters: those of its own\n"
-        "     simulator, 1.x; inertia: its collision shapes filled evenly. x forward, y left, z up; metres, kilograms.",
+        "Okoń, the AUV of the students' robotics club KNR. Mass, collision shapes and thrusters: those of its own\n"
+        "     simulator, 1.x; inertia: the collision shapes filled evenly. x forward, y left, z up; metres, kilograms.",
     )
     visuals = [
         ("black", box(*FRAME), STILL, STILL),

@@ -12,8 +12,8 @@ STILL = (0.0, 0.0, 0.0)
 if __name__ == "__main__":
     auv = Urdf(
         "okon2",
-        "Okoń's second frame, with eight thrusters. Mass, centre of mass and thrusters: those of its own simulator, 2.x; inertia: as of\n"
-        "     the first frame. x forward, y left, z up; metres, kilograms.",
+        "Okoń's second frame, with eight thrusters. Mass and thrusters: those of its own simulator, 2.x;\n"
+        "     inertia: as of the first frame. x forward, y left, z up; metres, kilograms.",
     )
     visuals = [
         ("orange", box(0.50, 0.03, 0.16), (0.0119, 0.155, 0.06), STILL),

@@ -12,8 +12,8 @@ PONTOON = 0.395  # m from the middle (Fossen's model)
 if __name__ == "__main__":
     boat = Urdf(
         "otter",
-        "Otter of Maritime Robotics. Masses, their places and radii of gyration: Fossen's model; the shapes only resemble it.\n"
-        "     x forward, y left, z up; metres, kilograms. The origin is amidships at the waterline.",
+        "Otter of Maritime Robotics. Masses, their places and radii of gyration: Fossen's model; the shapes only\n"
+        "     resemble it. x forward, y left, z up; metres, kilograms. The origin is amidships at the waterline.",
     )
     inertia = (HULL * (0.4 * BEAM) ** 2, HULL * (0.25 * LENGTH) ** 2, HULL * (0.25 * LENGTH) ** 2)
     pontoons = [(capsule(0.14, 1.72), (0.1, side * PONTOON, 0.05), TOWARDS_X) for side in (1, -1)]

@@ -5,14 +5,16 @@ from __future__ import annotations
 from shapes import TOWARDS_X, Urdf, box, capsule, cylinder, sphere
 
 STILL = (0.0, 0.0, 0.0)
-RADIUS = 0.0955  # of the hull, m; its nose is 0.610 m ahead of the centre of buoyancy, its tail 0.721 m behind (Prestero 2001)
+RADIUS = (
+    0.0955  # of the hull, m; its nose is 0.610 m ahead of the centre of buoyancy, its tail 0.721 m behind (Prestero)
+)
 FIN = 1e-4  # kg; the hull's mass is that of all of the vehicle
 
 if __name__ == "__main__":
     auv = Urdf(
         "remus100",
-        "REMUS 100 of Hydroid. Mass, inertia, centre of mass and fins: Prestero 2001 and Sgarioto 2007; the shapes only\n"
-        "     resemble it. x forward, y left, z up; metres, kilograms. The origin is the centre of buoyancy.",
+        "REMUS 100 of Hydroid. Mass, inertia, centre of mass and fins: Prestero 2001 and Sgarioto 2007; the shapes\n"
+        "     only resemble it. x forward, y left, z up; metres, kilograms. The origin is the centre of buoyancy.",
     )
     visuals = [
         ("yellow", cylinder(RADIUS, 0.80), (0.10, 0.0, 0.0), TOWARDS_X),

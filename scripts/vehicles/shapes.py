@@ -68,7 +68,9 @@ class Urdf:
         """A link: visuals are (colour, shape, place, turn), collisions (shape, place, turn)."""
         lines = []
         if mass > 0.0:
-            moments = " ".join(f'{axis}="{value:.10g}"' for axis, value in zip(("ixx", "iyy", "izz"), inertia))
+            moments = " ".join(
+                f'{axis}="{value:.10g}"' for axis, value in zip(("ixx", "iyy", "izz"), inertia, strict=True)
+            )
             lines += [
                 "    <inertial>",
                 f'      <origin xyz="{numbers(center)}"/>',
@@ -78,7 +80,12 @@ class Urdf:
             ]
         for colour, shape, place, turn in visuals:
             self.used.add(colour)
-            lines += ["    <visual>", *_shape(shape, place, turn), f'      <material name="{colour}"/>', "    </visual>"]
+            lines += [
+                "    <visual>",
+                *_shape(shape, place, turn),
+                f'      <material name="{colour}"/>',
+                "    </visual>",
+            ]
         for shape, place, turn in collisions:
             lines += ["    <collision>", *_shape(shape, place, turn), "    </collision>"]
         if lines:

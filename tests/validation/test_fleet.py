@@ -1,8 +1,9 @@
-"""The fleet: each vehicle floats, trims, runs and swings as its published numbers say, which are written out here again."""
+"""The fleet: each vehicle floats, trims, runs and swings as its published numbers, written out here again, say."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ def test_zero_command_stays_put(launch, name):
 @EVERY
 @pytest.mark.parametrize("axis", ["roll_deg", "pitch_deg"])
 def test_swings_die_out_and_leave_it_level(launch, name, axis):
-    """Weightless or afloat, released from 15°: the largest angle of each half-minute is less than that of the one before, and it ends level.
+    """Weightless or afloat, released from 15°: each half-minute has a smaller largest angle, and it ends level.
 
     0.5°: REMUS has quadratic damping alone in roll, which hardly stops small swings.
     """
@@ -159,7 +160,7 @@ def test_swings_die_out_and_leave_it_level(launch, name, axis):
             angles.append(np.abs(np.degrees(rpy(robot)[:2])).max())
         most.append(max(angles))
     assert most[0] <= 15.0
-    assert all(later < max(0.9 * earlier, 0.3) for earlier, later in zip(most, most[1:], strict=False))
+    assert all(later < max(0.9 * earlier, 0.3) for earlier, later in pairwise(most))
     assert angles[-1] < 0.5
     assert abs(np.degrees(rpy(robot)[2])) < 5.0
 
@@ -201,15 +202,13 @@ def test_okon_floats_where_its_own_simulator_has_it(launch):
 
 @pytest.mark.parametrize("name", ["okon", "okon2"])
 def test_okon_rises_slowly_by_its_linear_drag(launch, name):
-    """K₁ v = ρ g V − m g = 0.1198 N: 0.0399 m/s, at which K₂ v < K₁; 1e-3 of it are left of the transient after 60 s."""
+    """K₁ v = ρ g V − m g = 0.1198 N: 0.0399 m/s, at which K₂ v < K₁; 1e-3 are left of the transient after 60 s."""
     world, okon = launch(name)
     world.advance(60.0)
     assert okon.twist.linear[2] == pytest.approx((0.0126 * 997.0 - 12.55) * G / 3.0, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("name", "linear", "quadratic"), [("bluerov2", 5.18, 36.99), ("bluerov2_heavy", 33.0, 190.0)]
-)
+@pytest.mark.parametrize(("name", "linear", "quadratic"), [("bluerov2", 5.18, 36.99), ("bluerov2_heavy", 33.0, 190.0)])
 def test_bluerov_rises_or_sinks_as_its_lift_and_drag_say(launch, name, linear, quadratic):
     """d w + q w² = |B − W|; upwards for Wu's, downwards for von Benzon's; 1e-3, as W = 112.8 N is rounded."""
     world, rov = launch(name)
@@ -221,7 +220,7 @@ def test_bluerov_rises_or_sinks_as_its_lift_and_drag_say(launch, name, linear, q
 
 # ------------------------------------------------------------------------------------------------ speed
 
-# thrust of a T200 at full throttle and 16 V, forwards and backwards (Blue Robotics, September 2019), and von Benzon's curve
+# thrust at full throttle, forwards and backwards: a T200 at 16 V (Blue Robotics 2019), and von Benzon's curve
 T200 = 5.25 * KGF, 4.07 * KGF
 BENZON = (80.0 / (1.0 + np.exp(-4.0)) - 40.0,) * 2
 WU_DRAG = [4.03, 6.22, 5.18, 0.07, 0.07, 0.07], [18.18, 21.66, 36.99, 1.55, 1.55, 1.55]
@@ -257,7 +256,7 @@ def test_bluerov_reaches_the_terminal_speed_of_thrust_and_damping(launch, name, 
 
 
 def test_the_two_published_sets_of_bluerov_differ_in_top_speed(launch):
-    """2.56 m/s and 0.83 m/s at full thrust: the heavy one was identified with its tether, and has eight times the drag."""
+    """2.56 m/s and 0.83 m/s at full thrust: the heavy one, identified with its tether, has eight times the drag."""
     speeds = []
     for name in ("bluerov2", "bluerov2_heavy"):
         world, rov = launch(name, overrides={"forces": FLEET[name].neutral})
@@ -267,7 +266,7 @@ def test_the_two_published_sets_of_bluerov_differ_in_top_speed(launch):
     assert speeds == pytest.approx([2.56, 0.83], abs=0.01)
 
 
-# holds an attitude without touching anything else; by its printed coefficients REMUS does not keep a straight course by itself
+# holds an attitude and does nothing else; by its printed coefficients REMUS does not keep a straight course by itself
 HELD = {"held": {"kind": "damping", "link": "base_link", "linear": [0, 0, 0, 1e6, 1e6, 1e6]}}
 
 
@@ -290,7 +289,7 @@ def test_remus_reaches_the_speed_of_its_propeller_and_drag(launch, rpm):
 
 
 def test_remus_with_fossens_hull_drag_reaches_his_speed(launch):
-    """2.5 m/s at 1525 rpm with C_D = 0.42 of Allen et al. 2000, 6.11 N s²/m²; his own drag at 2.5 m/s is 7 % below the thrust."""
+    """2.5 m/s at 1525 rpm with C_D = 0.42 of Allen et al. 2000, 6.11 N s²/m²; his thrust is 7 % above the drag."""
     drag = {"surge_drag": {"quadratic": [6.11, 0, 0, 0, 0, 0]}, "buoyancy": {"volume": "neutral"}}
     world, auv = launch("remus100", overrides={"forces": HELD | drag})
     command(auv, {"propeller": 1525.0})
@@ -300,7 +299,7 @@ def test_remus_with_fossens_hull_drag_reaches_his_speed(launch):
 
 
 def test_lolo_reaches_the_speed_of_its_thrust_and_damping(launch):
-    """2 × 0.5 N/rpm × 1200 rpm against 750 kg × 1.02/s: 1.569 m/s. With its weight it rises nose up and makes 0.5 % more."""
+    """2 × 0.5 N/rpm × 1200 rpm against 750 kg × 1.02/s: 1.569 m/s. Lighter than water, it makes 0.5 % more nose up."""
     world, auv = launch("lolo")
     command(auv, {"thruster_port": 1200.0, "thruster_starboard": 1200.0})
     world.advance(60.0)
@@ -332,7 +331,7 @@ def test_otter_reaches_six_knots(launch):
 
 
 def test_otter_turns_at_the_rate_of_fossens_yaw_damping(launch):
-    """In place: 0.395 m (T + T′) = N_r r + N_rr r², one propeller ahead and one astern; 5 %, as it drifts astern slowly."""
+    """In place: 0.395 m (T + T′) = N_r r + N_rr r², one propeller ahead and one astern; 5 %, as it drifts slowly."""
     world, boat = launch("otter")
     command(boat, {"propeller_port": -600.0, "propeller_starboard": 600.0 * np.sqrt(0.58168)})
     world.advance(40.0)
@@ -359,7 +358,7 @@ def restoring(up, weight, center, buoyancy, lifted):
 
 
 def integrate(mass, wrench, seconds, rigid=None):
-    """ν and the vertical after a time from rest and level; `wrench(t, ν, up)`, and Coriolis forces of `rigid` or all."""
+    """ν and the vertical after a time from rest and level, by `wrench(t, ν, up)` and the Coriolis forces of `rigid`."""
 
     def slope(t, state):
         nu, up = state[:6], state[6:]
@@ -424,7 +423,7 @@ def okon_thrust(name, fill):
 
 @pytest.mark.parametrize("name", OKONS)
 def test_okon_moves_ahead_as_its_own_simulators_equations_say(launch, spatial, name):
-    """Thrust, buoyancy and a drag that is linear or quadratic, at the centre of volume, integrated on their own; 1 cm/s."""
+    """Thrust, buoyancy and a drag that is linear or quadratic at the centre of volume, integrated alone; 1 cm/s."""
     center, lifted, slow, fast, thrusters = OKONS[name]
     center, lifted = np.array(center, np.float64), np.array(lifted, np.float64)
     mass = spatial(12.55, center, [0.1676429515, 0.3599021563, 0.3760753497])
@@ -537,7 +536,7 @@ def test_port_and_starboard_are_mirror_images(launch, name):
 
 @EVERY
 def test_every_actuator_reaches_both_limits_and_the_vehicle_stays_sound(launch, name):
-    """Each alone, to its lower limit, its upper one and beyond, and back; commands beyond a limit are the limit; 2 % for lags."""
+    """Each alone, to its lower limit and to its upper one; commands beyond a limit are the limit; 2 % for lags."""
     world, robot = launch(name)
     start = world.snapshot()
     for actuator in robot.actuators.values():

@@ -81,7 +81,9 @@ class AddedMass(LawConfig):
     matrix: Vector6 | Matrix6 | None = None
     ellipsoid: Ellipsoid | None = None
     slender: SlenderHull | None = None
-    munk_moment: bool = Field(True, description="whether the water turns a body across its path, as it does in potential flow")
+    munk_moment: bool = Field(
+        True, description="whether the water turns a body across its path, as it does in potential flow"
+    )
 
     @field_validator("matrix")
     @classmethod
