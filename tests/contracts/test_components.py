@@ -36,6 +36,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "immersion_damping": {},
         "lift": {"matrix": [0, 5, 5, 0, 1, 1]},
         "spring": {"link": "fin", "stiffness": 5},
+        "switched_drag": {"linear": 3, "quadratic": 44, "angular_linear": 1, "angular_quadratic": 2},
         "wind_drag": {"area": [0.1, 0.3, 0.3], "drag_coefficient": [1, 1, 1]},
     },
     "actuators": {

@@ -7,20 +7,21 @@ velocity. The share that is out of the water carries none.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from skerry.core.config import Matrix6, Vector6
-from skerry.core.kernels import floats, stack_floats
+from skerry.core.kernels import floats, kernel, stack_floats
 from skerry.parts.law import (
     BIAS,
     FLOW_RATE,
     RELATIVE,
     SUBMERGED,
     VELOCITY,
+    WRENCH,
     Attachment,
     Law,
     LawConfig,
@@ -33,12 +34,8 @@ from skerry.parts.law import (
 from skerry.physics.shapes import Ellipsoid, SlenderHull
 
 
-@law
-def carry_water(model: int, data: int, table: int) -> None:
-    block = block_of(data, table)
-    share = block[SUBMERGED]
-    if share == 0.0:
-        return
+@kernel
+def _carry(block: Any, matrix: Any, share: float) -> None:
     v = block[RELATIVE : RELATIVE + 6]
     bias = floats(stack_floats(6), 6)
     ux = block[VELOCITY] - v[0]
@@ -49,7 +46,32 @@ def carry_water(model: int, data: int, table: int) -> None:
     bias[2] = block[BIAS + 2] + v[3] * uy - v[4] * ux - block[FLOW_RATE + 2]
     for i in range(3, 6):
         bias[i] = block[BIAS + i]
-    add_inertia(block, constants_of(table), share, v, bias)
+    add_inertia(block, matrix, share, v, bias)
+
+
+@law
+def carry_water(model: int, data: int, table: int) -> None:
+    block = block_of(data, table)
+    if block[SUBMERGED] > 0.0:
+        _carry(block, constants_of(table), block[SUBMERGED])
+
+
+@law
+def carry_water_without_munk_moment(model: int, data: int, table: int) -> None:
+    """The same, and v × A v, A being the part of M_A for translation, given back."""
+    block = block_of(data, table)
+    share = block[SUBMERGED]
+    if share == 0.0:
+        return
+    A = constants_of(table)
+    _carry(block, A, share)
+    x, y, z = block[RELATIVE], block[RELATIVE + 1], block[RELATIVE + 2]
+    px = A[0] * x + A[1] * y + A[2] * z
+    py = A[6] * x + A[7] * y + A[8] * z
+    pz = A[12] * x + A[13] * y + A[14] * z
+    block[WRENCH + 3] += share * (y * pz - z * py)
+    block[WRENCH + 4] += share * (z * px - x * pz)
+    block[WRENCH + 5] += share * (x * py - y * px)
 
 
 class AddedMass(LawConfig):
@@ -59,6 +81,9 @@ class AddedMass(LawConfig):
     matrix: Vector6 | Matrix6 | None = None
     ellipsoid: Ellipsoid | None = None
     slender: SlenderHull | None = None
+    munk_moment: bool = Field(
+        True, description="whether the water turns a body across its path, as it does in potential flow"
+    )
 
     @field_validator("matrix")
     @classmethod
@@ -87,7 +112,8 @@ class AddedMass(LawConfig):
             assert self.matrix is not None
             own = full_matrix(self.matrix)
         matrix = to_point.T @ (0.5 * (own + own.T)) @ to_point
-        return Law(matrix, force=carry_water, added_mass=matrix, estimate=shape.METHOD if shape is not None else "")
+        force = carry_water if self.munk_moment else carry_water_without_munk_moment
+        return Law(matrix, force=force, added_mass=matrix, estimate=shape.METHOD if shape is not None else "")
 
 
 def full_matrix(value: Vector6 | Matrix6) -> NDArray[np.float64]:
