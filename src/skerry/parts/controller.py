@@ -19,7 +19,10 @@ CONTROLLERS = Family("controllers", "skerry.control")
 class Controller(Component):
     """Acts when it is due, unless it is idle. Its commands are heard by the actuators that it owns."""
 
-    idle: bool = False
+    @property
+    def idle(self) -> bool:
+        """Whether it has nothing to do."""
+        return False
 
     @abstractmethod
     def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
