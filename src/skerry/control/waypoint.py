@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
-from math import atan, atan2, cos, hypot, isfinite, pi, sin
+from math import atan, atan2, cos, hypot, isfinite, radians, sin
 from typing import Literal
 
 from pydantic import Field
 
 from skerry.control.hold import HoldController, HoldSettings
 from skerry.control.navigation import Navigation
+from skerry.control.pid import wrapped
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError
 from skerry.core.frames import yaw_to_heading
@@ -20,6 +21,8 @@ from skerry.parts.sensor import Truth
 logger = logging.getLogger("skerry")
 
 Place = tuple[float, float]  # east and north, m
+TURN_FIRST = radians(10.0)  # the nose points to the goal within this before there is a line to follow,
+PASSED = radians(90.0)  # and beyond this the goal lies behind
 
 
 class WaypointController(HoldController):
@@ -85,8 +88,10 @@ class WaypointController(HoldController):
 
     def steer(self, here: Navigation, truth: Truth) -> None:
         """Set the heading, or notice that the goal is reached."""
+        if self._goal is None:
+            return
         place, yaw = here.position(), here.yaw()
-        if self._goal is None or place is None or yaw is None:
+        if place is None or yaw is None:
             return
         goal = self._find_goal(truth)
         self.distance = hypot(goal[0] - place[0], goal[1] - place[1])
@@ -101,7 +106,7 @@ class WaypointController(HoldController):
         """The yaw to steer."""
         radius, slack = self.config.turning_radius, self._tolerance
         if self._away is not None:
-            slack = -0.2 * radius
+            slack = -0.2 * radius  # well outside, or it would go to and fro
         # A goal inside the circle of the tightest turn would be circled for ever: go straight on until it is outside.
         centers = [(place[0] - side * radius * sin(yaw), place[1] + side * radius * cos(yaw)) for side in (-1, 1)]
         if any(hypot(goal[0] - x, goal[1] - y) < radius - slack for x, y in centers):
@@ -109,19 +114,23 @@ class WaypointController(HoldController):
             self._away = yaw if self._away is None else self._away
             return self._away
         self._away = None
-        start = self._start = self._start or place
+        bearing = atan2(goal[1] - place[1], goal[0] - place[0])
+        off = abs(wrapped(bearing - yaw))
+        if off > (TURN_FIRST if self._start is None else PASSED):
+            self._start = None
+            return bearing
+        if self._start is None:
+            self._start, self._drift = place, 0.0
+        start = self._start
         path = atan2(goal[1] - start[1], goal[0] - start[0])
-        along = (place[0] - start[0]) * cos(path) + (place[1] - start[1]) * sin(path)
-        if along > hypot(goal[0] - start[0], goal[1] - start[1]):
-            self._start = place
-            return atan2(goal[1] - place[1], goal[0] - place[0])
         # Line of sight with integral action, against currents: Børhaug, Pavlov and Pettersen 2008, eq. 10; Fossen 2021,
         # §12.5. `left` is the distance left of the path.
         left = (place[1] - start[1]) * cos(path) - (place[0] - start[0]) * sin(path)
         ahead, gain = self.config.lookahead, self.config.drift_gain
         offset = left + gain * self._drift
-        self._drift += ahead * left / (ahead**2 + offset**2) / float(self.config.frequency)
-        return (path - atan(offset / ahead) + pi) % (2.0 * pi) - pi
+        if abs(left) < ahead:  # or it would wind up on the way to the line
+            self._drift += ahead * left / (ahead**2 + offset**2) / float(self.config.frequency)
+        return wrapped(path - atan(offset / ahead))
 
     def _depth_is_reached(self, here: Navigation) -> bool:
         for name, measure in (("depth", here.depth), ("altitude", here.altitude)):
