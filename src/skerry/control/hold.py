@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import isfinite, radians
 from typing import Any, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from skerry.control.navigation import Navigation, NavigationConfig
 from skerry.control.pid import Pid, PidConfig
@@ -50,6 +50,22 @@ class DiveConfig(Config):
     largest_pitch_deg: float = Field(15.0, ge=0, lt=90)
 
 
+def check_setpoints(setpoints: Mapping[str, float], loops: Collection[str]) -> None:
+    """Raise an error if these cannot be held by these loops."""
+    for name, value in setpoints.items():
+        if name not in SETPOINTS:
+            raise SkerryError(f"there is no set-point {name!r}; {did_you_mean(name, SETPOINTS)}")
+        if isinstance(value, bool | str) or not isfinite(value):
+            raise SkerryError(f"a set-point must be a number, not {name}={value!r}")
+        loop = {"altitude": "depth", "rpm": "speed"}.get(name, name.removesuffix("_deg"))
+        if loop not in loops:
+            known = ", ".join(loops) or "none"
+            raise SkerryError(f"there is no loop for the {loop}, which {name} needs; loops: {known}")
+    for one, other in RIVALS:
+        if one in setpoints and other in setpoints:
+            raise SkerryError(f"give {one} or {other}, not both")
+
+
 class HoldController(Controller):
     """Idle until `hold` is called. Its set-points are changed by the API, at any time."""
 
@@ -60,6 +76,8 @@ class HoldController(Controller):
         self._pids = {name: Pid(loop, name in ("heading", "pitch", "roll")) for name, loop in self._loops.items()}
         self._commanded: set[str] = set()
         self._stopping = False
+        if config.setpoints:
+            self.hold(**config.setpoints)
 
     @property
     def idle(self) -> bool:
@@ -150,19 +168,7 @@ class HoldController(Controller):
                 pid.reset()
 
     def _check(self, setpoints: Mapping[str, float]) -> None:
-        for name, value in setpoints.items():
-            if name not in SETPOINTS:
-                raise SkerryError(f"nothing is called {name!r} here; {did_you_mean(name, SETPOINTS)}")
-            if isinstance(value, bool | str) or not isfinite(value):
-                raise SkerryError(f"a set-point must be a number, not {name}={value!r}")
-            loop = {"altitude": "depth", "rpm": "speed"}.get(name, name.removesuffix("_deg"))
-            if loop not in self._loops:
-                raise SkerryError(
-                    f"this controller has no loop for the {loop}; it has {', '.join(self._loops) or 'none'}"
-                )
-        for one, other in RIVALS:
-            if one in setpoints and other in setpoints:
-                raise SkerryError(f"give {one} or {other}, not both")
+        check_setpoints(setpoints, self._loops)
 
     def state(self) -> bytes:
         pids = {name: pid.state() for name, pid in self._pids.items()}
@@ -181,7 +187,16 @@ class HoldSettings(ControllerConfig):
     link: str = Field("base_link", description="whose motion it controls, where it is told the truth")
     navigation: NavigationConfig = NavigationConfig()
     loops: LoopsConfig = LoopsConfig()
-    dive: DiveConfig | None = Field(None, description="pitch to change depth under way; null for level flight")
+    dive: DiveConfig | None = Field(None, description="pitch to change depth under way; null stays level")
+    setpoints: dict[str, float] = Field({}, description="what it holds from the start; idle by default")
+
+    @model_validator(mode="after")
+    def _setpoints_can_be_held(self) -> HoldSettings:
+        try:
+            check_setpoints(self.setpoints, self.loops.present())
+        except SkerryError as error:
+            raise ValueError(str(error)) from None
+        return self
 
     @property
     def needs_actuators(self) -> tuple[str, ...]:
