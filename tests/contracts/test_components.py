@@ -76,7 +76,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "range_receiver": {"senders": ["rig/fin"]},
         "sidescan": {"buckets": 100, "interferometric": True, "multipath_db": 6},
     },
-    "controllers": {},
+    "controllers": {"hold": {}, "waypoint": {}},
     "surfaces": {
         "flat": {},
         "tide": {"constituents": [{"amplitude": 0.4, "period_hours": 12.42}]},

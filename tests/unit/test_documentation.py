@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from skerry.control.hold import DiveConfig, HoldSettings, LoopConfig, LoopsConfig
+from skerry.control.keyboard import KeyConfig
+from skerry.control.navigation import NavigationConfig
 from skerry.core.config import Family
 from skerry.core.geo import GeoReference
 from skerry.scenario.events import EventConfig
@@ -34,6 +37,12 @@ SCHEMA = (
     GeoReference,
     WaterConfig,
     VehicleConfig,
+    KeyConfig,
+    HoldSettings,
+    LoopsConfig,
+    LoopConfig,
+    DiveConfig,
+    NavigationConfig,
     EventConfig,
     Material,
     RayViewerConfig,
@@ -149,7 +158,7 @@ def write_files(page: Path, folder: Path) -> None:
             path.write_text(block.text, encoding="utf-8")
 
 
-EXAMPLES = ["README.md", *(f"docs/{name}.md" for name in ("actuators", "camera", "lidar", "rays", "sonar"))]
+EXAMPLES = ["README.md", *(f"docs/{name}.md" for name in ("actuators", "camera", "control", "lidar", "rays", "sonar"))]
 
 
 @pytest.mark.parametrize("page", EXAMPLES)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from fractions import Fraction
 from math import isfinite, nan
 
 from pydantic import Field
 
+from skerry.core.clock import Clock
 from skerry.core.config import Family, Rational
 from skerry.core.errors import SkerryError, did_you_mean, shorten
 from skerry.parts.component import Component, ComponentConfig, Mount
 from skerry.parts.law import Attach, Law
+from skerry.parts.ownership import Ownership, check_source, speaking_as
 from skerry.parts.watchdog import Watchdog
 
 ACTUATORS = Family("actuators", "skerry.actuators")
@@ -33,16 +36,47 @@ class Actuator(Component):
         self.limits = limits
         self.reset_value = reset_value
         self.watchdog = Watchdog(expected_frequency)
+        self._ownership = Ownership()
 
-    def command(self, **value: float) -> None:
-        """Set what is wanted, by the actuator's own keyword, from the API, a key or a controller."""
-        self._take(value)
-        self.watchdog.release()
+    def command(self, **value: float) -> bool:
+        """Set what is wanted, by the actuator's own keyword, from the API, a key or a controller; say if it was heard.
 
-    def receive(self, **value: float) -> None:
+        The API always is, and takes control; others are heard while they own the actuator.
+        """
+        self.check(**value)
+        heard = self._ownership.admits()
+        if heard:
+            self._take(value)
+            self.watchdog.release()
+        return heard
+
+    def receive(self, **value: float) -> bool:
         """Set what is wanted, from an outside interface: from now on the watchdog awaits the next message."""
+        self.check(**value)
+        with speaking_as("ros"):
+            heard = self._ownership.admits()
+        if heard:
+            self._take(value)
+            self.watchdog.message()
+        return heard
+
+    def begin_with(self, **value: float) -> None:
+        """Set what is wanted at the start; nobody owns it for that."""
         self._take(value)
-        self.watchdog.message()
+
+    @property
+    def owner(self) -> str | None:
+        """Who commands it: manual, ros, api, controller or "controller/name"; None before the first command."""
+        return self._ownership.owner
+
+    @owner.setter
+    def owner(self, source: str) -> None:
+        self._ownership.give(check_source(source))
+
+    def bind(self, name: str, told: set[tuple[str, str]], clock: Clock) -> None:
+        """Take its name, the refusals of its robot that have been logged, and the world's clock."""
+        self._ownership.bind(name, told)
+        self.watchdog.bind(clock)
 
     def check(self, **value: float) -> None:
         """Raise an error if this is no command for it."""
@@ -82,10 +116,12 @@ class Actuator(Component):
         return within(self.keyword, value[self.keyword], self.limits)
 
     def state(self) -> bytes:
-        return self.watchdog.state()
+        return json.dumps([self.watchdog.state().decode(), self._ownership.state().decode()]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self.watchdog.set_state(state)
+        watchdog, ownership = json.loads(state)
+        self.watchdog.set_state(watchdog.encode())
+        self._ownership.set_state(ownership.encode())
 
 
 def within(keyword: str, value: float, limits: tuple[float, float]) -> float:

@@ -17,7 +17,12 @@ CONTROLLERS = Family("controllers", "skerry.control")
 
 
 class Controller(Component):
-    """Acts when it is due."""
+    """Acts when it is due, unless it is idle. Its commands are heard by the actuators that it owns."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has nothing to do."""
+        return False
 
     @abstractmethod
     def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
@@ -28,6 +33,16 @@ class ControllerConfig(ComponentConfig):
     """Settings of a controller."""
 
     frequency: Rational = Field(gt=0, description="times it acts per second, Hz; at most once a step")
+
+    @property
+    def needs_actuators(self) -> tuple[str, ...]:
+        """The actuators that its vehicle must have."""
+        return ()
+
+    @property
+    def needs_sensors(self) -> tuple[str, ...]:
+        """The sensors that its vehicle must have."""
+        return ()
 
     def build(self) -> Controller:
         """The controller."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from skerry.control.keyboard import KeyConfig
 from skerry.core.config import (
     Config,
     ExistingFile,
@@ -24,8 +26,8 @@ from skerry.core.documents import Document, Place, read_document
 from skerry.core.errors import Fault, FileError, did_you_mean
 from skerry.core.urdf import Robot, read_urdf
 from skerry.parts.actuator import ACTUATORS
-from skerry.parts.component import ComponentConfig, Mount
-from skerry.parts.controller import CONTROLLERS
+from skerry.parts.component import ComponentConfig
+from skerry.parts.controller import CONTROLLERS, ControllerConfig
 from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS, SensorConfig
 from skerry.scenario.merging import lay_over, parts_without_kind
@@ -49,6 +51,8 @@ class VehicleConfig(Config):
     actuators: dict[str, of_kind(ACTUATORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     sensors: dict[str, of_kind(SENSORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     controllers: dict[str, of_kind(CONTROLLERS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+
+    keys: dict[str, KeyConfig] = Field({}, description="what each key of a keyboard does")
 
     def parts(self) -> list[tuple[str, str, ComponentConfig]]:
         """Every functional part: its group, name and settings."""
@@ -155,25 +159,42 @@ def _without(data: dict[str, Any], places: list[Place]) -> dict[str, Any]:
 def _part_faults(config: VehicleConfig, structure: Robot, document: Document, step: Fraction | None) -> list[Fault]:
     """Faults that only show when structure, parts and step are seen together."""
     faults = []
-    for number, link in enumerate(config.tyres):
-        if link not in structure.links:
-            hint = did_you_mean(link, structure.links)
-            faults.append(document.fault(("tyres", number), "there is no such link", link, hint))
+    for number, tyre in enumerate(config.tyres):
+        if tyre not in structure.links:
+            hint = did_you_mean(tyre, structure.links)
+            faults.append(document.fault(("tyres", number), "there is no such link", tyre, hint))
     for group, name, part in config.parts():
-        if isinstance(part, Mount) and part.link not in structure.links:
-            hint = did_you_mean(part.link, structure.links)
-            faults.append(document.fault((group, name, "link"), "there is no such link", part.link, hint))
+        link = getattr(part, "link", None)
+        if link is not None and link not in structure.links:
+            hint = did_you_mean(link, structure.links)
+            faults.append(document.fault((group, name, "link"), "there is no such link", link, hint))
         for joint in part.needs_joints if isinstance(part, SensorConfig) else ():
             moving = [name for name, found in structure.joints.items() if found.kind != "fixed"]
             if joint not in moving:
                 hint = did_you_mean(joint, moving)
                 faults.append(document.fault((group, name), "there is no such moving joint", joint, hint))
+        if isinstance(part, ControllerConfig):
+            faults += _missing_parts(part.needs_actuators, config.actuators, "actuator", (group, name), document)
+            faults += _missing_parts(part.needs_sensors, config.sensors, "sensor", (group, name), document)
         frequency = getattr(part, "frequency", None)
         if frequency is not None and step is not None and frequency * step > 1:
             problem = f"is faster than the step of {step} s allows"
             hint = f"at most {1 / step} Hz, or a shorter step"
             faults.append(document.fault((group, name, "frequency"), problem, str(frequency), hint))
+    for key, does in config.keys.items():
+        faults += _missing_parts(does.commands, config.actuators, "actuator", ("keys", key, "commands"), document)
     return faults
+
+
+def _missing_parts(
+    names: Iterable[str], known: Collection[str], what: str, place: Place, document: Document
+) -> list[Fault]:
+    """A fault for each name that is not known."""
+    return [
+        document.fault(place, f"there is no such {what}", name, did_you_mean(name, known))
+        for name in names
+        if name not in known
+    ]
 
 
 def _command_faults(config: VehicleConfig, scenario: Document, place: Place) -> list[Fault]:

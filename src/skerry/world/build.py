@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skerry.control.keyboard import Keyboard
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.geo import Projection
@@ -79,6 +80,7 @@ def build_world(
             Parts("actuator", actuators[name]),
             Parts("sensor", {}),
             Parts("controller", {}),
+            Keyboard(Parts("key", config.keys), actuators[name], clock),
         )
         truth = RobotTruth(
             robot,
@@ -99,9 +101,10 @@ def build_world(
         for part, settings in config.controllers.items():
             robot.controllers[part] = settings.build()
             rate = Rate.of(settings.frequency, scenario.step)
-            controllers.append(MountedController(robot.controllers[part], rate, truth, robot))
-        for actuator in actuators[name].values():
-            actuator.watchdog.bind(clock)
+            controllers.append(MountedController(part, robot.controllers[part], rate, truth, robot))
+        told: set[tuple[str, str]] = set()
+        for part, actuator in actuators[name].items():
+            actuator.bind(f"{name}/{part}", told, clock)
             for _, law in actuator.laws:
                 if isinstance(law, JointDrive):
                     law.read = partial(engine.joint_position, 0, model.joints[name][law.joint or ""])
@@ -212,7 +215,7 @@ def _command(scenario: Scenario, actuators: Actuators) -> None:
     for name, robot in scenario.robots.items():
         for part, command in robot.commands.items():
             try:
-                actuators[name][part].command(**command)
+                actuators[name][part].begin_with(**command)
             except SkerryError as error:
                 raise SkerryError(f"robots.{name}.commands.{part}: {error}") from None
 

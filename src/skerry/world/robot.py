@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skerry.control.keyboard import Keyboard, KeyConfig
 from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist, rotate
 from skerry.core.frames import inverse as inverse_of
+from skerry.parts.ownership import check_source
 from skerry.physics.engine import Engine
 from skerry.physics.model import LinkHandle
 
@@ -86,6 +88,28 @@ class Robot(Tree):
     actuators: Parts = field(repr=False)
     sensors: Parts = field(repr=False)
     controllers: Parts = field(repr=False)
+    keyboard: Keyboard = field(repr=False)
+
+    @property
+    def keys(self) -> Mapping[str, KeyConfig]:
+        """What its keys do."""
+        return self.keyboard.keys
+
+    @property
+    def control(self) -> str | None:
+        """Who commands its actuators: manual, ros, controller or api; "mixed" if they differ, None if nobody does."""
+        owners = {actuator.owner.partition("/")[0] for actuator in self.actuators.values() if actuator.owner}
+        return owners.pop() if len(owners) == 1 else "mixed" if owners else None
+
+    @control.setter
+    def control(self, source: str) -> None:
+        word, _, name = check_source(source).partition("/")
+        if name:
+            self.controllers[name]
+        if word != "manual":
+            self.keyboard.release_all()  # who no longer has control can no longer let go
+        for actuator in self.actuators.values():
+            actuator.owner = source
 
     def joint_position(self, joint: str) -> float:
         """A hinge's angle, rad, or a slide's travel, m."""

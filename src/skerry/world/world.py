@@ -16,6 +16,7 @@ from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator
 from skerry.parts.component import Component
 from skerry.parts.controller import Controller
+from skerry.parts.ownership import speaking_as
 from skerry.physics.engine import MOST_LOOKS, Engine
 from skerry.scenario import Scenario
 from skerry.terrain import Terrain
@@ -29,7 +30,7 @@ from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
 
-MAGIC = b"skerry snapshot 3\n"
+MAGIC = b"skerry snapshot 4\n"
 DIGEST = 16  # bytes after it: a hash of all that follows
 
 
@@ -47,13 +48,16 @@ class Snapshot:
 class MountedController:
     """A controller with its rate and what it may see and command."""
 
+    name: str
     controller: Controller
     rate: Rate
     truth: RobotTruth
     robot: Robot
 
-    def act(self) -> None:
-        self.controller.act(self.truth, self.robot.sensors, self.robot.actuators)
+    def act_if_due(self, tick: int) -> None:
+        if not self.controller.idle and self.rate.is_due(tick):
+            with speaking_as(f"controller/{self.name}"):
+                self.controller.act(self.truth, self.robot.sensors, self.robot.actuators)
 
 
 class World:
@@ -84,6 +88,7 @@ class World:
         self._clock = clock
         self._controllers = controllers
         self._actuators: list[Actuator] = [part for robot in robots.values() for part in robot.actuators.values()]
+        self._keyboards = [robot.keyboard for robot in robots.values() if robot.keys]
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._hooks = hooks
         self._engine_time = engine.part("time")[0]
@@ -123,8 +128,7 @@ class World:
         while tick < end:
             self._events.happen(tick)
             for mounted in self._controllers:
-                if mounted.rate.is_due(tick):
-                    mounted.act()
+                mounted.act_if_due(tick)
             stop = min([end, *self._stops_after(tick)])
             if any(sensor.next_look < stop for sensor in self._sensors):
                 stop = min(stop, tick + MOST_LOOKS)  # so that there is room for all looks
@@ -138,6 +142,9 @@ class World:
             for actuator in self._actuators:
                 if actuator.watchdog.bites():
                     actuator.reset()
+            for keyboard in self._keyboards:
+                if keyboard.watchdog.bites():
+                    keyboard.release_all()
             for sensor in self._sensors:
                 if sensor.next_look <= tick:
                     sensor.look()
@@ -151,9 +158,13 @@ class World:
         if (event := self._events.next_after(tick)) is not None:
             yield event
         for mounted in self._controllers:
-            yield mounted.rate.next_due(tick)
+            if not mounted.controller.idle:
+                yield mounted.rate.next_due(tick)
         for actuator in self._actuators:
             if (deadline := actuator.watchdog.deadline()) is not None:
+                yield max(deadline, tick + 1)
+        for keyboard in self._keyboards:
+            if (deadline := keyboard.watchdog.deadline()) is not None:
                 yield max(deadline, tick + 1)
         for sensor in self._sensors:
             if sensor.stops_the_world:
@@ -232,6 +243,8 @@ class World:
         for name, robot in self.robots.items():
             for group in ("actuators", "sensors", "controllers"):
                 found += [(f"{name}/{group}/{part}", component) for part, component in getattr(robot, group).items()]
+            if robot.keys:
+                found.append((f"{name}/keyboard", robot.keyboard))
         if self.particles is not None:
             found.append(("particles", self.particles))
         return found

@@ -1,0 +1,108 @@
+"""A keyboard as a vehicle has it: keys to actuators as data, held to drive and released to stop."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from math import isclose
+from typing import Final, Literal
+
+from pydantic import Field
+
+from skerry.core.clock import Clock
+from skerry.core.config import Config
+from skerry.parts.actuator import Actuator
+from skerry.parts.component import Component
+from skerry.parts.ownership import speaking_as
+from skerry.parts.watchdog import Watchdog
+
+DEAD_MAN: Final = Fraction(2)
+"""Hz at which a held key must be pressed again: after 0.5 s of silence all keys are let go."""
+
+
+class KeyConfig(Config):
+    """What a key does."""
+
+    does: str = Field("", description="for people")
+    mode: Literal["hold", "set", "step", "toggle"] = Field(
+        "hold", description="add to the reset value while down; set for good; add at each press; set, and back again"
+    )
+    commands: dict[str, float] = Field(
+        min_length=1, description="the value by actuator, in the unit of its command; beyond its limits is the limit"
+    )
+
+
+class Keyboard(Component):
+    """The keys of one robot. They are heard by the actuators that manual control owns.
+
+    Whoever holds a key down presses it again and again, as keyboards do; a press of a key that is down does nothing
+    else. When the presses fall silent, all keys are let go, on the simulation's clock.
+    """
+
+    def __init__(self, keys: Mapping[str, KeyConfig], actuators: Mapping[str, Actuator], clock: Clock) -> None:
+        self.keys = keys
+        self.watchdog = Watchdog(DEAD_MAN)
+        self.watchdog.bind(clock)
+        self._actuators = actuators
+        self._down: list[str] = []
+
+    @property
+    def down(self) -> tuple[str, ...]:
+        """The keys that are down."""
+        return tuple(self._down)
+
+    def press(self, key: str) -> None:
+        """Press a key, or keep it down."""
+        does = self.keys[key]
+        self.watchdog.message()
+        if key in self._down:
+            return
+        self._down.append(key)
+        for name, value in does.commands.items():
+            if does.mode == "hold":
+                self._hold(name)
+            elif does.mode == "set":
+                self._command(name, value)
+            elif does.mode == "step":
+                self._command(name, self._actuators[name].wanted + value)
+            else:
+                self._toggle(name, value)
+
+    def release(self, key: str) -> None:
+        """Let a key go; one that is not down stays so."""
+        does = self.keys[key]
+        if key not in self._down:
+            return
+        self._down.remove(key)
+        if does.mode == "hold":
+            for name in does.commands:
+                self._hold(name)
+        if not self._down:
+            self.watchdog.release()
+
+    def release_all(self) -> None:
+        """Let all keys go."""
+        for key in self.down:
+            self.release(key)
+
+    def _hold(self, name: str) -> None:
+        held = [self.keys[key].commands.get(name, 0.0) for key in self._down if self.keys[key].mode == "hold"]
+        self._command(name, self._actuators[name].reset_value + sum(held))
+
+    def _toggle(self, name: str, value: float) -> None:
+        actuator = self._actuators[name]
+        low, high = actuator.limits
+        there = isclose(actuator.wanted, min(max(value, low), high), rel_tol=1e-9, abs_tol=1e-9)
+        self._command(name, actuator.reset_value if there else value)
+
+    def _command(self, name: str, value: float) -> None:
+        with speaking_as("manual"):
+            self._actuators[name].command(**{self._actuators[name].keyword: value})
+
+    def state(self) -> bytes:
+        return json.dumps([self._down, self.watchdog.state().decode()]).encode()
+
+    def set_state(self, state: bytes) -> None:
+        self._down, watchdog = json.loads(state)
+        self.watchdog.set_state(watchdog.encode())

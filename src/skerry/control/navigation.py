@@ -1,0 +1,129 @@
+"""What a controller knows of its robot: each quantity from a sensor that is named, or from the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from skerry.core.config import Config
+from skerry.core.errors import SkerryError
+from skerry.core.frames import heading_to_yaw, quaternion_to_rpy, rotate
+from skerry.core.frames import inverse as inverse_of
+from skerry.parts.sensor import Truth
+
+TRUTH = "truth"
+
+
+class NavigationConfig(Config):
+    """The sensor of each quantity, by name, or `truth`."""
+
+    position: str = Field(TRUTH, description="east and north: an odometry, a ground truth or a GPS")
+    attitude: str = Field(TRUTH, description="roll and pitch, and heading: an IMU, an odometry or a ground truth")
+    heading: str | None = Field(None, description="a compass; the sensor of the attitude by default")
+    depth: str = Field(TRUTH, description="a pressure sensor or a ground truth")
+    altitude: str = Field(TRUTH, description="a DVL, an altimeter or a ground truth")
+    speed: str = Field(TRUTH, description="forwards: a DVL, an odometry or a ground truth")
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """Those that are no truth."""
+        named = (self.position, self.attitude, self.heading, self.depth, self.altitude, self.speed)
+        return tuple(name for name in named if name not in (None, TRUTH))
+
+
+class Navigation:
+    """Answers at one instant. None is said where a sensor has no reading."""
+
+    def __init__(self, config: NavigationConfig, link: str, truth: Truth, sensors: Mapping[str, Any]) -> None:
+        self._config = config
+        self._link = link
+        self._truth = truth
+        self._sensors = sensors
+
+    def position(self) -> tuple[float, float] | None:
+        """East and north, m."""
+        if self._config.position == TRUTH:
+            place = self._truth.motion(self._link)
+            return float(place[0]), float(place[1])
+        if (reading := self._reading(self._config.position)) is None:
+            return None
+        if hasattr(reading, "pose"):
+            return float(reading.pose.position[0]), float(reading.pose.position[1])
+        if hasattr(reading, "easting") and self._truth.projection is not None:
+            place = self._truth.projection.from_utm([reading.easting, reading.northing, reading.altitude])
+            return float(place[0]), float(place[1])
+        raise self._unfit(self._config.position, "position")
+
+    def attitude(self) -> tuple[float, float, float] | None:
+        """Roll, pitch (nose down) and yaw (left from east), rad."""
+        if self._config.attitude == TRUTH:
+            turn = self._truth.motion(self._link)[3:7]
+        elif (reading := self._reading(self._config.attitude)) is None:
+            return None
+        elif hasattr(reading, "orientation"):
+            turn = reading.orientation
+        elif hasattr(reading, "pose"):
+            turn = reading.pose.orientation
+        else:
+            raise self._unfit(self._config.attitude, "attitude")
+        roll, pitch, yaw = quaternion_to_rpy(turn).tolist()
+        return roll, pitch, yaw
+
+    def yaw(self) -> float | None:
+        """Left from east, rad."""
+        if self._config.heading in (None, TRUTH):
+            attitude = self.attitude()
+            return None if attitude is None else attitude[2]
+        reading = self._reading(self._config.heading)
+        return None if reading is None else float(heading_to_yaw(self._number(reading, "heading_deg")))
+
+    def depth(self) -> float | None:
+        """Below the surface, m."""
+        if self._config.depth == TRUTH:
+            return self._truth.depth(self._truth.motion(self._link)[:3])
+        reading = self._reading(self._config.depth)
+        return None if reading is None else self._number(reading, "depth")
+
+    def altitude(self) -> float | None:
+        """Above the ground, m."""
+        if self._config.altitude == TRUTH:
+            place = self._truth.motion(self._link)[:3]
+            if self._truth.terrain is None:
+                return None
+            return _finite(float(place[2]) - float(self._truth.terrain.height(place[:2])))
+        if (reading := self._reading(self._config.altitude)) is None:
+            return None
+        found = reading.range if hasattr(reading, "range") else self._number(reading, "altitude")
+        return None if found is None else _finite(found)
+
+    def speed(self) -> float | None:
+        """Forwards, m/s."""
+        if self._config.speed == TRUTH:
+            motion = self._truth.motion(self._link)
+            return float(rotate(inverse_of(motion[3:7]), motion[7:10])[0])
+        if (reading := self._reading(self._config.speed)) is None:
+            return None
+        if hasattr(reading, "twist"):
+            return float(reading.twist.linear[0])
+        if hasattr(reading, "velocity"):
+            return _finite(float(np.asarray(reading.velocity)[0]))
+        raise self._unfit(self._config.speed, "speed")
+
+    def _reading(self, name: str | None) -> Any:
+        return self._sensors[name or ""].reading
+
+    def _number(self, reading: Any, quantity: str) -> float:
+        if not hasattr(reading, quantity):
+            raise SkerryError(f"a {type(reading).__name__} has no {quantity}; name another sensor for it")
+        return float(getattr(reading, quantity))
+
+    def _unfit(self, name: str, quantity: str) -> SkerryError:
+        return SkerryError(f"the sensor {name!r} does not give the {quantity}; name another one for it")
+
+
+def _finite(number: float) -> float | None:
+    return number if isfinite(number) else None

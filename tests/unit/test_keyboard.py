@@ -1,0 +1,187 @@
+"""Keys: every key does what the map says, release stops, silence lets go, and manual control decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skerry
+from skerry.core.errors import SkerryError
+from skerry.core.frames import quaternion_to_rpy
+from skerry.scenario.vehicle import shipped_vehicles
+
+SPECIFIED = {
+    "up": {"thruster1": 800, "thruster2": 800},
+    "down": {"thruster1": -800, "thruster2": -800},
+    "a": {"thrust_vector_yaw": -0.122},
+    "d": {"thrust_vector_yaw": 0.122},
+    "w": {"thrust_vector_pitch": -0.122},
+    "s": {"thrust_vector_pitch": 0.122},
+    "r": {"vbs": 0},
+    "f": {"vbs": 50},
+    "c": {"vbs": 100},
+    "t": {"lcg": 0},
+    "g": {"lcg": 50},
+    "v": {"lcg": 100},
+}
+
+
+@pytest.fixture
+def world() -> Iterator[Any]:
+    with skerry.load("sam_empty") as made:
+        yield made
+
+
+@pytest.fixture
+def sam(world: Any) -> Any:
+    return world.robots["sam"]
+
+
+def wanted(robot: Any) -> dict[str, float]:
+    return {name: actuator.wanted for name, actuator in robot.actuators.items()}
+
+
+def hold(world: Any, *keys: str, seconds: float) -> None:
+    for _ in range(round(seconds / 0.1)):
+        for key in keys:
+            world.robots["sam"].keyboard.press(key)
+        world.advance(0.1)
+
+
+@pytest.mark.parametrize("key", SPECIFIED)
+def test_sam_has_the_keys_of_its_specification(sam, key) -> None:
+    sam.keyboard.press(key)
+    for name, value in SPECIFIED[key].items():
+        assert sam.actuators[name].wanted == pytest.approx(value)
+    assert sam.control == "manual"
+
+
+@pytest.mark.parametrize("vehicle", shipped_vehicles())
+def test_every_key_of_every_vehicle_does_what_its_map_says_and_nothing_else(vehicle) -> None:
+    with skerry.load({"robots": {"it": {"vehicle": vehicle, "pose": {"position": [0, 0, -5]}}}, **REFERENCE}) as world:
+        robot = world.robots["it"]
+        start, before = world.snapshot(), wanted(robot)
+        for key, does in robot.keys.items():
+            world.restore(start)
+            assert does.does
+            robot.keyboard.press(key)
+            after = wanted(robot)
+            for name, actuator in robot.actuators.items():
+                value = does.commands.get(name)
+                if value is None:
+                    assert after[name] == before[name]
+                else:
+                    base = {"hold": actuator.reset_value, "step": before[name]}.get(does.mode, 0.0)
+                    assert after[name] == pytest.approx(np.clip(base + value, *actuator.limits))
+            robot.keyboard.release(key)
+            kept = before if does.mode == "hold" else after
+            assert wanted(robot) == pytest.approx(kept)
+
+
+REFERENCE = {"reference": {"latitude_deg": 58.8, "longitude_deg": 17.6}}
+
+
+@pytest.mark.parametrize(
+    ("keys", "axis", "sign"),
+    [(("up", "a"), 2, 1), (("up", "d"), 2, -1), (("up", "w"), 1, 1), (("up", "s"), 1, -1), (("q",), 0, -1)],
+    ids=["port", "starboard", "nose down", "nose up", "roll to port"],
+)
+def test_sam_turns_the_way_its_keys_say(world, sam, keys, axis, sign) -> None:
+    start = quaternion_to_rpy(sam.pose.orientation)[axis]
+    hold(world, *keys, seconds=2.0)
+    assert sign * (quaternion_to_rpy(sam.pose.orientation)[axis] - start) > np.radians(1.0)
+
+
+def test_keys_held_together_add_up_and_each_lets_go_of_its_own(sam) -> None:
+    screws = (sam.actuators["thruster1"], sam.actuators["thruster2"])
+    sam.keyboard.press("up")
+    sam.keyboard.press("q")
+    assert [screw.wanted for screw in screws] == [1100.0, 500.0]
+    sam.keyboard.press("down")
+    assert [screw.wanted for screw in screws] == [300.0, -300.0]
+    sam.keyboard.release("down")
+    sam.keyboard.release("up")
+    assert [screw.wanted for screw in screws] == [300.0, -300.0]
+    sam.keyboard.release_all()
+    assert [screw.wanted for screw in screws] == [0.0, 0.0]
+    assert sam.keyboard.down == ()
+
+
+def test_silence_lets_all_keys_go_after_half_a_second(world, sam) -> None:
+    hold(world, "up", seconds=2.0)
+    assert sam.actuators["thruster1"].wanted == 800.0
+    world.advance(0.4)
+    assert sam.actuators["thruster1"].wanted == 800.0
+    world.advance(0.005)
+    assert (sam.actuators["thruster1"].wanted, sam.keyboard.down) == (0.0, ())
+
+
+def test_what_a_key_sets_for_good_outlasts_silence(world, sam) -> None:
+    sam.keyboard.press("c")
+    world.advance(2.0)
+    assert sam.actuators["vbs"].wanted == 100.0
+
+
+def test_keys_are_ignored_unless_control_is_manual(sam) -> None:
+    sam.control = "controller"
+    sam.keyboard.press("up")
+    assert sam.actuators["thruster1"].wanted == 0.0
+    sam.keyboard.release_all()
+    sam.control = "manual"
+    sam.keyboard.press("up")
+    assert sam.actuators["thruster1"].wanted == 800.0
+
+
+def test_held_keys_are_let_go_when_control_passes_on(sam) -> None:
+    sam.keyboard.press("up")
+    sam.control = "ros"
+    assert (sam.actuators["thruster1"].wanted, sam.keyboard.down) == (0.0, ())
+
+
+def with_keys(**keys: Any) -> dict[str, Any]:
+    return {"robots": {"sam": {"overrides": {"keys": keys}}}}
+
+
+def test_a_key_may_step_or_toggle() -> None:
+    keys = {
+        "plus": {"mode": "step", "commands": {"thruster1": 100}},
+        "x": {"mode": "toggle", "commands": {"lcg": 120}},
+    }
+    with skerry.load("sam_empty", overrides=with_keys(**keys)) as world:
+        sam = world.robots["sam"]
+        for number in range(1, 18):
+            sam.keyboard.press("plus")
+            sam.keyboard.press("plus")  # a key that is down cannot be pressed again
+            sam.keyboard.release("plus")
+            assert sam.actuators["thruster1"].wanted == min(100.0 * number, 1525.0)
+        for percent in (100.0, 50.0, 100.0):
+            sam.keyboard.press("x")
+            sam.keyboard.release("x")
+            assert sam.actuators["lcg"].wanted == pytest.approx(percent)
+
+
+def test_keys_that_are_down_are_part_of_a_snapshot(world, sam) -> None:
+    sam.keyboard.press("up")
+    world.advance(0.2)
+    before = world.snapshot()
+    world.advance(1.0)
+    after = bytes(world.snapshot())
+    sam.keyboard.press("down")
+    world.restore(before)
+    assert sam.keyboard.down == ("up",)
+    world.advance(1.0)
+    assert bytes(world.snapshot()) == after
+
+
+def test_an_unknown_key_is_refused_with_a_guess(sam) -> None:
+    with pytest.raises(SkerryError, match="there is no key 'upp'; did you mean 'up'"):
+        sam.keyboard.press("upp")
+
+
+def test_a_key_for_an_actuator_that_is_not_there_is_refused_with_a_guess() -> None:
+    keys = with_keys(x={"commands": {"thruster9": 1}})
+    with pytest.raises(SkerryError, match=r"keys\.x\.commands: there is no such actuator .*did you mean 'thruster"):
+        skerry.load("sam_empty", overrides=keys)
