@@ -70,7 +70,14 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "range_receiver": {"senders": ["rig/fin"]},
         "sidescan": {"buckets": 100, "interferometric": True, "multipath_db": 6},
     },
-    "controllers": {},
+    "controllers": {
+        "geometric_tracking": {
+            "propellers": ["front", "right", "back", "left"],
+            "mass": 21,
+            "inertia": [1, 2, 2],
+            "trajectory": {"times": [0, 0.1, 1, 3], "positions": [[1, 2, 3], [1, 2, 4], [2, 3, 4], [2, 3, 0]]},
+        },
+    },
     "surfaces": {
         "flat": {},
         "tide": {"constituents": [{"amplitude": 0.4, "period_hours": 12.42}]},
@@ -93,6 +100,31 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "ridges": {},
         "slope": {},
         "sum": {"terms": [{"kind": "slope"}, {"kind": "hills"}]},
+    },
+}
+
+# The parts that a kind needs beside it on the vehicle.
+BESIDE: dict[str, dict[str, dict[str, Any]]] = {
+    "geometric_tracking": {
+        "actuators": {
+            name: {
+                "kind": "propeller",
+                "link": "base_link",
+                "position": place,
+                "pitch_deg": -90,
+                "medium": "air",
+                "rpm_to_force": 0.02,
+                "torque_per_thrust": 0.01,
+                "maximum_rpm": 6000,
+                "reverse": name in ("front", "back"),
+            }
+            for name, place in (
+                ("front", [0.5, 0, 0]),
+                ("right", [0, -0.5, 0]),
+                ("back", [-0.5, 0, 0]),
+                ("left", [0, 0.5, 0]),
+            )
+        }
     },
 }
 
@@ -196,7 +228,7 @@ def scenario(family: Family, kind: str, folder: Path, depth: float = 5.0) -> dic
             "rig": {
                 "vehicle": str(folder),
                 "pose": {"position": [1, 2, -depth], "roll_deg": 5, "pitch_deg": -3, "yaw_deg": 40},
-                "overrides": {family.name: {"part": part}},
+                "overrides": BESIDE.get(kind, {}) | {family.name: {"part": part}},
             }
         },
     }

@@ -29,6 +29,16 @@ class ControllerConfig(ComponentConfig):
 
     frequency: Rational = Field(gt=0, description="times it acts per second, Hz; at most once a step")
 
+    @property
+    def needs_actuators(self) -> tuple[str, ...]:
+        """The actuators that its vehicle must have."""
+        return ()
+
+    @property
+    def needs_places(self) -> tuple[str, ...]:
+        """What the scenario must have: names of robots and objects, or "robot/link"."""
+        return ()
+
     def build(self) -> Controller:
         """The controller."""
         raise NotImplementedError

@@ -23,8 +23,8 @@ from skerry.core.documents import Document, Place, read_document
 from skerry.core.errors import Fault, FileError, did_you_mean
 from skerry.core.urdf import Robot, read_urdf
 from skerry.parts.actuator import ACTUATORS
-from skerry.parts.component import ComponentConfig, Mount
-from skerry.parts.controller import CONTROLLERS
+from skerry.parts.component import ComponentConfig
+from skerry.parts.controller import CONTROLLERS, ControllerConfig
 from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS, SensorConfig
 from skerry.scenario.merging import lay_over, parts_without_kind
@@ -153,9 +153,14 @@ def _part_faults(config: VehicleConfig, structure: Robot, document: Document, st
     """Faults that only show when structure, parts and step are seen together."""
     faults = []
     for group, name, part in config.parts():
-        if isinstance(part, Mount) and part.link not in structure.links:
-            hint = did_you_mean(part.link, structure.links)
-            faults.append(document.fault((group, name, "link"), "there is no such link", part.link, hint))
+        link = getattr(part, "link", None)
+        if link is not None and link not in structure.links:
+            hint = did_you_mean(link, structure.links)
+            faults.append(document.fault((group, name, "link"), "there is no such link", link, hint))
+        for actuator in part.needs_actuators if isinstance(part, ControllerConfig) else ():
+            if actuator not in config.actuators:
+                hint = did_you_mean(actuator, config.actuators)
+                faults.append(document.fault((group, name), "there is no such actuator", actuator, hint))
         for joint in part.needs_joints if isinstance(part, SensorConfig) else ():
             moving = [name for name, found in structure.joints.items() if found.kind != "fixed"]
             if joint not in moving:
