@@ -77,6 +77,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
             "inertia": [1, 2, 2],
             "trajectory": {"times": [0, 0.1, 1, 3], "positions": [[1, 2, 3], [1, 2, 4], [2, 3, 4], [2, 3, 0]]},
         },
+        "hydrofoil": {"mass": 50, "inertia": [10, 17, 10], "keel": -0.5, "draught": 0.1},
     },
     "surfaces": {
         "flat": {},
@@ -103,30 +104,8 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 
-# The parts that a kind needs beside it on the vehicle.
-BESIDE: dict[str, dict[str, dict[str, Any]]] = {
-    "geometric_tracking": {
-        "actuators": {
-            name: {
-                "kind": "propeller",
-                "link": "base_link",
-                "position": place,
-                "pitch_deg": -90,
-                "medium": "air",
-                "rpm_to_force": 0.02,
-                "torque_per_thrust": 0.01,
-                "maximum_rpm": 6000,
-                "reverse": name in ("front", "back"),
-            }
-            for name, place in (
-                ("front", [0.5, 0, 0]),
-                ("right", [0, -0.5, 0]),
-                ("back", [-0.5, 0, 0]),
-                ("left", [0, 0.5, 0]),
-            )
-        }
-    },
-}
+# The shipped vehicle for a kind that needs more parts beside it than the rig has.
+VEHICLES = {"geometric_tracking": "quadrotor", "hydrofoil": "evolo"}
 
 RIG = """
 <robot name="rig">
@@ -226,9 +205,9 @@ def scenario(family: Family, kind: str, folder: Path, depth: float = 5.0) -> dic
         "terrain": {"kind": "flat", "depth": 6010},
         "robots": {
             "rig": {
-                "vehicle": str(folder),
+                "vehicle": VEHICLES.get(kind, str(folder)),
                 "pose": {"position": [1, 2, -depth], "roll_deg": 5, "pitch_deg": -3, "yaw_deg": 40},
-                "overrides": BESIDE.get(kind, {}) | {family.name: {"part": part}},
+                "overrides": {family.name: {"part": part}},
             }
         },
     }

@@ -229,7 +229,7 @@ def test_a_released_controller_leaves_the_propellers_alone(fly) -> None:
 
 
 def test_its_downwash_reaches_what_is_below(fly) -> None:
-    """A cone of at most 0.1 N below each propeller: a ball of 1 kg, 2 m below, is in all four and falls by 8 mm more."""
+    """A cone of at most 0.1 N below each propeller: a ball of 1 kg, 2 m below, is in all four, and falls 8 mm more."""
     ball = {"geometry": {"kind": "sphere", "radius": 0.1}, "motion": "dynamic", "mass": 1.0}
     places = {"below": [0.315, 0, 8], "beside": [9, 0, 8]}
     world = fly(objects={name: ball | {"pose": {"position": place}} for name, place in places.items()})
