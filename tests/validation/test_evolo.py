@@ -183,7 +183,7 @@ def test_its_keel_rides_higher_with_speed_up_to_35_cm(launch) -> None:
 
 
 def test_it_flies_on_in_waves_and_feels_them(launch) -> None:
-    """In regular waves of 0.3 m height and 4 s it keeps its speed and stays upright, but does not ride like on rails."""
+    """In regular waves of 0.3 m height and 4 s it keeps speed and stays upright, but does not ride like on rails."""
     waves = {"kind": "waves", "spectrum": "regular", "height": 0.3, "period": 4, "heading_deg": 270}
     world, boat, flight = launch(water={"surface": waves})
     flight.command(speed_kn=10)

@@ -186,8 +186,8 @@ class Spline:
             before, after = h[i - 1], h[i]
             matrix[i, (i - 1) % n], matrix[i, i], matrix[i, (i + 1) % n] = before, 2 * (before + after), after
             right[i] = 6 * (slope[i] - slope[i - 1])
-        found: Floats = np.linalg.solve(matrix, right)
-        return np.vstack([found, found[:1]]) if self.repeat else found
+        found = np.linalg.solve(matrix, right)
+        return np.asarray(np.vstack([found, found[:1]]) if self.repeat else found, np.float64)
 
     def at(self, time: float) -> Floats:
         """Position, velocity, acceleration, jerk and snap (5, 3); beyond its ends it stands still."""

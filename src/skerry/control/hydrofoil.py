@@ -5,10 +5,13 @@ acceleration. The roll follows its command at a constant rate, and is 0 unless t
 the rate of a coordinated turn, ψ̇ = −g tan φ/V (positive roll is starboard down, and turns right), in which no side
 force is left on the mast. The height of its keel above the water grows straight with speed, from afloat to cruise.
 
-Each loop asks for an acceleration, a = ω² e + 2 ζ ω ė + i ∫e, and mass and inertia make it a force: lift, roll and pitch
-for the two flaps and the elevator, yaw for the rudder. A surface of area A and lift slope s whose centre moves through
-the water with u along its chord and w out of its face, and that is turned by δ about its span, bears
+Each loop asks for an acceleration, a = ω² e + 2 ω ė + ω³/10 ∫e, and mass and inertia make it a force: lift, roll and
+pitch for the two flaps and the elevator, yaw for the rudder. A surface of area A and lift slope s whose centre moves
+through the water with u along its chord and w out of its face, and that is turned by δ about its span, bears
 F = −½ ρ A s |u| (w + u δ), of which the angle follows. Beyond the angle at which the flow holds, there is no more lift.
+
+The water's own velocity at the foils is taken as known, as probes there tell it: in waves it is most of what they feel.
+The height is that over a surface whose short waves are smoothed out, as the boat goes through them, not over them.
 """
 
 from __future__ import annotations
@@ -34,16 +37,16 @@ Floats = NDArray[np.float64]
 KNOT = 1852.0 / 3600.0  # m/s, by definition
 
 # The state: wanted speed (m/s), of it what is asked for now, wanted roll (rad), of it what is asked for now, and the
-# integrals of speed, height, roll, pitch and yaw rate
-GOAL, SPEED, ROLL_GOAL, ROLL, SUM_SPEED, SUM_HEIGHT, SUM_ROLL, SUM_PITCH, SUM_YAW, STATES = range(10)
+# integrals of speed, height, roll, pitch and yaw rate, the smooth height of the water
+GOAL, SPEED, ROLL_GOAL, ROLL, SUM_SPEED, SUM_HEIGHT, SUM_ROLL, SUM_PITCH, SUM_YAW, LEVEL, STATES = range(11)
 # The constants: period, mass, inertia (3), centre of mass (3), keel (height of the lowest hull), draught, ride height,
 # the speed from which it is held, the speed from which it may roll, acceleration, roll rate, largest thrust, its place
-# (3); of the loops: gain of speed, ω of height, roll, pitch, gain of yaw; of the mast: its place from the centre of mass
-# (3), and ½ ρ A s
+# (3); of the loops: gain of speed, ω of height, roll, pitch, gain of yaw; of the mast: its place from the centre of
+# mass (3), and ½ ρ A s; the time over which the water's height is smoothed
 PERIOD, MASS, INERTIA, CENTER = 0, 1, 2, 5
 KEEL, DRAUGHT, RIDE, CRUISE, GATE, ACCELERATION, ROLL_RATE, THRUST, PROPELLER = *range(8, 16), 16
 SPEED_GAIN, HEIGHT_RATE, ROLL_LOOP, PITCH_LOOP, YAW_GAIN, MAST = range(19, 25)
-MAST_FORCE, CONSTANTS = MAST + 3, MAST + 4
+MAST_FORCE, SMOOTHING, CONSTANTS = MAST + 3, MAST + 4, MAST + 5
 # A surface: its place from the centre of mass (3), chord (3) and face (3) in the body's axes, ½ ρ A s forwards and
 # backwards, largest angle either way
 PLACE, CHORD, FACE, FORWARDS, BACKWARDS, LARGEST, SURFACE = 0, 3, 6, 9, 10, 11, 12
@@ -59,11 +62,14 @@ def _limit(value: float, most: float) -> float:
 
 
 @strict_kernel
-def steer(motion: Any, R: Any, water: float, gravity: float, s: Any, c: Any, lifting: Any, surfaces: Any) -> Any:
+def steer(
+    motion: Any, R: Any, water: float, flow: Any, gravity: float, s: Any, c: Any, lifting: Any, surfaces: Any
+) -> Any:
     """Thrust (N) and the angles (rad) of port, starboard, elevator and rudder; the state goes one period on.
 
-    `motion` (13,) and R are those of the link, `water` the height of the surface below it, `lifting` (3, 3) leads from
-    lift, roll and pitch torque to the forces on the first three surfaces.
+    `motion` (13,) and R are those of the link, `water` the height of the surface below it, `flow` (3,) the velocity of
+    the water at the foils, `lifting` (3, 3) leads from lift, roll and pitch torque to the forces on the first three
+    surfaces.
     """
     dt, m = c[PERIOD], c[MASS]
     V, W = np.empty(3), np.empty(3)  # of the centre of mass, in the body's axes
@@ -74,8 +80,10 @@ def steer(motion: Any, R: Any, water: float, gravity: float, s: Any, c: Any, lif
     V[0] += W[1] * z - W[2] * y
     V[1] += W[2] * x - W[0] * z
     V[2] += W[0] * y - W[1] * x
-    u = V[0]
     climb = R[2, 0] * V[0] + R[2, 1] * V[1] + R[2, 2] * V[2]
+    for i in range(3):  # from here on through the water
+        V[i] -= R[0, i] * flow[0] + R[1, i] * flow[1] + R[2, i] * flow[2]
+    u = V[0]
     roll, pitch = np.arctan2(R[2, 1], R[2, 2]), np.arcsin(_limit(-R[2, 0], 1.0))
     foils = u >= c[GATE]
 
@@ -90,7 +98,10 @@ def steer(motion: Any, R: Any, water: float, gravity: float, s: Any, c: Any, lif
         s[SUM_SPEED] += 0.25 * k * k * error * dt
 
     # height of the keel, in the middle of the hull
-    height = motion[2] + R[2, 2] * c[KEEL] - water
+    if np.isnan(s[LEVEL]):
+        s[LEVEL] = water
+    s[LEVEL] += (water - s[LEVEL]) * dt / (dt + c[SMOOTHING])
+    height = motion[2] + R[2, 2] * c[KEEL] - s[LEVEL]
     share = min(max(u / c[CRUISE], 0.0), 1.0)
     rise = c[RIDE] + c[DRAUGHT]
     error = share * rise - c[DRAUGHT] - height
@@ -160,6 +171,7 @@ class HydrofoilController(Controller):
     def __init__(self, config: Hydrofoil) -> None:
         self._config = config
         self._numbers = np.zeros(STATES)
+        self._numbers[LEVEL] = np.nan
         self._active = True
         self._prepared: tuple[Floats, Floats, Floats] | None = None
 
@@ -203,7 +215,9 @@ class HydrofoilController(Controller):
         motion = truth.motion(config.link)
         water = truth.depth(motion[:3]) + motion[2]
         attitude = quaternion_to_matrix(motion[3:7])
-        answer = steer(motion, attitude, water, truth.gravity, self._numbers, *self._prepared)
+        foils = motion[:3] + attitude @ (np.array(config.center_of_mass) + self._prepared[2][PORT:RUDDER, :3].mean(0))
+        flow = truth.sample_water(foils).velocity
+        answer = steer(motion, attitude, water, flow, truth.gravity, self._numbers, *self._prepared)
         propeller.command(rpm=float(answer[0]) / (propeller.thrust_per_rpm or 1.0))
         for surface, angle in zip(surfaces, answer[1:], strict=True):
             surface.command(angle=float(angle))
@@ -250,6 +264,7 @@ def _prepare(config: Hydrofoil, propeller: Actuator, surfaces: list[Actuator]) -
     c[PROPELLER : PROPELLER + 3] = propeller.place
     c[SPEED_GAIN], c[HEIGHT_RATE], c[YAW_GAIN] = config.speed_gain, config.height_gain, config.yaw_gain
     c[ROLL_LOOP], c[PITCH_LOOP] = config.roll_gain, config.pitch_gain
+    c[SMOOTHING] = config.surface_smoothing
     c[MAST : MAST + 3] = np.array(config.mast_position) - center
     c[MAST_FORCE] = 0.5 * config.water_density * config.mast_area * config.mast_lift_slope
     return c, np.linalg.inv(arms), rows
@@ -273,6 +288,7 @@ class Hydrofoil(ControllerConfig):
     water_density: Positive = Field(1025.0, description="kg/m³, of the controller's model")
     keel: float = Field(description="height of the hull's lowest part in the link's frame, m; mostly negative")
     draught: Positive = Field(description="of the hull when it floats, m")
+    surface_smoothing: NonNegative = Field(1.0, description="s over which the water's height is smoothed")
     ride_height: NonNegative = Field(0.35, description="of the keel above the water in cruise, m")
     reverse_speeds_kn: tuple[float, float] = Field((-3.0, 0.0), description="lowest and highest when it does not foil")
     foiling_speeds_kn: tuple[Positive, Positive] = Field((8.0, 13.0), description="lowest and highest when it foils")
