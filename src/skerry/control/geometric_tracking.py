@@ -220,6 +220,7 @@ class GeometricTrackingController(Controller):
         self._gains[MASS], self._gains[INERTIA : INERTIA + 3] = config.mass, config.inertia
         self._gains[CAP], self._gains[TILT] = config.distance_error_cap, np.tan(np.radians(config.maximum_tilt_deg))
         self._allocation: tuple[Floats, Floats, Floats] | None = None
+        self._turning = 0.0  # yaw acceleration for turns over that of gravity, rad/m
         self._active = True
         self._goal = np.nan if config.yaw_deg is None else np.radians(config.yaw_deg)
         self._name, self._offset = config.target, np.array(config.offset)
@@ -246,6 +247,11 @@ class GeometricTrackingController(Controller):
         """Fly along a smooth curve through positions (n, 3) at times (n,) of the world."""
         self._spline, self._name = Spline(times, positions, repeat), None
         self._turn_to(yaw_deg)
+
+    @property
+    def idle(self) -> bool:
+        """Whether it leaves its actuators alone."""
+        return not self._active
 
     def engage(self) -> None:
         """Command the propellers again."""
@@ -285,10 +291,11 @@ class GeometricTrackingController(Controller):
         propellers = [actuators[name] for name in self._config.propellers]
         if self._allocation is None:
             self._allocation = _allocation(propellers, self._config)
+            # a hovering propeller can give up no more than its thrust
+            torque = self._config.mass / len(propellers) / np.abs(self._allocation[0][:, 3]).max()
+            self._turning = TURNING_SHARE * torque / self._config.inertia[2]
         inverse, largest, per_rpm = self._allocation
-        hover = self._config.mass * truth.gravity / len(largest)
-        torque = hover / np.abs(inverse[:, 3]).max()  # a hovering propeller can give up no more than its thrust
-        heading = next_heading(yaw, self._goal, TURNING_SHARE * torque / self._config.inertia[2], self._gains)
+        heading = next_heading(yaw, self._goal, truth.gravity * self._turning, self._gains)
         wrench = track(motion, attitude, self._wanted, heading, truth.gravity, self._gains)
         for propeller, rpm in zip(propellers, share_out(wrench, inverse, largest) / per_rpm, strict=True):
             propeller.command(rpm=float(rpm))

@@ -174,6 +174,7 @@ class HydrofoilController(Controller):
         self._numbers[LEVEL] = np.nan
         self._active = True
         self._prepared: tuple[Floats, Floats, Floats] | None = None
+        self._foils = np.zeros(3)  # their middle, on the link
 
     def command(self, speed_kn: float | None = None, roll_deg: float | None = None) -> None:
         """Wish for a speed, of which the nearest that can be held is taken, and for a roll, starboard down."""
@@ -195,6 +196,11 @@ class HydrofoilController(Controller):
         """The roll that it goes to while it foils."""
         return float(np.degrees(self._numbers[ROLL_GOAL]))
 
+    @property
+    def idle(self) -> bool:
+        """Whether it leaves its actuators alone."""
+        return not self._active
+
     def engage(self) -> None:
         """Command the actuators again."""
         self._active = True
@@ -211,12 +217,12 @@ class HydrofoilController(Controller):
         surfaces = [actuators[name] for name in config.surfaces]
         if self._prepared is None:
             self._prepared = _prepare(config, propeller, surfaces)
+            self._foils = self._prepared[2][:RUDDER, PLACE : PLACE + 3].mean(axis=0) + config.center_of_mass
         assert isinstance(propeller, PropellerActuator)
         motion = truth.motion(config.link)
         water = truth.depth(motion[:3]) + motion[2]
         attitude = quaternion_to_matrix(motion[3:7])
-        foils = motion[:3] + attitude @ (np.array(config.center_of_mass) + self._prepared[2][PORT:RUDDER, :3].mean(0))
-        flow = truth.sample_water(foils).velocity
+        flow = truth.sample_water(motion[:3] + attitude @ self._foils).velocity
         answer = steer(motion, attitude, water, flow, truth.gravity, self._numbers, *self._prepared)
         propeller.command(rpm=float(answer[0]) / (propeller.thrust_per_rpm or 1.0))
         for surface, angle in zip(surfaces, answer[1:], strict=True):
