@@ -76,7 +76,17 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "range_receiver": {"senders": ["rig/fin"]},
         "sidescan": {"buckets": 100, "interferometric": True, "multipath_db": 6},
     },
-    "controllers": {"hold": {}, "waypoint": {}},
+    "controllers": {
+        "geometric_tracking": {
+            "propellers": ["front", "right", "back", "left"],
+            "mass": 21,
+            "inertia": [1, 2, 2],
+            "trajectory": {"times": [0, 0.1, 1, 3], "positions": [[1, 2, 3], [1, 2, 4], [2, 3, 4], [2, 3, 0]]},
+        },
+        "hold": {},
+        "hydrofoil": {"mass": 50, "inertia": [10, 17, 10], "keel": -0.5, "draught": 0.1},
+        "waypoint": {},
+    },
     "surfaces": {
         "flat": {},
         "tide": {"constituents": [{"amplitude": 0.4, "period_hours": 12.42}]},
@@ -101,6 +111,9 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "sum": {"terms": [{"kind": "slope"}, {"kind": "hills"}]},
     },
 }
+
+# The shipped vehicle for a kind that needs more parts beside it than the rig has.
+VEHICLES = {"geometric_tracking": "quadrotor", "hydrofoil": "evolo"}
 
 RIG = """
 <robot name="rig">
@@ -216,7 +229,7 @@ def scenario(family: Family, kind: str, folder: Path, depth: float = 5.0) -> dic
         "terrain": {"kind": "flat", "depth": 6010},
         "robots": {
             "rig": {
-                "vehicle": str(folder),
+                "vehicle": VEHICLES.get(kind, str(folder)),
                 "pose": {"position": [1, 2, -depth], "roll_deg": 5, "pitch_deg": -3, "yaw_deg": 40},
                 "overrides": {family.name: {"part": part}},
             }

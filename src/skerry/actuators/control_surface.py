@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from skerry.actuators.hinge import Hinge
-from skerry.actuators.joints import JointActuatorConfig
+from skerry.actuators.joints import JointActuatorConfig, need_joint
 from skerry.core.config import Positive
+from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.parts.actuator import Actuator
 from skerry.parts.law import Attach, Law
-from skerry.physics.laws.fin import FinShape
+from skerry.physics.laws.fin import BROADSIDE, SLOPE, FinShape
 
 
 class ControlSurfaceActuator(Actuator):
@@ -19,10 +21,16 @@ class ControlSurfaceActuator(Actuator):
 
     keyword = "angle"
 
-    def __init__(self, config: ControlSurface, hinge: Actuator, fin: Law) -> None:
+    def __init__(self, config: ControlSurface, hinge: Actuator, fin: Law, place: Pose) -> None:
         laws = [*hinge.laws, (config.link, fin)]
         super().__init__(laws, hinge.limits, hinge.reset_value, config.expected_frequency)
         self._hinge = hinge
+        self.place = place  # straight, on the body that carries its hinge
+        self.area = config.area  # m²
+        self.lift_slope = float(fin.constants[SLOPE])  # C_L per rad while the flow is attached
+        self.broadside_drag = float(
+            fin.constants[BROADSIDE]
+        )  # C_D of a plate across, which is also its slope backwards
 
     @property
     def wanted(self) -> float:
@@ -54,4 +62,7 @@ class ControlSurface(JointActuatorConfig, FinShape):
             maximum=self.maximum,
             reverse=self.reverse,
         ).build(attach)
-        return ControlSurfaceActuator(self, hinge, self.law_at(at.offset @ self.offset(), at.water_density))
+        joint = need_joint(at, "revolute", "continuous")
+        hinge_place = Pose(np.array(joint.position), rpy_to_quaternion(joint.rpy))
+        place = attach(joint.parent).offset @ hinge_place @ self.offset()
+        return ControlSurfaceActuator(self, hinge, self.law_at(at.offset @ self.offset(), at.water_density), place)

@@ -124,6 +124,16 @@ class PropellerActuator(ShaftActuator):
         return float(self._shaft.memory[TURNING])
 
     @property
+    def thrust_per_rpm(self) -> float | None:
+        """N per rpm forwards; None if its thrust is no straight line."""
+        return float(self._shaft.constants[PER_RPM]) or None
+
+    @property
+    def torque_per_thrust(self) -> float:
+        """N m that the body feels about the axis of the thrust per N of it; of a propeller with `rpm_to_force`."""
+        return float(-self._shaft.constants[SENSE] * self._shaft.constants[TORQUE_PER_THRUST])
+
+    @property
     def power(self) -> float | None:
         """Torque times speed of the shaft over the efficiency, W, in the last step; None if it has no torque."""
         if self._efficiency is None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skerry.core.kernels import kernel
 from skerry.parts.actuator import Actuator
 from skerry.parts.law import POSITION, ROTATION, SURFACE, WRENCH, Law, add_force_at
@@ -36,6 +39,16 @@ class ShaftActuator(Actuator):
     """An actuator that turns a shaft."""
 
     _shaft: Law
+
+    @property
+    def place(self) -> NDArray[np.float64]:
+        """Of the disc on the body that carries it, m."""
+        return self._shaft.constants[X : Z + 1].copy()
+
+    @property
+    def axis(self) -> NDArray[np.float64]:
+        """Of the thrust, in the axes of the body that carries it."""
+        return self._shaft.constants[AX : AZ + 1].copy()
 
     @property
     def thrust(self) -> float:

@@ -44,6 +44,11 @@ class ControllerConfig(ComponentConfig):
         """The sensors that its vehicle must have."""
         return ()
 
+    @property
+    def needs_places(self) -> tuple[str, ...]:
+        """What the scenario must have: names of robots and objects, or "robot/link"."""
+        return ()
+
     def build(self) -> Controller:
         """The controller."""
         raise NotImplementedError

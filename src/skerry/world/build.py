@@ -95,10 +95,12 @@ def build_world(
             robot_bit(number),
         )
         for part, settings in config.sensors.items():
-            _check_sensor(f"{name}.sensors.{part}", settings, loaded, model.joints[name])
+            _check_places(f"{name}.sensors.{part}", settings.needs_places, loaded)
+            _check_joints(f"{name}.sensors.{part}", settings, model.joints[name])
             rate = Rate.of(settings.frequency, scenario.step)
             robot.sensors[part] = MountedSensor(settings.build(), rate, Noise(scenario.seed, f"{name}/{part}"), truth)
         for part, settings in config.controllers.items():
+            _check_places(f"{name}.controllers.{part}", settings.needs_places, loaded)
             robot.controllers[part] = settings.build()
             rate = Rate.of(settings.frequency, scenario.step)
             controllers.append(MountedController(part, robot.controllers[part], rate, truth, robot))
@@ -142,14 +144,18 @@ def build_world(
     )
 
 
-def _check_sensor(name: str, settings: SensorConfig, loaded: LoadedScenario, joints: Collection[str]) -> None:
-    """Raise an error that guesses the right word if a sensor needs what is not there."""
+def _check_places(name: str, needed: Collection[str], loaded: LoadedScenario) -> None:
+    """Raise an error that guesses the right word if a part needs a place that is not there."""
     scenario = loaded.scenario
     links = [f"{robot}/{link}" for robot, vehicle in loaded.vehicles.items() for link in vehicle.robot.links]
     places = [*scenario.robots, *scenario.objects, *links]
-    for place in settings.needs_places:
+    for place in needed:
         if place not in places:
             raise SkerryError(f"{name}: there is no robot, object or link {place!r}; {did_you_mean(place, places)}")
+
+
+def _check_joints(name: str, settings: SensorConfig, joints: Collection[str]) -> None:
+    """Raise an error if a sensor needs a joint that does not move."""
     for joint in settings.needs_joints:
         if joint not in joints:
             raise SkerryError(
