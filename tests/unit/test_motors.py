@@ -250,3 +250,13 @@ def test_a_gripper_presses_no_harder_than_its_force(stand: Callable[..., Any]) -
     robot.actuators["grip"].command(opening=1)
     world.advance(0.1)
     assert 0.5 * 0.1 < robot.joint_velocity("left_finger") < 2.0 * 0.1
+
+
+# ------------------------------------------------------------------------------------------------ tyres
+
+
+def test_a_tyre_that_is_no_link_is_guessed() -> None:
+    tyres = ["frontLeftWeel"]
+    robot = {"vehicle": "husky", "overrides": {"tyres": tyres}}
+    with pytest.raises(SkerryError, match="did you mean 'frontLeftWheel'"):
+        skerry.load({"robots": {"rover": robot}, "reference": {"latitude_deg": 0, "longitude_deg": 0}})
