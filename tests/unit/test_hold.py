@@ -12,7 +12,7 @@ import skerry
 from skerry.core.errors import SkerryError
 
 GOAL = (30.0, 10.0)
-SENSORS = ("odometry", "sbg_imu", "depth20", "dvl")
+SENSORS = ("odometry", "sbg_imu", "depth300", "dvl")
 
 
 @pytest.fixture
