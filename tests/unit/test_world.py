@@ -1,7 +1,9 @@
 """The world: its time, its robots and objects, its sensors and controllers, its state, and many of it at once."""
 
+import gc
 import json
 import sys
+import weakref
 from collections.abc import Iterator
 from fractions import Fraction
 from types import ModuleType
@@ -676,3 +678,15 @@ def test_the_step_of_a_world_is_exact() -> None:
         world.advance(1.0)
         assert world.tick == 300
         assert world.time == 1.0
+
+
+def test_a_world_that_nobody_holds_is_forgotten() -> None:
+    """Laws look at the engine's memory, and the engine holds the laws: that must not keep them alive."""
+    world = skerry.load("sam_empty")
+    _ = world.robots["sam"].sensors["dvl"].reading
+    world.advance(0.1)
+    engine = weakref.ref(world._engine)
+    world.close()
+    del world, _
+    gc.collect()
+    assert engine() is None

@@ -87,8 +87,9 @@ class Engine:
         self._library.mjb_setModels(self._batch, self._addresses.ctypes.data)
         width: int = self._library.mjb_nstate(self._batch)
         memory = (ctypes.c_double * (worlds * width)).from_address(self._library.mjb_state(self._batch))
-        # Views of the states outlive us: the batch goes when the last of them does, and the models after it.
-        weakref.finalize(memory, _delete, self._library, self._batch, self.models)
+        # Views of the states outlive us: the batch goes when the last of them does, and MuJoCo's models after it. Our
+        # own models must not be held here: their laws have such views, and would keep each other alive for ever.
+        weakref.finalize(memory, _delete, self._library, self._batch, [model.compiled for model in self.models])
         self.states: NDArray[np.float64] = np.ctypeslib.as_array(memory).reshape(worlds, width)
         # (last info, count) of each warning. MuJoCo prints the first of each kind; we count from 1 and say it
         kinds = len(mujoco.mjtWarning.__members__) - 1
@@ -287,8 +288,8 @@ class Engine:
             self._warnings = self._warnings.copy()
 
 
-def _delete(batches: Any, batch: int, models: list[Model]) -> None:
-    """Free a batch; the models, which it reads, are held until then."""
+def _delete(batches: Any, batch: int, compiled: list[Any]) -> None:
+    """Free a batch; the compiled models, which it reads, are held until then."""
     batches.mjb_deleteBatch(batch)
 
 
