@@ -43,9 +43,11 @@ def surface(
 pod = (0, pi / 2, 0)
 base = [
     hull_inertial(),
-    shape("visual", box((1.05, 0.65, 0.40)), (-0.092, 0, -0.106), (0, 0, 0), "white"),
-    shape("visual", box((1.05, 0.45, 0.20)), (-0.092, 0, -0.406), (0, 0, 0), "red"),
-    shape("visual", capsule(0.2, 0.42), (0.513, 0, -0.206), (0, pi / 2, 0), "white"),
+    shape("visual", capsule(0.18, 1.09), (0.108, 0.145, -0.326), (0, pi / 2, 0), "red"),
+    shape("visual", capsule(0.18, 1.09), (0.108, -0.145, -0.326), (0, pi / 2, 0), "red"),
+    shape("visual", box((1.15, 0.65, 0.20)), (-0.042, 0, -0.156), (0, 0, 0), "white"),
+    shape("visual", cylinder(0.325, 0.20), (0.508, 0, -0.156), (0, 0, 0), "white"),
+    shape("visual", box((0.70, 0.40, 0.15)), (-0.10, 0, 0.019), (0, 0, 0), "white"),
     shape("visual", box((0.14, 0.03, 0.80)), (0, 0, -0.90), (0, 0, 0), "black"),
     shape("visual", capsule(0.05, 0.93), (-0.30, 0, FOIL), pod, "black"),
     shape("visual", cylinder(0.05, 0.35), (0, 0, 0.26), (0, 0, 0), "black"),

@@ -25,7 +25,7 @@ def launch(load):
             boat["overrides"] = overrides
         world = load({"reference": REFERENCE, "robots": {"evolo": boat}} | scenario)
         boat = world.robots["evolo"]
-        return world, boat, boat.controllers["flight"]
+        return world, boat, boat.controllers.get("flight")
 
     return build
 
@@ -257,3 +257,28 @@ def test_a_command_that_is_no_number_is_refused(launch) -> None:
     for wrong in ({"speed_kn": np.nan}, {"roll_deg": np.inf}, {"speed_kn": "fast"}):
         with pytest.raises(SkerryError, match=r"speed_kn|roll_deg"):
             flight.command(**wrong)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_commands_for_a_minute_leave_it_finite_and_slow(launch, seed) -> None:
+    """Every actuator anywhere within its limits, changed each second; no energy comes from nowhere."""
+    world, robot, _ = launch(seed=seed, overrides={"controllers": {"flight": None}})
+    random = np.random.default_rng(seed)
+    for _ in range(60):
+        for actuator in robot.actuators.values():
+            actuator.command(**{actuator.keyword: random.uniform(*actuator.limits)})
+        world.advance(1.0)
+        assert np.isfinite(world._engine.states).all()
+        assert np.linalg.norm(robot.twist.linear) < 15
+
+
+def test_in_a_current_it_turns_as_in_still_water(launch) -> None:
+    """Speed is that through the water, and so is the turn; the circle drifts with the current."""
+    world, boat, flight = launch(water={"currents": {"tide": {"kind": "uniform", "velocity": [0.4, -0.6, 0]}}})
+    flight.command(speed_kn=10, roll_deg=13)
+    world.advance(25.0)
+    expected = -world.scenario.gravity * np.tan(np.radians(13)) / (10 * KNOT)
+    assert _yaw_rate(boat) == pytest.approx(expected, rel=0.01)
+    start, turn = boat.pose.position[:2], 2 * np.pi / abs(_yaw_rate(boat))
+    world.advance(turn)
+    assert (boat.pose.position[:2] - start) / turn == pytest.approx([0.4, -0.6], abs=0.03)

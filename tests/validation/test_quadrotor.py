@@ -277,3 +277,17 @@ def test_desired_rates_are_those_of_the_desired_attitude(fly) -> None:
         up = quaternion_to_matrix(drone.pose.orientation)[:, 2]
         inwards = -drone.pose.position[:2] / np.linalg.norm(drone.pose.position[:2])
         assert np.degrees(np.arctan2(up[:2] @ inwards, up[2])) == pytest.approx(lean, abs=1.0)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_commands_for_a_minute_leave_it_finite_and_slow(fly, seed) -> None:
+    """Every actuator anywhere within its limits, changed each second; no energy comes from nowhere."""
+    world = fly(seed=seed, overrides={"controllers": {"tracking": None}})
+    robot = world.robots["drone"]
+    random = np.random.default_rng(seed)
+    for _ in range(60):
+        for actuator in robot.actuators.values():
+            actuator.command(**{actuator.keyword: random.uniform(*actuator.limits)})
+        world.advance(1.0)
+        assert np.isfinite(world._engine.states).all()
+        assert np.linalg.norm(robot.twist.linear) < 60
