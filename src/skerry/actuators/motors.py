@@ -32,7 +32,7 @@ from skerry.physics.joint_drive import (
     JointDrive,
     drive_joint,
 )
-from skerry.physics.mujoco import QPOS, QVEL
+from skerry.physics.mujoco import LAYOUT_SIZE, QPOS, QVEL
 
 POWER, BY_ANGLE, SWITCH, COUNT = range(
     2, 6
@@ -65,7 +65,7 @@ def run_motor(state: Any, c: Any, q: float, rate: float) -> None:
 def turn_target(model: int, data: int, table: int) -> None:
     """Run a motor on one joint."""
     header = words(table, HEADER)
-    layout = words(header[LAYOUT], 12)
+    layout = words(header[LAYOUT], LAYOUT_SIZE)
     q = floats(load_word(data + layout[QPOS]) + 8 * header[JOINT_POSITION], 1)[0]
     rate = floats(load_word(data + layout[QVEL]) + 8 * header[JOINT_AXIS], 1)[0]
     run_motor(state_of(data, table, COUNT), constants_of(table), q, rate)

@@ -29,7 +29,7 @@ from skerry.parts.law import (
     state_of,
 )
 from skerry.physics.joint_drive import IMPLICIT_STEP, INERTIA, JointDrive
-from skerry.physics.mujoco import MASS, QFRC_PASSIVE, QPOS, QVEL
+from skerry.physics.mujoco import LAYOUT_SIZE, MASS, QFRC_PASSIVE, QPOS, QVEL
 
 WANTED, HELD, TORQUE, COUNT = range(4)  # the state: command, angle at which friction holds, torque of the motor, N m
 STALL, NO_LOAD, FRICTION, BRAKE, DEADBAND, BY_TORQUE, STEP = range(INERTIA + 1, INERTIA + 8)  # constants after INERTIA
@@ -39,7 +39,7 @@ STALL, NO_LOAD, FRICTION, BRAKE, DEADBAND, BY_TORQUE, STEP = range(INERTIA + 1, 
 def slip_brake(model: int, data: int, table: int) -> None:
     """Let the place at which friction holds the wheel follow it, no farther behind than the force can pull."""
     header = words(table, HEADER)
-    layout = words(header[LAYOUT], 12)
+    layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
     state = state_of(data, table, COUNT)
     q = floats(load_word(data + layout[QPOS]) + 8 * header[JOINT_POSITION], 1)[0]
@@ -53,7 +53,7 @@ def slip_brake(model: int, data: int, table: int) -> None:
 def turn_wheel(model: int, data: int, table: int) -> None:
     """Torque of the motor, friction and brake."""
     header = words(table, HEADER)
-    layout = words(header[LAYOUT], 12)
+    layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
     state = state_of(data, table, COUNT)
     q = floats(load_word(data + layout[QPOS]) + 8 * header[JOINT_POSITION], 1)[0]

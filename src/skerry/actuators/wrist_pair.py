@@ -28,7 +28,7 @@ from skerry.parts.law import (
     state_of,
 )
 from skerry.physics.joint_drive import DAMPING, FORCE, FREQUENCY, IMPLICIT_STEP, INERTIA, TARGET
-from skerry.physics.mujoco import MASS, QFRC_PASSIVE, QPOS, QVEL
+from skerry.physics.mujoco import LAYOUT_SIZE, MASS, QFRC_PASSIVE, QPOS, QVEL
 
 OTHER_POSITION, OTHER_AXIS, OTHER_DIAGONAL, CROSS, ON_FIRST, ON_OTHER = range(MORE, MORE + 6)
 """Of the second joint, as the engine says; then how the gear's angle goes with the first joint and with the second."""
@@ -38,7 +38,7 @@ OTHER_POSITION, OTHER_AXIS, OTHER_DIAGONAL, CROSS, ON_FIRST, ON_OTHER = range(MO
 def turn_gear(model: int, data: int, table: int) -> None:
     """Run the motor."""
     header = words(table, HEADER)
-    layout = words(header[LAYOUT], 12)
+    layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
     positions, rates = load_word(data + layout[QPOS]), load_word(data + layout[QVEL])
     q = c[ON_FIRST] * floats(positions + 8 * header[JOINT_POSITION], 1)[0]
@@ -52,7 +52,7 @@ def turn_gear(model: int, data: int, table: int) -> None:
 def drive_gear(model: int, data: int, table: int) -> None:
     """Pull both joints so that the gear goes to its target; implicit as the drive of one joint is."""
     header = words(table, HEADER)
-    layout = words(header[LAYOUT], 12)
+    layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
     positions, rates = load_word(data + layout[QPOS]), load_word(data + layout[QVEL])
     q = c[ON_FIRST] * floats(positions + 8 * header[JOINT_POSITION], 1)[0]

@@ -71,7 +71,7 @@ law = native(LAW)
 """Decorator of a law's function (model, data, table), all three addresses."""
 
 # The order in which laws of a pass run.
-GATHER, IMMERSION, FORCE, APPLY, FINISH = range(5)
+GATHER, IMMERSION, FORCE, APPLY, FINISH, MEASURE = range(6)
 
 
 @kernel

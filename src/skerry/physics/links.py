@@ -48,7 +48,7 @@ from skerry.parts.law import (
     law,
     time_of,
 )
-from skerry.physics.mujoco import CDOF, CDOF_DOT, CVEL, MASS, QFRC_PASSIVE, QVEL, SUBTREE_COM, XMAT, XPOS
+from skerry.physics.mujoco import CDOF, CDOF_DOT, CVEL, LAYOUT_SIZE, MASS, QFRC_PASSIVE, QVEL, SUBTREE_COM, XMAT, XPOS
 from skerry.water import flow
 
 # The constants of both laws are words: the tree's root body, the number of joint axes above the link, the first (of
@@ -66,7 +66,7 @@ def gather_motion(model: int, data: int, table: int) -> None:
     """Fill a link's block: pose, velocity, bias acceleration, and the water at its origin."""
     block = block_of(data, table)
     header = words(table, HEADER)
-    layout = words(header[LAYOUT], 12)
+    layout = words(header[LAYOUT], LAYOUT_SIZE)
     constants = table + 8 * HEADER
     root = load_word(constants + 8 * ROOT)
     axes = load_word(constants + 8 * AXES)
@@ -145,7 +145,7 @@ def apply_sum(model: int, data: int, table: int) -> None:
     """Carry a link's summed wrench and inertia to the joints."""
     block = block_of(data, table)
     header = words(table, HEADER)
-    layout = words(header[LAYOUT], 12)
+    layout = words(header[LAYOUT], LAYOUT_SIZE)
     constants = table + 8 * HEADER
     root = load_word(constants + 8 * ROOT)
     axes = load_word(constants + 8 * AXES)

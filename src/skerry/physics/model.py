@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,6 +19,7 @@ from skerry.parts import law as laws
 from skerry.parts.law import Attachment, Law
 from skerry.physics.links import MOST_AXES, finish_law, link_constants, link_laws
 from skerry.physics.mujoco import mujoco
+from skerry.physics.points import axes_above
 from skerry.physics.program import NUMERIC_NAME, Program, table_of
 from skerry.physics.tree import Body, add_tree, carriers, combined_inertia, joint_above
 from skerry.physics.wet_mass import check_explicit_step, joint_inertias, soften_contacts
@@ -65,6 +67,19 @@ class Model:
     water_level: tuple[int, int] | None = None  # the body that the surface follows, and where its height is in userdata
     joint_starts: dict[int, float] = field(default_factory=dict)  # position number → where a driven joint begins
 
+    def start_pose(self, body: int) -> Pose:
+        """Where a body is at the start."""
+        x, y, z, w = (float(self._start.xquat[body][i]) for i in (1, 2, 3, 0))
+        return Pose(self._start.xpos[body].copy(), np.array([x, y, z, w]))
+
+    @cached_property
+    def _start(self) -> Any:
+        data = mujoco.MjData(self.compiled)
+        for place, start in self.joint_starts.items():
+            data.qpos[place] = start
+        mujoco.mj_kinematics(self.compiled, data)
+        return data
+
     @cached_property
     def structure(self) -> str:
         """A hash of all that a state's meaning depends on: names, order and sizes."""
@@ -82,6 +97,24 @@ class Model:
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
+class System(ABC):
+    """Something native that acts on the whole world rather than on one link, once a step: the ropes."""
+
+    @abstractmethod
+    def states(self) -> int:
+        """How many numbers of state it has."""
+
+    @abstractmethod
+    def build(self, model: Model) -> Law:
+        """Its law, for a model whose bodies and laws have their places."""
+
+
+NOBODY = ""
+"""The owner of what belongs to the world; no robot has such a name."""
+
+PROBE = "probe"
+"""The name of a point-like geom that touches nothing; systems move it about to measure distances."""
+
 Laws = dict[str, tuple[str, Law]]  # name → the link that it acts on, and the law
 
 
@@ -91,12 +124,17 @@ def assemble(
     terrain: Terrain | None,
     options: Options,
     fields: Mapping[str, FieldConfig] | None = None,
+    systems: Mapping[str, System] | None = None,
 ) -> Model:
     """Compile the world; every fault is a `SkerryError` in words."""
     spec = mujoco.MjSpec()
     _set_options(spec, options)
+    systems = systems or {}
     if terrain is not None:
         _add_terrain(spec, terrain)
+    if systems:
+        spec.worldbody.add_geom(name=PROBE, size=[1e-4, 0, 0], contype=0, conaffinity=0)
+        spec.nuserdata += sum(system.states() for system in systems.values())
     placed = {body.name: carriers(body) for body in bodies}
     built = {body.name: _build_laws(body, placed[body.name], water, options) for body in bodies}
     for body in bodies:
@@ -138,7 +176,7 @@ def assemble(
         {},
         np.zeros(compiled.nuserdata),
     )
-    _place_laws(model, built, fields or {})
+    _place_laws(model, built, fields or {}, systems)
     if followed is not None:
         place = compiled.nuserdata - 1
         water.follow_in(place)
@@ -200,7 +238,9 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
     return build_all() if moved else built  # a law that moves a centre of mass moves it for the others too
 
 
-def _place_laws(model: Model, built: dict[str, Laws], fields: Mapping[str, FieldConfig]) -> None:
+def _place_laws(
+    model: Model, built: dict[str, Laws], fields: Mapping[str, FieldConfig], systems: Mapping[str, System]
+) -> None:
     """Lay out userdata, write the tables, and bind the program to the compiled model."""
     compiled, options = model.compiled, model.options
     on_links: dict[int, list[tuple[Law, int]]] = {}
@@ -285,6 +325,13 @@ def _place_laws(model: Model, built: dict[str, Laws], fields: Mapping[str, Field
             law.constants[start : start + 4] = *others, (numbers if numbers[1] > others[1] else others)[2] - 1
         model.joint_starts[numbers[0]] = law.joint_start
         add(law, table_in_fluids(np.append(law.constants, implicit), state=state, joint=numbers))
+    for name, system in systems.items():
+        law = system.build(model)
+        model.laws.setdefault(NOBODY, {})[name] = law
+        model.law_slots[NOBODY, name] = (place, law.initial_state.size)
+        model.initial_userdata[place : place + law.initial_state.size] = law.initial_state
+        add(law, table_in_fluids(law.constants, fields=fields_address, state=place))
+        place += law.initial_state.size
     if ordered:
         add(finish_law(), table_in_fluids(np.zeros(0)))
     ordered.sort(key=lambda entry: entry[0])
@@ -293,6 +340,7 @@ def _place_laws(model: Model, built: dict[str, Laws], fields: Mapping[str, Field
         model.water,
         field_memory,
         *volumes,
+        *systems.values(),
         *(law for tree in model.laws.values() for law in tree.values()),
     ]
     if options.integrator == "rk4":
@@ -331,14 +379,7 @@ def _places_of_joint(compiled: Any, joint: int) -> tuple[int, int, int]:
 
 def _axes_above(compiled: Any, body: int) -> tuple[list[int], list[int]]:
     """The joint axes (MuJoCo's dofs) that move a body, and the place of each one's row in the sparse mass matrix."""
-    current = body
-    while current and compiled.body_dofnum[current] == 0:
-        current = int(compiled.body_parentid[current])
-    axis: list[int] = []
-    dof = int(compiled.body_dofadr[current] + compiled.body_dofnum[current] - 1) if current else -1
-    while dof >= 0:
-        axis.insert(0, dof)
-        dof = int(compiled.dof_parentid[dof])
+    axis = axes_above(compiled, body)
     name = compiled.body(body).name
     if len(axis) > MOST_AXES:
         raise EngineError(

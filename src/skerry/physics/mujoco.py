@@ -54,8 +54,10 @@ DATA_ARRAYS = (
     "cdof_dot",
     "M",
     "qfrc_passive",
+    "qfrc_applied",
+    "geom_xpos",
 )
-XPOS, XQUAT, XMAT, CVEL, SUBTREE_COM, CDOF, CDOF_DOT, MASS, QFRC_PASSIVE, QPOS, QVEL = (
+XPOS, XQUAT, XMAT, CVEL, SUBTREE_COM, CDOF, CDOF_DOT, MASS, QFRC_PASSIVE, QPOS, QVEL, QFRC_APPLIED, GEOM_XPOS = (
     DATA_ARRAYS.index(name)
     for name in (
         "xpos",
@@ -69,8 +71,11 @@ XPOS, XQUAT, XMAT, CVEL, SUBTREE_COM, CDOF, CDOF_DOT, MASS, QFRC_PASSIVE, QPOS, 
         "qfrc_passive",
         "qpos",
         "qvel",
+        "qfrc_applied",
+        "geom_xpos",
     )
 )
+LAYOUT_SIZE = len(DATA_ARRAYS)
 
 
 def _probe(numbers: int, extra: str) -> Any:

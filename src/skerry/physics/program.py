@@ -21,6 +21,7 @@ from skerry.parts import law as laws
 from skerry.physics.mujoco import (
     CVEL,
     DATA_OFFSETS,
+    LAYOUT_SIZE,
     NUMERIC_COUNT_OFFSET,
     NUMERIC_OFFSET,
     QPOS,
@@ -83,7 +84,7 @@ LOOKS, LOOK_STEPS, LOG, STATES, WORDS = range(9, 14)
 def _write_bodies(request: Any, data: int, out: int) -> None:
     """Copy the motion of every body out of mjData, for those who look at the world."""
     bodies = request[BODIES]
-    layout = words(request[LAYOUT], 12)
+    layout = words(request[LAYOUT], LAYOUT_SIZE)
     roots = words(request[ROOTS], bodies)
     xpos = floats(load_word(data + layout[XPOS]), 3 * bodies)
     xquat = floats(load_word(data + layout[XQUAT]), 4 * bodies)
@@ -130,7 +131,7 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
     m, d = address_of(model), address_of(data)
     request = words(address_of(argument), WORDS)
     program = _program_of(m)
-    layout = words(request[LAYOUT], 12)
+    layout = words(request[LAYOUT], LAYOUT_SIZE)
     qpos = floats(load_word(d + layout[QPOS]), request[POSITIONS])
     qvel = floats(load_word(d + layout[QVEL]), request[VELOCITIES])
     near = floats(request[BOUNDS], request[POSITIONS])

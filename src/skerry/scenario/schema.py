@@ -12,6 +12,7 @@ from skerry.core.documents import dump_document
 from skerry.core.errors import UnknownName
 from skerry.core.geo import GeoReference
 from skerry.parts.interface import INTERFACES
+from skerry.ropes.config import RopeConfig
 from skerry.scenario.events import EventConfig
 from skerry.scenario.merging import plain
 from skerry.scenario.objects import ObjectConfig
@@ -77,6 +78,7 @@ class Scenario(Config):
     terrain: of_kind(TERRAINS) | None = None  # type: ignore[valid-type]
     robots: dict[Name, RobotConfig] = {}  # noqa: RUF012
     objects: dict[Name, ObjectConfig] = {}  # noqa: RUF012
+    ropes: dict[Name, RopeConfig] = Field({}, description="ropes between robots, objects and points, by name")
     events: tuple[EventConfig, ...] = Field((), description="what happens at given times")
     interfaces: dict[Name, of_kind(INTERFACES)] = {}  # type: ignore[valid-type]  # noqa: RUF012
 
@@ -84,6 +86,12 @@ class Scenario(Config):
     def _names_differ(self) -> Scenario:
         if both := sorted(self.objects.keys() & self.robots.keys()):
             raise ValueError(f"a robot and an object have the same name: {', '.join(both)}")
+        return self
+
+    @model_validator(mode="after")
+    def _ropes_have_no_winch(self) -> Scenario:
+        if wound := [name for name, rope in self.ropes.items() if rope.winch is not None]:
+            raise ValueError(f"ropes.{wound[0]}: a rope on a winch is a part of the vehicle that carries the winch")
         return self
 
     @model_validator(mode="after")

@@ -30,6 +30,7 @@ from skerry.parts.component import ComponentConfig
 from skerry.parts.controller import CONTROLLERS, ControllerConfig
 from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS, SensorConfig
+from skerry.ropes.config import RopeConfig
 from skerry.scenario.merging import lay_over, parts_without_kind
 
 SHIPPED = Path(__file__).parent.parent / "vehicles"
@@ -52,6 +53,7 @@ class VehicleConfig(Config):
     sensors: dict[str, of_kind(SENSORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     controllers: dict[str, of_kind(CONTROLLERS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
 
+    ropes: dict[str, RopeConfig] = Field({}, description="ropes that it carries, by name")
     keys: dict[str, KeyConfig] = Field({}, description="what each key of a keyboard does")
 
     def parts(self) -> list[tuple[str, str, ComponentConfig]]:
@@ -181,6 +183,16 @@ def _part_faults(config: VehicleConfig, structure: Robot, document: Document, st
             problem = f"is faster than the step of {step} s allows"
             hint = f"at most {1 / step} Hz, or a shorter step"
             faults.append(document.fault((group, name, "frequency"), problem, str(frequency), hint))
+    for name, rope in config.ropes.items():
+        for setting in ("start", "end"):
+            link = getattr(rope, setting)
+            if isinstance(link, str) and link not in structure.links:
+                hint = did_you_mean(link, structure.links)
+                faults.append(document.fault(("ropes", name, setting), "there is no such link", link, hint))
+        winches = [part for part, settings in config.actuators.items() if settings.kind == "winch"]
+        if rope.winch is not None and rope.winch not in winches:
+            hint = did_you_mean(rope.winch, winches)
+            faults.append(document.fault(("ropes", name, "winch"), "there is no such winch", rope.winch, hint))
     for key, does in config.keys.items():
         faults += _missing_parts(does.commands, config.actuators, "actuator", ("keys", key, "commands"), document)
     return faults

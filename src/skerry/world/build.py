@@ -23,6 +23,7 @@ from skerry.physics.joint_drive import JointDrive
 from skerry.physics.model import Model, Options, assemble
 from skerry.physics.tree import Body, LawBuilder
 from skerry.rays import robot_bit
+from skerry.ropes.net import RopeNet
 from skerry.scenario import Scenario, load_scenario
 from skerry.scenario.loading import LoadedScenario
 from skerry.scenario.vehicle import Vehicle
@@ -33,6 +34,7 @@ from skerry.world.hooks import ForceFunction, PythonForce
 from skerry.world.instant import Past, Present
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot, Tree
+from skerry.world.ropes import ROPES, build_ropes, rope_plans
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings, bodies_for_rays
 from skerry.world.truth import RobotTruth
@@ -55,7 +57,7 @@ def build_world(
     """
     loaded = load_scenario(source, overrides, seed)
     hooks = _hooks(loaded, forces or {})
-    model, terrain, actuators = _assemble(loaded, hooks)
+    model, terrain, actuators, net = _assemble(loaded, hooks)
     scenario = loaded.scenario
     engine = Engine([model])
     clock = Clock(scenario.step)
@@ -80,6 +82,7 @@ def build_world(
             Parts("actuator", actuators[name]),
             Parts("sensor", {}),
             Parts("controller", {}),
+            Parts("rope", {}),
             Keyboard(Parts("key", config.keys), actuators[name], clock),
         )
         truth = RobotTruth(
@@ -127,6 +130,11 @@ def build_world(
     }
     trees.update(robots)
     trees.update(objects)
+    ropes = {} if net is None else build_ropes(net, model, engine, actuators)
+    for name, rope in ropes.items():
+        owner, _, part = name.partition("/")
+        if part:
+            robots[owner].ropes[part] = rope
     return World(
         scenario,
         engine,
@@ -135,6 +143,7 @@ def build_world(
         terrain,
         robots,
         objects,
+        ropes,
         controllers,
         list(hooks.values()),
         build_events(scenario, robots, trees),
@@ -193,7 +202,7 @@ def build_batch(
         scenarios.append(loaded.scenario)
         key = _with_seeds(loaded.scenario).model_dump_json(exclude={"seed"})
         if key not in models:
-            model, _, actuators = _assemble(loaded, {})
+            model, _, actuators, _ = _assemble(loaded, {})
             if model.water.refuses:
                 raise SkerryError(
                     "a batch steps too many worlds at once to watch a grid that refuses what is outside; give the "
@@ -242,7 +251,7 @@ def _hooks(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) -> dict[
 
 def _assemble(
     loaded: LoadedScenario, hooks: Mapping[str, PythonForce]
-) -> tuple[Model, Terrain | None, dict[str, dict[str, Actuator]]]:
+) -> tuple[Model, Terrain | None, dict[str, dict[str, Actuator]], RopeNet | None]:
     """Compile the model of a scenario."""
     scenario = _with_seeds(loaded.scenario)
     water = scenario.water.build(scenario.gravity)
@@ -282,7 +291,10 @@ def _assemble(
             Body(name, thing.robot(name), thing.pose.build(), laws, motion=thing.motion, friction=thing.friction)
         )
     options = Options(scenario.step, scenario.integrator, scenario.gravity)
-    return assemble(bodies, water, terrain, options, scenario.fields), terrain, actuators
+    plans = rope_plans(loaded)
+    net = RopeNet(plans, terrain, bool(scenario.water.winds)) if plans else None
+    systems = {} if net is None else {ROPES: net}
+    return assemble(bodies, water, terrain, options, scenario.fields, systems), terrain, actuators, net
 
 
 def _frozen(vehicle: Vehicle) -> frozenset[str]:

@@ -18,6 +18,7 @@ from skerry.parts.component import Component
 from skerry.parts.controller import Controller
 from skerry.parts.ownership import speaking_as
 from skerry.physics.engine import MOST_LOOKS, Engine
+from skerry.ropes.rope import Rope
 from skerry.scenario import Scenario
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
@@ -26,6 +27,7 @@ from skerry.world.hooks import PythonForce
 from skerry.world.instant import Past
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot
+from skerry.world.ropes import move_ropes
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
@@ -72,6 +74,7 @@ class World:
         terrain: Terrain | None,
         robots: dict[str, Robot],
         objects: dict[str, Object],
+        ropes: dict[str, Rope],
         controllers: list[MountedController],
         hooks: list[PythonForce],
         events: Events,
@@ -84,6 +87,7 @@ class World:
         self.terrain = terrain
         self.robots = Parts("robot", robots)
         self.objects = Parts("object", objects)
+        self.ropes = Parts("rope", ropes)
         self._engine = engine
         self._clock = clock
         self._controllers = controllers
@@ -228,13 +232,18 @@ class World:
         return self.water.sample_wind(points, self.time, self._engine.part("userdata")[0])
 
     def teleport(self, name: str, pose: Pose) -> None:
-        """Put a robot or object somewhere else, at rest; its joints stay as they are bent, their velocities zero."""
+        """Put a robot or object somewhere else, at rest; its joints stay as they are bent, their velocities zero.
+
+        Ropes whose other end is free go with it; others are laid anew between their ends.
+        """
         tree = dict.get(self.robots, name) or dict.get(self.objects, name)
         if tree is None:
             raise UnknownName(
                 f"there is no robot or object {name!r}; {did_you_mean(name, [*self.robots, *self.objects])}"
             )
+        change = pose @ tree.pose.inverse()
         self._engine.place(tree.world, tree.root, pose)
+        move_ropes(self.ropes, self._engine, tree.root, change)
 
     # -------------------------------------------------------------------------------------------- state
 

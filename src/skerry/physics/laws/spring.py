@@ -22,7 +22,7 @@ from skerry.parts.law import (
     constants_of,
     law,
 )
-from skerry.physics.mujoco import MASS, QFRC_PASSIVE, QPOS, QVEL
+from skerry.physics.mujoco import LAYOUT_SIZE, MASS, QFRC_PASSIVE, QPOS, QVEL
 
 STIFFNESS, REST, IMPLICIT_STEP = 0, 1, -1
 
@@ -31,7 +31,7 @@ STIFFNESS, REST, IMPLICIT_STEP = 0, 1, -1
 def pull_back(model: int, data: int, table: int) -> None:
     """Pull the joint to where the spring rests."""
     header = words(table, HEADER)
-    layout = words(header[LAYOUT], 12)
+    layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
     q = floats(load_word(data + layout[QPOS]) + 8 * header[JOINT_POSITION], 1)[0]
     rate = floats(load_word(data + layout[QVEL]) + 8 * header[JOINT_AXIS], 1)[0]

@@ -1,0 +1,179 @@
+"""Points on bodies, for what is tied to them without being a joint: their motion, the inertia felt there, forces.
+
+A table of bodies says for each the root of its tree, how many joint axes are above it, and where they begin in a list
+of axes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from skerry.core.kernels import floats, kernel, load_word, words
+from skerry.physics.mujoco import CDOF, CVEL, QFRC_APPLIED, SUBTREE_COM, XMAT, XPOS
+
+ROOT, COUNT, FIRST, BODY_ROW = range(4)
+
+# 3 position, 3 velocity
+MOTION: Final = 6
+
+_mj_solve = types.ExternalFunction(
+    "mj_solveM", types.void(types.int64, types.int64, types.int64, types.int64, types.int32)
+)
+_mj_kinematics = types.ExternalFunction("mj_kinematics", types.void(types.int64, types.int64))
+_mj_com_position = types.ExternalFunction("mj_comPos", types.void(types.int64, types.int64))
+_mj_com_velocity = types.ExternalFunction("mj_comVel", types.void(types.int64, types.int64))
+_mj_mark = types.ExternalFunction("mj_markStack", types.void(types.int64))
+_mj_free = types.ExternalFunction("mj_freeStack", types.void(types.int64))
+_mj_allocate = types.ExternalFunction("mj_stackAllocNum", types.int64(types.int64, types.int64))
+_mj_distance = types.ExternalFunction(
+    "mj_geomDistance", types.float64(types.int64, types.int64, types.int32, types.int32, types.float64, types.int64)
+)
+
+
+@kernel
+def bring_up(model: int, data: int) -> None:
+    """Bring poses and velocities of all bodies up to the state of now; mj_step leaves them one step behind."""
+    _mj_kinematics(model, data)
+    _mj_com_position(model, data)
+    _mj_com_velocity(model, data)
+
+
+@kernel
+def mark(data: int) -> None:
+    """Begin to use the scratch memory of a world."""
+    _mj_mark(data)
+
+
+@kernel
+def scratch(data: int, count: int) -> int:
+    """The address of so many numbers of a world's scratch memory, until it is freed."""
+    return _mj_allocate(data, count)
+
+
+@kernel
+def free(data: int) -> None:
+    """Free all scratch memory since it was marked."""
+    _mj_free(data)
+
+
+@kernel
+def distance_to(model: int, data: int, probe: int, geom: int, most: float, line: int) -> float:
+    """From one geom to another, m, or `most` if it is further; writes the line between them, 6 numbers."""
+    return _mj_distance(model, data, probe, geom, most, line)
+
+
+@kernel
+def velocity_at(data: int, layout: Any, table: int, body: int, x: float, y: float, z: float, out: Any) -> None:
+    """How a body moves at a place in the world."""
+    cvel = floats(load_word(data + layout[CVEL]) + 48 * body, 6)
+    com = floats(load_word(data + layout[SUBTREE_COM]) + 24 * words(table + 24 * body, BODY_ROW)[ROOT], 3)
+    rx, ry, rz = x - com[0], y - com[1], z - com[2]
+    out[0] = cvel[3] + cvel[1] * rz - cvel[2] * ry
+    out[1] = cvel[4] + cvel[2] * rx - cvel[0] * rz
+    out[2] = cvel[5] + cvel[0] * ry - cvel[1] * rx
+
+
+@kernel
+def motion_of_point(data: int, layout: Any, table: int, body: int, x: float, y: float, z: float, out: Any) -> None:
+    """Where a point of a body is in the world, and how it moves there."""
+    p = floats(load_word(data + layout[XPOS]) + 24 * body, 3)
+    R = floats(load_word(data + layout[XMAT]) + 72 * body, 9)
+    out[0] = p[0] + R[0] * x + R[1] * y + R[2] * z
+    out[1] = p[1] + R[3] * x + R[4] * y + R[5] * z
+    out[2] = p[2] + R[6] * x + R[7] * y + R[8] * z
+    velocity_at(data, layout, table, body, out[0], out[1], out[2], out[3:6])
+
+
+@kernel
+def _row(data: int, layout: Any, axis: int, rx: float, ry: float, rz: float) -> tuple[float, float, float]:
+    """How a point moves with a joint axis; r is its place from the centre of mass of the tree."""
+    c = floats(load_word(data + layout[CDOF]) + 48 * axis, 6)
+    return c[3] + c[1] * rz - c[2] * ry, c[4] + c[2] * rx - c[0] * rz, c[5] + c[0] * ry - c[1] * rx
+
+
+@kernel
+def push_at(
+    data: int,
+    layout: Any,
+    table: int,
+    axes: int,
+    body: int,
+    x: float,
+    y: float,
+    z: float,
+    fx: float,
+    fy: float,
+    fz: float,
+) -> None:
+    """Add a force at a point of a body, both in the world, to those that act in the coming step."""
+    row = words(table + 24 * body, BODY_ROW)
+    com = floats(load_word(data + layout[SUBTREE_COM]) + 24 * row[ROOT], 3)
+    applied = load_word(data + layout[QFRC_APPLIED])
+    rx, ry, rz = x - com[0], y - com[1], z - com[2]
+    listed = words(axes, row[FIRST] + row[COUNT])
+    for k in range(row[FIRST], row[FIRST] + row[COUNT]):
+        u, v, w = _row(data, layout, listed[k], rx, ry, rz)
+        floats(applied + 8 * listed[k], 1)[0] += u * fx + v * fy + w * fz
+
+
+@kernel
+def inverse_inertia_at(
+    model: int, data: int, layout: Any, table: int, axes: int, all_axes: int, body: int, point: Any, out: Any
+) -> None:
+    """J M⁻¹ Jᵀ of a point of a body (3×3, row by row, 1/kg), with M as it was factored last.
+
+    `point` is in the body's axes; M⁻¹ Jᵀ is how the joints answer to a force at the point.
+    """
+    row = words(table + 24 * body, BODY_ROW)
+    p = floats(load_word(data + layout[XPOS]) + 24 * body, 3)
+    R = floats(load_word(data + layout[XMAT]) + 72 * body, 9)
+    com = floats(load_word(data + layout[SUBTREE_COM]) + 24 * row[ROOT], 3)
+    rx = p[0] + R[0] * point[0] + R[1] * point[1] + R[2] * point[2] - com[0]
+    ry = p[1] + R[3] * point[0] + R[4] * point[1] + R[5] * point[2] - com[1]
+    rz = p[2] + R[6] * point[0] + R[7] * point[1] + R[8] * point[2] - com[2]
+    _mj_mark(data)
+    memory = _mj_allocate(data, 6 * all_axes)
+    J = floats(memory, 3 * all_axes)
+    A = floats(memory + 24 * all_axes, 3 * all_axes)
+    for k in range(3 * all_axes):
+        J[k] = 0.0
+    listed = words(axes, row[FIRST] + row[COUNT])
+    for k in range(row[FIRST], row[FIRST] + row[COUNT]):
+        axis = listed[k]
+        J[axis], J[all_axes + axis], J[2 * all_axes + axis] = _row(data, layout, axis, rx, ry, rz)
+    _mj_solve(model, data, memory + 24 * all_axes, memory, np.int32(3))
+    for i in range(3):
+        for j in range(3):
+            total = 0.0
+            for k in range(row[FIRST], row[FIRST] + row[COUNT]):
+                total += J[i * all_axes + listed[k]] * A[j * all_axes + listed[k]]
+            out[3 * i + j] = total
+    _mj_free(data)
+
+
+def body_table(compiled: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The table of bodies of a compiled model, and the list of their axes."""
+    rows: list[tuple[int, int, int]] = []
+    axes: list[int] = []
+    for body in range(compiled.nbody):
+        above = axes_above(compiled, body)
+        rows.append((int(compiled.body_rootid[body]), len(above), len(axes)))
+        axes += above
+    return np.array(rows, np.int64), np.array([*axes, 0], np.int64)
+
+
+def axes_above(compiled: Any, body: int) -> list[int]:
+    """The joint axes (MuJoCo's dofs) that move a body, from the root down."""
+    current = body
+    while current and compiled.body_dofnum[current] == 0:
+        current = int(compiled.body_parentid[current])
+    axes: list[int] = []
+    dof = int(compiled.body_dofadr[current] + compiled.body_dofnum[current] - 1) if current else -1
+    while dof >= 0:
+        axes.insert(0, dof)
+        dof = int(compiled.dof_parentid[dof])
+    return axes

@@ -1,0 +1,231 @@
+"""Where a rope touches: the ground and the bodies around it, as planes that push its nodes back.
+
+A node is a ball. Each step it gets the plane of the ground below it and that of the nearest body, if they are near; the
+solver treats them as stiff springs, so that nothing bounces. Friction is Coulomb's: a drag of μ N/|v| against sliding,
+linear in the new velocity, that stops a node but never pushes it backwards. What a body is pushed by goes back to it.
+Ropes do not touch each other, but for hooks. Thin things may slip between two nodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from skerry.core.kernels import call3, floats, kernel, load_word, words
+from skerry.physics.mujoco import GEOM_XPOS
+from skerry.physics.points import BODY_ROW, ROOT, distance_to, push_at, velocity_at
+from skerry.ropes.layout import (
+    AXIS_LIST,
+    BODIES,
+    BODY,
+    DIAMETER,
+    FRICTION,
+    GROUND,
+    GROUND_TABLE,
+    PROBE,
+    RADIUS,
+    SEGMENT,
+    SHAPE_SIZES,
+    SHAPE_TABLE,
+    SHAPES,
+    STEP,
+    STIFFNESS,
+)
+from skerry.ropes.matrices import add_along
+from skerry.ropes.solver import PLANE, PLANES
+from skerry.terrain import ground
+
+SLOWEST: Final = 1e-3  # m/s below which friction is a drag that fades
+SOFTNESS: Final = 1e-3  # m that a node sinks in under its own weight in air
+# per node of scratch: the ground's rows
+PER_NODE: Final = ground.ROWS
+# What is kept of a touch until its force is known: the body, its velocity there (3), the factor of friction
+TOUCH: Final = 5
+
+
+@kernel
+def _stiffness(own: Any, heavy: float) -> float:
+    """Of a node's contact, N/m: its own weight sinks in by a millimetre, and a rope that is pulled tight, not much."""
+    return heavy * 9.81 / SOFTNESS + 0.01 * own[STIFFNESS] / own[SEGMENT]
+
+
+@kernel
+def _touch(
+    side: int, planes: Any, touch: Any, nx: float, ny: float, nz: float, far: float, stiffness: float, body: float
+) -> None:
+    plane = planes[PLANE * side : PLANE * side + PLANE]
+    plane[0], plane[1], plane[2], plane[3], plane[4] = nx, ny, nz, far, stiffness
+    touch[TOUCH * side] = body
+    for i in range(1, TOUCH):
+        touch[TOUCH * side + i] = 0.0
+
+
+@kernel
+def look_at_ground(
+    numbers: Any,
+    common: Any,
+    own: Any,
+    count: int,
+    x: Any,
+    v: Any,
+    heavy: Any,
+    memory: int,
+    planes: Any,
+    touching: Any,
+    touch: Any,
+) -> None:
+    """Give every node near the ground its plane."""
+    for k in range(count):
+        touching[k] = 0
+    if numbers[GROUND] == 0:
+        return
+    rows = floats(memory, ground.ROWS * count)
+    for k in range(count):
+        rows[k], rows[count + k] = x[3 * k], x[3 * k + 1]
+    call3(numbers[GROUND], numbers[GROUND_TABLE], count, memory)
+    h = common[STEP]
+    for k in range(count):
+        height = rows[ground.HEIGHT * count + k]
+        reach = max(0.5 * own[DIAMETER], own[RADIUS]) + 0.05 + 2.0 * h * abs(v[3 * k + 2])
+        if not x[3 * k + 2] - height < reach:  # also where there is no ground
+            continue
+        nx = rows[ground.NORMAL * count + k]
+        ny = rows[(ground.NORMAL + 1) * count + k]
+        nz = rows[(ground.NORMAL + 2) * count + k]
+        far = nx * x[3 * k] + ny * x[3 * k + 1] + nz * height + 0.5 * own[DIAMETER]
+        _touch(0, planes[PLANES * k :], touch[2 * TOUCH * k :], nx, ny, nz, far, _stiffness(own, heavy[k]), 0.0)
+        touching[k] = 1
+
+
+@kernel
+def look_at_shapes(
+    model: int,
+    data: int,
+    layout: Any,
+    numbers: Any,
+    common: Any,
+    own: Any,
+    head: Any,
+    tail: Any,
+    count: int,
+    x: Any,
+    v: Any,
+    heavy: Any,
+    line: Any,
+    planes: Any,
+    touching: Any,
+    touch: Any,
+) -> None:
+    """Give every node near a body the plane of the nearest one."""
+    if numbers[SHAPES] == 0:
+        return
+    h = common[STEP]
+    places = load_word(data + layout[GEOM_XPOS])
+    probe = floats(places + 24 * numbers[PROBE], 3)
+    head_root = words(numbers[BODIES] + 24 * int(max(head[BODY], 0.0)), BODY_ROW)[ROOT]
+    tail_root = words(numbers[BODIES] + 24 * int(max(tail[BODY], 0.0)), BODY_ROW)[ROOT]
+    low_x = high_x = x[0]
+    low_y = high_y = x[1]
+    low_z = high_z = x[2]
+    for k in range(count):
+        low_x, high_x = min(low_x, x[3 * k]), max(high_x, x[3 * k])
+        low_y, high_y = min(low_y, x[3 * k + 1]), max(high_y, x[3 * k + 1])
+        low_z, high_z = min(low_z, x[3 * k + 2]), max(high_z, x[3 * k + 2])
+    # The first nodes from where a rope is tied do not touch what it is tied to.
+    bare = int(np.ceil(2.0 * (1.0 + own[RADIUS] / own[SEGMENT])))
+    for shape in range(numbers[SHAPES]):
+        row = words(numbers[SHAPE_TABLE] + 16 * shape, 2)
+        sizes = floats(numbers[SHAPE_SIZES] + 16 * shape, 2)
+        at = floats(places + 24 * row[0], 3)
+        reach = sizes[0] + own[RADIUS] + 0.1
+        if at[0] + reach < low_x or at[0] - reach > high_x or at[1] + reach < low_y or at[1] - reach > high_y:
+            continue
+        if at[2] + reach < low_z or at[2] - reach > high_z:
+            continue
+        root = words(numbers[BODIES] + 24 * row[1], BODY_ROW)[ROOT]
+        first = bare if root == tail_root and tail[BODY] > 0.0 else 0
+        last = count - bare if root == head_root and head[BODY] > 0.0 else count
+        for k in range(first, last):
+            dx, dy, dz = x[3 * k] - at[0], x[3 * k + 1] - at[1], x[3 * k + 2] - at[2]
+            speed = np.sqrt(v[3 * k] ** 2 + v[3 * k + 1] ** 2 + v[3 * k + 2] ** 2)
+            near = own[RADIUS] + 0.02 + 2.0 * h * speed
+            if dx * dx + dy * dy + dz * dz > (sizes[0] + near) ** 2:
+                continue
+            probe[0], probe[1], probe[2] = x[3 * k], x[3 * k + 1], x[3 * k + 2]
+            apart = distance_to(model, data, np.int32(numbers[PROBE]), np.int32(row[0]), near, line.ctypes.data)
+            if apart >= near:
+                continue
+            nx, ny, nz = line[0] - line[3], line[1] - line[4], line[2] - line[5]
+            size = np.sqrt(nx * nx + ny * ny + nz * nz)
+            if size < 1e-9:
+                continue
+            sign = 1.0 / size if apart > 0.0 else -1.0 / size
+            nx, ny, nz = nx * sign, ny * sign, nz * sign
+            far = nx * line[3] + ny * line[4] + nz * line[5] + own[RADIUS]
+            own_planes, own_touch = planes[PLANES * k :], touch[2 * TOUCH * k :]
+            side = touching[k]
+            if side == 2 or (side == 1 and own_touch[0] > 0.0):
+                # another body already: keep the one that is deeper
+                side = side - 1
+                held = own_planes[PLANE * side : PLANE * side + PLANE]
+                deep = held[3] - held[0] * x[3 * k] - held[1] * x[3 * k + 1] - held[2] * x[3 * k + 2]
+                if deep >= own[RADIUS] - apart:
+                    continue
+            stiffness = min(_stiffness(own, heavy[k]), sizes[1])
+            _touch(side, own_planes, own_touch, nx, ny, nz, far, stiffness, float(row[1]))
+            motion = line[6:9]
+            velocity_at(data, layout, numbers[BODIES], row[1], line[3], line[4], line[5], motion)
+            for i in range(3):
+                own_touch[TOUCH * side + 1 + i] = motion[i]
+            # the plane moves on with the body in this step
+            own_planes[PLANE * side + 3] += h * (nx * motion[0] + ny * motion[1] + nz * motion[2])
+            touching[k] = side + 1
+
+
+@kernel
+def rub(
+    common: Any, own: Any, k: int, x: Any, v: Any, planes: Any, touching: Any, touch: Any, mass: Any, push: Any
+) -> None:
+    """Add the friction of what a node touches to its inertia and momentum."""
+    h = common[STEP]
+    for side in range(touching[k]):
+        plane = planes[PLANES * k + PLANE * side : PLANES * k + PLANE * side + PLANE]
+        kept = touch[TOUCH * (2 * k + side) : TOUCH * (2 * k + side) + TOUCH]
+        nx, ny, nz = plane[0], plane[1], plane[2]
+        deep = plane[3] - nx * x[3 * k] - ny * x[3 * k + 1] - nz * x[3 * k + 2]
+        if deep <= 0.0:
+            kept[4] = 0.0
+            continue
+        ux, uy, uz = v[3 * k] - kept[1], v[3 * k + 1] - kept[2], v[3 * k + 2] - kept[3]
+        along = ux * nx + uy * ny + uz * nz
+        speed = np.sqrt((ux - along * nx) ** 2 + (uy - along * ny) ** 2 + (uz - along * nz) ** 2)
+        factor = own[FRICTION] * plane[4] * deep / max(speed, SLOWEST)
+        kept[4] = factor
+        add_along(mass, h * factor, -h * factor, nx, ny, nz)
+        along = kept[1] * nx + kept[2] * ny + kept[3] * nz
+        push[0] += h * factor * (kept[1] - along * nx)
+        push[1] += h * factor * (kept[2] - along * ny)
+        push[2] += h * factor * (kept[3] - along * nz)
+
+
+@kernel
+def push_back(
+    data: int, layout: Any, numbers: Any, k: int, x: Any, v: Any, planes: Any, touching: Any, touch: Any
+) -> None:
+    """Push the bodies that a node touches by what pushed the node."""
+    for side in range(touching[k]):
+        kept = touch[TOUCH * (2 * k + side) : TOUCH * (2 * k + side) + TOUCH]
+        if kept[0] <= 0.0:
+            continue
+        plane = planes[PLANES * k + PLANE * side : PLANES * k + PLANE * side + PLANE]
+        nx, ny, nz = plane[0], plane[1], plane[2]
+        deep = plane[3] - nx * x[3 * k] - ny * x[3 * k + 1] - nz * x[3 * k + 2]
+        press = plane[4] * max(deep, 0.0)
+        ux, uy, uz = v[3 * k] - kept[1], v[3 * k + 1] - kept[2], v[3 * k + 2] - kept[3]
+        along = ux * nx + uy * ny + uz * nz
+        fx = kept[4] * (ux - along * nx) - press * nx
+        fy = kept[4] * (uy - along * ny) - press * ny
+        fz = kept[4] * (uz - along * nz) - press * nz
+        px, py, pz = x[3 * k], x[3 * k + 1], x[3 * k + 2]
+        push_at(data, layout, numbers[BODIES], numbers[AXIS_LIST], int(kept[0]), px, py, pz, fx, fy, fz)

@@ -1,0 +1,198 @@
+"""What acts on the nodes of a rope beside its tension: weight, buoyancy, water, wind, force fields.
+
+A node stands for half of each edge beside it. Drag is Morison's, along and across the rope on its own:
+½ ρ C_n d ℓ |u_n| u_n and ½ ρ C_t π d ℓ |u_t| u_t; the water's added mass C_a ρ π d²/4 ℓ acts across only; the force of
+Froude and Krylov and the added mass follow the water's acceleration (Morison et al. 1950; Faltinsen 1990, ch. 7; split
+and coefficients as in MoorDyn, Hall & Goupee 2015, Ocean Engineering 104). Drag is linear in the velocity at the end of the
+step, with the factor |u| of its beginning, so that it never overshoots. A buoy or hook at the tail is a ball: its share
+under water is that of its cap, its added mass half the water that it displaces (Lamb 1932, §92).
+"""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any, Final
+
+import numpy as np
+
+from skerry.core.kernels import call7, floats, kernel, words
+from skerry.parts.law import FIELDS, HEADER, TIME_OFFSET, WATER, WATER_TABLE, WIND, WIND_TABLE
+from skerry.ropes.layout import (
+    ADDED,
+    DIAMETER,
+    END_DRAG,
+    END_MASS,
+    END_RADIUS,
+    END_VOLUME,
+    GRAVITY,
+    MASS,
+    NEED,
+    NORMAL_DRAG,
+    OWNER,
+    STEP,
+    TANGENT_DRAG,
+    WINDY,
+)
+from skerry.ropes.matrices import add_along, times
+from skerry.water import flow
+from skerry.water.fields import add_fields
+
+AIR_DENSITY: Final = 1.225  # kg/m³: the standard atmosphere at sea level (ISO 2533:1975, table 1)
+# Scratch numbers per node for the surroundings: places, water, wind, depths, fields
+PER_NODE: Final = 3 + flow.ROWS + flow.ROWS + 1 + 3
+
+
+@kernel
+def look_around(data: int, table: int, userdata: int, numbers: Any, own: Any, count: int, x: Any, memory: int) -> None:
+    """Ask water, wind and fields at every node; the answers stay in `memory`, as rows of `count`."""
+    header = words(table, HEADER)
+    where = floats(memory, 3 * count)
+    for k in range(count):
+        where[k], where[count + k], where[2 * count + k] = x[3 * k], x[3 * k + 1], x[3 * k + 2]
+    sample = memory + 24 * count
+    time = data + header[TIME_OFFSET]
+    call7(header[WATER], header[WATER_TABLE], userdata, time, numbers[NEED], count, memory, sample)
+    height = floats(sample + 8 * flow.HEIGHT * count, count)
+    wind = sample + 8 * flow.ROWS * count
+    if numbers[WINDY] != 0:
+        call7(header[WIND], header[WIND_TABLE], userdata, time, flow.NEED_FLOW, count, memory, wind)
+    depth = floats(wind + 8 * flow.ROWS * count, count)
+    for k in range(count):
+        depth[k] = height[k] - where[2 * count + k]
+    if header[FIELDS] != 0:
+        force = floats(wind + 8 * (flow.ROWS + 1) * count, 3 * count)
+        low_x = high_x = x[0]
+        low_y = high_y = x[1]
+        low_z = high_z = x[2]
+        for k in range(count):
+            low_x, high_x = min(low_x, x[3 * k]), max(high_x, x[3 * k])
+            low_y, high_y = min(low_y, x[3 * k + 1]), max(high_y, x[3 * k + 1])
+            low_z, high_z = min(low_z, x[3 * k + 2]), max(high_z, x[3 * k + 2])
+        for k in range(3 * count):
+            force[k] = 0.0
+        middle_x, middle_y, middle_z = 0.5 * (low_x + high_x), 0.5 * (low_y + high_y), 0.5 * (low_z + high_z)
+        radius = 0.5 * np.sqrt((high_x - low_x) ** 2 + (high_y - low_y) ** 2 + (high_z - low_z) ** 2)
+        owner = int(own[OWNER])
+        fields = header[FIELDS]
+        add_fields(fields, owner, userdata, middle_x, middle_y, middle_z, radius, count, where, depth, force)
+
+
+@kernel
+def _drag(
+    own: Any,
+    part: float,
+    share: float,
+    ball: float,
+    rho: float,
+    h: float,
+    tx: float,
+    ty: float,
+    tz: float,
+    rx: float,
+    ry: float,
+    rz: float,
+    ux: float,
+    uy: float,
+    uz: float,
+    mass: Any,
+) -> tuple[float, float, float]:
+    """Add h times the drag's slope to the mass; give what the moving fluid adds to the momentum."""
+    along = rx * tx + ry * ty + rz * tz
+    square = rx * rx + ry * ry + rz * rz
+    across = np.sqrt(max(square - along * along, 0.0))
+    line = 0.5 * rho * own[DIAMETER] * part * share * h
+    normal = line * own[NORMAL_DRAG] * across + 0.5 * rho * own[END_DRAG] * ball * np.sqrt(square) * h
+    tangent = normal - line * own[NORMAL_DRAG] * across + line * pi * own[TANGENT_DRAG] * abs(along)
+    add_along(mass, normal, tangent - normal, tx, ty, tz)
+    flow_along = (tangent - normal) * (ux * tx + uy * ty + uz * tz)
+    return normal * ux + flow_along * tx, normal * uy + flow_along * ty, normal * uz + flow_along * tz
+
+
+@kernel
+def load_node(
+    k: int,
+    count: int,
+    has_fields: bool,
+    windy: bool,
+    common: Any,
+    own: Any,
+    x: Any,
+    v: Any,
+    rest: Any,
+    memory: int,
+    mass: Any,
+    push: Any,
+) -> float:
+    """Write a node's inertia and drag (symmetric, kg) and the momentum it would have after the step (3, kg m/s).
+
+    Gives its mass alone, kg.
+    """
+    h, g = common[STEP], common[GRAVITY]
+    water = floats(memory + 24 * count, flow.ROWS * count)
+    before, after = max(k - 1, 0), min(k + 1, count - 1)
+    tx, ty, tz = (
+        x[3 * after] - x[3 * before],
+        x[3 * after + 1] - x[3 * before + 1],
+        x[3 * after + 2] - x[3 * before + 2],
+    )
+    tall = abs(tz) * (0.25 if after - before == 2 else 0.5)
+    length = np.sqrt(tx * tx + ty * ty + tz * tz)
+    scale = 1.0 / length if length > 1e-12 else 0.0
+    tx, ty, tz = tx * scale, ty * scale, tz * scale
+    part = 0.5 * ((rest[k - 1] if k > 0 else 0.0) + (rest[k] if k < count - 1 else 0.0))
+    d = own[DIAMETER]
+    depth = water[flow.HEIGHT * count + k] - x[3 * k + 2]
+    rho = water[flow.DENSITY * count + k]
+    wet = min(max(0.5 + 0.5 * depth / max(0.5 * d, tall), 0.0), 1.0)
+    displaced = rho * 0.25 * pi * d * d * part * wet
+    heavy = own[MASS] * part
+    added = own[ADDED] * displaced
+    ball = 0.0
+    if k == 0:
+        heavy += own[END_MASS]
+        radius = own[END_RADIUS]
+        if radius > 0.0:
+            q = min(max(0.5 + 0.5 * depth / radius, 0.0), 1.0)
+            ball = q * q * (3.0 - 2.0 * q)
+    displaced_ball = rho * own[END_VOLUME] * ball
+    for i in range(6):
+        mass[i] = 0.0
+    add_along(mass, heavy + added + 0.5 * displaced_ball, -added, tx, ty, tz)
+    vx, vy, vz = v[3 * k], v[3 * k + 1], v[3 * k + 2]
+    px, py, pz = times(mass, vx, vy, vz)
+    # the water's acceleration carries what it displaces (Froude and Krylov) and the added mass
+    ax, ay, az = (
+        water[flow.FLOW_RATE * count + k],
+        water[(flow.FLOW_RATE + 1) * count + k],
+        water[(flow.FLOW_RATE + 2) * count + k],
+    )
+    carried = displaced + displaced_ball
+    along = ax * tx + ay * ty + az * tz
+    pushed = added + 0.5 * displaced_ball + carried
+    px += h * (pushed * ax - added * along * tx)
+    py += h * (pushed * ay - added * along * ty)
+    pz += h * (pushed * az - added * along * tz + carried * g - heavy * g)
+    ux, uy, uz = water[flow.FLOW * count + k], water[(flow.FLOW + 1) * count + k], water[(flow.FLOW + 2) * count + k]
+    qx, qy, qz = _drag(own, part, wet, ball, rho, h, tx, ty, tz, vx - ux, vy - uy, vz - uz, ux, uy, uz, mass)
+    px, py, pz = px + qx, py + qy, pz + qz
+    if wet < 1.0 or ball < 1.0:
+        ux = uy = uz = 0.0
+        if windy:
+            wind = floats(memory + 8 * (3 + flow.ROWS) * count, flow.ROWS * count)
+            ux, uy, uz = (
+                wind[flow.FLOW * count + k],
+                wind[(flow.FLOW + 1) * count + k],
+                wind[(flow.FLOW + 2) * count + k],
+            )
+        dry_ball = 1.0 - ball if own[END_RADIUS] > 0.0 and k == 0 else 0.0
+        qx, qy, qz = _drag(
+            own, part, 1.0 - wet, dry_ball, AIR_DENSITY, h, tx, ty, tz, vx - ux, vy - uy, vz - uz, ux, uy, uz, mass
+        )
+        px, py, pz = px + qx, py + qy, pz + qz
+    if has_fields:
+        force = floats(memory + 8 * (4 + 2 * flow.ROWS) * count, 3 * count)
+        px += h * force[k] / count
+        py += h * force[count + k] / count
+        pz += h * force[2 * count + k] / count
+    push[0], push[1], push[2] = px, py, pz
+    return heavy

@@ -1,0 +1,250 @@
+"""All ropes of a world as one native system: its tables, the first state, and what they say of it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.actuators.winch import Winch
+from skerry.core.errors import SkerryError, did_you_mean
+from skerry.core.frames import Pose, rotate
+from skerry.parts.law import MEASURE, Law
+from skerry.physics.model import NOBODY, PROBE, Model, System
+from skerry.physics.points import body_table
+from skerry.ropes import layout as at
+from skerry.ropes.config import RopeConfig
+from skerry.terrain import Terrain
+from skerry.water import flow
+
+Floats = NDArray[np.float64]
+STIFFEST = 0.1  # share of a body's inertia over the step squared that a contact's stiffness may be: it acts a step late
+
+
+@dataclass(frozen=True)
+class RopePlan:
+    """A rope to be built: its settings, the robot whose part it is, and the winch that feeds it."""
+
+    config: RopeConfig
+    robot: str | None = None
+    winch: Winch | None = None
+
+    @property
+    def length(self) -> float:
+        """At the start, m."""
+        if self.winch is not None:
+            start = self.winch.start_length
+            return self.winch.target_length if start is None else start
+        assert self.config.length is not None
+        return self.config.length
+
+    @property
+    def longest(self) -> float:
+        """That it may get by itself, m."""
+        return self.length if self.winch is None else self.winch.rope_length
+
+    @property
+    def segments(self) -> int:
+        """At the start."""
+        return max(round(self.length / self.segment), 1)
+
+    @property
+    def segment(self) -> float:
+        """The usual length of an edge, m: so many make the length."""
+        if self.winch is not None:
+            return self.config.segment_length
+        assert self.config.length is not None
+        return self.config.length / max(round(self.config.length / self.config.segment_length), 1)
+
+    @property
+    def nodes(self) -> int:
+        """That it may have by itself."""
+        return ceil(self.longest / self.segment) + 3
+
+    @property
+    def catchable(self) -> bool:
+        """Whether a hook may catch it."""
+        return self.config.catchable and self.config.end is None and self.config.hook is None and self.winch is None
+
+
+class RopeNet(System):
+    """The ropes of a world. Those that hooks may catch have a twin, for the part beyond the hook."""
+
+    def __init__(self, plans: Mapping[str, RopePlan], terrain: Terrain | None, windy: bool) -> None:
+        self.plans = dict(plans)
+        self._terrain = terrain
+        self._windy = windy
+        self._kept: list[object] = []
+        hooks = any(plan.config.hook is not None for plan in plans.values())
+        caught = [name for name, plan in plans.items() if plan.catchable] if hooks else []
+        self.names = list(plans)
+        self.twins = {name: len(plans) + number for number, name in enumerate(caught)}
+        longest = max((plans[name].nodes for name in caught), default=0)
+        self.capacities = [plan.nodes + (longest if plan.config.hook is not None else 0) for plan in plans.values()]
+        self.capacities += [plans[name].nodes for name in caught]
+        self.places = np.concatenate([[0], np.cumsum([at.NODES + at.PER_NODE * n for n in self.capacities])]).astype(
+            int
+        )
+
+    def states(self) -> int:
+        return int(self.places[-1])
+
+    def slice_of(self, name: str) -> slice:
+        """Where a rope's state is in that of all."""
+        number = self.names.index(name)
+        return slice(int(self.places[number]), int(self.places[number + 1]))
+
+    def twin_of(self, name: str) -> slice | None:
+        """Where the state of the part beyond a hook is, if a hook may catch the rope."""
+        number = self.twins.get(name)
+        return None if number is None else slice(int(self.places[number]), int(self.places[number + 1]))
+
+    def build(self, model: Model) -> Law:
+        # Only worlds with ropes need their kernels, which take seconds to compile for the first time.
+        from skerry.ropes.step import measure_inertia, step_ropes
+
+        numbers = [*range(len(self.names)), *(self.names.index(name) for name in self.twins)]
+        constants = np.zeros(at.COMMON + at.ROPE * len(numbers))
+        self._write_common(constants, model, len(numbers))
+        state = np.zeros(self.states())
+        for slot, number in enumerate(numbers):
+            name = self.names[number]
+            own = constants[at.COMMON + at.ROPE * slot : at.COMMON + at.ROPE * (slot + 1)]
+            own[at.CAPACITY], own[at.PLACE] = self.capacities[slot], self.places[slot]
+            try:
+                self._write_rope(own, model, name)
+            except SkerryError as error:
+                raise SkerryError(f"ropes.{name}: {error}") from None
+            row = state[self.places[slot] : self.places[slot + 1]]
+            row[[at.JOIN, at.PARTNER, at.HEAD + at.BODY, at.TAIL + at.BODY]] = at.NOTHING
+            if slot < len(self.names) and self.plans[name].config.setup_on_start:
+                self._lay(row, model, name, self.capacities[slot])
+        return Law(constants, force=measure_inertia, update=step_ropes, initial_state=state, phase=MEASURE)
+
+    # -------------------------------------------------------------------------------------------- tables
+
+    def _write_common(self, constants: Floats, model: Model, ropes: int) -> None:
+        compiled = model.compiled
+        bodies, axes = body_table(compiled)
+        step = float(model.options.step)
+        touched = [
+            geom
+            for geom in range(compiled.ngeom)
+            if (compiled.geom_contype[geom] or compiled.geom_conaffinity[geom])
+            and compiled.geom(geom).name != "terrain"
+        ]
+        shapes = np.array([[geom, compiled.geom_bodyid[geom]] for geom in touched], np.int64).reshape(-1, 2)
+        sizes = np.zeros((len(touched), 2))
+        for row, geom in zip(sizes, touched, strict=True):
+            root = int(compiled.body_rootid[compiled.geom_bodyid[geom]])
+            movable = bodies[compiled.geom_bodyid[geom], 1] > 0
+            # a plane has no radius, and is everywhere
+            row[0] = compiled.geom_rbound[geom] or 1e6
+            row[1] = STIFFEST * float(compiled.body_subtreemass[root]) / step**2 if movable else np.inf
+        self._kept += [bodies, axes, shapes, sizes]
+        words = constants.view(np.int64)
+        words[at.ROPES], words[at.AXES] = ropes, compiled.nv
+        words[at.BODIES], words[at.AXIS_LIST] = bodies.ctypes.data, axes.ctypes.data
+        if self._terrain is not None:
+            words[at.GROUND], words[at.GROUND_TABLE] = self._terrain.address, self._terrain.table_address
+            self._kept.append(self._terrain)
+        words[at.SHAPES], words[at.SHAPE_TABLE] = len(touched), shapes.ctypes.data
+        words[at.SHAPE_SIZES], words[at.PROBE] = sizes.ctypes.data, compiled.geom(PROBE).id
+        words[at.WINDY], words[at.NEED] = self._windy, flow.NEED_FLOW | flow.NEED_FLOW_RATE
+        constants[at.STEP], constants[at.GRAVITY] = step, model.options.gravity
+
+    def _write_rope(self, own: Floats, model: Model, name: str) -> None:
+        plan = self.plans[name]
+        config = plan.config
+        own[at.MASS], own[at.STIFFNESS] = config.linear_mass, config.axial_stiffness
+        own[at.DAMPING], own[at.BENDING], own[at.DIAMETER] = config.damping, config.bending_stiffness, config.diameter
+        own[at.NORMAL_DRAG], own[at.TANGENT_DRAG] = config.normal_drag, config.tangential_drag
+        own[at.ADDED], own[at.FRICTION] = config.added_mass, config.friction
+        own[at.RADIUS] = 0.5 * (config.collision_diameter or config.diameter)
+        own[at.SEGMENT] = plan.segment
+        own[at.LEAST] = 0.1 * plan.segment if plan.winch is None else plan.winch.minimum_length
+        own[at.WINCH] = at.NOTHING
+        if config.winch is not None:
+            assert plan.robot is not None
+            own[at.WINCH] = model.law_slots[plan.robot, f"actuators.{config.winch}"][0]
+        own[at.OWNER] = at.NOTHING if plan.robot is None else list(model.laws).index(plan.robot)
+        own[at.CATCHABLE] = name in self.twins
+        own[at.SPARE] = self.twins.get(name, 0)
+        if (buoy := config.buoy) is not None:
+            own[at.END_MASS], own[at.END_RADIUS] = buoy.mass, buoy.radius
+            own[at.END_VOLUME] = 4 / 3 * pi * buoy.radius**3
+            own[at.END_DRAG] = buoy.drag_coefficient * pi * buoy.radius**2
+        if (hook := config.hook) is not None:
+            own[at.END_MASS], own[at.END_RADIUS] = hook.mass, hook.radius
+            own[at.END_DRAG] = hook.drag_coefficient * pi * hook.radius**2
+            own[at.HOOK], own[at.SHEAVE_MASS], own[at.SHEAVE_DRAG] = hook.reach, hook.pulley_mass, hook.pulley_drag
+
+    # -------------------------------------------------------------------------------------------- first places
+
+    def _lay(self, row: Floats, model: Model, name: str, capacity: int) -> None:
+        """Put a rope where it lies at first."""
+        plan = self.plans[name]
+        config = plan.config
+        body, point, start, pose = place_of(model, config.start, config.start_point, plan.robot)
+        row[at.HEAD + at.BODY] = body
+        row[at.HEAD + at.POINT : at.HEAD + at.POINT + 3] = point
+        if config.end is not None:
+            body, point, end, _ = place_of(model, config.end, config.end_point, plan.robot)
+            row[at.TAIL + at.BODY] = body
+            row[at.TAIL + at.POINT : at.TAIL + at.POINT + 3] = point
+        else:
+            direction = rotate(pose.orientation, np.array(config.direction))
+            end = start + plan.length * direction / np.linalg.norm(direction)
+        lay(row, capacity, start, end, plan.length, plan.segments)
+
+
+def lay(row: Floats, capacity: int, start: Floats, end: Floats, length: float, segments: int) -> None:
+    """Lay a rope at rest from its head at `start` to its tail at `end`: straight, or sagging if it is longer."""
+    distance = float(np.linalg.norm(end - start))
+    if distance > 1.2 * length + 0.01:
+        raise SkerryError(
+            f"its ends are {distance:.3g} m apart, but it is {length:.3g} m long; make it longer or move them"
+        )
+    n = segments + 1
+    share = np.linspace(0.0, 1.0, n)
+    nodes = end + share[:, None] * (start - end)
+    slack = length - distance
+    if slack > 1e-9:
+        nodes[:, 2] -= _sag(distance, length) * 4.0 * share * (1.0 - share)
+    row[at.COUNT] = n
+    row[at.NODES : at.NODES + 3 * n] = nodes.ravel()
+    row[at.NODES + 3 * capacity : at.NODES + 3 * capacity + 3 * n] = 0.0
+    row[at.NODES + 6 * capacity : at.NODES + 6 * capacity + segments] = length / segments
+    row[at.NODES + 7 * capacity : at.NODES + 7 * capacity + segments] = 0.0
+
+
+def _sag(distance: float, length: float) -> float:
+    """Of a parabola of a given length between two points at a distance, about: L² = d² + 16/3 s²."""
+    return float(np.sqrt(3.0 / 16.0 * max(length**2 - distance**2, 0.0)))
+
+
+Placed = tuple[int, Floats, Floats, Pose]
+
+
+def place_of(model: Model, place: Any, point: Any, robot: str | None) -> Placed:
+    """What a rope is tied to: the body, the point on it, where that is at the start, and the pose of the axes there."""
+    if not isinstance(place, str):
+        fixed = np.array(place, np.float64)
+        return 0, fixed, fixed, Pose(fixed, np.array([0.0, 0.0, 0.0, 1.0]))
+    owner, _, link = place.partition("/") if robot is None else (robot, "/", place)
+    trees = {name: links for name, links in model.links.items() if name != NOBODY}
+    if owner not in trees:
+        raise SkerryError(f"there is no robot or object {owner!r}; {did_you_mean(owner, trees)}")
+    links = trees[owner]
+    if not link:
+        link = next(name for name, handle in links.items() if handle.body == model.roots[owner])
+    if link not in links:
+        raise SkerryError(f"{owner!r} has no link {link!r}; {did_you_mean(link, links)}")
+    handle = links[link]
+    on_body = handle.offset.transform(np.array(point, np.float64))
+    pose = model.start_pose(handle.body)
+    return handle.body, on_body, pose.transform(on_body), pose @ handle.offset

@@ -1,0 +1,335 @@
+"""One step of all ropes of a world, natively: hooks, winches, then each rope's implicit step, then the bodies' pull."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from skerry.core.kernels import floats, kernel, load_word, words
+from skerry.parts.law import (
+    FIELDS,
+    HEADER,
+    LAYOUT,
+    STATE_START,
+    USERDATA_OFFSET,
+    constants_of,
+    law,
+    time_of,
+)
+from skerry.physics.mujoco import LAYOUT_SIZE, QFRC_APPLIED
+from skerry.physics.points import bring_up, free, mark, scratch
+from skerry.ropes import contacts, loads
+from skerry.ropes.contacts import TOUCH, look_at_ground, look_at_shapes, push_back, rub
+from skerry.ropes.ends import AT, END_NOW, INERTIA, LED, PUSHED, SPEED, end_of, look_at_end, measure_ends, pull_end
+from skerry.ropes.feeding import constants_of_rope, feed_all, nodes_of, state_of_rope
+from skerry.ropes.hooks import move_hooks
+from skerry.ropes.layout import (
+    AXES,
+    BENDING,
+    BODY,
+    COMMON,
+    COUNT,
+    DAMPING,
+    HEAD,
+    JOIN,
+    ROPES,
+    STEP,
+    STIFFNESS,
+    TAIL,
+    WINDY,
+)
+from skerry.ropes.loads import load_node, look_around
+from skerry.ropes.matrices import invert, times
+from skerry.ropes.solver import PLANES, settle
+
+# Scratch numbers per node of a group of ropes that are solved together: each where it begins
+X: Final = 0
+GOAL: Final = 3
+BEGIN: Final = 6
+TRIAL: Final = 9
+CHANGE: Final = 12
+GRADIENT: Final = 15
+MASS: Final = 18
+DIAGONAL: Final = 24
+BESIDE: Final = 30
+PLANE: Final = 36
+TOUCHES: Final = PLANE + PLANES
+PARENT: Final = TOUCHES + 2 * TOUCH
+STIFF: Final = PARENT + 1
+REST: Final = STIFF + 1
+BEND: Final = REST + 1
+TOUCHING: Final = BEND + 1
+FIXED: Final = TOUCHING + 1
+HEAVY: Final = FIXED + 1
+WIDTH: Final = HEAVY + 1
+AROUND: Final = loads.PER_NODE + contacts.PER_NODE
+
+
+@kernel
+def _at(memory: int, what: int, total: int, first: int, width: int, count: int) -> Any:
+    """Some numbers of nodes from `first` on, in the scratch memory of a group of `total` nodes."""
+    return floats(memory + 8 * (what * total + width * first), width * count)
+
+
+@kernel
+def _whole(memory: int, what: int, total: int, first: int, count: int) -> Any:
+    """The same for whole numbers."""
+    return words(memory + 8 * (what * total + first), count)
+
+
+@kernel
+def _prepare(
+    model: int,
+    data: int,
+    table: int,
+    layout: Any,
+    constants: Any,
+    numbers: Any,
+    userdata: int,
+    state: int,
+    rope: int,
+    memory: int,
+    total: int,
+    first: int,
+    join: int,
+    around: int,
+    head_now: Any,
+    tail_now: Any,
+) -> None:
+    """Write a rope's nodes into the memory of its group, from `first` on; `join` is the node its head is, or −1."""
+    own = constants_of_rope(constants, rope)
+    row = state_of_rope(state, own)
+    x, v, rest, _ = nodes_of(row, own)
+    count = int(row[COUNT])
+    h = constants[STEP]
+    head, tail = end_of(state, constants, rope, HEAD), end_of(state, constants, rope, TAIL)
+    head_tied, tail_tied = join < 0 and head[BODY] >= 0.0, tail[BODY] >= 0.0
+    if head_tied:
+        look_at_end(data, layout, constants, numbers, state, head, h, head_now)
+        for i in range(3):
+            x[3 * (count - 1) + i] = head_now[AT + i]
+    if tail_tied:
+        look_at_end(data, layout, constants, numbers, state, tail, h, tail_now)
+        for i in range(3):
+            x[i] = tail_now[AT + i]
+    header = words(table, HEADER)
+    windy = numbers[WINDY] != 0
+    look_around(data, table, userdata, numbers, own, count, x, around)
+    mine = count if join < 0 else count - 1
+    planes = _at(memory, PLANE, total, first, PLANES, mine)
+    touch = _at(memory, TOUCHES, total, first, 2 * TOUCH, mine)
+    touching = _whole(memory, TOUCHING, total, first, mine)
+    heavy = _at(memory, HEAVY, total, first, 1, mine)
+    goal, begin = _at(memory, GOAL, total, first, 3, mine), _at(memory, BEGIN, total, first, 3, mine)
+    here = _at(memory, X, total, first, 3, mine)
+    parent, fixed = _whole(memory, PARENT, total, first, mine), _whole(memory, FIXED, total, first, mine)
+    stiff, length = _at(memory, STIFF, total, first, 1, mine), _at(memory, REST, total, first, 1, mine)
+    bend = _at(memory, BEND, total, first, 1, mine)
+    masses = _at(memory, MASS, total, first, 6, mine)
+    inverse = floats(scratch(data, 9), 9)
+    push = inverse[6:9]
+    for k in range(mine):
+        m = masses[6 * k : 6 * k + 6]
+        heavy[k] = load_node(k, count, header[FIELDS] != 0, windy, constants, own, x, v, rest, around, m, push)
+        for i in range(3):
+            goal[3 * k + i] = push[i]  # for now its momentum
+    ground = around + 8 * loads.PER_NODE * count
+    look_at_ground(numbers, constants, own, mine, x, v, heavy, ground, planes, touching, touch)
+    line = floats(scratch(data, 9), 9)
+    look_at_shapes(
+        model, data, layout, numbers, constants, own, head, tail, mine, x, v, heavy, line, planes, touching, touch
+    )
+    for k in range(mine):
+        m = masses[6 * k : 6 * k + 6]
+        for i in range(3):
+            push[i] = goal[3 * k + i]
+        rub(constants, own, k, x, v, planes, touching, touch, m, push)
+        led = False
+        for side in range(2):
+            now = tail_now if side == 0 else head_now
+            if (side == 0 and tail_tied and k == 0) or (side == 1 and head_tied and k == count - 1):
+                if now[LED] != 0.0:
+                    led = True
+                    for i in range(3):
+                        goal[3 * k + i] = x[3 * k + i] + h * now[SPEED + i]
+                else:
+                    body = now[INERTIA : INERTIA + 6]
+                    ax, ay, az = (
+                        now[SPEED] + h * now[PUSHED],
+                        now[SPEED + 1] + h * now[PUSHED + 1],
+                        now[SPEED + 2] + h * now[PUSHED + 2],
+                    )
+                    bx, by, bz = times(body, ax, ay, az)
+                    push[0], push[1], push[2] = push[0] + bx, push[1] + by, push[2] + bz
+                    for i in range(6):
+                        m[i] += body[i]
+        fixed[k] = 1 if led else 0
+        if not led:
+            invert(m, inverse)
+            ux, uy, uz = times(inverse, push[0], push[1], push[2])
+            goal[3 * k], goal[3 * k + 1], goal[3 * k + 2] = (
+                x[3 * k] + h * ux,
+                x[3 * k + 1] + h * uy,
+                x[3 * k + 2] + h * uz,
+            )
+        for i in range(6):
+            m[i] /= h * h
+        for i in range(3):
+            begin[3 * k + i] = x[3 * k + i]
+            here[3 * k + i] = goal[3 * k + i] if led else x[3 * k + i] + h * v[3 * k + i]
+        stiff[k] = length[k] = bend[k] = 0.0
+        parent[k] = -1
+        if k < count - 1:
+            parent[k] = first + k + 1 if join < 0 or k < count - 2 else join
+            dx, dy, dz = x[3 * k + 3] - x[3 * k], x[3 * k + 4] - x[3 * k + 1], x[3 * k + 5] - x[3 * k + 2]
+            now_long = np.sqrt(dx * dx + dy * dy + dz * dz)
+            elastic, damped = own[STIFFNESS] / rest[k], own[DAMPING] / rest[k] / h
+            stiff[k] = elastic + damped
+            # damping against the length of before: together a spring of both, from a length in between
+            length[k] = max(rest[k], (elastic * rest[k] + damped * now_long) / stiff[k])
+            if k > 0 and own[BENDING] > 0.0:
+                even = 0.5 * (rest[k - 1] + rest[k])
+                bend[k] = own[BENDING] / (even * even * even)
+
+
+@kernel
+def _finish(
+    data: int,
+    layout: Any,
+    constants: Any,
+    numbers: Any,
+    state: int,
+    rope: int,
+    memory: int,
+    total: int,
+    first: int,
+    join: int,
+    head_now: Any,
+    tail_now: Any,
+) -> None:
+    """Write a rope's nodes back, and pull at the bodies."""
+    own = constants_of_rope(constants, rope)
+    row = state_of_rope(state, own)
+    x, v, _, tension = nodes_of(row, own)
+    count = int(row[COUNT])
+    h = constants[STEP]
+    mine = count if join < 0 else count - 1
+    here, begin = _at(memory, X, total, first, 3, mine), _at(memory, BEGIN, total, first, 3, mine)
+    planes = _at(memory, PLANE, total, first, PLANES, mine)
+    touch = _at(memory, TOUCHES, total, first, 2 * TOUCH, mine)
+    touching = _whole(memory, TOUCHING, total, first, mine)
+    stiff, length = _at(memory, STIFF, total, first, 1, mine), _at(memory, REST, total, first, 1, mine)
+    for k in range(3 * mine):
+        x[k] = here[k]
+        v[k] = (here[k] - begin[k]) / h
+    if join >= 0:
+        hook, was = _at(memory, X, total, join, 3, 1), _at(memory, BEGIN, total, join, 3, 1)
+        for i in range(3):
+            x[3 * (count - 1) + i] = hook[i]
+            v[3 * (count - 1) + i] = (hook[i] - was[i]) / h
+    for k in range(mine):
+        push_back(data, layout, numbers, k, x, v, planes, touching, touch)
+    for k in range(count - 1):
+        dx, dy, dz = x[3 * k + 3] - x[3 * k], x[3 * k + 4] - x[3 * k + 1], x[3 * k + 5] - x[3 * k + 2]
+        tension[k] = stiff[k] * max(np.sqrt(dx * dx + dy * dy + dz * dz) - length[k], 0.0)
+    for side in range(2):
+        end = end_of(state, constants, rope, TAIL if side == 0 else HEAD)
+        if end[BODY] < 0.0 or (side == 1 and join >= 0):
+            continue
+        k, other = (0, 1) if side == 0 else (count - 1, count - 2)
+        dx, dy, dz = x[3 * other] - x[3 * k], x[3 * other + 1] - x[3 * k + 1], x[3 * other + 2] - x[3 * k + 2]
+        size = np.sqrt(dx * dx + dy * dy + dz * dz)
+        pull = tension[min(k, other)] / size if size > 1e-12 else 0.0
+        now = tail_now if side == 0 else head_now
+        vx, vy, vz = v[3 * k], v[3 * k + 1], v[3 * k + 2]
+        pull_end(data, layout, numbers, end, now, h, vx, vy, vz, pull * dx, pull * dy, pull * dz)
+
+
+@law
+def step_ropes(model: int, data: int, table: int) -> None:
+    """Move all ropes by a step; what they pull at bodies acts in the step of the bodies that follows."""
+    header = words(table, HEADER)
+    layout = words(header[LAYOUT], LAYOUT_SIZE)
+    constants = constants_of(table)
+    numbers = words(table + 8 * HEADER, COMMON)
+    userdata = load_word(data + header[USERDATA_OFFSET])
+    state = userdata + 8 * header[STATE_START]
+    ropes = numbers[ROPES]
+    bring_up(model, data)
+    applied = floats(load_word(data + layout[QFRC_APPLIED]), numbers[AXES])
+    for k in range(numbers[AXES]):
+        applied[k] = 0.0
+    move_hooks(constants, userdata, state, ropes, time_of(data, table))
+    feed_all(constants, numbers, userdata, state, ropes)
+    for root in range(ropes):
+        row = state_of_rope(state, constants_of_rope(constants, root))
+        if row[COUNT] == 0.0 or row[JOIN] >= 0.0:
+            continue
+        # the ropes over this one's hook come first, so that their last edges lead to a later node
+        total, longest, group = int(row[COUNT]), int(row[COUNT]), 1
+        for rope in range(ropes):
+            other = state_of_rope(state, constants_of_rope(constants, rope))
+            if other[COUNT] > 0.0 and int(other[JOIN]) == root:
+                total += int(other[COUNT]) - 1
+                longest = max(longest, int(other[COUNT]))
+                group += 1
+        mark(data)
+        memory = scratch(data, WIDTH * total)
+        around = scratch(data, AROUND * longest)
+        ends = scratch(data, 2 * END_NOW * group)
+        base = total - int(row[COUNT])
+        for backwards in range(2):
+            first, member = 0, 0
+            for rope in range(ropes + 1):
+                if rope == ropes:
+                    chosen, join = root, -1
+                else:
+                    other = state_of_rope(state, constants_of_rope(constants, rope))
+                    if other[COUNT] == 0.0 or int(other[JOIN]) != root:
+                        continue
+                    chosen, join = rope, base
+                head_now = floats(ends + 16 * END_NOW * member, END_NOW)
+                tail_now = floats(ends + 16 * END_NOW * member + 8 * END_NOW, END_NOW)
+                if backwards == 0:
+                    _prepare(
+                        model, data, table, layout, constants, numbers, userdata, state, chosen, memory, total, first,
+                        join, around, head_now, tail_now,
+                    )  # fmt: skip
+                else:
+                    _finish(
+                        data, layout, constants, numbers, state, chosen, memory, total, first, join, head_now, tail_now
+                    )
+                other = state_of_rope(state, constants_of_rope(constants, chosen))
+                first += int(other[COUNT]) if join < 0 else int(other[COUNT]) - 1
+                member += 1
+            if backwards == 0:
+                settle(
+                    total,
+                    _at(memory, X, total, 0, 3, total),
+                    _at(memory, GOAL, total, 0, 3, total),
+                    _at(memory, MASS, total, 0, 6, total),
+                    _whole(memory, PARENT, total, 0, total),
+                    _at(memory, STIFF, total, 0, 1, total),
+                    _at(memory, REST, total, 0, 1, total),
+                    _at(memory, BEND, total, 0, 1, total),
+                    _at(memory, PLANE, total, 0, PLANES, total),
+                    _whole(memory, TOUCHING, total, 0, total),
+                    _whole(memory, FIXED, total, 0, total),
+                    _at(memory, DIAGONAL, total, 0, 6, total),
+                    _at(memory, BESIDE, total, 0, 6, total),
+                    _at(memory, GRADIENT, total, 0, 3, total),
+                    _at(memory, CHANGE, total, 0, 3, total),
+                    _at(memory, TRIAL, total, 0, 3, total),
+                )
+        free(data)
+
+
+@law
+def measure_inertia(model: int, data: int, table: int) -> None:
+    """After the mass matrix is factored: what inertia the tied ends feel, for the next step."""
+    header = words(table, HEADER)
+    constants = constants_of(table)
+    numbers = words(table + 8 * HEADER, COMMON)
+    state = load_word(data + header[USERDATA_OFFSET]) + 8 * header[STATE_START]
+    measure_ends(model, data, words(header[LAYOUT], LAYOUT_SIZE), constants, numbers, state)
