@@ -22,7 +22,8 @@ SPEED: Final = 1  # at which the drum turns, m/s of rope
 LENGTH: Final = 2  # that is out, m
 RATE: Final = 3  # at which it grows, m/s
 EXTRA: Final = 4  # length tied to the end of what the drum holds, m
-WINCH_STATE: Final = 5
+RELEASE: Final = 5  # 1 to let go of what hangs at its end, in the next step
+WINCH_STATE: Final = 6
 # constants
 STEP, LEAST, LONGEST, WINCH_CONSTANTS = range(4)
 
@@ -40,7 +41,10 @@ def wind(model: int, data: int, table: int) -> None:
 
 
 class WinchActuator(Actuator):
-    """Commanded by `length=`, m of rope that shall be out, and by `speed=`, m/s at which it gets there, or by both."""
+    """Commanded by `length=`, m of rope that shall be out, and by `speed=`, m/s at which it gets there, or by both.
+
+    `release=1` lets go of what hangs at the end of its rope.
+    """
 
     keyword = "length"
 
@@ -79,13 +83,15 @@ class WinchActuator(Actuator):
 
     def _take(self, value: dict[str, float]) -> None:
         for word, number in self._parts_of(value).items():
-            if word == "speed":
+            if word == "release":
+                self._drum.memory[RELEASE] = float(within(word, number, (0.0, 1.0)) > 0.5)
+            elif word == "speed":
                 self._drum.memory[SPEED] = within(word, number, (0.0, self.config.maximum_speed))
             else:
                 self._set(within(word, number, (self.limits[0], self.limits[1] + float(self._drum.memory[EXTRA]))))
 
     def _parts_of(self, value: dict[str, float]) -> dict[str, float]:
-        if value and value.keys() <= {"length", "speed"}:
+        if value and value.keys() <= {"length", "speed", "release"}:
             return value
         self._checked(value)  # says what it may be commanded by
         return {}
@@ -125,6 +131,6 @@ class Winch(ActuatorConfig):
     def build(self, attach: Attach) -> WinchActuator:
         at = attach(self.link)
         length = self.target_length if self.start_length is None else self.start_length
-        state = np.array([self.target_length, self.speed, length, 0.0, 0.0])
+        state = np.array([self.target_length, self.speed, length, 0.0, 0.0, 0.0])
         constants = np.array([at.step, self.minimum_length, self.rope_length])
         return WinchActuator(self, Law(constants, update=wind, initial_state=state))

@@ -76,10 +76,41 @@ def _capped(e: Any, de: Any, dde: Any, cap: float) -> Any:
 
 
 @strict_kernel
+def _torque(R: Any, W: Any, A: Any, dA: Any, ddA: Any, heading: float, g: Any) -> Any:
+    """The torque M that turns the thrust along A, of these first two rates, and the nose to a heading."""
+    J = g[INERTIA : INERTIA + 3]
+    d3, dd3, ddd3 = _unit(A, dA, ddA)
+    h = np.array([np.cos(heading), np.sin(heading), 0.0])
+    d2, dd2, ddd2 = _unit(_cross(d3, h), _cross(dd3, h), _cross(ddd3, h))
+    d1 = _cross(d2, d3)
+    dd1 = _cross(dd2, d3) + _cross(d2, dd3)
+    ddd1 = _cross(ddd2, d3) + 2.0 * _cross(dd2, dd3) + _cross(d2, ddd3)
+    # Ω̂_d = R_dᵀ Ṙ_d, and Ω̇_d from R_dᵀ R̈_d, whose symmetric part drops out of half the difference
+    Wd = np.array([_dot(d3, dd2), _dot(d1, dd3), _dot(d2, dd1)])
+    dWd = 0.5 * np.array(
+        [
+            _dot(d3, ddd2) - _dot(d2, ddd3),
+            _dot(d1, ddd3) - _dot(d3, ddd1),
+            _dot(d2, ddd1) - _dot(d1, ddd2),
+        ]
+    )
+    # Rᵀ R_d, column by column the desired axes in the body's
+    T = np.empty((3, 3))
+    for i in range(3):
+        T[i, 0], T[i, 1], T[i, 2] = _dot(R[:, i], d1), _dot(R[:, i], d2), _dot(R[:, i], d3)
+    eR = 0.5 * np.array([T[1, 2] - T[2, 1], T[2, 0] - T[0, 2], T[0, 1] - T[1, 0]])
+    wanted = np.array([_dot(T[0], Wd), _dot(T[1], Wd), _dot(T[2], Wd)])
+    wanted_rate = np.array([_dot(T[0], dWd), _dot(T[1], dWd), _dot(T[2], dWd)])
+    eW = W - wanted
+    M = -g[ATTITUDE_GAIN] * eR - g[RATE_GAIN] * eW
+    M += _cross(W, J * W) - J * (_cross(W, wanted) - wanted_rate)
+    return M
+
+
+@strict_kernel
 def track(motion: Any, R: Any, target: Any, heading: float, gravity: float, g: Any) -> Any:
     """Thrust and torque (4,): of a motion (13,), target rows position, velocity, acceleration, jerk, snap, and yaw."""
     m = g[MASS]
-    J = g[INERTIA : INERTIA + 3]
     kx, kv = g[POSITION_GAIN], g[VELOCITY_GAIN]
     spin = motion[10:13]
     W = np.array([_dot(R[:, 0], spin), _dot(R[:, 1], spin), _dot(R[:, 2], spin)])
@@ -106,31 +137,7 @@ def track(motion: Any, R: Any, target: Any, heading: float, gravity: float, g: A
         f = _dot(A, b3)
         dA, ddA = np.zeros(3), np.zeros(3)
 
-    d3, dd3, ddd3 = _unit(A, dA, ddA)
-    h = np.array([np.cos(heading), np.sin(heading), 0.0])
-    d2, dd2, ddd2 = _unit(_cross(d3, h), _cross(dd3, h), _cross(ddd3, h))
-    d1 = _cross(d2, d3)
-    dd1 = _cross(dd2, d3) + _cross(d2, dd3)
-    ddd1 = _cross(ddd2, d3) + 2.0 * _cross(dd2, dd3) + _cross(d2, ddd3)
-    # Ω̂_d = R_dᵀ Ṙ_d, and Ω̇_d from R_dᵀ R̈_d, whose symmetric part drops out of half the difference
-    Wd = np.array([_dot(d3, dd2), _dot(d1, dd3), _dot(d2, dd1)])
-    dWd = 0.5 * np.array(
-        [
-            _dot(d3, ddd2) - _dot(d2, ddd3),
-            _dot(d1, ddd3) - _dot(d3, ddd1),
-            _dot(d2, ddd1) - _dot(d1, ddd2),
-        ]
-    )
-    # Rᵀ R_d, column by column the desired axes in the body's
-    T = np.empty((3, 3))
-    for i in range(3):
-        T[i, 0], T[i, 1], T[i, 2] = _dot(R[:, i], d1), _dot(R[:, i], d2), _dot(R[:, i], d3)
-    eR = 0.5 * np.array([T[1, 2] - T[2, 1], T[2, 0] - T[0, 2], T[0, 1] - T[1, 0]])
-    wanted = np.array([_dot(T[0], Wd), _dot(T[1], Wd), _dot(T[2], Wd)])
-    wanted_rate = np.array([_dot(T[0], dWd), _dot(T[1], dWd), _dot(T[2], dWd)])
-    eW = W - wanted
-    M = -g[ATTITUDE_GAIN] * eR - g[RATE_GAIN] * eW
-    M += _cross(W, J * W) - J * (_cross(W, wanted) - wanted_rate)
+    M = _torque(R, W, A, dA, ddA, heading, g)
     return np.array([f, M[0], M[1], M[2]])
 
 
@@ -296,9 +303,13 @@ class GeometricTrackingController(Controller):
             self._turning = TURNING_SHARE * torque / self._config.inertia[2]
         inverse, largest, per_rpm = self._allocation
         heading = next_heading(yaw, self._goal, truth.gravity * self._turning, self._gains)
-        wrench = track(motion, attitude, self._wanted, heading, truth.gravity, self._gains)
+        wrench = self._wrench(truth, motion, attitude, heading)
         for propeller, rpm in zip(propellers, share_out(wrench, inverse, largest) / per_rpm, strict=True):
             propeller.command(rpm=float(rpm))
+
+    def _wrench(self, truth: Truth, motion: Floats, attitude: Floats, heading: float) -> Floats:
+        """Thrust and torque (4,) towards what is wanted."""
+        return np.asarray(track(motion, attitude, self._wanted, heading, truth.gravity, self._gains))
 
     def _reference(self, truth: Truth) -> Floats:
         if self._spline is not None:

@@ -31,12 +31,17 @@ from numba.extending import intrinsic
 # Sums may be reordered and fused, but NaN and infinity stay what they are: divergence must be seen.
 FASTMATH = {"reassoc", "nsz", "arcp", "contract", "afn"}
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": FASTMATH}
+INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
 STRICT: dict[str, Any] = {**OPTIONS, "fastmath": set()}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """A native function, to be called from Python or from other kernels; releases the GIL."""
-    return _compile(function, lambda f, cached: numba.njit(cache=cached, nogil=True, **OPTIONS)(f), "")
+    """A native function, to be called from Python or from other kernels; releases the GIL.
+
+    It becomes a part of each of its callers. A copy of its own would be shared by all of them under one name, as it was
+    compiled for whoever came first, and round as that one does: a first run would differ from those after it.
+    """
+    return _compile(function, lambda f, cached: numba.njit(cache=cached, nogil=True, **INLINED)(f), "", INLINED)
 
 
 def strict_kernel(function: Callable[..., Any]) -> Any:
@@ -163,7 +168,11 @@ def _versions() -> str:
 
 def _key_of(function: FunctionType, signature: str, options: dict[str, Any]) -> str:
     digest = _Digest()
-    digest.add(_versions(), signature, *(f"{name} {sorted(value)}" for name, value in options.items()))
+    digest.add(
+        _versions(),
+        signature,
+        *(f"{name} {sorted(value) if isinstance(value, set) else value}" for name, value in options.items()),
+    )
     digest.add_function(function)
     return digest.key()
 

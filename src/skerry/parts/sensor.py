@@ -32,6 +32,25 @@ class Contact:
     force: NDArray[np.float64]  # (3,), N, that the link feels
 
 
+class RopeSight(Protocol):
+    """A rope, as a controller may see it."""
+
+    @property
+    def exists(self) -> bool: ...
+    @property
+    def points(self) -> NDArray[np.float64]: ...
+    @property
+    def velocities(self) -> NDArray[np.float64]: ...
+    @property
+    def tension(self) -> NDArray[np.float64]: ...
+    @property
+    def length(self) -> float: ...
+    @property
+    def loaded(self) -> bool: ...
+    @property
+    def phase(self) -> str | None: ...
+
+
 class Truth(Protocol):
     """The noise-free instant of one robot; all that a sensor may see.
 
@@ -45,7 +64,8 @@ class Truth(Protocol):
     offset from a link, as thirteen numbers: position, quaternion, velocity and angular velocity. `before` means one
     step ago.
 
-    `place_of` finds a robot, an object or a "robot/link" of the scenario; `joints` are the robot's own that move;
+    `place_of` finds a robot, an object or a "robot/link" of the scenario, `rope` one of its ropes, the robot's own by
+    their short names; `joints` are the robot's own that move;
     `power` is what its actuators draw, W, as far as anything is known of it; `contacts` are those of one link, or of
     all of the robot's.
     """
@@ -79,6 +99,7 @@ class Truth(Protocol):
     def twist(self, link: str) -> Twist: ...
     def twist_before(self, link: str) -> Twist: ...
     def place_of(self, name: str) -> NDArray[np.float64]: ...
+    def rope(self, name: str) -> RopeSight: ...
     @property
     def joints(self) -> tuple[str, ...]: ...
     def joint_position(self, joint: str) -> float: ...

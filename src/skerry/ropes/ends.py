@@ -38,7 +38,7 @@ from skerry.ropes.layout import (
 from skerry.ropes.matrices import invert
 
 # What is known of an end in a step: position, velocity, the acceleration that others give it, inertia (6), whether it
-# moves as the body does, whatever the rope does
+# moves as the body does, whatever the rope does; of such a one, the momentum that its node hands on instead
 AT, SPEED, PUSHED, INERTIA, LED, END_NOW = 0, 3, 6, 9, 15, 16
 
 
@@ -118,7 +118,7 @@ def pull_end(
     if words(numbers[BODIES] + 24 * body, BODY_ROW)[AXES_ABOVE] == 0:
         return
     if now[LED] != 0.0:
-        fx, fy, fz = tx, ty, tz
+        fx, fy, fz = tx + now[PUSHED] / step, ty + now[PUSHED + 1] / step, tz + now[PUSHED + 2] / step
         end[GIVEN], end[GIVEN + 1], end[GIVEN + 2] = fx, fy, fz
         end[KNOWN] = 0.0
     else:

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from skerry.actuators.winch import LENGTH, WINCH_STATE
+from skerry.actuators.winch import LENGTH, RELEASE, WINCH_STATE
 from skerry.core.kernels import floats, kernel
 from skerry.ropes.layout import (
+    BODY,
     CAPACITY,
     COMMON,
     COUNT,
@@ -25,6 +26,7 @@ from skerry.ropes.layout import (
     JOIN,
     LEAST,
     NODES,
+    NOTHING,
     PARTNER,
     PER_NODE,
     PLACE,
@@ -34,6 +36,7 @@ from skerry.ropes.layout import (
     SHEAVE_MASS,
     STEP,
     STIFFNESS,
+    TAIL,
     WINCH,
 )
 
@@ -102,8 +105,11 @@ def grow(row: Any, own: Any, more: float) -> None:
 
 @kernel
 def feed_from_winch(userdata: int, row: Any, own: Any, step: float) -> None:
-    """Make a rope as long as its winch says."""
+    """Make a rope as long as its winch says, and let go of its load if it says so."""
     winch = floats(userdata + 8 * int(own[WINCH]), WINCH_STATE)
+    if winch[RELEASE] != 0.0:
+        winch[RELEASE] = 0.0
+        row[TAIL + BODY] = NOTHING
     more = winch[LENGTH] - length_of(row, own)
     row[FEED] = more / step
     grow(row, own, more)

@@ -89,8 +89,9 @@ def _catch(constants: Any, state: int, hook: int, rope: int, edge: int, share: f
     for i in range(3):
         y[3 * far + i], w[3 * far + i] = at[i], moving[i]
         x[3 * (edge + 1) + i], v[3 * (edge + 1) + i] = at[i], moving[i]
-    other_rest[far - 1] = max(rest[edge] * (1.0 - share), second[LEAST])
-    rest[edge] = max(rest[edge] * share, own[LEAST])
+    share = min(max(share, 0.1), 0.9)  # neither side begins with next to nothing
+    other_rest[far - 1] = rest[edge] * (1.0 - share)
+    rest[edge] *= share
     row[COUNT], beyond[COUNT] = edge + 2, far + 1
     for i in range(END):
         beyond[TAIL + i] = row[HEAD + i]

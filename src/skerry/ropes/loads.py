@@ -1,9 +1,9 @@
 """What acts on the nodes of a rope beside its tension: weight, buoyancy, water, wind, force fields.
 
-A node stands for half of each edge beside it. Drag is Morison's, along and across the rope on its own:
-½ ρ C_n d ℓ |u_n| u_n and ½ ρ C_t π d ℓ |u_t| u_t; the water's added mass C_a ρ π d²/4 ℓ acts across only; the force of
-Froude and Krylov and the added mass follow the water's acceleration (Morison et al. 1950; Faltinsen 1990, ch. 7; split
-and coefficients as in MoorDyn, Hall & Goupee 2015, Ocean Engineering 104). Drag is linear in the velocity at the end of the
+A node stands for half of each edge beside it. Drag is Morison's, along and across the rope on its own: ½ ρ C_n d ℓ
+|u_n| u_n and ½ ρ C_t π d ℓ |u_t| u_t; the water's added mass C_a ρ π d²/4 ℓ acts across only; the force of Froude and
+Krylov and the added mass follow the water's acceleration (Morison et al. 1950; Faltinsen 1990, ch. 7; split and
+coefficients as in MoorDyn, Hall & Goupee 2015, Ocean Engineering 104). Drag is linear in the velocity at the end of the
 step, with the factor |u| of its beginning, so that it never overshoots. A buoy or hook at the tail is a ball: its share
 under water is that of its cap, its added mass half the water that it displaces (Lamb 1932, §92).
 """

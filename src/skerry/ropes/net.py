@@ -210,11 +210,7 @@ def lay(row: Floats, capacity: int, start: Floats, end: Floats, length: float, s
             f"its ends are {distance:.3g} m apart, but it is {length:.3g} m long; make it longer or move them"
         )
     n = segments + 1
-    share = np.linspace(0.0, 1.0, n)
-    nodes = end + share[:, None] * (start - end)
-    slack = length - distance
-    if slack > 1e-9:
-        nodes[:, 2] -= _sag(distance, length) * 4.0 * share * (1.0 - share)
+    nodes = _arc(end, start, max(length, distance), n)
     row[at.COUNT] = n
     row[at.NODES : at.NODES + 3 * n] = nodes.ravel()
     row[at.NODES + 3 * capacity : at.NODES + 3 * capacity + 3 * n] = 0.0
@@ -222,9 +218,33 @@ def lay(row: Floats, capacity: int, start: Floats, end: Floats, length: float, s
     row[at.NODES + 7 * capacity : at.NODES + 7 * capacity + segments] = 0.0
 
 
-def _sag(distance: float, length: float) -> float:
-    """Of a parabola of a given length between two points at a distance, about: L² = d² + 16/3 s²."""
-    return float(np.sqrt(3.0 / 16.0 * max(length**2 - distance**2, 0.0)))
+def _arc(begin: Floats, end: Floats, length: float, count: int) -> Floats:
+    """Nodes at equal steps along a parabola of a given length from one point to another, (count, 3)."""
+    line = end - begin
+    distance = float(np.linalg.norm(line))
+    share = np.linspace(0.0, 1.0, 50 * count)
+    straight = begin + share[:, None] * line
+    if length - distance < 1e-9:
+        return straight[0] + np.linspace(0.0, 1.0, count)[:, None] * line
+    # it sags downwards, square to the line; one that hangs straight down, to the side
+    across = np.array([0.0, 0.0, -1.0])
+    across -= line * float(line @ across) / max(distance**2, 1e-18)
+    if np.linalg.norm(across) < 1e-3:
+        across = np.array([1.0, 0.0, 0.0])
+    across /= np.linalg.norm(across)
+
+    def curve(sag: float) -> Floats:
+        return np.asarray(straight + (4.0 * sag * share * (1.0 - share))[:, None] * across)
+
+    low, high = 0.0, length
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        longer = np.linalg.norm(np.diff(curve(middle), axis=0), axis=1).sum() > length
+        low, high = (low, middle) if longer else (middle, high)
+    found = curve(low)
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(found, axis=0), axis=1))])
+    wanted = np.linspace(0.0, along[-1], count)
+    return np.stack([np.interp(wanted, along, found[:, axis]) for axis in range(3)], axis=1)
 
 
 Placed = tuple[int, Floats, Floats, Pose]

@@ -151,6 +151,8 @@ def _prepare(
             if (side == 0 and tail_tied and k == 0) or (side == 1 and head_tied and k == count - 1):
                 if now[LED] != 0.0:
                     led = True
+                    bx, by, bz = times(m, now[SPEED], now[SPEED + 1], now[SPEED + 2])
+                    now[PUSHED], now[PUSHED + 1], now[PUSHED + 2] = push[0] - bx, push[1] - by, push[2] - bz
                     for i in range(3):
                         goal[3 * k + i] = x[3 * k + i] + h * now[SPEED + i]
                 else:
@@ -280,7 +282,7 @@ def step_ropes(model: int, data: int, table: int) -> None:
         ends = scratch(data, 2 * END_NOW * group)
         base = total - int(row[COUNT])
         for backwards in range(2):
-            first, member = 0, 0
+            first, member = total - total, 0  # no literal, which would be compiled for itself
             for rope in range(ropes + 1):
                 if rope == ropes:
                     chosen, join = root, -1

@@ -24,6 +24,7 @@ from skerry.physics.model import Model, Options, assemble
 from skerry.physics.tree import Body, LawBuilder
 from skerry.rays import robot_bit
 from skerry.ropes.net import RopeNet
+from skerry.ropes.rope import Rope
 from skerry.scenario import Scenario, load_scenario
 from skerry.scenario.loading import LoadedScenario
 from skerry.scenario.vehicle import Vehicle
@@ -65,6 +66,7 @@ def build_world(
     daylight = scenario.sky.build()
     robots: dict[str, Robot] = {}
     trees: dict[str, Tree] = {}
+    ropes: dict[str, Rope] = {}
     controllers: list[MountedController] = []
     _bind(model, engine.part("userdata")[0])
     surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), engine.motions(0)[0])
@@ -95,6 +97,7 @@ def build_world(
             terrain,
             projection,
             trees,
+            ropes,
             robot_bit(number),
         )
         for part, settings in config.sensors.items():
@@ -130,7 +133,8 @@ def build_world(
     }
     trees.update(robots)
     trees.update(objects)
-    ropes = {} if net is None else build_ropes(net, model, engine, actuators)
+    if net is not None:
+        ropes.update(build_ropes(net, model, engine, actuators))
     for name, rope in ropes.items():
         owner, _, part = name.partition("/")
         if part:

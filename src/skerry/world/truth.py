@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
 from skerry.core.kernels import strict_kernel
 from skerry.parts.sensor import Contact
 from skerry.physics.model import LinkHandle
 from skerry.rays import RayView
+from skerry.ropes.rope import Rope
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
 from skerry.water.daylight import Daylight
@@ -63,6 +65,7 @@ class RobotTruth:
     terrain: Terrain | None
     projection: Projection | None
     trees: Mapping[str, Tree]  # of the whole world
+    ropes: Mapping[str, Rope]  # of the whole world
     ray_bit: int
     _frames: dict[tuple[str, int], tuple[int, NDArray[np.float64], Pose | None]] = field(default_factory=dict)
 
@@ -131,6 +134,13 @@ class RobotTruth:
     def place_of(self, name: str) -> NDArray[np.float64]:
         tree, _, link = name.partition("/")
         return self.trees[tree].link_position(link) if link else self.trees[tree].position
+
+    def rope(self, name: str) -> Rope:
+        own = f"{self.robot.name}/{name}"
+        found = self.ropes.get(own) or self.ropes.get(name)
+        if found is None:
+            raise UnknownName(f"there is no rope {name!r}; {did_you_mean(name, self.ropes)}")
+        return found
 
     @property
     def joints(self) -> tuple[str, ...]:

@@ -1,0 +1,47 @@
+"""Ropes: the cost of a step of one that swings in water, of one that comes to lie on the seabed, and of many."""
+
+from __future__ import annotations
+
+from skerry.benchmarks.goal import Goal
+from skerry.benchmarks.timing import best_cpu
+from skerry.world import World, build_world
+
+STEPS = 400
+
+GOALS = {
+    "rope.50.us_per_step": Goal(25),
+    "rope.50_seabed.us_per_step": Goal(60),
+    "rope.20x30.rtf": Goal(30, at_least=True),
+}
+
+
+def measure() -> dict[str, float]:
+    """All figures of this part: the first two seconds after a rope is let go; an empty step is subtracted."""
+    line = {"length": 10.0, "segment_length": 0.2, "density": 1140, "start": [0, 0, -5]}
+    many = {
+        f"rope{number}": {**line, "start": [0, number, -5], "length": 6.0, "direction": [1, 0, 0.5]}
+        for number in range(20)
+    }
+    with (
+        build_world({}) as empty,
+        build_world({"ropes": {"line": line}}) as one,
+        build_world({"ropes": {"line": line}, "terrain": {"kind": "flat", "z": -5.01}}) as grounded,
+        build_world({"ropes": many}) as fleet,
+    ):
+        nothing = _step(empty)
+        return {
+            "rope.50.us_per_step": 1e6 * (_step(one) - nothing),
+            "rope.50_seabed.us_per_step": 1e6 * (_step(grounded) - nothing),
+            "rope.20x30.rtf": 0.005 / _step(fleet),
+        }
+
+
+def _step(world: World) -> float:
+    """CPU time of a step, s."""
+    start = world.snapshot()
+
+    def run() -> None:
+        world.restore(start)
+        world.advance_steps(STEPS)
+
+    return best_cpu(run) / STEPS
