@@ -9,8 +9,8 @@ the rope shall point along q_c = −A/|A|, and it turns by m l q̈ = −F⊥ + �
 
     F = (A · q) q + m l (k_q q × (q × q_c) + k_ω q̇).
 
-It tracks as without a load until its rope carries one. The load's mass is given, or taken from the rope's pull, smoothed
-over a second, so that a load that floats counts for what it weighs.
+It tracks as without a load until its rope carries one. The load's mass is given, or taken from the rope's pull,
+smoothed over a second, so that a load that floats counts for what it weighs.
 """
 
 from __future__ import annotations

@@ -121,37 +121,37 @@ def push_at(
 
 
 @kernel
-def inverse_inertia_at(
-    model: int, data: int, layout: Any, table: int, axes: int, all_axes: int, body: int, point: Any, out: Any
+def inverse_inertia_of(
+    model: int, data: int, layout: Any, table: int, axes: int, all_axes: int, body: int, out: Any
 ) -> None:
-    """J M⁻¹ Jᵀ of a point of a body (3×3, row by row, 1/kg), with M as it was factored last.
+    """J M⁻¹ Jᵀ of a body (6×6, row by row), with M as it was factored last.
 
-    `point` is in the body's axes; M⁻¹ Jᵀ is how the joints answer to a force at the point.
+    How the body at its origin answers to a force and a torque there: velocities and then angular velocities, in the
+    world's axes. M⁻¹ Jᵀ is how the joints answer.
     """
     row = words(table + 24 * body, BODY_ROW)
     p = floats(load_word(data + layout[XPOS]) + 24 * body, 3)
-    R = floats(load_word(data + layout[XMAT]) + 72 * body, 9)
     com = floats(load_word(data + layout[SUBTREE_COM]) + 24 * row[ROOT], 3)
-    rx = p[0] + R[0] * point[0] + R[1] * point[1] + R[2] * point[2] - com[0]
-    ry = p[1] + R[3] * point[0] + R[4] * point[1] + R[5] * point[2] - com[1]
-    rz = p[2] + R[6] * point[0] + R[7] * point[1] + R[8] * point[2] - com[2]
+    rx, ry, rz = p[0] - com[0], p[1] - com[1], p[2] - com[2]
     _mj_mark(data)
-    memory = _mj_allocate(data, 6 * all_axes)
-    J = floats(memory, 3 * all_axes)
-    A = floats(memory + 24 * all_axes, 3 * all_axes)
-    for k in range(3 * all_axes):
+    memory = _mj_allocate(data, 12 * all_axes)
+    J = floats(memory, 6 * all_axes)
+    A = floats(memory + 48 * all_axes, 6 * all_axes)
+    for k in range(6 * all_axes):
         J[k] = 0.0
     listed = words(axes, row[FIRST] + row[COUNT])
     for k in range(row[FIRST], row[FIRST] + row[COUNT]):
         axis = listed[k]
+        c = floats(load_word(data + layout[CDOF]) + 48 * axis, 6)
         J[axis], J[all_axes + axis], J[2 * all_axes + axis] = _row(data, layout, axis, rx, ry, rz)
-    _mj_solve(model, data, memory + 24 * all_axes, memory, np.int32(3))
-    for i in range(3):
-        for j in range(3):
+        J[3 * all_axes + axis], J[4 * all_axes + axis], J[5 * all_axes + axis] = c[0], c[1], c[2]
+    _mj_solve(model, data, memory + 48 * all_axes, memory, np.int32(6))
+    for i in range(6):
+        for j in range(6):
             total = 0.0
             for k in range(row[FIRST], row[FIRST] + row[COUNT]):
                 total += J[i * all_axes + listed[k]] * A[j * all_axes + listed[k]]
-            out[3 * i + j] = total
+            out[6 * i + j] = total
     _mj_free(data)
 
 

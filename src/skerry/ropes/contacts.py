@@ -30,7 +30,6 @@ from skerry.ropes.layout import (
     SHAPE_TABLE,
     SHAPES,
     STEP,
-    STIFFNESS,
 )
 from skerry.ropes.matrices import add_along
 from skerry.ropes.solver import PLANE, PLANES
@@ -45,9 +44,9 @@ TOUCH: Final = 5
 
 
 @kernel
-def _stiffness(own: Any, heavy: float) -> float:
-    """Of a node's contact, N/m: its own weight sinks in by a millimetre, and a rope that is pulled tight, not much."""
-    return heavy * 9.81 / SOFTNESS + 0.01 * own[STIFFNESS] / own[SEGMENT]
+def _stiffness(own: Any, heavy: float, tension: Any, k: int) -> float:
+    """Of a node's contact, N/m: under its own weight it gives way by a millimetre, round a corner by its radius."""
+    return heavy * 9.81 / SOFTNESS + 2.0 * max(tension[max(k - 1, 0)], tension[k]) / own[RADIUS]
 
 
 @kernel
@@ -69,6 +68,7 @@ def look_at_ground(
     count: int,
     x: Any,
     v: Any,
+    tension: Any,
     heavy: Any,
     memory: int,
     planes: Any,
@@ -94,7 +94,9 @@ def look_at_ground(
         ny = rows[(ground.NORMAL + 1) * count + k]
         nz = rows[(ground.NORMAL + 2) * count + k]
         far = nx * x[3 * k] + ny * x[3 * k + 1] + nz * height + 0.5 * own[DIAMETER]
-        _touch(0, planes[PLANES * k :], touch[2 * TOUCH * k :], nx, ny, nz, far, _stiffness(own, heavy[k]), 0.0)
+        _touch(
+            0, planes[PLANES * k :], touch[2 * TOUCH * k :], nx, ny, nz, far, _stiffness(own, heavy[k], tension, k), 0.0
+        )
         touching[k] = 1
 
 
@@ -111,6 +113,7 @@ def look_at_shapes(
     count: int,
     x: Any,
     v: Any,
+    tension: Any,
     heavy: Any,
     line: Any,
     planes: Any,
@@ -172,7 +175,7 @@ def look_at_shapes(
                 deep = held[3] - held[0] * x[3 * k] - held[1] * x[3 * k + 1] - held[2] * x[3 * k + 2]
                 if deep >= own[RADIUS] - apart:
                     continue
-            stiffness = min(_stiffness(own, heavy[k]), sizes[1])
+            stiffness = min(_stiffness(own, heavy[k], tension, k), sizes[1])
             _touch(side, own_planes, own_touch, nx, ny, nz, far, stiffness, float(row[1]))
             motion = line[6:9]
             velocity_at(data, layout, numbers[BODIES], row[1], line[3], line[4], line[5], motion)

@@ -1,10 +1,10 @@
 """The ends of ropes that are tied to bodies: the body's inertia joins the rope's solve, and the rope's pull goes back.
 
 The end node moves with the inertia that a force at its point of the body feels, (J M⁻¹ Jᵀ)⁻¹, added mass included, and
-with the acceleration that everything else gave that point in the last step. What the solve makes of its velocity is the
-impulse that the body gets, so that momentum goes nowhere else (verified by the tests). Where several ends are tied to
-one tree of bodies, each gets its share of the inertia, and their impulses add up (Tonge et al. 2012, Mass splitting for
-jitter-free parallel rigid body simulation). In the first step after an end is tied, the inertia is not known: the node
+with the acceleration that everything but ropes gave that point in the last step. What the solve makes of its velocity
+is the impulse that the body gets, so that momentum goes nowhere else. Where several ropes are tied to one body, each
+feels what the others do to it, those before it as they pull in this step, those after it as they did in the last: Gauss
+and Seidel's iteration, one round a step. In the first step after an end is tied, the inertia is not known: the node
 then moves as the body does, and the tension pulls at it.
 """
 
@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from skerry.core.kernels import floats, kernel, words
-from skerry.physics.points import BODY_ROW, ROOT, inverse_inertia_at, motion_of_point, push_at
+from skerry.core.kernels import floats, kernel, load_word, stack_floats, words
+from skerry.physics.mujoco import XMAT
+from skerry.physics.points import BODY_ROW, inverse_inertia_of, motion_of_point, push_at
 from skerry.physics.points import COUNT as AXES_ABOVE
 from skerry.ropes.layout import (
     AXES,
@@ -23,11 +24,12 @@ from skerry.ropes.layout import (
     COMMON,
     COUNT,
     END,
-    GIVEN,
+    FORCE,
     HEAD,
     INVERSE,
     JOIN,
     KNOWN,
+    OUTSIDE,
     PLACE,
     POINT,
     ROPE,
@@ -49,50 +51,107 @@ def end_of(state: int, constants: Any, rope: int, end: int) -> Any:
 
 
 @kernel
-def sharing(constants: Any, numbers: Any, state: int, root: int) -> int:
-    """How many ends are tied to a tree of bodies."""
-    found = 0
+def _is_tied(numbers: Any, state: int, constants: Any, rope: int, end: int) -> bool:
+    """Whether an end of a rope is tied to a body that moves."""
+    row = floats(state + 8 * int(constants[COMMON + ROPE * rope + PLACE]), HEAD)
+    if row[COUNT] == 0.0 or (end == HEAD and row[JOIN] >= 0.0):
+        return False
+    body = int(end_of(state, constants, rope, end)[BODY])
+    return body > 0 and words(numbers[BODIES] + 24 * body, BODY_ROW)[AXES_ABOVE] > 0
+
+
+@kernel
+def _arm(data: int, layout: Any, end: Any, out: Any) -> None:
+    """From the body's origin to the point of an end, in the world's axes."""
+    R = floats(load_word(data + layout[XMAT]) + 72 * int(end[BODY]), 9)
+    x, y, z = end[POINT], end[POINT + 1], end[POINT + 2]
+    for i in range(3):
+        out[i] = R[3 * i] * x + R[3 * i + 1] * y + R[3 * i + 2] * z
+
+
+@kernel
+def _answer(inverse: Any, arm: Any, at: Any, f: Any, out: Any) -> None:
+    """Add the acceleration of a point (at the end of `arm`) that a force f at another (at the end of `at`) gives it."""
+    tx = at[1] * f[2] - at[2] * f[1]
+    ty = at[2] * f[0] - at[0] * f[2]
+    tz = at[0] * f[1] - at[1] * f[0]
+    a = floats(stack_floats(6), 6)
+    for i in range(6):
+        w = inverse[6 * i : 6 * i + 6]
+        a[i] = w[0] * f[0] + w[1] * f[1] + w[2] * f[2] + w[3] * tx + w[4] * ty + w[5] * tz
+    out[0] += a[0] + a[4] * arm[2] - a[5] * arm[1]
+    out[1] += a[1] + a[5] * arm[0] - a[3] * arm[2]
+    out[2] += a[2] + a[3] * arm[1] - a[4] * arm[0]
+
+
+@kernel
+def _add_pulls(
+    data: int, layout: Any, constants: Any, numbers: Any, state: int, end: Any, but: int, side: int, out: Any
+) -> None:
+    """Add the acceleration that the ropes on its body give an end, all `but` one of them."""
+    arm, other_arm = floats(stack_floats(3), 3), floats(stack_floats(3), 3)
+    _arm(data, layout, end, arm)
     for rope in range(numbers[ROPES]):
-        row = floats(state + 8 * int(constants[COMMON + ROPE * rope + PLACE]), HEAD)
-        if row[COUNT] == 0.0:
-            continue
-        for end in (HEAD, TAIL):
-            if end == HEAD and row[JOIN] >= 0.0:
+        for where in (HEAD, TAIL):
+            if (rope == but and where == side) or not _is_tied(numbers, state, constants, rope, where):
                 continue
-            body = int(end_of(state, constants, rope, end)[BODY])
-            if body > 0 and words(numbers[BODIES] + 24 * body, BODY_ROW)[ROOT] == root:
-                found += 1
-    return found
+            other = end_of(state, constants, rope, where)
+            if other[BODY] == end[BODY]:
+                _arm(data, layout, other, other_arm)
+                _answer(end[INVERSE : INVERSE + 36], arm, other_arm, other[FORCE : FORCE + 3], out)
+
+
+@kernel
+def note_ends(data: int, layout: Any, constants: Any, numbers: Any, state: int, step: float) -> None:
+    """At the beginning of a step: find what all but ropes did to every end in the last one."""
+    motion, pulled = floats(stack_floats(6), 6), floats(stack_floats(3), 3)
+    for rope in range(numbers[ROPES]):
+        for where in (HEAD, TAIL):
+            if not _is_tied(numbers, state, constants, rope, where):
+                continue
+            end = end_of(state, constants, rope, where)
+            x, y, z = end[POINT], end[POINT + 1], end[POINT + 2]
+            motion_of_point(data, layout, numbers[BODIES], int(end[BODY]), x, y, z, motion)
+            for i in range(3):
+                pulled[i] = 0.0
+            if end[KNOWN] != 0.0:
+                _add_pulls(data, layout, constants, numbers, state, end, -1, HEAD, pulled)
+            for i in range(3):
+                end[OUTSIDE + i] = (motion[3 + i] - end[VELOCITY + i]) / step - pulled[i]
+                end[VELOCITY + i] = motion[3 + i]
 
 
 @kernel
 def look_at_end(
-    data: int, layout: Any, constants: Any, numbers: Any, state: int, end: Any, step: float, now: Any
+    data: int, layout: Any, constants: Any, numbers: Any, state: int, rope: int, side: int, now: Any
 ) -> None:
     """Fill `now` for an end that is tied to a body."""
-    body = int(end[BODY])
-    motion_of_point(data, layout, numbers[BODIES], body, end[POINT], end[POINT + 1], end[POINT + 2], now)
-    row = words(numbers[BODIES] + 24 * body, BODY_ROW)
+    end = end_of(state, constants, rope, side)
+    x, y, z = end[POINT], end[POINT + 1], end[POINT + 2]
+    motion_of_point(data, layout, numbers[BODIES], int(end[BODY]), x, y, z, now)
     now[LED] = 1.0
-    if row[AXES_ABOVE] == 0 or end[KNOWN] == 0.0:
+    if end[KNOWN] == 0.0 or not _is_tied(numbers, state, constants, rope, side):
         return
-    share = float(sharing(constants, numbers, state, row[ROOT]))
-    W = end[INVERSE : INVERSE + 9]
+    arm, unit = floats(stack_floats(3), 3), floats(stack_floats(3), 3)
+    W = floats(stack_floats(9), 9)
+    _arm(data, layout, end, arm)
+    for i in range(9):
+        W[i] = 0.0
+    for i in range(3):
+        for j in range(3):
+            unit[j] = 1.0 if i == j else 0.0
+        _answer(end[INVERSE : INVERSE + 36], arm, arm, unit, W[3 * i : 3 * i + 3])
     size = W[0] + W[4] + W[8]
     if not size > 1e-9:
         return
-    if end[KNOWN] == 2.0:  # what was given was kept as a force, for want of the inertia
-        fx, fy, fz = end[GIVEN], end[GIVEN + 1], end[GIVEN + 2]
-        for i in range(3):
-            end[GIVEN + i] = share * (W[3 * i] * fx + W[3 * i + 1] * fy + W[3 * i + 2] * fz)
-        end[KNOWN] = 1.0
     now[LED] = 0.0
     for i in range(3):
-        now[PUSHED + i] = (now[SPEED + i] - end[VELOCITY + i]) / step - end[GIVEN + i]
+        now[PUSHED + i] = end[OUTSIDE + i]
+    _add_pulls(data, layout, constants, numbers, state, end, rope, side, now[PUSHED : PUSHED + 3])
     inertia = now[INERTIA : INERTIA + 6]
     stiff = 1e-6 * size  # a mechanism may not move at all in some directions
-    inertia[0], inertia[1], inertia[2] = share * (W[0] + stiff), share * W[1], share * W[2]
-    inertia[3], inertia[4], inertia[5] = share * (W[4] + stiff), share * W[5], share * (W[8] + stiff)
+    inertia[0], inertia[1], inertia[2] = W[0] + stiff, W[1], W[2]
+    inertia[3], inertia[4], inertia[5] = W[4] + stiff, W[5], W[8] + stiff
     invert(inertia, inertia)
 
 
@@ -112,26 +171,20 @@ def pull_end(
     tz: float,
 ) -> None:
     """Give the body what the rope did to its end: v is the end's new velocity, t the tension on it."""
-    for i in range(3):
-        end[VELOCITY + i] = now[SPEED + i]
     body = int(end[BODY])
     if words(numbers[BODIES] + 24 * body, BODY_ROW)[AXES_ABOVE] == 0:
         return
     if now[LED] != 0.0:
         fx, fy, fz = tx + now[PUSHED] / step, ty + now[PUSHED + 1] / step, tz + now[PUSHED + 2] / step
-        end[GIVEN], end[GIVEN + 1], end[GIVEN + 2] = fx, fy, fz
-        end[KNOWN] = 0.0
     else:
         ax = (vx - now[SPEED]) / step - now[PUSHED]
         ay = (vy - now[SPEED + 1]) / step - now[PUSHED + 1]
         az = (vz - now[SPEED + 2]) / step - now[PUSHED + 2]
-        end[GIVEN], end[GIVEN + 1], end[GIVEN + 2] = ax, ay, az
         m = now[INERTIA : INERTIA + 6]
-        fx, fy, fz = (
-            m[0] * ax + m[1] * ay + m[2] * az,
-            m[1] * ax + m[3] * ay + m[4] * az,
-            m[2] * ax + m[4] * ay + m[5] * az,
-        )
+        fx = m[0] * ax + m[1] * ay + m[2] * az
+        fy = m[1] * ax + m[3] * ay + m[4] * az
+        fz = m[2] * ax + m[4] * ay + m[5] * az
+    end[FORCE], end[FORCE + 1], end[FORCE + 2] = fx, fy, fz
     push_at(data, layout, numbers[BODIES], numbers[AXIS_LIST], body, now[AT], now[AT + 1], now[AT + 2], fx, fy, fz)
 
 
@@ -139,26 +192,11 @@ def pull_end(
 def measure_ends(model: int, data: int, layout: Any, constants: Any, numbers: Any, state: int) -> None:
     """Learn what inertia every tied end feels, once the mass matrix is factored."""
     for rope in range(numbers[ROPES]):
-        row = floats(state + 8 * int(constants[COMMON + ROPE * rope + PLACE]), HEAD)
-        if row[COUNT] == 0.0:
-            continue
         for where in (HEAD, TAIL):
-            if where == HEAD and row[JOIN] >= 0.0:
+            if not _is_tied(numbers, state, constants, rope, where):
                 continue
             end = end_of(state, constants, rope, where)
-            body = int(end[BODY])
-            if body <= 0 or words(numbers[BODIES] + 24 * body, BODY_ROW)[AXES_ABOVE] == 0:
-                continue
-            inverse_inertia_at(
-                model,
-                data,
-                layout,
-                numbers[BODIES],
-                numbers[AXIS_LIST],
-                numbers[AXES],
-                body,
-                end[POINT : POINT + 3],
-                end[INVERSE : INVERSE + 9],
-            )
-            if end[KNOWN] == 0.0:
-                end[KNOWN] = 2.0
+            bodies, axes = numbers[BODIES], numbers[AXIS_LIST]
+            out = end[INVERSE : INVERSE + 36]
+            inverse_inertia_of(model, data, layout, bodies, axes, numbers[AXES], int(end[BODY]), out)
+            end[KNOWN] = 1.0

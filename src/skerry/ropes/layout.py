@@ -9,10 +9,11 @@ from typing import Final
 BODY: Final = 0  # MuJoCo's number, 0 for the world; NOTHING if the end is free
 POINT: Final = 1  # 3: the place on that body, in its axes, m
 KNOWN: Final = 4  # 1 once the inverse inertia has been measured
-INVERSE: Final = 5  # 9: of the inertia that is felt at the point, 1/kg
-VELOCITY: Final = 14  # 3: of the point one step ago, m/s
-GIVEN: Final = 17  # 3: the acceleration that the rope gave it in that step, m/s²
-END: Final = 20
+INVERSE: Final = 5  # 36: of the body's inertia, as a force and a torque at its origin feel it, in the world's axes
+VELOCITY: Final = 41  # 3: of the point one step ago, m/s
+FORCE: Final = 44  # 3: with which the rope pulled last, N
+OUTSIDE: Final = 47  # 3: the acceleration that all but ropes gave the point in the last step, m/s²
+END: Final = 50
 NOTHING: Final = -1.0
 
 # A rope: numbers, then its nodes from tail to head. The head is the end that a winch or a pulley feeds.

@@ -21,7 +21,19 @@ from skerry.physics.mujoco import LAYOUT_SIZE, QFRC_APPLIED
 from skerry.physics.points import bring_up, free, mark, scratch
 from skerry.ropes import contacts, loads
 from skerry.ropes.contacts import TOUCH, look_at_ground, look_at_shapes, push_back, rub
-from skerry.ropes.ends import AT, END_NOW, INERTIA, LED, PUSHED, SPEED, end_of, look_at_end, measure_ends, pull_end
+from skerry.ropes.ends import (
+    AT,
+    END_NOW,
+    INERTIA,
+    LED,
+    PUSHED,
+    SPEED,
+    end_of,
+    look_at_end,
+    measure_ends,
+    note_ends,
+    pull_end,
+)
 from skerry.ropes.feeding import constants_of_rope, feed_all, nodes_of, state_of_rope
 from skerry.ropes.hooks import move_hooks
 from skerry.ropes.layout import (
@@ -100,17 +112,17 @@ def _prepare(
     """Write a rope's nodes into the memory of its group, from `first` on; `join` is the node its head is, or −1."""
     own = constants_of_rope(constants, rope)
     row = state_of_rope(state, own)
-    x, v, rest, _ = nodes_of(row, own)
+    x, v, rest, tension = nodes_of(row, own)
     count = int(row[COUNT])
     h = constants[STEP]
     head, tail = end_of(state, constants, rope, HEAD), end_of(state, constants, rope, TAIL)
     head_tied, tail_tied = join < 0 and head[BODY] >= 0.0, tail[BODY] >= 0.0
     if head_tied:
-        look_at_end(data, layout, constants, numbers, state, head, h, head_now)
+        look_at_end(data, layout, constants, numbers, state, rope, HEAD, head_now)
         for i in range(3):
             x[3 * (count - 1) + i] = head_now[AT + i]
     if tail_tied:
-        look_at_end(data, layout, constants, numbers, state, tail, h, tail_now)
+        look_at_end(data, layout, constants, numbers, state, rope, TAIL, tail_now)
         for i in range(3):
             x[i] = tail_now[AT + i]
     header = words(table, HEADER)
@@ -135,10 +147,26 @@ def _prepare(
         for i in range(3):
             goal[3 * k + i] = push[i]  # for now its momentum
     ground = around + 8 * loads.PER_NODE * count
-    look_at_ground(numbers, constants, own, mine, x, v, heavy, ground, planes, touching, touch)
+    look_at_ground(numbers, constants, own, mine, x, v, tension, heavy, ground, planes, touching, touch)
     line = floats(scratch(data, 9), 9)
     look_at_shapes(
-        model, data, layout, numbers, constants, own, head, tail, mine, x, v, heavy, line, planes, touching, touch
+        model,
+        data,
+        layout,
+        numbers,
+        constants,
+        own,
+        head,
+        tail,
+        mine,
+        x,
+        v,
+        tension,
+        heavy,
+        line,
+        planes,
+        touching,
+        touch,
     )
     for k in range(mine):
         m = masses[6 * k : 6 * k + 6]
@@ -264,6 +292,7 @@ def step_ropes(model: int, data: int, table: int) -> None:
         applied[k] = 0.0
     move_hooks(constants, userdata, state, ropes, time_of(data, table))
     feed_all(constants, numbers, userdata, state, ropes)
+    note_ends(data, layout, constants, numbers, state, constants[STEP])
     for root in range(ropes):
         row = state_of_rope(state, constants_of_rope(constants, root))
         if row[COUNT] == 0.0 or row[JOIN] >= 0.0:
