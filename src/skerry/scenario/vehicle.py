@@ -181,8 +181,10 @@ def _part_faults(config: VehicleConfig, structure: Robot, document: Document, st
             problem = f"is faster than the step of {step} s allows"
             hint = f"at most {1 / step} Hz, or a shorter step"
             faults.append(document.fault((group, name, "frequency"), problem, str(frequency), hint))
+    dials = [f"{name}.{dial}" for name, part in config.controllers.items() for dial in part.dials]
     for key, does in config.keys.items():
-        faults += _missing_parts(does.commands, config.actuators, "actuator", ("keys", key, "commands"), document)
+        place: Place = ("keys", key, "commands")
+        faults += _missing_parts(does.commands, [*config.actuators, *dials], "actuator or dial", place, document)
     return faults
 
 
