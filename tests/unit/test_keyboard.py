@@ -11,6 +11,7 @@ import pytest
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.frames import quaternion_to_rpy
+from skerry.parts.controller import Dial
 from skerry.scenario.vehicle import shipped_vehicles
 
 SPECIFIED = {
@@ -41,7 +42,7 @@ def sam(world: Any) -> Any:
 
 
 def wanted(robot: Any) -> dict[str, float]:
-    return {name: actuator.wanted for name, actuator in robot.actuators.items()}
+    return {name: target.wanted for name, target in {**robot.actuators, **robot.keyboard.targets}.items()}
 
 
 def hold(world: Any, *keys: str, seconds: float) -> None:
@@ -69,13 +70,15 @@ def test_every_key_of_every_vehicle_does_what_its_map_says_and_nothing_else(vehi
             assert does.does
             robot.keyboard.press(key)
             after = wanted(robot)
-            for name, actuator in robot.actuators.items():
+            for name, target in {**robot.actuators, **robot.keyboard.targets}.items():
                 value = does.commands.get(name)
                 if value is None:
                     assert after[name] == before[name]
+                elif does.mode == "step" and isinstance(target, Dial):
+                    assert (after[name] - before[name]) * value > 0.0
                 else:
-                    base = {"hold": actuator.reset_value, "step": before[name]}.get(does.mode, 0.0)
-                    assert after[name] == pytest.approx(np.clip(base + value, *actuator.limits))
+                    base = {"hold": target.reset_value, "step": before[name]}.get(does.mode, 0.0)
+                    assert after[name] == pytest.approx(np.clip(base + value, *target.limits))
             robot.keyboard.release(key)
             kept = before if does.mode == "hold" else after
             assert wanted(robot) == pytest.approx(kept)

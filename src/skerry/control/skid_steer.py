@@ -25,6 +25,7 @@ class SkidSteerController(Controller):
         self.config = config
         self.speed, self.turn_rate_deg = 0.0, 0.0
         self._active = False  # until it has sent its motors to rest
+        self._is_cut = False  # whether there was less power than the speed asked for
         self._speed, self._turn = Pid(config.speed), Pid(config.turn)
 
     @property
@@ -74,19 +75,27 @@ class SkidSteerController(Controller):
             return 0.0, 0.0
         config, seconds, turn = self.config, 1.0 / float(self.config.frequency), radians(self.turn_rate_deg)
         speed, rate = here.speed(), here.turn_rate()
-        forward = self._speed.output if speed is None else self._speed.step(self.speed, speed, seconds)
-        aside = self._turn.output if rate is None else self._turn.step(turn, rate, seconds)
-        forward += config.power_per_speed * self.speed
+        if self.speed and speed is not None:  # as slowly as it drives, so that it keeps to its arc
+            turn *= min(max(speed / self.speed, 0.0), 1.0)
+        forward, aside = self._speed.output, self._turn.output
+        if rate is not None:
+            aside = self._turn.step(turn, rate, seconds)
         aside += config.power_per_turn * degrees(turn)
-        most = max(abs(forward) + abs(aside), 1.0)  # both smaller alike keep the arc
-        return (forward - aside) / most, (forward + aside) / most
+        aside = min(max(aside, -1.0), 1.0)
+        if speed is not None:
+            forward = self._speed.step(self.speed, speed, seconds, not self._is_cut)
+        forward += config.power_per_speed * self.speed
+        room = 1.0 - abs(aside)  # turning comes first: a rover that is too fast to turn leaves its arc
+        self._is_cut = abs(forward) > room
+        forward = min(max(forward, -room), room)
+        return forward - aside, forward + aside
 
     def state(self) -> bytes:
         loops = [self._speed.state(), self._turn.state()]
-        return json.dumps([self.speed, self.turn_rate_deg, self._active, *loops]).encode()
+        return json.dumps([self.speed, self.turn_rate_deg, self._active, self._is_cut, *loops]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self.speed, self.turn_rate_deg, self._active, speed, turn = json.loads(state)
+        self.speed, self.turn_rate_deg, self._active, self._is_cut, speed, turn = json.loads(state)
         self._speed.set_state(speed)
         self._turn.set_state(turn)
 
