@@ -82,7 +82,7 @@ def test_too_much_is_cut_without_being_turned(robot) -> None:
 @pytest.mark.parametrize("share", [-0.9, -0.3, 0.3, 0.9])
 @pytest.mark.parametrize("name", ["bluerov2", "bluerov2_heavy", "otter", "lolo"])
 def test_the_command_for_a_thrust_gives_that_thrust(name, share) -> None:
-    """What really pushes an anchored vehicle under water after the lag; 0.5 %, as curves are tables of 801 throttles."""
+    """What pushes an anchored vehicle under water after the lag; 0.5 %, as curves are tables of 801 throttles."""
     source = {"vehicle": name, "pose": {"position": [0, 0, -5]}, "anchored": True}
     with skerry.load({"reference": REFERENCE, "robots": {"it": source}}) as world:
         thrusters = [part for part in world.robots["it"].actuators.values() if hasattr(part, "thrust")]
@@ -103,7 +103,7 @@ def test_axes_that_cannot_be_had_apart_are_refused_in_words(robot) -> None:
 def test_a_loop_without_its_axis_is_refused_at_load() -> None:
     over = {"controllers": {"autopilot": {"allocation": {"axes": ["surge", "yaw"]}}}}
     robot = {"vehicle": "bluerov2", "overrides": over}
-    with pytest.raises(SkerryError, match="the loop of the .* needs .* among the `axes` of the allocation"):
+    with pytest.raises(SkerryError, match=r"the loop of the .* needs .* among the `axes` of the allocation"):
         skerry.load({"reference": REFERENCE, "robots": {"it": robot}})
 
 

@@ -1,4 +1,4 @@
-"""The autopilots of the fleet: what they hold, how well and in which current, and that they come to where they are sent.
+"""The autopilots of the fleet: what they hold, how well, in which current, and that they come to where they are sent.
 
 Depth is that of the pressure sensor and altitude that of the sonar, so errors are taken where these sit. A step's
 overshoot is bounded by 15 % of it, well damped by any book (Åström and Hägglund 2006, §4.2, ask for 10 to 15 %).
@@ -52,7 +52,7 @@ class Track:
 @pytest.mark.parametrize("flow_deg", [0.0, 90.0, 200.0])
 @pytest.mark.parametrize("name", ROVS)
 def test_a_bluerov_holds_depth_heading_and_station_in_a_current(name, flow_deg) -> None:
-    """0.3 m/s at once, a quarter turn and 2 m deeper: pushed off by less than 0.4 m, back within 0.05 m in half a minute.
+    """0.3 m/s at once, a quarter turn and 2 m deeper: pushed off by less than 0.4 m, after 30 s within 0.05 m.
 
     A body of mass m and drag D pushed by D against a loop of ω = 0.8 rad/s yields D/(m ω²) at first: for the standard
     frame at most 6.5 N/(24 kg × 0.64/s²) = 0.42 m, which the derivative makes less.

@@ -212,7 +212,7 @@ def test_every_vehicle_that_has_actuators_has_keys() -> None:
 
 
 def test_the_quadrotor_stays_where_its_keys_left_it(worlds) -> None:
-    """2 s ahead at about 8/5.6 m/s, then 6 s to come to rest within 0.5 m of where the key was let go, and there stays."""
+    """2 s ahead at about 8/5.6 m/s, then 6 s to come to rest within 0.5 m of where the key was let go."""
     world, _ = worlds("quadrotor")
     drone = world.robots["it"]
     hold(world, 2.0, "i")
