@@ -250,6 +250,15 @@ def test_dials_in_the_middle_of_a_snapshot_go_on_bit_identically(worlds, name, k
     assert ends[0] == ends[1]
 
 
+def test_a_dial_goes_back_when_its_key_is_let_go_whoever_has_control(worlds) -> None:
+    world, _ = worlds("quadrotor")
+    drone = world.robots["it"]
+    drone.keyboard.press("i")
+    drone.actuators["front"].command(rpm=2000)  # the API takes one of four
+    drone.keyboard.release("i")
+    assert drone.keyboard.targets["tracking.ahead"].wanted == 0.0
+
+
 def test_dials_are_turned_only_while_manual_has_control(worlds, caplog) -> None:
     world, _ = worlds("evolo")
     boat = world.robots["it"]

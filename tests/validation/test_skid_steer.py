@@ -50,8 +50,8 @@ def test_it_drives_straight_at_the_commanded_speed(world, drive, speed) -> None:
 
 @pytest.mark.parametrize("turn", [20.0, -45.0, 60.0])
 def test_it_turns_on_the_spot_at_the_commanded_rate(world, drive, turn) -> None:
-    """1 °/s, no overshoot beyond 10 %. Which axle slips less is up to its load: the centre of the turn is within half the
-    0.325 m from the middle to an axle, and the middle so within twice that of its place."""
+    """1 °/s, no overshoot beyond 10 %. Which axle slips less is up to its load: the centre of the turn is within half
+    of the 0.325 m from the middle to an axle, and the middle so within twice that of its place."""
     drive.command(turn_rate_deg=turn)
     rows = track(world, 8.0)
     assert rows[60:, 4] == pytest.approx(turn, abs=1.0)

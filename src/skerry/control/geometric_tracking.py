@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
 from skerry.actuators.propeller import PropellerActuator
+from skerry.control.spline import Spline
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError
 from skerry.core.frames import quaternion_to_matrix
@@ -166,52 +167,6 @@ def next_heading(heading: float, goal: float, acceleration: float, g: Any) -> fl
     return heading + (ahead if error > 0.0 else -ahead)
 
 
-class Spline:
-    """A cubic spline with two steady derivatives through points at their times: natural, or closed and repeated."""
-
-    def __init__(self, times: ArrayLike, positions: ArrayLike, repeat: bool) -> None:
-        t, x = np.array(times, np.float64), np.array(positions, np.float64)
-        if t.ndim != 1 or len(t) < 2 or x.shape != (len(t), 3) or not (np.isfinite(t).all() and np.isfinite(x).all()):
-            raise SkerryError("a trajectory needs at least two times, and a position of 3 numbers for each")
-        if (np.diff(t) <= 0).any():
-            raise SkerryError("a trajectory's times must grow")
-        if repeat and (len(t) < 4 or not np.array_equal(x[0], x[-1])):
-            raise SkerryError("a trajectory that repeats needs at least four points, and must end where it begins")
-        self.times, self.positions, self.repeat = t, x, repeat
-        self._curvature = self._second_derivatives()
-
-    def _second_derivatives(self) -> Floats:
-        h = np.diff(self.times)
-        slope = np.diff(self.positions, axis=0) / h[:, None]
-        n = len(h) if self.repeat else len(h) + 1
-        matrix, right = np.eye(n), np.zeros((n, 3))
-        for i in range(n) if self.repeat else range(1, n - 1):
-            before, after = h[i - 1], h[i]
-            matrix[i, (i - 1) % n], matrix[i, i], matrix[i, (i + 1) % n] = before, 2 * (before + after), after
-            right[i] = 6 * (slope[i] - slope[i - 1])
-        found = np.linalg.solve(matrix, right)
-        return np.asarray(np.vstack([found, found[:1]]) if self.repeat else found, np.float64)
-
-    def at(self, time: float) -> Floats:
-        """Position, velocity, acceleration, jerk and snap (5, 3); beyond its ends it stands still."""
-        t = self.times
-        if self.repeat:
-            time = t[0] + (time - t[0]) % (t[-1] - t[0])
-        rows = np.zeros((5, 3))
-        if time < t[0] or time >= t[-1]:
-            rows[0] = self.positions[0 if time < t[0] else -1]
-            return rows
-        i = int(np.searchsorted(t, time, side="right")) - 1
-        h, s = t[i + 1] - t[i], time - t[i]
-        x, M = self.positions, self._curvature
-        jerk = (M[i + 1] - M[i]) / h
-        velocity = (x[i + 1] - x[i]) / h - h * (2 * M[i] + M[i + 1]) / 6
-        rows[0] = x[i] + s * (velocity + s * (M[i] / 2 + s * jerk / 6))
-        rows[1] = velocity + s * (M[i] + s * jerk / 2)
-        rows[2], rows[3] = M[i] + s * jerk, jerk
-        return rows
-
-
 class GeometricTrackingController(Controller):
     """Flies to a point, after a robot or object, or along a trajectory; holds where it starts if told nothing."""
 
@@ -267,7 +222,7 @@ class GeometricTrackingController(Controller):
 
     def _turn_dial(self, number: int, value: float) -> None:
         self._push[number] = value
-        self._active = True
+        self._active = self._active or value != 0.0
 
     @property
     def idle(self) -> bool:

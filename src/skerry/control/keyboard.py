@@ -111,8 +111,15 @@ class Keyboard(Component):
             self.release(key)
 
     def _hold(self, name: str) -> None:
-        held = [self.keys[key].commands.get(name, 0.0) for key in self._down if self.keys[key].mode == "hold"]
-        self._command(name, self._target(name).reset_value + sum(held))
+        target = self._target(name)
+        down = [self.keys[key].commands for key in self._down if self.keys[key].mode == "hold"]
+        held = [commands[name] for commands in down if name in commands]
+        if (
+            isinstance(target, Dial) and not held
+        ):  # whoever has control now: a dial left turned would wait for its owner
+            target.turn(target.reset_value)
+        else:
+            self._command(name, target.reset_value + sum(held))
 
     def _step(self, name: str, value: float) -> None:
         target = self._target(name)

@@ -128,6 +128,7 @@ def _with_overrides(own: Document, scenario: Document, place: Place, faults: lis
         hint = _guess(str(part), known, "A new part needs a `kind`")
         faults.append(document.fault((group, part), "the vehicle has no such part", hint=hint))
     sound = _without(document.data, [(group, part) for group, part, _ in lost])
+    sound = _without_lost_keys(sound, overrides.data)
     return Document(document.source, sound, document.origins)
 
 
@@ -154,6 +155,23 @@ def _without(data: dict[str, Any], places: list[Place]) -> dict[str, Any]:
         elif all(place[:1] != (key,) for place in places):
             kept[key] = value
     return kept
+
+
+def _without_lost_keys(data: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
+    """The settings without what keys command of actuators and controllers that the overrides take away."""
+    groups = [overrides.get(group) for group in ("actuators", "controllers")]
+    gone = {name for group in groups if isinstance(group, dict) for name, part in group.items() if part is None}
+    keys = data.get("keys")
+    if not gone or not isinstance(keys, dict):
+        return data
+    kept = {}
+    for key, does in keys.items():
+        commands = does.get("commands") if isinstance(does, dict) else None
+        if not isinstance(commands, dict):
+            kept[key] = does
+        elif left := {name: value for name, value in commands.items() if str(name).partition(".")[0] not in gone}:
+            kept[key] = {**does, "commands": left}
+    return {**data, "keys": kept}
 
 
 def _part_faults(config: VehicleConfig, structure: Robot, document: Document, step: Fraction | None) -> list[Fault]:
