@@ -188,3 +188,20 @@ def test_a_key_for_an_actuator_that_is_not_there_is_refused_with_a_guess() -> No
     keys = with_keys(x={"commands": {"thruster9": 1}})
     with pytest.raises(SkerryError, match=r"keys\.x\.commands: there is no such actuator .*did you mean 'thruster"):
         skerry.load("sam_empty", overrides=keys)
+
+
+def test_a_part_that_is_taken_away_takes_its_keys_with_it() -> None:
+    over = {"actuators": {"thruster1": None, "vbs": None}, "controllers": {"autopilot": None}}
+    with skerry.load("sam_empty", overrides={"robots": {"sam": {"overrides": over}}}) as world:
+        keys = world.robots["sam"].keys
+        assert keys["up"].commands == {"thruster2": 800}
+        assert not {"r", "f", "c"} & keys.keys()
+    drone = {"vehicle": "quadrotor", "overrides": {"controllers": {"tracking": None}}}
+    with skerry.load({"robots": {"it": drone}, **REFERENCE}) as world:
+        assert not world.robots["it"].keys
+
+
+def test_a_dial_that_is_not_there_is_refused_with_a_guess() -> None:
+    drone = {"vehicle": "quadrotor", "overrides": {"keys": {"x": {"commands": {"tracking.ahaed": 1}}}}}
+    with pytest.raises(SkerryError, match=r"no such actuator or dial .*did you mean 'tracking.ahead'"):
+        skerry.load({"robots": {"it": drone}, **REFERENCE})

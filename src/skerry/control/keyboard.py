@@ -114,9 +114,7 @@ class Keyboard(Component):
         target = self._target(name)
         down = [self.keys[key].commands for key in self._down if self.keys[key].mode == "hold"]
         held = [commands[name] for commands in down if name in commands]
-        if (
-            isinstance(target, Dial) and not held
-        ):  # whoever has control now: a dial left turned would wait for its owner
+        if isinstance(target, Dial) and not held:  # whoever has control: one left turned would wait for its owner
             target.turn(target.reset_value)
         else:
             self._command(name, target.reset_value + sum(held))
