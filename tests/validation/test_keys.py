@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -209,6 +211,15 @@ def test_all_keys_released_leave_every_actuator_and_dial_where_it_was(worlds, na
 def test_every_vehicle_that_has_actuators_has_keys() -> None:
     """The torpedo is a bare hull, for tests and tutorials."""
     assert [name for name, keys in KEYS.items() if not keys] == ["torpedo"]
+
+
+def test_the_page_of_vehicles_names_every_key() -> None:
+    lines = (Path(__file__).parents[2] / "docs" / "vehicles.md").read_text(encoding="utf-8").splitlines()
+    section = lines[lines.index("## Keys") : lines.index("## bluerov2")]
+    arm = section[next(number for number, line in enumerate(section) if line.startswith("The rover's arm")) :][:2]
+    for name, keys in KEYS.items():
+        row = [line for line in section if line.startswith(f"| `{name}` ")] + (arm if name == "husky" else [])
+        assert set(keys) <= set(re.findall(r"\w+", " ".join(row))), name
 
 
 def test_the_quadrotor_stays_where_its_keys_left_it(worlds) -> None:
