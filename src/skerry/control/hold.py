@@ -130,7 +130,7 @@ class HoldController(Controller):
 
     def hold(self, **setpoints: float) -> None:
         """Hold these alone: depth or altitude, heading_deg, speed, rpm or east and north, pitch_deg, roll_deg."""
-        self._check(setpoints)
+        self.config.check(setpoints)
         if not setpoints:
             raise SkerryError(f"nothing to hold; give one or more of {', '.join(SETPOINTS)}, or call stop()")
         self.setpoints = {name: float(value) for name, value in setpoints.items()}
@@ -241,9 +241,6 @@ class HoldController(Controller):
             for pid in self._pids.values():
                 pid.reset()
 
-    def _check(self, setpoints: Mapping[str, float]) -> None:
-        self.config.check(setpoints)
-
     def state(self) -> bytes:
         pids = {name: pid.state() for name, pid in self._pids.items()}
         return json.dumps([self.setpoints, pids, sorted(self._commanded), self._stopping, self._is_cut]).encode()
@@ -267,8 +264,8 @@ class HoldSettings(ControllerConfig):
 
     @model_validator(mode="after")
     def _is_whole(self) -> HoldSettings:
-        loops = self.loops.present()
-        for name in loops.keys() - self.loops.shares().keys():
+        shares = self.loops.shares()
+        for name in (name for name in self.loops.present() if name not in shares):
             axes = self.needs_axes if name == "position" else (AXIS_OF[name][0],)
             if self.allocation is None:
                 raise ValueError(f"the loop of the {name} needs `actuators`, or an `allocation` to thrusters")

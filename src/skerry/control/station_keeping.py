@@ -34,6 +34,7 @@ class StationKeepingController(HoldController):
 
     def keep(self, position: Sequence[float] | None = None) -> None:
         """Stay at a place, east and north in m; by default where it is."""
+        self.config.check({"east": 0.0, "north": 0.0})
         if position is None:
             self.stop()
             self._here = True
@@ -44,6 +45,8 @@ class StationKeepingController(HoldController):
         self.hold(east=place[0], north=place[1])
 
     def hold(self, **setpoints: float) -> None:
+        if "east" in setpoints and "heading_deg" in setpoints:
+            raise SkerryError("keeping a station sets the heading; leave out heading_deg")
         super().hold(**setpoints)
         self._here, self.distance = False, None
 
