@@ -117,6 +117,23 @@ def test_lolo_holds_its_depth_at_rest_by_its_vertical_thrusters() -> None:
     assert np.abs(track.pitch[600:]).max() < 0.5
 
 
+def test_lolo_holds_pitch_and_roll_at_rest_by_its_vertical_thrusters() -> None:
+    """Of 5° nose up and 3° starboard down within 0.5° after a minute, and its depth within 0.15 m."""
+    with skerry.load(scenario("lolo", 0.0, speed=0.0, z=-8.0), seed=3) as world:
+        world.robots["it"].controllers["autopilot"].hold(depth=8.0, pitch_deg=-5.0, roll_deg=3.0)
+        track = Track(world, 100.0)
+    assert np.abs(track.pitch[600:] + 5.0).max() < 0.5
+    assert np.abs(track.roll[600:] - 3.0).max() < 0.5
+    assert np.abs(track.depth[600:] - 8.0).max() < 0.15
+
+
+def test_remus_holds_pitch_under_way() -> None:
+    with skerry.load(scenario("remus100", 0.0, speed=0.0, z=-15.0), seed=3) as world:
+        world.robots["it"].controllers["autopilot"].hold(pitch_deg=-5.0, heading_deg=0.0, speed=1.5)
+        track = Track(world, 60.0)
+    assert np.abs(track.pitch[400:] + 5.0).max() < 1.0
+
+
 @pytest.mark.parametrize("flow_deg", [0.0, 180.0])
 def test_lolo_holds_depth_heading_and_speed_across_a_current(flow_deg) -> None:
     with skerry.load(scenario("lolo", flow_deg, heading_deg=90.0), seed=3) as world:
