@@ -85,6 +85,15 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         },
         "hold": {},
         "hydrofoil": {"mass": 50, "inertia": [10, 17, 10], "keel": -0.5, "draught": 0.1},
+        "skid_steer": {
+            "left": ["frontLeftWheel", "rearLeftWheel"],
+            "right": ["frontRightWheel", "rearRightWheel"],
+            "speed": {"proportional": 0.5, "limit": 1},
+            "turn": {"proportional": 0.3, "limit": 1},
+            "maximum_speed": 2,
+            "maximum_turn_rate_deg": 60,
+        },
+        "station_keeping": {},
         "waypoint": {},
     },
     "surfaces": {
@@ -113,7 +122,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 # The shipped vehicle for a kind that needs more parts beside it than the rig has.
-VEHICLES = {"geometric_tracking": "quadrotor", "hydrofoil": "evolo"}
+VEHICLES = {"geometric_tracking": "quadrotor", "hydrofoil": "evolo", "skid_steer": "husky"}
 
 RIG = """
 <robot name="rig">

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from skerry.control.allocation import AllocationConfig
 from skerry.control.hold import DiveConfig, HoldSettings, LoopConfig, LoopsConfig
 from skerry.control.keyboard import KeyConfig
 from skerry.control.navigation import NavigationConfig
@@ -42,6 +43,7 @@ SCHEMA = (
     LoopsConfig,
     LoopConfig,
     DiveConfig,
+    AllocationConfig,
     NavigationConfig,
     EventConfig,
     Material,

@@ -153,7 +153,11 @@ def with_autopilot(**settings: Any) -> dict[str, Any]:
     ("settings", "message"),
     [
         ({"setpoints": {"dept": 3}}, "did you mean 'depth'"),
-        ({"loops": {"depth": None}, "setpoints": {"depth": 3}}, "there is no loop for the depth"),
+        ({"loops": {"depth": None}, "dive": None, "setpoints": {"depth": 3}}, "there is no loop for the depth"),
+        ({"loops": {"depth": None}, "setpoints": {"depth": 3}}, "under way; give a speed or rpm too"),
+        ({"loops": {"depth": {"actuators": None}}}, "needs `actuators`, or an `allocation`"),
+        ({"loops": {"pitch": None}}, "`dive` needs a loop for the pitch"),
+        ({"setpoints": {"east": 3, "north": 3}}, "there is no loop for the position"),
         ({"loops": {"depth": {"actuators": {"vbz": 1}}}}, "no such actuator .*did you mean 'vbs'"),
         ({"navigation": {"depth": "depth21"}}, "no such sensor .*did you mean 'depth20'"),
         ({"link": "base"}, "no such link .*did you mean 'base_link'"),

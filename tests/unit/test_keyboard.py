@@ -11,6 +11,7 @@ import pytest
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.frames import quaternion_to_rpy
+from skerry.parts.controller import Dial
 from skerry.scenario.vehicle import shipped_vehicles
 
 SPECIFIED = {
@@ -41,7 +42,7 @@ def sam(world: Any) -> Any:
 
 
 def wanted(robot: Any) -> dict[str, float]:
-    return {name: actuator.wanted for name, actuator in robot.actuators.items()}
+    return {name: target.wanted for name, target in {**robot.actuators, **robot.keyboard.targets}.items()}
 
 
 def hold(world: Any, *keys: str, seconds: float) -> None:
@@ -69,13 +70,15 @@ def test_every_key_of_every_vehicle_does_what_its_map_says_and_nothing_else(vehi
             assert does.does
             robot.keyboard.press(key)
             after = wanted(robot)
-            for name, actuator in robot.actuators.items():
+            for name, target in {**robot.actuators, **robot.keyboard.targets}.items():
                 value = does.commands.get(name)
                 if value is None:
                     assert after[name] == before[name]
+                elif does.mode == "step" and isinstance(target, Dial):
+                    assert (after[name] - before[name]) * value > 0.0
                 else:
-                    base = {"hold": actuator.reset_value, "step": before[name]}.get(does.mode, 0.0)
-                    assert after[name] == pytest.approx(np.clip(base + value, *actuator.limits))
+                    base = {"hold": target.reset_value, "step": before[name]}.get(does.mode, 0.0)
+                    assert after[name] == pytest.approx(np.clip(base + value, *target.limits))
             robot.keyboard.release(key)
             kept = before if does.mode == "hold" else after
             assert wanted(robot) == pytest.approx(kept)
@@ -185,3 +188,20 @@ def test_a_key_for_an_actuator_that_is_not_there_is_refused_with_a_guess() -> No
     keys = with_keys(x={"commands": {"thruster9": 1}})
     with pytest.raises(SkerryError, match=r"keys\.x\.commands: there is no such actuator .*did you mean 'thruster"):
         skerry.load("sam_empty", overrides=keys)
+
+
+def test_a_part_that_is_taken_away_takes_its_keys_with_it() -> None:
+    over = {"actuators": {"thruster1": None, "vbs": None}, "controllers": {"autopilot": None}}
+    with skerry.load("sam_empty", overrides={"robots": {"sam": {"overrides": over}}}) as world:
+        keys = world.robots["sam"].keys
+        assert keys["up"].commands == {"thruster2": 800}
+        assert not {"r", "f", "c"} & keys.keys()
+    drone = {"vehicle": "quadrotor", "overrides": {"controllers": {"tracking": None}}}
+    with skerry.load({"robots": {"it": drone}, **REFERENCE}) as world:
+        assert not world.robots["it"].keys
+
+
+def test_a_dial_that_is_not_there_is_refused_with_a_guess() -> None:
+    drone = {"vehicle": "quadrotor", "overrides": {"keys": {"x": {"commands": {"tracking.ahaed": 1}}}}}
+    with pytest.raises(SkerryError, match=r"no such actuator or dial .*did you mean 'tracking.ahead'"):
+        skerry.load({"robots": {"it": drone}, **REFERENCE})

@@ -49,6 +49,7 @@ from skerry.parts.law import (
     state_of,
 )
 from skerry.water.fields import PropellerField
+from skerry.water.water import USUAL_DENSITY
 
 (
     MEDIUM, PER_RPM, TORQUE_PER_THRUST, KT0, KT_SLOPE, KQ0, KQ_SLOPE, INFLOW, BACKWARDS, LAG, RATE, STEP, CONSTANTS,
@@ -127,6 +128,21 @@ class PropellerActuator(ShaftActuator):
     def thrust_per_rpm(self) -> float | None:
         """N per rpm forwards; None if its thrust is no straight line."""
         return float(self._shaft.constants[PER_RPM]) or None
+
+    @property
+    def thrust_limits(self) -> tuple[float, float]:
+        return self._thrust_at(self.limits[0]), self._thrust_at(self.limits[1])
+
+    def command_for(self, thrust: float) -> float:
+        largest, full = self.thrust_limits[thrust > 0.0], self.limits[thrust > 0.0]
+        share = min(thrust / largest, 1.0) if largest else 0.0
+        return full * (share if self.thrust_per_rpm else float(np.sqrt(share)))
+
+    def _thrust_at(self, rpm: float) -> float:
+        """At rest, in water of the usual density if it is one for water."""
+        c, n = self._shaft.constants, rpm / 60.0
+        thrust = c[PER_RPM] * rpm or USUAL_DENSITY * c[DIAMETER] ** 4 * c[KT0] * n * abs(n)
+        return float(thrust * (c[BACKWARDS] if rpm < 0.0 else 1.0))
 
     @property
     def torque_per_thrust(self) -> float:

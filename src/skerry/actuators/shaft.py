@@ -51,6 +51,15 @@ class ShaftActuator(Actuator):
         return self._shaft.constants[AX : AZ + 1].copy()
 
     @property
+    def thrust_limits(self) -> tuple[float, float]:
+        """The largest thrusts at rest, N, backwards (negative) and forwards."""
+        raise NotImplementedError
+
+    def command_for(self, thrust: float) -> float:
+        """The command that gives this thrust, N, at rest in its medium; of one beyond the largest, the limit."""
+        raise NotImplementedError
+
+    @property
     def thrust(self) -> float:
         """N along the shaft, in the last step."""
         return float(self._shaft.memory[THRUST])

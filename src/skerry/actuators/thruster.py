@@ -91,6 +91,7 @@ class ThrusterActuator(ShaftActuator):
         super().__init__([(config.link, shaft)], limits, self._middle, config.expected_frequency)
         self._shaft = shaft
         self._curve = curve
+        self._rising = np.maximum.accumulate(curve.force)  # measured curves may dip where they are almost level
         self._torque_known = config.torque_per_thrust > 0.0
 
     @property
@@ -100,6 +101,14 @@ class ThrusterActuator(ShaftActuator):
     @property
     def feedback(self) -> float:
         return self._middle + self._half * float(self._shaft.memory[TURNING])
+
+    @property
+    def thrust_limits(self) -> tuple[float, float]:
+        return float(self._curve.force[0]), float(self._curve.force[-1])
+
+    def command_for(self, thrust: float) -> float:
+        throttle = float(np.interp(thrust, self._rising, THROTTLES)) if thrust else 0.0
+        return self._middle + self._half * throttle
 
     @property
     def rpm(self) -> float | None:

@@ -18,19 +18,21 @@ first, yaw with a share of what is left between no thrust and the largest.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
 from skerry.actuators.propeller import PropellerActuator
+from skerry.control.spline import Spline
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError
 from skerry.core.frames import quaternion_to_matrix
 from skerry.core.kernels import strict_kernel
 from skerry.parts.actuator import Actuator
-from skerry.parts.controller import Controller, ControllerConfig
+from skerry.parts.controller import Controller, ControllerConfig, Dial
 from skerry.parts.sensor import Truth
 
 Floats = NDArray[np.float64]
@@ -42,6 +44,8 @@ LEAST_LIFT = 0.1  # of the weight: A never points level or down
 TURNING_SHARE = 0.5  # of the propellers' yaw torque at hover, for turns that are asked for
 YAW_SHARE = 0.75  # of the room that a propeller has, for yaw: the rest is for roll and pitch
 FASTEST_TURN = 1.0  # rad/s
+DIALS: Final = ("ahead", "left", "up", "boost")
+REACH = 10.0  # m that a dial may be turned to
 
 
 @strict_kernel
@@ -170,52 +174,6 @@ def next_heading(heading: float, goal: float, acceleration: float, g: Any) -> fl
     return heading + (ahead if error > 0.0 else -ahead)
 
 
-class Spline:
-    """A cubic spline with two steady derivatives through points at their times: natural, or closed and repeated."""
-
-    def __init__(self, times: ArrayLike, positions: ArrayLike, repeat: bool) -> None:
-        t, x = np.array(times, np.float64), np.array(positions, np.float64)
-        if t.ndim != 1 or len(t) < 2 or x.shape != (len(t), 3) or not (np.isfinite(t).all() and np.isfinite(x).all()):
-            raise SkerryError("a trajectory needs at least two times, and a position of 3 numbers for each")
-        if (np.diff(t) <= 0).any():
-            raise SkerryError("a trajectory's times must grow")
-        if repeat and (len(t) < 4 or not np.array_equal(x[0], x[-1])):
-            raise SkerryError("a trajectory that repeats needs at least four points, and must end where it begins")
-        self.times, self.positions, self.repeat = t, x, repeat
-        self._curvature = self._second_derivatives()
-
-    def _second_derivatives(self) -> Floats:
-        h = np.diff(self.times)
-        slope = np.diff(self.positions, axis=0) / h[:, None]
-        n = len(h) if self.repeat else len(h) + 1
-        matrix, right = np.eye(n), np.zeros((n, 3))
-        for i in range(n) if self.repeat else range(1, n - 1):
-            before, after = h[i - 1], h[i]
-            matrix[i, (i - 1) % n], matrix[i, i], matrix[i, (i + 1) % n] = before, 2 * (before + after), after
-            right[i] = 6 * (slope[i] - slope[i - 1])
-        found = np.linalg.solve(matrix, right)
-        return np.asarray(np.vstack([found, found[:1]]) if self.repeat else found, np.float64)
-
-    def at(self, time: float) -> Floats:
-        """Position, velocity, acceleration, jerk and snap (5, 3); beyond its ends it stands still."""
-        t = self.times
-        if self.repeat:
-            time = t[0] + (time - t[0]) % (t[-1] - t[0])
-        rows = np.zeros((5, 3))
-        if time < t[0] or time >= t[-1]:
-            rows[0] = self.positions[0 if time < t[0] else -1]
-            return rows
-        i = int(np.searchsorted(t, time, side="right")) - 1
-        h, s = t[i + 1] - t[i], time - t[i]
-        x, M = self.positions, self._curvature
-        jerk = (M[i + 1] - M[i]) / h
-        velocity = (x[i + 1] - x[i]) / h - h * (2 * M[i] + M[i + 1]) / 6
-        rows[0] = x[i] + s * (velocity + s * (M[i] / 2 + s * jerk / 6))
-        rows[1] = velocity + s * (M[i] + s * jerk / 2)
-        rows[2], rows[3] = M[i] + s * jerk, jerk
-        return rows
-
-
 class GeometricTrackingController(Controller):
     """Flies to a point, after a robot or object, or along a trajectory; holds where it starts if told nothing."""
 
@@ -233,6 +191,8 @@ class GeometricTrackingController(Controller):
         self._name, self._offset = config.target, np.array(config.offset)
         self._point = np.full(3, np.nan) if config.point is None else np.array(config.point)
         self._seen = np.full(3, np.nan)  # where the target was last
+        self._push = np.zeros(len(DIALS))  # as dials ask for it, and
+        self._pushed = np.zeros(2)  # whether that was level and upright when it last looked
         path = config.trajectory
         self._spline = None if path is None else Spline(path.times, path.positions, path.repeat)
 
@@ -254,6 +214,22 @@ class GeometricTrackingController(Controller):
         """Fly along a smooth curve through positions (n, 3) at times (n,) of the world."""
         self._spline, self._name = Spline(times, positions, repeat), None
         self._turn_to(yaw_deg)
+
+    def dials(self) -> dict[str, Dial]:
+        """How far off the point is that it flies to, m ahead, left and up, and how many times farther by `boost`."""
+        return {
+            name: Dial(
+                (0.0 if name == "boost" else -REACH, REACH),
+                0.0,
+                lambda number=number: float(self._push[number]),  # type: ignore[misc]
+                partial(self._turn_dial, number),
+            )
+            for number, name in enumerate(DIALS)
+        }
+
+    def _turn_dial(self, number: int, value: float) -> None:
+        self._push[number] = value
+        self._active = self._active or value != 0.0
 
     @property
     def idle(self) -> bool:
@@ -288,9 +264,10 @@ class GeometricTrackingController(Controller):
         motion = truth.motion(self._config.link)
         if np.isnan(self._point[0]):
             self._point = motion[:3].copy()
-        self._wanted = self._reference(truth)
         attitude = quaternion_to_matrix(motion[3:7])
         yaw = float(np.arctan2(attitude[1, 0], attitude[0, 0]))
+        self._follow_dials(motion[:3], yaw)
+        self._wanted = self._reference(truth)
         if np.isnan(self._goal):
             self._goal = yaw
         if not self._active:
@@ -311,6 +288,22 @@ class GeometricTrackingController(Controller):
         """Thrust and torque (4,) towards what is wanted."""
         return np.asarray(track(motion, attitude, self._wanted, heading, truth.gravity, self._gains))
 
+    def _follow_dials(self, place: Floats, yaw: float) -> None:
+        """Move the point to fly to ahead of the drone as long as a dial asks for it, then stay where it is."""
+        ahead, left, up, boost = self._push.tolist()
+        pushed = np.array([float(bool(ahead or left)), float(bool(up))])
+        if not (pushed.any() or self._pushed.any()):
+            return
+        if self._name is not None or self._spline is not None:
+            self._point, self._name, self._spline = place.copy(), None, None
+        if pushed[0] or self._pushed[0]:
+            away = (1.0 + boost) * np.array([ahead, left])
+            self._point[0] = place[0] + np.cos(yaw) * away[0] - np.sin(yaw) * away[1]
+            self._point[1] = place[1] + np.sin(yaw) * away[0] + np.cos(yaw) * away[1]
+        if pushed[1] or self._pushed[1]:
+            self._point[2] = place[2] + (1.0 + boost) * up
+        self._pushed = pushed
+
     def _reference(self, truth: Truth) -> Floats:
         if self._spline is not None:
             return self._spline.at(truth.time)
@@ -326,6 +319,7 @@ class GeometricTrackingController(Controller):
 
     def state(self) -> bytes:
         numbers = [float(self._active), self._goal, *self._point, *self._offset, *self._seen]
+        numbers += [*self._push, *self._pushed]
         curve = self._spline
         if curve is not None:
             numbers += [float(curve.repeat), *curve.times, *curve.positions.ravel()]
@@ -338,11 +332,12 @@ class GeometricTrackingController(Controller):
         numbers = np.frombuffer(state[4 + size :])
         self._active, self._goal = bool(numbers[0]), float(numbers[1])
         self._point, self._offset, self._seen = numbers[2:11].reshape(3, 3).copy()
+        self._push, self._pushed = numbers[11:15].copy(), numbers[15:17].copy()
         self._spline = None
-        if len(numbers) > 11:
-            count = (len(numbers) - 12) // 4
-            positions = numbers[12 + count :].reshape(count, 3)
-            self._spline = Spline(numbers[12 : 12 + count], positions, bool(numbers[11]))
+        if len(numbers) > 17:
+            count = (len(numbers) - 18) // 4
+            positions = numbers[18 + count :].reshape(count, 3)
+            self._spline = Spline(numbers[18 : 18 + count], positions, bool(numbers[17]))
 
 
 def _vector(values: Sequence[float], what: str) -> Floats:
@@ -411,6 +406,10 @@ class GeometricTracking(ControllerConfig):
         if sum(aim is not None for aim in (self.point, self.target, self.trajectory)) > 1:
             raise ValueError("give one of `point`, `target` and `trajectory`")
         return self
+
+    @property
+    def dials(self) -> tuple[str, ...]:
+        return DIALS
 
     @property
     def needs_actuators(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ The height is that over a surface whose short waves are smoothed out, as the boa
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isclose
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import quaternion_to_matrix
 from skerry.core.kernels import strict_kernel
 from skerry.parts.actuator import Actuator
-from skerry.parts.controller import Controller, ControllerConfig
+from skerry.parts.controller import Controller, ControllerConfig, Dial
 from skerry.parts.sensor import Truth
 
 Floats = NDArray[np.float64]
@@ -196,6 +197,21 @@ class HydrofoilController(Controller):
         """The roll that it goes to while it foils."""
         return float(np.degrees(self._numbers[ROLL_GOAL]))
 
+    def dials(self) -> dict[str, Dial]:
+        """Speed and roll."""
+        slowest, fastest = self._config.reverse_speeds_kn[0], self._config.foiling_speeds_kn[1]
+        roll = self._config.maximum_roll_deg
+        return {
+            "speed_kn": Dial(
+                (slowest, fastest),
+                0.0,
+                lambda: self.speed_kn,
+                lambda speed: self.command(speed_kn=speed),
+                lambda step: self._config.speed_after(self.speed_kn, step),
+            ),
+            "roll_deg": Dial((-roll, roll), 0.0, lambda: self.roll_deg, lambda roll: self.command(roll_deg=roll)),
+        }
+
     @property
     def idle(self) -> bool:
         """Whether it leaves its actuators alone."""
@@ -321,6 +337,21 @@ class Hydrofoil(ControllerConfig):
         if speed_kn < 0.5 * (middle + foils):
             return min(max(speed_kn, low), middle)
         return min(max(speed_kn, foils), high)
+
+    def speed_after(self, speed_kn: float, step: float) -> float:
+        """The speed that a step leads to, kn: through both sets, and from the end of one to that of the other."""
+        (low, middle), (foils, high) = self.reverse_speeds_kn, self.foiling_speeds_kn
+        if speed_kn > 0.5 * (middle + foils):
+            if step < 0.0 and isclose(speed_kn, foils):
+                return middle
+            return min(max(speed_kn + step, foils), high)
+        if step > 0.0 and isclose(speed_kn, middle, abs_tol=1e-9):
+            return foils
+        return min(max(speed_kn + step, low), middle)
+
+    @property
+    def dials(self) -> tuple[str, ...]:
+        return ("speed_kn", "roll_deg")
 
     @property
     def needs_actuators(self) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
-"""A keyboard as a vehicle has it: keys to actuators as data, held to drive and released to stop."""
+"""A keyboard as a vehicle has it: keys to actuators and dials as data, held to drive and released to stop."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import isclose
 from typing import Final, Literal
@@ -14,6 +14,7 @@ from skerry.core.clock import Clock
 from skerry.core.config import Config
 from skerry.parts.actuator import Actuator
 from skerry.parts.component import Component
+from skerry.parts.controller import Dial
 from skerry.parts.ownership import speaking_as
 from skerry.parts.watchdog import Watchdog
 
@@ -29,12 +30,14 @@ class KeyConfig(Config):
         "hold", description="add to the reset value while down; set for good; add at each press; set, and back again"
     )
     commands: dict[str, float] = Field(
-        min_length=1, description="the value by actuator, in the unit of its command; beyond its limits is the limit"
+        min_length=1,
+        description="the value by actuator, or by dial of a controller as `flight.speed_kn`, in its own unit; "
+        "beyond its limits is the limit",
     )
 
 
 class Keyboard(Component):
-    """The keys of one robot. They are heard by the actuators that manual control owns.
+    """The keys of one robot. The actuators that manual control owns, and the dials that drive them, hear them.
 
     Whoever holds a key down presses it again and again, as keyboards do; a press of a key that is down does nothing
     else. When the presses fall silent, all keys are let go, on the simulation's clock.
@@ -45,7 +48,28 @@ class Keyboard(Component):
         self.watchdog = Watchdog(DEAD_MAN)
         self.watchdog.bind(clock)
         self._actuators = actuators
+        self._dials: dict[str, Dial] = {}
+        self._driven: dict[str, Sequence[Actuator]] = {}  # by each controller that keys turn
         self._down: list[str] = []
+
+    def connect(self, controller: str, dials: Mapping[str, Dial], driven: Sequence[Actuator]) -> None:
+        """Let keys turn the dials of a controller, and know the actuators that it drives."""
+        turned = {name for key in self.keys.values() for name in key.commands}
+        for name, dial in dials.items():
+            if (full := f"{controller}.{name}") in turned:
+                self._dials[full] = dial
+                self._driven[controller] = driven
+
+    def steers(self, controller: str) -> bool:
+        """Whether a controller has dials that keys turn, and manual control owns all that it drives."""
+        driven = self._driven.get(controller)
+        return driven is not None and all(actuator.owner == "manual" for actuator in driven)
+
+    @property
+    def targets(self) -> dict[str, Actuator | Dial]:
+        """What its keys command, by the names that they have in the map."""
+        names = {name: None for key in self.keys.values() for name in key.commands}
+        return {name: self._target(name) for name in names}
 
     @property
     def down(self) -> tuple[str, ...]:
@@ -65,7 +89,7 @@ class Keyboard(Component):
             elif does.mode == "set":
                 self._command(name, value)
             elif does.mode == "step":
-                self._command(name, self._actuators[name].wanted + value)
+                self._step(name, value)
             else:
                 self._toggle(name, value)
 
@@ -87,18 +111,34 @@ class Keyboard(Component):
             self.release(key)
 
     def _hold(self, name: str) -> None:
-        held = [self.keys[key].commands.get(name, 0.0) for key in self._down if self.keys[key].mode == "hold"]
-        self._command(name, self._actuators[name].reset_value + sum(held))
+        target = self._target(name)
+        down = [self.keys[key].commands for key in self._down if self.keys[key].mode == "hold"]
+        held = [commands[name] for commands in down if name in commands]
+        if isinstance(target, Dial) and not held:  # whoever has control: one left turned would wait for its owner
+            target.turn(target.reset_value)
+        else:
+            self._command(name, target.reset_value + sum(held))
+
+    def _step(self, name: str, value: float) -> None:
+        target = self._target(name)
+        self._command(name, target.after(value) if isinstance(target, Dial) else target.wanted + value)
 
     def _toggle(self, name: str, value: float) -> None:
-        actuator = self._actuators[name]
-        low, high = actuator.limits
-        there = isclose(actuator.wanted, min(max(value, low), high), rel_tol=1e-9, abs_tol=1e-9)
-        self._command(name, actuator.reset_value if there else value)
+        target = self._target(name)
+        low, high = target.limits
+        there = isclose(target.wanted, min(max(value, low), high), rel_tol=1e-9, abs_tol=1e-9)
+        self._command(name, target.reset_value if there else value)
+
+    def _target(self, name: str) -> Actuator | Dial:
+        return self._dials[name] if name in self._dials else self._actuators[name]
 
     def _command(self, name: str, value: float) -> None:
+        target = self._target(name)
         with speaking_as("manual"):
-            self._actuators[name].command(**{self._actuators[name].keyword: value})
+            if not isinstance(target, Dial):
+                target.command(**{target.keyword: value})
+            elif all(actuator.admits() for actuator in self._driven[name.partition(".")[0]]):
+                target.turn(value)
 
     def state(self) -> bytes:
         return json.dumps([self._down, self.watchdog.state().decode()]).encode()

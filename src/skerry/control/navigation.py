@@ -27,11 +27,12 @@ class NavigationConfig(Config):
     depth: str = Field(TRUTH, description="a pressure sensor or a ground truth")
     altitude: str = Field(TRUTH, description="a DVL, an altimeter or a ground truth")
     speed: str = Field(TRUTH, description="forwards: a DVL, an odometry or a ground truth")
+    turn_rate: str = Field(TRUTH, description="about the vehicle's z: an IMU, an odometry or a ground truth")
 
     @property
     def sensors(self) -> tuple[str, ...]:
         """Those that are no truth."""
-        named = (self.position, self.attitude, self.heading, self.depth, self.altitude, self.speed)
+        named = [getattr(self, name) for name in type(self).model_fields]
         return tuple(name for name in named if name not in (None, TRUTH))
 
 
@@ -112,6 +113,19 @@ class Navigation:
         if hasattr(reading, "velocity"):
             return _finite(float(np.asarray(reading.velocity)[0]))
         raise self._unfit(self._config.speed, "speed")
+
+    def turn_rate(self) -> float | None:
+        """To the left, rad/s."""
+        if self._config.turn_rate == TRUTH:
+            motion = self._truth.motion(self._link)
+            return float(rotate(inverse_of(motion[3:7]), motion[10:13])[2])
+        if (reading := self._reading(self._config.turn_rate)) is None:
+            return None
+        if hasattr(reading, "angular_velocity"):
+            return float(reading.angular_velocity[2])
+        if hasattr(reading, "twist"):
+            return float(reading.twist.angular[2])
+        raise self._unfit(self._config.turn_rate, "rate of turn")
 
     def _reading(self, name: str | None) -> Any:
         return self._sensors[name or ""].reading

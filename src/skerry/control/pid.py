@@ -40,8 +40,8 @@ class Pid:
         self._rate = 0.0
         self._last: float | None = None
 
-    def step(self, wanted: float, measured: float, seconds: float) -> float:
-        """The output, so many seconds after the last one."""
+    def step(self, wanted: float, measured: float, seconds: float, integrate: bool = True) -> float:
+        """The output, so many seconds after the last one; `integrate` is false where its output is cut elsewhere."""
         config = self._config
         error = self._difference(wanted, measured)
         if self._last is not None:
@@ -49,7 +49,7 @@ class Pid:
             self._rate += (rate - self._rate) * seconds / (seconds + config.smoothing)
         self._last = measured
         rest = config.proportional * error - config.derivative * self._rate
-        near = config.integral_within is None or abs(error) <= config.integral_within
+        near = integrate and (config.integral_within is None or abs(error) <= config.integral_within)
         grown = self._sum + (config.integral * error * seconds if near else 0.0)
         # An integral that would drive an output further beyond its limit stays as it is (conditional integration:
         # Åström and Hägglund 2006, Advanced PID Control, §3.5).

@@ -57,7 +57,7 @@ class WaypointController(HoldController):
         It is reached when the place and the depth or altitude are within the tolerance, m. Then the actuators are sent
         to their reset values.
         """
-        self._check(setpoints)
+        self.config.check(setpoints)
         if "heading_deg" in setpoints:
             raise SkerryError("the way to a goal sets the heading; leave out heading_deg")
         if not {"speed", "rpm"} & setpoints.keys():

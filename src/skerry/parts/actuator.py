@@ -60,6 +60,10 @@ class Actuator(Component):
             self.watchdog.message()
         return heard
 
+    def admits(self) -> bool:
+        """Whether a command of the source that speaks now would be heard; it takes an actuator that nobody owns."""
+        return self._ownership.admits()
+
     def begin_with(self, **value: float) -> None:
         """Set what is wanted at the start; nobody owns it for that."""
         self._take(value)

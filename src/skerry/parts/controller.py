@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
@@ -16,6 +17,31 @@ from skerry.parts.sensor import Truth
 CONTROLLERS = Family("controllers", "skerry.control")
 
 
+@dataclass(frozen=True)
+class Dial:
+    """A number of a controller that keys turn as they command an actuator: with limits, and a value to go back to."""
+
+    limits: tuple[float, float]
+    reset_value: float
+    read: Callable[[], float]
+    write: Callable[[float], None]
+    stepped: Callable[[float], float] | None = None
+    """What a step by so much leads to, where that is not the sum."""
+
+    @property
+    def wanted(self) -> float:
+        """What it stands at."""
+        return self.read()
+
+    def after(self, step: float) -> float:
+        """What a step by so much leads to."""
+        return self.read() + step if self.stepped is None else self.stepped(step)
+
+    def turn(self, value: float) -> None:
+        """Set it; beyond its limits is the limit."""
+        self.write(min(max(value, self.limits[0]), self.limits[1]))
+
+
 class Controller(Component):
     """Acts when it is due, unless it is idle. Its commands are heard by the actuators that it owns."""
 
@@ -23,6 +49,10 @@ class Controller(Component):
     def idle(self) -> bool:
         """Whether it has nothing to do."""
         return False
+
+    def dials(self) -> Mapping[str, Dial]:
+        """What keys may turn on it, by name."""
+        return {}
 
     @abstractmethod
     def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
@@ -33,6 +63,11 @@ class ControllerConfig(ComponentConfig):
     """Settings of a controller."""
 
     frequency: Rational = Field(gt=0, description="times it acts per second, Hz; at most once a step")
+
+    @property
+    def dials(self) -> tuple[str, ...]:
+        """The names of what keys may turn on it."""
+        return ()
 
     @property
     def needs_actuators(self) -> tuple[str, ...]:

@@ -130,6 +130,7 @@ def _with_overrides(own: Document, scenario: Document, place: Place, faults: lis
         hint = _guess(str(part), known, "A new part needs a `kind`")
         faults.append(document.fault((group, part), "the vehicle has no such part", hint=hint))
     sound = _without(document.data, [(group, part) for group, part, _ in lost])
+    sound = _without_lost_keys(sound, overrides.data)
     return Document(document.source, sound, document.origins)
 
 
@@ -158,6 +159,23 @@ def _without(data: dict[str, Any], places: list[Place]) -> dict[str, Any]:
     return kept
 
 
+def _without_lost_keys(data: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
+    """The settings without what keys command of actuators and controllers that the overrides take away."""
+    groups = [overrides.get(group) for group in ("actuators", "controllers")]
+    gone = {name for group in groups if isinstance(group, dict) for name, part in group.items() if part is None}
+    keys = data.get("keys")
+    if not gone or not isinstance(keys, dict):
+        return data
+    kept = {}
+    for key, does in keys.items():
+        commands = does.get("commands") if isinstance(does, dict) else None
+        if not isinstance(commands, dict):
+            kept[key] = does
+        elif left := {name: value for name, value in commands.items() if str(name).partition(".")[0] not in gone}:
+            kept[key] = {**does, "commands": left}
+    return {**data, "keys": kept}
+
+
 def _part_faults(config: VehicleConfig, structure: Robot, document: Document, step: Fraction | None) -> list[Fault]:
     """Faults that only show when structure, parts and step are seen together."""
     faults = []
@@ -183,6 +201,17 @@ def _part_faults(config: VehicleConfig, structure: Robot, document: Document, st
             problem = f"is faster than the step of {step} s allows"
             hint = f"at most {1 / step} Hz, or a shorter step"
             faults.append(document.fault((group, name, "frequency"), problem, str(frequency), hint))
+    faults += _rope_faults(config, structure, document)
+    dials = [f"{name}.{dial}" for name, part in config.controllers.items() for dial in part.dials]
+    for key, does in config.keys.items():
+        place: Place = ("keys", key, "commands")
+        faults += _missing_parts(does.commands, [*config.actuators, *dials], "actuator or dial", place, document)
+    return faults
+
+
+def _rope_faults(config: VehicleConfig, structure: Robot, document: Document) -> list[Fault]:
+    """Faults of ropes whose links or winches are not there."""
+    faults = []
     for name, rope in config.ropes.items():
         for setting in ("start", "end"):
             link = getattr(rope, setting)
@@ -193,8 +222,6 @@ def _part_faults(config: VehicleConfig, structure: Robot, document: Document, st
         if rope.winch is not None and rope.winch not in winches:
             hint = did_you_mean(rope.winch, winches)
             faults.append(document.fault(("ropes", name, "winch"), "there is no such winch", rope.winch, hint))
-    for key, does in config.keys.items():
-        faults += _missing_parts(does.commands, config.actuators, "actuator", ("keys", key, "commands"), document)
     return faults
 
 

@@ -110,6 +110,8 @@ def build_world(
             robot.controllers[part] = settings.build()
             rate = Rate.of(settings.frequency, scenario.step)
             controllers.append(MountedController(part, robot.controllers[part], rate, truth, robot))
+            driven = [actuators[name][driven] for driven in settings.needs_actuators]
+            robot.keyboard.connect(part, robot.controllers[part].dials(), driven)
         told: set[tuple[str, str]] = set()
         for part, actuator in actuators[name].items():
             actuator.bind(f"{name}/{part}", told, clock)

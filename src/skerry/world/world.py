@@ -58,7 +58,8 @@ class MountedController:
 
     def act_if_due(self, tick: int) -> None:
         if not self.controller.idle and self.rate.is_due(tick):
-            with speaking_as(f"controller/{self.name}"):
+            # what the keys turn is their instrument, and is heard where they are
+            with speaking_as("manual" if self.robot.keyboard.steers(self.name) else f"controller/{self.name}"):
                 self.controller.act(self.truth, self.robot.sensors, self.robot.actuators)
 
 

@@ -1,0 +1,131 @@
+"""Drives a rover that steers by the difference of its sides: speed and rate of turn, each by a loop, to its motors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from math import degrees, isfinite, radians
+from typing import Any, Literal
+
+from pydantic import Field
+
+from skerry.control.navigation import Navigation, NavigationConfig
+from skerry.control.pid import Pid, PidConfig
+from skerry.core.config import NonNegative, Positive
+from skerry.core.errors import SkerryError
+from skerry.parts.actuator import Actuator
+from skerry.parts.controller import Controller, ControllerConfig, Dial
+from skerry.parts.sensor import Truth
+
+
+class SkidSteerController(Controller):
+    """Idle until it is commanded to drive, and after `stop`."""
+
+    def __init__(self, config: SkidSteer) -> None:
+        self.config = config
+        self.speed, self.turn_rate_deg = 0.0, 0.0
+        self._active = False  # until it has sent its motors to rest
+        self._is_cut = False  # whether there was less power than the speed asked for
+        self._speed, self._turn = Pid(config.speed), Pid(config.turn)
+
+    @property
+    def idle(self) -> bool:
+        return not self._active
+
+    def command(self, speed: float | None = None, turn_rate_deg: float | None = None) -> None:
+        """Drive with a speed ahead, m/s, and a rate of turn to the left, °/s; one that is not given stays."""
+        for name, value in (("speed", speed), ("turn_rate_deg", turn_rate_deg)):
+            if value is None:
+                continue
+            if isinstance(value, bool | str) or not isfinite(value):
+                raise SkerryError(f"a command must be a number, not {name}={value!r}")
+            low, high = self.dials()[name].limits
+            setattr(self, name, min(max(float(value), low), high))
+        self._active = True
+
+    def stop(self) -> None:
+        """Stop, and leave the motors to others."""
+        self.speed = self.turn_rate_deg = 0.0
+
+    def dials(self) -> dict[str, Dial]:
+        """Speed and rate of turn."""
+        fastest, turn = self.config.maximum_speed, self.config.maximum_turn_rate_deg
+        return {
+            "speed": Dial((-fastest, fastest), 0.0, lambda: self.speed, lambda value: self.command(speed=value)),
+            "turn_rate_deg": Dial(
+                (-turn, turn), 0.0, lambda: self.turn_rate_deg, lambda value: self.command(turn_rate_deg=value)
+            ),
+        }
+
+    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
+        left, right = self._sides(Navigation(self.config.navigation, self.config.link, truth, sensors))
+        heard = True
+        for names, power in ((self.config.left, left), (self.config.right, right)):
+            for name in names:
+                actuator = actuators[name]
+                heard = actuator.command(**{actuator.keyword: power * actuator.limits[1]}) and heard
+        self._active = bool(self.speed or self.turn_rate_deg)
+        if not (heard and self._active):
+            self._speed.reset()
+            self._turn.reset()
+
+    def _sides(self, here: Navigation) -> tuple[float, float]:
+        """The shares of full power, left and right."""
+        if not (self.speed or self.turn_rate_deg):
+            return 0.0, 0.0
+        config, seconds, turn = self.config, 1.0 / float(self.config.frequency), radians(self.turn_rate_deg)
+        speed, rate = here.speed(), here.turn_rate()
+        if self.speed and speed is not None:  # as slowly as it drives, so that it keeps to its arc
+            turn *= min(max(speed / self.speed, 0.0), 1.0)
+        forward, aside = self._speed.output, self._turn.output
+        if rate is not None:
+            aside = self._turn.step(turn, rate, seconds)
+        aside += config.power_per_turn * degrees(turn)
+        aside = min(max(aside, -1.0), 1.0)
+        if speed is not None:
+            forward = self._speed.step(self.speed, speed, seconds, not self._is_cut)
+        forward += config.power_per_speed * self.speed
+        room = 1.0 - abs(aside)  # turning comes first: a rover that is too fast to turn leaves its arc
+        self._is_cut = abs(forward) > room
+        forward = min(max(forward, -room), room)
+        return forward - aside, forward + aside
+
+    def state(self) -> bytes:
+        loops = [self._speed.state(), self._turn.state()]
+        return json.dumps([self.speed, self.turn_rate_deg, self._active, self._is_cut, *loops]).encode()
+
+    def set_state(self, state: bytes) -> None:
+        self.speed, self.turn_rate_deg, self._active, self._is_cut, speed, turn = json.loads(state)
+        self._speed.set_state(speed)
+        self._turn.set_state(turn)
+
+
+class SkidSteer(ControllerConfig):
+    """Settings of a drive by the difference of two sides."""
+
+    kind: Literal["skid_steer"] = "skid_steer"
+    link: str = Field("base_link", description="whose motion it controls, where it is told the truth")
+    left: tuple[str, ...] = Field(min_length=1, description="the motors of the left side")
+    right: tuple[str, ...] = Field(min_length=1, description="the motors of the right side")
+    navigation: NavigationConfig = NavigationConfig()
+    speed: PidConfig = Field(description="share of full power per m/s of error")
+    turn: PidConfig = Field(description="share of full power per rad/s of error")
+    power_per_speed: NonNegative = Field(0.0, description="share of full power per m/s wanted, fed forward")
+    power_per_turn: NonNegative = Field(0.0, description="share of full power per °/s wanted, fed forward")
+    maximum_speed: Positive = Field(description="m/s either way")
+    maximum_turn_rate_deg: Positive = Field(description="°/s either way")
+
+    @property
+    def dials(self) -> tuple[str, ...]:
+        return ("speed", "turn_rate_deg")
+
+    @property
+    def needs_actuators(self) -> tuple[str, ...]:
+        return (*self.left, *self.right)
+
+    @property
+    def needs_sensors(self) -> tuple[str, ...]:
+        return self.navigation.sensors
+
+    def build(self) -> SkidSteerController:
+        return SkidSteerController(self)

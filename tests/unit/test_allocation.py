@@ -1,0 +1,114 @@
+"""Allocation to thrusters: the wrench that is asked for is the one that comes, cut without being turned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skerry
+from skerry.control.allocation import AXES, Allocation, AllocationConfig
+from skerry.core.errors import SkerryError
+
+REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}
+
+
+@pytest.fixture(scope="module", params=["bluerov2", "bluerov2_heavy", "otter"])
+def robot(request: pytest.FixtureRequest) -> Any:
+    depth = 0.0 if request.param == "otter" else -5.0
+    source = {"vehicle": request.param, "pose": {"position": [0, 0, depth]}}
+    with skerry.load({"reference": REFERENCE, "robots": {"it": source}}) as world:
+        yield world.robots["it"]
+
+
+def settings(robot: Any) -> AllocationConfig:
+    return robot.controllers["autopilot"].config.allocation
+
+
+def thrust_of(actuator: Any, command: float) -> float:
+    """By bisection of its own inverse, which is checked against the plant below."""
+    low, high = actuator.thrust_limits
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if actuator.command_for(middle) < command else (low, middle)
+    return 0.5 * (low + high)
+
+
+def wrench_of(robot: Any, commands: dict[str, float]) -> dict[str, float]:
+    """The sum of the thrusters' forces and torques, by axis."""
+    total = np.zeros(6)
+    for name, command in commands.items():
+        part = robot.actuators[name]
+        total += thrust_of(part, command) * np.concatenate([part.axis, np.cross(part.place, part.axis)])
+    return dict(zip(AXES, total.tolist(), strict=True))
+
+
+def test_a_wrench_comes_out_as_it_was_asked_for(robot) -> None:
+    """To 1 % of the largest: the curves are tables of 801 throttles, with a zone about 0 that gives nothing."""
+    config = settings(robot)
+    random = np.random.default_rng(1)
+    for _ in range(20):
+        wanted = {axis: random.uniform(-1, 1) * (10.0 if axis in AXES[:3] else 1.0) for axis in config.axes}
+        commands, is_cut = Allocation(config, robot.actuators).share_out(wanted)
+        assert not is_cut
+        found = wrench_of(robot, commands)
+        for axis, value in wanted.items():
+            assert found[axis] == pytest.approx(value, abs=0.1)
+
+
+def test_too_much_is_cut_without_being_turned(robot) -> None:
+    """A wrench of ten times what can be had: all within the limits, one at its limit, and its direction kept."""
+    config = settings(robot)
+    wanted = {
+        axis: value for axis, value in zip(AXES, (800, -500, 300, 20, -20, 40), strict=True) if axis in config.axes
+    }
+    commands, is_cut = Allocation(config, robot.actuators).share_out(wanted)
+    assert is_cut
+    full = []
+    for name, command in commands.items():
+        part = robot.actuators[name]
+        low, high = part.thrust_limits
+        thrust = thrust_of(part, command)
+        assert low - 1e-6 <= thrust <= high + 1e-6
+        full.append(thrust / (high if thrust > 0 else low))
+    assert max(full) == pytest.approx(1.0, abs=1e-3)
+    found = np.array([wrench_of(robot, commands)[axis] for axis in wanted])
+    asked = np.array(list(wanted.values()))
+    cosine = found @ asked / np.linalg.norm(found) / np.linalg.norm(asked)
+    assert cosine == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("share", [-0.9, -0.3, 0.3, 0.9])
+@pytest.mark.parametrize("name", ["bluerov2", "bluerov2_heavy", "otter", "lolo"])
+def test_the_command_for_a_thrust_gives_that_thrust(name, share) -> None:
+    """What pushes an anchored vehicle under water after the lag; 0.5 %, as curves are tables of 801 throttles."""
+    source = {"vehicle": name, "pose": {"position": [0, 0, -5]}, "anchored": True}
+    with skerry.load({"reference": REFERENCE, "robots": {"it": source}}) as world:
+        thrusters = [part for part in world.robots["it"].actuators.values() if hasattr(part, "thrust")]
+        wanted = [abs(share) * part.thrust_limits[share > 0] for part in thrusters]
+        for part, thrust in zip(thrusters, wanted, strict=True):
+            assert part.command_for(0.0) == pytest.approx(part.reset_value)
+            part.command(**{part.keyword: part.command_for(thrust)})
+        world.advance(10.0)
+        assert [part.thrust for part in thrusters] == pytest.approx(wanted, rel=0.005)
+
+
+def test_axes_that_cannot_be_had_apart_are_refused_in_words(robot) -> None:
+    config = AllocationConfig(thrusters=settings(robot).thrusters[:2], axes=("surge", "sway", "yaw"))
+    with pytest.raises(SkerryError, match="cannot give surge, sway, yaw apart"):
+        Allocation(config, robot.actuators)
+
+
+def test_a_loop_without_its_axis_is_refused_at_load() -> None:
+    over = {"controllers": {"autopilot": {"allocation": {"axes": ["surge", "yaw"]}}}}
+    robot = {"vehicle": "bluerov2", "overrides": over}
+    with pytest.raises(SkerryError, match=r"the loop of the .* needs .* among the `axes` of the allocation"):
+        skerry.load({"reference": REFERENCE, "robots": {"it": robot}})
+
+
+def test_only_thrusters_take_part() -> None:
+    with skerry.load({"reference": REFERENCE, "robots": {"it": {"vehicle": "remus100"}}}) as world:
+        config = AllocationConfig(thrusters=("propeller", "rudder"), axes=("surge", "yaw"))
+        with pytest.raises(SkerryError, match="'rudder' is none"):
+            Allocation(config, world.robots["it"].actuators)
