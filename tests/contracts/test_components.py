@@ -35,6 +35,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "force_points": {"points": [[0.3, 0, 0], [-0.3, 0, 0]], "volume": 0.02},
         "immersion_damping": {},
         "lift": {"matrix": [0, 5, 5, 0, 1, 1]},
+        "mooring": {"anchor": [0, 0, -9], "length": 3, "stiffness": 20, "damping": 5},
         "spring": {"link": "fin", "stiffness": 5},
         "switched_drag": {"linear": 3, "quadratic": 44, "angular_linear": 1, "angular_quadratic": 2},
         "wind_drag": {"area": [0.1, 0.3, 0.3], "drag_coefficient": [1, 1, 1]},
@@ -85,6 +86,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         },
         "hold": {},
         "hydrofoil": {"mass": 50, "inertia": [10, 17, 10], "keel": -0.5, "draught": 0.1},
+        "wander": {"period": 0.1},
         "waypoint": {},
     },
     "surfaces": {
@@ -113,7 +115,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 # The shipped vehicle for a kind that needs more parts beside it than the rig has.
-VEHICLES = {"geometric_tracking": "quadrotor", "hydrofoil": "evolo"}
+VEHICLES = {"geometric_tracking": "quadrotor", "hydrofoil": "evolo", "wander": "obstacle_boat"}
 
 RIG = """
 <robot name="rig">
