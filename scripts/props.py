@@ -18,7 +18,7 @@ ALGAE = """\
 description: Line of 20 m with hanging algae, fixed in place
 category: algae
 material: algae
-colour: [0.3, 0.28, 0.1]
+colour: [0.46, 0.42, 0.13]
 shapes:
   rope:
     geometry: {kind: cylinder, radius: 0.012, length: 20}
@@ -55,7 +55,7 @@ def algae() -> str:
         x = -0.5 * LINE + SPACING * (number + 0.5)
         length = 1.05 + 0.3 * np.sin(2.4 * number) + 0.15 * np.sin(5.1 * number + 1.0)
         shade = 0.9 + 0.25 * np.sin(1.7 * number)
-        colour = ", ".join(f"{shade * value:.3f}" for value in (0.3, 0.28, 0.1))
+        colour = ", ".join(f"{shade * value:.3f}" for value in (0.46, 0.42, 0.13))
         for part, (top, share, size) in {"a": (0.0, 0.6, (0.16, 0.03)), "b": (0.6, 0.4, (0.1, 0.02))}.items():
             tall = share * length
             box = f"{{kind: box, size: [{size[0]}, {size[1]}, {tall:.3f}]}}"
