@@ -233,14 +233,14 @@ def visit():
 
     def swim(robots):
         for name in ("ML", "MR"):
-            robots["okon"].actuators[name].command(throttle=0.3)
+            robots["okon"].actuators[name].command(throttle=0.25)
 
     def fly(robots):
         robots["evolo"].controllers["flight"].command(speed_kn=10)
 
     look_from(AFLOAT, "props_afloat", [-1.5, 0, 1.7], 0, 7, 6.0, fov=42.0)
     look_from(DUSK, "props_dusk", [0, 0, -4.8], 0, 4, 1.0, fov=45.0)
-    look_from("okon_pool", "okon_pool", [-18.0, -1.1, -0.8], 18, 11, 5.0, start=swim)
+    look_from("okon_pool", "okon_pool", [-18.6, -1.3, -0.8], 20, 12, 9.0, start=swim)
     look_from("evolo_slalom", "evolo_slalom", [-23, -4, 1.8], 14, 5, 8.0, fov=45.0, start=fly)
     look_from("algae_farm", "algae_farm", [-21.5, 4.6, -1.9], -22, 6, 6.0)
 
