@@ -13,8 +13,9 @@ TARGET = Path(__file__).parents[1] / "src" / "skerry" / "worlds" / "props"
 
 LINE, SPACING = 20.0, 0.8  # m
 ALGAE = """\
-# A line of 20 m along x with kelp that hangs from it every 0.8 m, 0.6 m to 1.5 m long; rope and kelp are fixed in place, and the kelp can be swum
-# through. Origin in the middle of the rope. Lengths and colours vary by a formula; written by scripts/props.py.
+# A line of 20 m along x with kelp that hangs from it every 0.8 m, 0.6 m to 1.5 m long; rope and kelp are fixed in
+# place, and the kelp can be swum through. Origin in the middle of the rope. Lengths and colours vary by a formula;
+# written by scripts/props.py.
 description: Line of 20 m with hanging algae, fixed in place
 category: algae
 material: algae

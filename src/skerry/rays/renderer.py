@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 
 from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
-from skerry.rays.lanes import BLOCK, COLOUR, GLOW, LABEL, LANE_ROWS, MATERIAL_COLUMNS, TEXTURE, WHOLE_ROWS, aim, trace_lanes
+from skerry.rays.lanes import (
+    BLOCK,
+    COLOUR,
+    GLOW,
+    LABEL,
+    LANE_ROWS,
+    MATERIAL_COLUMNS,
+    TEXTURE,
+    WHOLE_ROWS,
+    aim,
+    trace_lanes,
+)
 from skerry.rays.lens import Lens
 from skerry.rays.light import FOCUS, light_numbers
 from skerry.rays.packets import packet_memory

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
+from struct import unpack
 from typing import Annotated, Final, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from skerry.core.urdf import Shape
 Solid = tuple[float, NDArray[np.float64], NDArray[np.float64]]
 """Volume, centre, and inertia per unit of mass about that centre."""
 Cells = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""The middles of equal parts of a solid, (n, 3), their mean in its centre; and how long such a part is along each axis."""
+"""The middles of equal parts of a solid, (n, 3), their mean in its centre; and how long a part is along each axis."""
 
 
 def grid_cells(mesh: meshes.Mesh, count: int, center: NDArray[np.float64]) -> Cells:
@@ -159,15 +160,15 @@ class MeshGeometry(Config):
         return volume, center, inertia / volume
 
 
-# Markers 0 to 49 of ArUco's dictionary of 4 × 4 cells, DICT_4X4_50 of OpenCV: 16 bits row by row from the top left, 1 is
-# white (Garrido-Jurado et al. 2014, Pattern Recognition 47, 2280–2292; the codes as OpenCV 4 and 5 draw them).
-CODES: Final = tuple(
-    int(code, 16)
-    for code in (
+# Markers 0 to 49 of ArUco's dictionary of 4 × 4 cells, DICT_4X4_50 of OpenCV: 16 bits row by row from the top left, 1
+# is white (Garrido-Jurado et al. 2014, Pattern Recognition 47, 2280–2292; the codes are as OpenCV 5 draws them).
+CODES: Final = unpack(
+    ">50H",
+    bytes.fromhex(
         "b532 0f9a 332d 9946 549e 79cd 9e2e c4f2 feda cf56 f991 11a7 0eb7 2a0f 24b1 263e 4665 6600 6c5e 76af 868b b02b "
         "ccd5 dd82 fe47 9471 ace4 a554 2123 346f 4415 57b2 9ecf f0cb 08ae 0929 1875 04ff 0df6 1c5a 1718 2a28 328c 38b2 "
         "24e8 2eeb 2d3f 4b64 502e 5013"
-    ).split()
+    ),
 )
 CELLS_ACROSS: Final = 6  # four, and a black one at either end
 PLATE: Final = 8 / 6  # a white cell more all round

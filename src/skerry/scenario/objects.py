@@ -40,7 +40,9 @@ class ShapeConfig(Config):
     roll_deg: float = 0.0
     pitch_deg: float = 0.0
     yaw_deg: float = 0.0
-    mass: Positive | None = Field(None, description="kg, of a dynamic object whose own `mass` is not given; 0 by default")
+    mass: Positive | None = Field(
+        None, description="kg, of a dynamic object whose own `mass` is not given; 0 by default"
+    )
     volume: NonNegative | None = Field(
         None, description="m³ that it displaces, 0 for a stripe around another shape; the geometry's own by default"
     )
