@@ -80,6 +80,18 @@ def test_null_takes_something_from_a_prop() -> None:
     )
 
 
+def test_null_takes_something_from_a_prop_also_from_a_layer_above(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("objects: {b: {prop: buoy_port}, c: {prop: float, mass: null}}\n")
+    (tmp_path / "over.yaml").write_text("extends: base.yaml\nobjects: {b: {mooring: null, colour: null}, c: null}\n")
+    for loaded in (
+        load_scenario(tmp_path / "over.yaml"),
+        load_scenario(tmp_path / "base.yaml", {"objects": {"b": {"mooring": None, "colour": None}, "c": None}}),
+    ):
+        assert list(loaded.scenario.objects) == ["b"]
+        assert loaded.scenario.objects["b"].mooring is None
+        assert loaded.scenario.objects["b"].colour == ObjectConfig.model_fields["colour"].default
+
+
 def test_a_scenario_with_props_dumps_to_one_that_needs_them_no_more(tmp_path: Path) -> None:
     scenario = load_scenario({"objects": {"a": {"prop": "buoy_starboard"}, "b": {"prop": "rock"}}}).scenario
     path = tmp_path / "dump.yaml"

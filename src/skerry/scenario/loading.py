@@ -104,7 +104,9 @@ def _base_of(name: object, folder: Path, chain: list[Path]) -> Path:
 
 
 def _keeps_null(place: Place) -> bool:
-    """Overrides of a vehicle are laid over it later, and only then do their nulls remove its parts."""
+    """What overrides a vehicle or a prop is laid over it later, and only then do its nulls remove their parts."""
+    if place[0] == "objects":
+        return len(place) > 2
     return len(place) > 3 and place[0] == "robots" and place[2] == "overrides"
 
 

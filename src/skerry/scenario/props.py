@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from skerry.core.config import expand_user, is_file
 from skerry.core.documents import Document, Place, read_document
@@ -40,6 +41,7 @@ def with_props(scenario: Document, folder: Path | None, faults: list[Fault]) -> 
     whole, origins = dict(objects), dict(scenario.origins)
     for name, thing in objects.items():
         if not isinstance(thing, dict) or thing.get("prop") is None:
+            whole[name] = _without_nulls(thing)
             continue
         place: Place = ("objects", name)
         prop = _read(scenario, (*place, "prop"), thing["prop"], folder, faults)
@@ -49,9 +51,16 @@ def with_props(scenario: Document, folder: Path | None, faults: list[Fault]) -> 
         own = scenario.part(place)
         settings = {key: value for key, value in own.data.items() if key != "prop"}
         laid = lay_over(prop, Document(own.source, settings, own.origins), scenario.source)
-        whole[name] = laid.data
+        whole[name] = _without_nulls(laid.data)
         origins |= {(*place, *at): origin for at, origin in laid.origins.items()}
     return Document(scenario.source, {**scenario.data, "objects": whole}, origins)
+
+
+def _without_nulls(data: Any) -> Any:
+    """Settings without what a layer above has removed."""
+    if not isinstance(data, dict):
+        return data
+    return {key: _without_nulls(value) for key, value in data.items() if value is not None}
 
 
 def _read(scenario: Document, place: Place, name: object, folder: Path | None, faults: list[Fault]) -> Document | None:
