@@ -183,8 +183,71 @@ def take_pictures():
             save(name, world.robots["sam"].sensors["camera"].reading.image)
 
 
+def look_from(source, name, position, yaw, pitch, seconds, fov=60.0, start=None):
+    """A picture by a camera that hangs in a scenario, after some seconds; `start` may command what is there."""
+    camera = {"kind": "camera", "link": "base_link", "frequency": 10, "pitch_deg": pitch, "vertical_fov_deg": fov}
+    camera |= {"width": 640, "height": 400}
+    place = {"position": position, "yaw_deg": yaw}
+    eye = {"vehicle": "torpedo", "anchored": True, "pose": place, "overrides": {"sensors": {"camera": camera}}}
+    with skerry.load(source, overrides={"robots": {"eye": eye}}) as world:
+        if start is not None:
+            start(world.robots)
+        world.advance(seconds)
+        save(name, world.robots["eye"].sensors["camera"].reading.image)
+
+
+AFLOAT = {
+    "seed": 2,
+    "water": {"surface": {"kind": "waves", "height": 0.12, "period": 2.0, "heading_deg": 200, "components": 48}},
+    "sky": {"sun_elevation_deg": 40},
+    "terrain": {"kind": "flat", "depth": 6},
+    "objects": {
+        "pier": {"prop": "pier", "pose": {"position": [17, 7.5, 0], "yaw_deg": -60}},
+        "rock": {"prop": "rock", "pose": {"position": [15, -8.5, 0.1]}, "geometry": {"scale": [2.2, 1.6, 1.2]}},
+        "port": {"prop": "buoy_port", "pose": {"position": [8, 3.2, 0]}},
+        "starboard": {"prop": "buoy_starboard", "pose": {"position": [9, -3.6, 0]}},
+        "north": {"prop": "buoy_cardinal_north", "pose": {"position": [12, -0.6, 0]}},
+        "mooring": {"prop": "buoy_mooring", "pose": {"position": [6, 1.0, 0]}},
+        "spar": {"prop": "buoy_spar", "pose": {"position": [6.5, -1.6, 0]}},
+        "float": {"prop": "float", "pose": {"position": [4.5, -0.6, 0]}},
+    },
+}
+
+DUSK = {
+    "sky": {"brightness": 0.02, "sun_elevation_deg": 20},
+    "water": {"optical_type": "IB"},
+    "terrain": {"kind": "flat", "depth": 6},
+    "objects": {
+        "lights": {"prop": "docking_lights", "pose": {"position": [5, 0.9, -4.9], "yaw_deg": 180}},
+        "tag": {
+            "prop": "aruco_post",
+            "pose": {"position": [3.2, -0.6, -6], "yaw_deg": 180},
+            "shapes": {"marker": {"geometry": {"id": 7}}},
+        },
+    },
+}
+
+
+def visit():
+    """Props, and the scenarios that are made of them."""
+
+    def swim(robots):
+        for name in ("ML", "MR"):
+            robots["okon"].actuators[name].command(throttle=0.25)
+
+    def fly(robots):
+        robots["evolo"].controllers["flight"].command(speed_kn=10)
+
+    look_from(AFLOAT, "props_afloat", [-1.5, 0, 1.7], 0, 7, 6.0, fov=42.0)
+    look_from(DUSK, "props_dusk", [0, 0, -4.8], 0, 4, 1.0, fov=45.0)
+    look_from("okon_pool", "okon_pool", [-18.6, -1.3, -0.8], 20, 12, 9.0, start=swim)
+    look_from("evolo_slalom", "evolo_slalom", [-23, -4, 1.8], 14, 5, 8.0, fov=45.0, start=fly)
+    look_from("algae_farm", "algae_farm", [-21.5, 4.6, -1.9], -22, 6, 6.0)
+
+
 FOLDER.mkdir(parents=True, exist_ok=True)
 survey()
 look_ahead()
 scan_around()
 take_pictures()
+visit()

@@ -134,9 +134,9 @@ def check(
 
 @app.command(name="list")
 def list_(
-    what: Annotated[str, typer.Argument(help="scenarios, vehicles or components; all by default.")] = "all",
+    what: Annotated[str, typer.Argument(help="scenarios, vehicles, props or components; all by default.")] = "all",
 ) -> None:
-    """List shipped scenarios and vehicles, and the kinds of components that files may name."""
+    """List shipped scenarios, vehicles and props, and the kinds of components that files may name."""
     from skerry.terminal import list_contents
 
     list_contents(what)

@@ -20,6 +20,7 @@ from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS
 from skerry.runner import Runner
 from skerry.scenario.loading import load_scenario, shipped_scenarios
+from skerry.scenario.props import read_prop, shipped_props
 from skerry.scenario.vehicle import shipped_vehicles
 from skerry.terrain import TERRAINS
 from skerry.water.flow import CURRENTS, SURFACES
@@ -99,7 +100,7 @@ def write_dataset_in_terminal(
 
 def list_contents(what: str) -> None:
     """Print the names of what there is."""
-    parts = ("scenarios", "vehicles", "components")
+    parts = ("scenarios", "vehicles", "props", "components")
     if what != "all" and what not in parts:
         raise SkerryError(f"there is no list of {what!r}; {did_you_mean(what, parts)}")
     console = Console()
@@ -110,6 +111,11 @@ def list_contents(what: str) -> None:
         console.print(table)
     if what in {"all", "vehicles"}:
         console.print("Vehicles:", ", ".join(shipped_vehicles()))
+    if what in {"all", "props"}:
+        table = Table("prop", "", title="Props: objects: {NAME: {prop: PROP, …}}", title_justify="left", box=None)
+        for name in shipped_props():
+            table.add_row(name, read_prop(name).description)
+        console.print(table)
     if what in {"all", "components"}:
         table = Table(
             "family",

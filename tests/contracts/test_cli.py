@@ -86,7 +86,7 @@ def test_check_takes_a_vehicle_folder(tmp_path: Path) -> None:
 
 def test_list_shows_what_there_is() -> None:
     shown = skerry("list").stdout
-    for word in ("torpedo_in_still_water", "torpedo", "force_points", "heightfield", "odometry"):
+    for word in ("torpedo_in_still_water", "torpedo", "force_points", "heightfield", "odometry", "buoy_port"):
         assert word in shown
     assert "did you mean 'vehicles'?" in skerry("list", "vehicle").stderr
 

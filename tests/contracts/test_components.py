@@ -26,6 +26,8 @@ from skerry.water.flow import CURRENTS, SURFACES
 from skerry.world import World
 
 # The least that a kind must be told beside what all of its family need. A new kind needs a row, if only an empty one.
+FLYER: dict[str, Any] = {"propellers": ["front", "right", "back", "left"], "mass": 21, "inertia": [1, 2, 2]}
+
 LEAST: dict[str, dict[str, dict[str, Any]]] = {
     "forces": {
         "added_mass": {"matrix": [5, 20, 20, 0.1, 2, 2]},
@@ -35,6 +37,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "force_points": {"points": [[0.3, 0, 0], [-0.3, 0, 0]], "volume": 0.02},
         "immersion_damping": {},
         "lift": {"matrix": [0, 5, 5, 0, 1, 1]},
+        "mooring": {"anchor": [0, 0, -9], "length": 3, "stiffness": 20, "damping": 5},
         "spring": {"link": "fin", "stiffness": 5},
         "switched_drag": {"linear": 3, "quadratic": 44, "angular_linear": 1, "angular_quadratic": 2},
         "wind_drag": {"area": [0.1, 0.3, 0.3], "drag_coefficient": [1, 1, 1]},
@@ -48,6 +51,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "propeller": {"rpm_to_force": 0.01, "maximum_rpm": 1500},
         "thruster": {"model": {"kind": "t200"}},
         "vbs": {"link": "piston", "volume": 0.0004, "rate": 10},
+        "winch": {},
         "wheel_motor": {"link": "wheel", "stall_torque": 0.01, "no_load_rpm": 100, "friction": 0.001},
         "wrist_pair": {"link": "hand", "maximum_rpm": 30},
     },
@@ -78,13 +82,12 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
     },
     "controllers": {
         "geometric_tracking": {
-            "propellers": ["front", "right", "back", "left"],
-            "mass": 21,
-            "inertia": [1, 2, 2],
+            **FLYER,
             "trajectory": {"times": [0, 0.1, 1, 3], "positions": [[1, 2, 3], [1, 2, 4], [2, 3, 4], [2, 3, 0]]},
         },
         "hold": {},
         "hydrofoil": {"mass": 50, "inertia": [10, 17, 10], "keel": -0.5, "draught": 0.1},
+        "rope_recovery": {**FLYER, "rope": "lift", "catch": "lift", "set_down": [3, 0, 0]},
         "skid_steer": {
             "left": ["frontLeftWheel", "rearLeftWheel"],
             "right": ["frontRightWheel", "rearRightWheel"],
@@ -94,6 +97,8 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
             "maximum_turn_rate_deg": 60,
         },
         "station_keeping": {},
+        "suspended_load": {**FLYER, "rope": "lift", "load_mass": 5},
+        "wander": {"period": 0.1},
         "waypoint": {},
     },
     "surfaces": {
@@ -122,7 +127,14 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 # The shipped vehicle for a kind that needs more parts beside it than the rig has.
-VEHICLES = {"geometric_tracking": "quadrotor", "hydrofoil": "evolo", "skid_steer": "husky"}
+VEHICLES = {
+    "geometric_tracking": "quadrotor",
+    "hydrofoil": "evolo",
+    "rope_recovery": "quadrotor",
+    "skid_steer": "husky",
+    "suspended_load": "quadrotor",
+    "wander": "obstacle_boat",
+}
 
 RIG = """
 <robot name="rig">

@@ -13,7 +13,7 @@ import pytest
 
 import skerry
 from skerry.core.documents import dump_document
-from skerry.scenario.loading import shipped_scenarios
+from skerry.scenario.loading import load_scenario, shipped_scenarios
 from skerry.world import World
 
 BUSY: dict[str, Any] = {
@@ -189,16 +189,24 @@ def test_two_threads_at_once_give_the_same_bytes(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ batches
 
 
+def without_controllers(source: Any) -> dict[str, Any]:
+    """Overrides that take them away: a batch steps its worlds without a stop, and none would act."""
+    vehicles = load_scenario(source).vehicles
+    removed = {name: dict.fromkeys(vehicle.config.controllers) for name, vehicle in vehicles.items()}
+    return {"robots": {name: {"overrides": {"controllers": parts}} for name, parts in removed.items() if parts}}
+
+
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_world_in_a_batch_is_the_world_alone(name: str, threads: int) -> None:
     seeds = [3, 1, 4, 1, 5]
+    passive = without_controllers(SOURCES[name])
     alone = {}
     for seed in set(seeds):
-        with skerry.load(SOURCES[name], seed=seed) as world:
+        with skerry.load(SOURCES[name], seed=seed, overrides=passive) as world:
             world.advance(2.0)
             alone[seed] = physics(world)
-    with skerry.load_batch(SOURCES[name], seeds, threads=threads) as batch:
+    with skerry.load_batch(SOURCES[name], seeds, overrides=[passive] * 5, threads=threads) as batch:
         for seconds in (0.5, 0.0123, 1.4877):
             batch.advance(seconds)
         assert not batch.failures

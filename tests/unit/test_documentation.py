@@ -19,8 +19,9 @@ from skerry.control.navigation import NavigationConfig
 from skerry.core.config import Family
 from skerry.core.geo import GeoReference
 from skerry.scenario.events import EventConfig
-from skerry.scenario.objects import ObjectConfig
+from skerry.scenario.objects import MooringConfig, ObjectConfig, ShapeConfig
 from skerry.scenario.pose import PoseConfig
+from skerry.scenario.props import shipped_props
 from skerry.scenario.schema import RobotConfig, Scenario
 from skerry.scenario.vehicle import VehicleConfig
 from skerry.sensors.ray_sensor import RayViewerConfig
@@ -35,6 +36,8 @@ SCHEMA = (
     RobotConfig,
     PoseConfig,
     ObjectConfig,
+    ShapeConfig,
+    MooringConfig,
     GeoReference,
     WaterConfig,
     VehicleConfig,
@@ -195,6 +198,17 @@ def test_tutorial_runs_from_top_to_bottom(tmp_path: Path) -> None:
 def test_scenario_page_shows_a_scenario_that_is_sound(tmp_path: Path) -> None:
     write_files(ROOT / "docs" / "scenario.md", tmp_path)
     run(["-m", "skerry", "check", "buoy_and_auv.yaml"], tmp_path)
+
+
+def test_props_page_shows_a_scenario_and_a_prop_that_are_sound(tmp_path: Path) -> None:
+    write_files(ROOT / "docs" / "props.md", tmp_path)
+    own = "extends: harbour.yaml\nobjects: {crate: {prop: ./crate.yaml}}\n"
+    (tmp_path / "with_crate.yaml").write_text(own, encoding="utf-8")
+    run(["-m", "skerry", "check", "harbour.yaml", "with_crate.yaml"], tmp_path)
+
+
+def test_every_prop_is_described() -> None:
+    need_described(set(shipped_props()))
 
 
 def test_scenario_page_shows_the_answer_to_a_bad_file(tmp_path: Path) -> None:

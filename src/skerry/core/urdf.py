@@ -48,6 +48,7 @@ class Shape:
     scale: Vector3 = (1.0, 1.0, 1.0)
     material: str = ""
     colour: Colour | None = None
+    glow: float = 0.0  # light that it sends out; URDF knows none
 
 
 @dataclass(frozen=True)

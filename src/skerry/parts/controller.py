@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from skerry.core.config import Family, Rational
+from skerry.core.noise import Noise
 from skerry.parts.actuator import Actuator
 from skerry.parts.component import Component, ComponentConfig
 from skerry.parts.sensor import Truth
@@ -44,6 +45,9 @@ class Dial:
 
 class Controller(Component):
     """Acts when it is due, unless it is idle. Its commands are heard by the actuators that it owns."""
+
+    noise: Noise
+    """Its own, of the world's seed and its name; given to it before it first acts."""
 
     @property
     def idle(self) -> bool:

@@ -61,7 +61,8 @@ STRAIGHT, REFRACTED, MIRRORED = range(3)  # values of PATH
 COLOUR: Final = 0  # 3: linear reflectance
 TEXTURE: Final = 3  # 3: `texture_numbers`
 LABEL: Final = 6
-MATERIAL_COLUMNS: Final = 7
+GLOW: Final = 7
+MATERIAL_COLUMNS: Final = 8
 
 NOTHING: Final = -1
 SURFACE: Final = -2

@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 
 from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
-from skerry.rays.lanes import BLOCK, COLOUR, LABEL, LANE_ROWS, MATERIAL_COLUMNS, TEXTURE, WHOLE_ROWS, aim, trace_lanes
+from skerry.rays.lanes import (
+    BLOCK,
+    COLOUR,
+    GLOW,
+    LABEL,
+    LANE_ROWS,
+    MATERIAL_COLUMNS,
+    TEXTURE,
+    WHOLE_ROWS,
+    aim,
+    trace_lanes,
+)
 from skerry.rays.lens import Lens
 from skerry.rays.light import FOCUS, light_numbers
 from skerry.rays.packets import packet_memory
@@ -133,10 +144,11 @@ def _looks(scene: RayScene) -> _Looks:
         if scene not in _KNOWN:
             corners = [corner_normals(body.mesh) for body in scene.bodies]
             table = np.zeros((len(scene.materials), MATERIAL_COLUMNS), np.float32)
-            for row, named in zip(table, scene.materials, strict=True):
+            for row, named, glow in zip(table, scene.materials, scene.glows, strict=True):
                 row[COLOUR : COLOUR + 3] = linear_light(np.array(named.colour))
                 row[TEXTURE : TEXTURE + 3] = texture_numbers(named.material.texture, named.material.texture_size)
                 row[LABEL] = named.material.label
+                row[GLOW] = glow
             _KNOWN[scene] = _Looks(np.concatenate(corners) if corners else np.zeros((0, 9), np.int16), table)
         return _KNOWN[scene]
 

@@ -35,6 +35,11 @@ class RayBody:
     row: int = -1  # its row in the engine's motion; −1 for what never moves
     bit: int = TERRAIN_BIT
     category: str = ""  # what its owner is, for those who look for things in pictures
+    glows: tuple[float, ...] = ()  # light that each of its materials sends out; none by default
+
+    def looks(self) -> list[tuple[NamedMaterial, float]]:
+        """Its materials, each with its glow."""
+        return list(zip(self.materials, self.glows or (0.0,) * len(self.materials), strict=True))
 
 
 def robot_bit(number: int) -> int:
@@ -58,10 +63,10 @@ class RayScene:
     def __init__(self, bodies: Sequence[RayBody], tracer: Tracer) -> None:
         self.tracer = tracer
         self.bodies = tuple(bodies)
-        self.materials: tuple[NamedMaterial, ...] = tuple(
-            dict.fromkeys(material for body in bodies for material in body.materials)
-        )
-        place = {material: i for i, material in enumerate(self.materials)}
+        looks = dict.fromkeys(look for body in bodies for look in body.looks())
+        self.materials: tuple[NamedMaterial, ...] = tuple(material for material, _ in looks)
+        self.glows = tuple(glow for _, glow in looks)
+        place = {look: i for i, look in enumerate(looks)}
         faces = [_materials_of_faces(body, place) for body in bodies]
         counts = [len(part) for part in faces]
         self.first_faces = (
@@ -121,8 +126,8 @@ def mask_without(bit: int | None) -> int:
     return EVERYTHING if bit is None else EVERYTHING & ~(1 << bit)
 
 
-def _materials_of_faces(body: RayBody, place: dict[NamedMaterial, int]) -> NDArray[np.int32]:
-    own = np.array([place[material] for material in body.materials], np.int32)
+def _materials_of_faces(body: RayBody, place: dict[tuple[NamedMaterial, float], int]) -> NDArray[np.int32]:
+    own = np.array([place[look] for look in body.looks()], np.int32)
     if body.mesh.face_materials is None:
         return np.full(len(body.mesh.faces), own[0], np.int32)
     return own[body.mesh.face_materials]

@@ -21,6 +21,7 @@ from skerry.rays.lanes import (
     FACTOR,
     FAINT,
     FURTHEST,
+    GLOW,
     HIT,
     LABEL,
     LIST,
@@ -129,6 +130,10 @@ def _colour(lane: Any, low: int, high: int, material: Any, patterns: Any) -> Non
         albedo, colour = lane[ALBEDO + c], material[COLOUR + c]
         for i in range(low, high):
             albedo[i] = colour * factor[i]
+        if material[GLOW] > ZERO:
+            glow, add, left = material[GLOW], lane[ADD + c], lane[FACTOR + c]
+            for i in range(low, high):
+                add[i] += left[i] * glow * albedo[i]
 
 
 @kernel

@@ -15,9 +15,10 @@ from skerry.core.documents import Document, Origin, Place, read_document
 from skerry.core.errors import Fault, FileError, UnknownName, did_you_mean
 from skerry.scenario.events import event_faults
 from skerry.scenario.merging import lay_over, plain
+from skerry.scenario.paths import with_whole_paths
+from skerry.scenario.props import with_props
 from skerry.scenario.schema import Scenario
-from skerry.scenario.vehicle import SHIPPED as SHIPPED_VEHICLES
-from skerry.scenario.vehicle import Vehicle, find_vehicle, read_vehicle
+from skerry.scenario.vehicle import Vehicle, read_vehicle
 
 SHIPPED = Path(__file__).parent.parent / "scenarios"
 
@@ -86,7 +87,7 @@ def _extended(document: Document, folder: Path, chain: list[Path]) -> Document:
     base = _extended(read_document(path), path.parent, [*chain, path])
     own = {key: value for key, value in data.items() if key != "extends"}
     return lay_over(
-        Document(base.source, _with_whole_paths(base.data, path.parent), base.origins),
+        Document(base.source, with_whole_paths(base.data, path.parent), base.origins),
         Document(document.source, own, document.origins),
         document.source,
         _keeps_null,
@@ -103,7 +104,9 @@ def _base_of(name: object, folder: Path, chain: list[Path]) -> Path:
 
 
 def _keeps_null(place: Place) -> bool:
-    """Overrides of a vehicle are laid over it later, and only then do their nulls remove its parts."""
+    """What overrides a vehicle or a prop is laid over it later, and only then do its nulls remove their parts."""
+    if place[0] == "objects":
+        return len(place) > 2
     return len(place) > 3 and place[0] == "robots" and place[2] == "overrides"
 
 
@@ -121,29 +124,15 @@ def _places(data: Any, place: Place) -> list[Place]:
     return found
 
 
-def _with_whole_paths(data: Any, folder: Path, key: str | int = "") -> Any:
-    """Settings of a file in this folder, with the files and vehicles beside it named by their whole paths."""
-    if isinstance(data, dict):
-        return {inner: _with_whole_paths(value, folder, inner) for inner, value in data.items()}
-    if isinstance(data, list):
-        return [_with_whole_paths(value, folder, key) for value in data]
-    if not isinstance(data, str) or key in {"name", "description"}:
-        return data
-    if key == "vehicle":
-        home = find_vehicle(data, folder)
-        return data if home is None or home.parent == SHIPPED_VEHICLES else str(home.resolve())
-    # A word that happens to be a file's name too is no path.
-    return str(folder / data) if ("/" in data or "." in data) and is_file(folder / data) else data
-
-
 # ------------------------------------------------------------------------------------------------ checks
 
 
 def _check(given: Document, folder: Path) -> LoadedScenario:
     # A scenario can be dumped anywhere, and what it overrides in a vehicle is relative to itself.
-    robots = _with_whole_paths(given.data.get("robots"), folder)
+    robots = with_whole_paths(given.data.get("robots"), folder)
     document = Document(given.source, {**given.data, "robots": robots} if robots else given.data, given.origins)
     faults: list[Fault] = []
+    document = with_props(document, folder, faults)
     scenario: Scenario | None = None
     with files_from(folder):
         try:

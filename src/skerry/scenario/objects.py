@@ -2,130 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import lru_cache
-from pathlib import Path
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from skerry.core import meshes
-from skerry.core.config import Config, ExistingFile, Matrix6, NonNegative, Positive, Vector3, Vector6
+from skerry.core.config import Config, Matrix6, NonNegative, Positive, Vector3, Vector6
 from skerry.core.errors import SkerryError
-from skerry.core.mesh_files import read_mesh
+from skerry.core.frames import Pose, quaternion_to_rpy, rpy_to_quaternion
 from skerry.core.urdf import Inertial, Link, Robot, Shape
-from skerry.parts.law import LAWS, LawConfig
+from skerry.parts.law import LAWS, LawConfig, spatial_inertia
+from skerry.scenario.geometry import Geometry, Solid, as_fault
 from skerry.scenario.pose import PoseConfig
 
 LINK = "body"
-CELLS = 216  # about so many cells fill the box around an object, to spread its buoyancy over
-
-
-class Box(Config):
-    """A box; `size` is its full length along x, y and z, m."""
-
-    kind: Literal["box"]
-    size: tuple[Positive, Positive, Positive]
-
-    def mesh(self) -> meshes.Mesh:
-        return meshes.box(self.size)
-
-    def shape(self) -> Shape:
-        return Shape("box", size=self.size)
-
-    def solid(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        """Volume, centre, and inertia per unit of mass."""
-        x, y, z = (value**2 for value in self.size)
-        return float(np.prod(self.size)), np.zeros(3), np.diag([y + z, x + z, x + y]) / 12
-
-
-class Sphere(Config):
-    """A sphere."""
-
-    kind: Literal["sphere"]
-    radius: Positive
-
-    def mesh(self) -> meshes.Mesh:
-        return meshes.sphere(self.radius)
-
-    def shape(self) -> Shape:
-        return Shape("sphere", radius=self.radius)
-
-    def solid(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        return 4 / 3 * np.pi * self.radius**3, np.zeros(3), np.eye(3) * 0.4 * self.radius**2
-
-
-class Cylinder(Config):
-    """A cylinder along z."""
-
-    kind: Literal["cylinder"]
-    radius: Positive
-    length: Positive
-
-    def mesh(self) -> meshes.Mesh:
-        return meshes.cylinder(self.radius, self.length)
-
-    def shape(self) -> Shape:
-        return Shape("cylinder", radius=self.radius, length=self.length)
-
-    def solid(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        across = self.radius**2 / 4 + self.length**2 / 12
-        return (
-            np.pi * self.radius**2 * self.length,
-            np.zeros(3),
-            np.diag([across, across, self.radius**2 / 2]),
-        )
-
-
-class MeshGeometry(Config):
-    """A closed mesh, or, for static objects, any."""
-
-    kind: Literal["mesh"]
-    file: ExistingFile
-    scale: tuple[Positive, Positive, Positive] = (1.0, 1.0, 1.0)
-
-    @model_validator(mode="after")
-    def _can_be_read(self) -> MeshGeometry:
-        with _as_fault():
-            self.mesh()
-        return self
-
-    def mesh(self) -> meshes.Mesh:
-        stamp = self.file.stat()
-        return meshes.transform(_read_once(self.file, stamp.st_mtime_ns, stamp.st_size), scale=self.scale)
-
-    def shape(self) -> Shape:
-        return Shape("mesh", mesh=self.file, scale=self.scale)
-
-    def solid(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        mesh = self.mesh()
-        meshes.closed_volume(mesh, str(self.file))
-        volume, center, inertia = meshes.solid_inertia(mesh, 1.0)
-        return volume, center, inertia / volume
-
-
-@lru_cache(maxsize=16)
-def _read_once(path: Path, changed: int, size: int) -> meshes.Mesh:
-    """A mesh is needed when it is checked and again when it is built, and by every world of a batch."""
-    return read_mesh(path)
-
-
-@contextmanager
-def _as_fault() -> Iterator[None]:
-    """Let an error be one fault among those of the file that is being checked."""
-    try:
-        yield
-    except SkerryError as error:
-        raise ValueError(str(error)) from None
-
-
-Geometry = Annotated[Box | Sphere | Cylinder | MeshGeometry, Field(discriminator="kind")]
-
 
 Share = Annotated[float, Field(ge=0, le=1)]
+Colour = tuple[Share, Share, Share]
 
 
 def _triple(values: NDArray[np.float64]) -> Vector3:
@@ -137,6 +32,84 @@ def _rows(matrix: NDArray[np.float64]) -> tuple[Vector3, Vector3, Vector3]:
     return _triple(matrix[0]), _triple(matrix[1]), _triple(matrix[2])
 
 
+class ShapeConfig(Config):
+    """One of the shapes that an object is made of; they are fixed to each other."""
+
+    geometry: Geometry
+    position: Vector3 = Field((0.0, 0.0, 0.0), description="in the object's frame, m")
+    roll_deg: float = 0.0
+    pitch_deg: float = 0.0
+    yaw_deg: float = 0.0
+    mass: Positive | None = Field(
+        None, description="kg, of a dynamic object whose own `mass` is not given; 0 by default"
+    )
+    volume: NonNegative | None = Field(
+        None, description="m³ that it displaces, 0 for a stripe around another shape; the geometry's own by default"
+    )
+    material: str | None = Field(None, description="the object's by default")
+    colour: Colour | None = Field(None, description="red, green and blue, 0 to 1; the object's by default")
+    glow: NonNegative = Field(0.0, description="light that it sends out; 1 is paper of its colour in the zenith's sun")
+    collides: bool = Field(True, description="whether others can touch it; what is thin or soft need not")
+
+    def pose(self) -> Pose:
+        """Where it is in the object's frame."""
+        turn = rpy_to_quaternion(np.radians([self.roll_deg, self.pitch_deg, self.yaw_deg]))
+        return Pose(np.array(self.position), turn)
+
+    def placed(self, shape: Shape) -> Shape:
+        """A shape of its geometry, in the object's frame."""
+        pose = self.pose() @ Pose(np.array(shape.position), rpy_to_quaternion(shape.rpy))
+        return replace(shape, position=_triple(pose.position), rpy=_triple(quaternion_to_rpy(pose.orientation)))
+
+    def solid(self) -> Solid:
+        """Volume displaced, centre, and inertia per unit of mass about it, in the object's axes."""
+        volume, center, per_mass = self.geometry.solid()
+        if self.volume is not None:
+            volume = self.volume
+        pose = self.pose()
+        return volume, pose.transform(center), pose.rotation @ per_mass @ pose.rotation.T
+
+    def cells(self, count: int) -> tuple[NDArray[np.float64], float]:
+        """Points to share its buoyancy among, in the object's frame; and half of the height that each stands for."""
+        points, cell = self.geometry.cells(count)
+        pose = self.pose()
+        return pose.transform(points), 0.5 * float(np.abs(pose.rotation[2]) @ cell)
+
+
+class MooringConfig(Config):
+    """A line that holds a dynamic object: slack while it is long enough, else a spring to its anchor."""
+
+    position: Vector3 = Field((0.0, 0.0, 0.0), description="where it is made fast, in the object's frame, m")
+    anchor: Vector3 | None = Field(
+        None, description="in the world, m; by default on the ground, straight below where the object starts"
+    )
+    scope: float = Field(1.02, ge=1, description="length over the way to the anchor from where the object starts")
+    axial_stiffness: Positive = Field(50_000.0, description="E A, N: tension per strain")
+    damping: NonNegative = Field(200.0, description="N s/m, while it is taut")
+
+    def law(self, pose: Pose, ground: float | None) -> LawConfig:
+        """The law, for an object that starts here; `ground` is the height of the ground below, if there is any."""
+        start = pose.transform(np.array(self.position))
+        if self.anchor is not None:
+            anchor = np.array(self.anchor)
+        elif ground is None:
+            raise SkerryError("there is no ground below to anchor it to; give `mooring.anchor`, or `mooring: null`")
+        else:
+            anchor = np.array([start[0], start[1], ground])
+        length = self.scope * float(np.linalg.norm(start - anchor))
+        if length == 0.0:
+            raise SkerryError("its mooring has no length: it starts at its anchor")
+        settings = {
+            "kind": "mooring",
+            "position": self.position,
+            "anchor": anchor.tolist(),
+            "length": length,
+            "stiffness": self.axial_stiffness / length,
+            "damping": self.damping,
+        }
+        return _law(settings)
+
+
 ZERO: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 LAW_OF = {
     "linear_damping": ("damping", "linear"),
@@ -144,13 +117,21 @@ LAW_OF = {
     "added_mass": ("added_mass", "matrix"),
 }
 """The law that each of these constants goes to, and its name there."""
-FORCES = ("mass", "volume", "center_of_mass", "center_of_volume", *LAW_OF)
+FORCES = ("mass", "volume", "center_of_mass", "center_of_volume", "mooring", *LAW_OF)
+
+
+def _law(settings: dict[str, object]) -> LawConfig:
+    config = LAWS.find(str(settings["kind"])).model_validate({"link": LINK, **settings})
+    assert isinstance(config, LawConfig)
+    return config
 
 
 class ObjectConfig(Config):
     """A thing in the world. A dynamic one has a mass, and floats, sinks and drags by the constants given here."""
 
-    geometry: Geometry
+    description: str = ""
+    geometry: Geometry | None = Field(None, description="of a thing of one shape")
+    shapes: dict[str, ShapeConfig] = Field({}, description="of a thing of several, by name")
     motion: Literal["static", "kinematic", "dynamic"] = "static"
     pose: PoseConfig = PoseConfig()
     mass: Positive | None = Field(None, description="kg; dynamic objects only")
@@ -159,90 +140,122 @@ class ObjectConfig(Config):
     center_of_volume: Vector3 | None = Field(
         None, description="in the object's frame, m; the geometry's own by default"
     )
+    cells: int = Field(
+        216, ge=1, le=10_000, description="that the box around its largest shape has, to spread its buoyancy over"
+    )
     linear_damping: Vector6 | Matrix6 = ZERO
     quadratic_damping: Vector6 | Matrix6 = ZERO
     added_mass: Vector6 | Matrix6 = ZERO
+    mooring: MooringConfig | None = Field(None, description="a line that holds it; none by default")
     friction: NonNegative | None = Field(None, description="sliding coefficient; 1 by default")
     material: str = Field("default", description="what sonars and cameras take it for")
     category: str | None = Field(None, min_length=1, description="what detections call it; its name by default")
-    colour: tuple[Share, Share, Share] = Field((0.7, 0.7, 0.7), description="red, green and blue, 0 to 1")
+    colour: Colour = Field((0.7, 0.7, 0.7), description="red, green and blue, 0 to 1")
 
     @field_validator(*LAW_OF)
     @classmethod
     def _a_law_takes_it(cls, value: Vector6 | Matrix6, info: ValidationInfo) -> Vector6 | Matrix6:
         kind, setting = LAW_OF[str(info.field_name)]
-        LAWS.find(kind).model_validate({"link": LINK, "kind": kind, setting: value})
+        _law({"kind": kind, setting: value})
         return value
 
     @model_validator(mode="after")
+    def _has_a_shape(self) -> ObjectConfig:
+        if (self.geometry is None) == (not self.shapes):
+            raise ValueError("an object needs a `geometry`, or several `shapes`, or a `prop` that has them")
+        return self
+
+    @model_validator(mode="after")
     def _only_a_dynamic_one_has_forces(self) -> ObjectConfig:
+        masses = [shape.mass for shape in self.shapes.values()]
         if self.motion == "dynamic":
-            if self.mass is None:
-                raise ValueError("a dynamic object needs a `mass`")
-            with _as_fault():
-                self.geometry.solid()
+            if (self.mass is None) == (not any(masses)):
+                rest = ", or its shapes need theirs, but not both" if masses else ""
+                raise ValueError(f"a dynamic object needs a `mass`{rest}")
+            with as_fault():
+                volumes = [shape.solid()[0] for shape in self.parts()]
+            if sum(volumes) == 0.0:
+                raise ValueError("one of a dynamic object's shapes must have a volume")
         else:
             fields = type(self).model_fields
             given = [name for name in FORCES if getattr(self, name) != fields[name].default]
+            given += [f"shapes.{name}.mass" for name, shape in self.shapes.items() if shape.mass is not None]
             if given:
                 raise ValueError(f"a {self.motion} object takes no forces: remove {', '.join(given)}")
         return self
 
+    def parts(self) -> tuple[ShapeConfig, ...]:
+        """Its shapes; a geometry alone is one."""
+        return tuple(self.shapes.values()) if self.geometry is None else (ShapeConfig(geometry=self.geometry),)
+
+    def materials(self) -> dict[str, str]:
+        """The materials that it names, by the place where it does."""
+        own = {f"shapes.{name}.material": shape.material for name, shape in self.shapes.items()}
+        return {"material": self.material} | {place: name for place, name in own.items() if name is not None}
+
     def robot(self, name: str) -> Robot:
         """The object as a tree of one link."""
-        inertial = None
-        if self.motion == "dynamic":
-            assert self.mass is not None
-            _, center, per_mass = self._solid()
-            at = center if self.center_of_mass is None else np.array(self.center_of_mass)
-            inertial = Inertial(self.mass, _triple(at), (0.0, 0.0, 0.0), _rows(per_mass * self.mass))
-        shape = self.geometry.shape()
-        return Robot(name, {LINK: Link(LINK, inertial, (shape,), (shape,))}, {}, LINK, {})
+        visuals, collisions = [], []
+        for part in self.parts():
+            material, colour = part.material or self.material, (*(part.colour or self.colour), 1.0)
+            visuals += [
+                replace(part.placed(shape), material=material, colour=shape.colour or colour, glow=part.glow)
+                for shape in part.geometry.visuals()
+            ]
+            if part.collides:
+                collisions.append(part.placed(part.geometry.shape()))
+        link = Link(LINK, self._inertial(), tuple(visuals), tuple(collisions))
+        return Robot(name, {LINK: link}, {}, LINK, {})
 
-    def forces(self) -> dict[str, LawConfig]:
-        """The laws that act on it, as settings."""
+    def forces(self, ground: float | None = None) -> dict[str, LawConfig]:
+        """The laws that act on it, as settings; `ground` is the height of the ground below where it starts."""
         if self.motion != "dynamic":
             return {}
-        found: dict[str, object] = {
-            "damping": {
-                "kind": "damping",
-                "linear": self.linear_damping,
-                "quadratic": self.quadratic_damping,
-            },
-            "added_mass": {"kind": "added_mass", "matrix": self.added_mass},
+        made = {
+            "damping": _law({"kind": "damping", "linear": self.linear_damping, "quadratic": self.quadratic_damping}),
+            "added_mass": _law({"kind": "added_mass", "matrix": self.added_mass}),
         }
-        volume = self._solid()[0] if self.volume is None else self.volume
-        if volume > 0:
-            points, half = self._cells()
-            found["buoyancy"] = {
-                "kind": "force_points",
-                "points": points.tolist(),
-                "volume": volume,
-                "depth_before_submerged": half,
-                "height_before_dry": half,
-            }
-        made = {}
-        for name, settings in found.items():
-            assert isinstance(settings, dict)
-            config = LAWS.find(settings["kind"]).model_validate({"link": LINK, **settings})
-            assert isinstance(config, LawConfig)
-            made[name] = config
+        parts = self.parts()
+        volumes, center = self._volumes()
+        if volumes.sum() > 0:
+            moved = np.zeros(3) if self.center_of_volume is None else np.array(self.center_of_volume) - center
+            wet = [(part, volume) for part, volume in zip(parts, volumes, strict=True) if volume > 0]
+            for number, (part, volume) in enumerate(wet):
+                points, half = part.cells(max(1, round(self.cells * volume / volumes.max())))
+                made["buoyancy" if number == 0 else f"buoyancy_{number + 1}"] = _law(
+                    {
+                        "kind": "force_points",
+                        "points": (points + moved).tolist(),
+                        "volume": volume,
+                        "depth_before_submerged": half,
+                        "height_before_dry": half,
+                    }
+                )
+        if self.mooring is not None:
+            made["mooring"] = self.mooring.law(self.pose.build(), ground)
         return made
 
-    def _solid(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        return self.geometry.solid()
+    def _volumes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The volume that each shape displaces, and the centre of all."""
+        solids = [part.solid() for part in self.parts()]
+        own = np.array([volume for volume, _, _ in solids])
+        center = own @ np.array([center for _, center, _ in solids]) / own.sum()
+        return (own if self.volume is None else own * (self.volume / own.sum())), center
 
-    def _cells(self) -> tuple[NDArray[np.float64], float]:
-        """The middles of a grid's cells that lie inside, moved to the centre of volume; and half a cell's height."""
-        mesh = self.geometry.mesh()
-        low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
-        side = float(np.prod(high - low) / CELLS) ** (1 / 3)
-        counts = np.maximum(1, np.round((high - low) / side)).astype(int)
-        cell = (high - low) / counts
-        steps = np.meshgrid(*(np.arange(count) + 0.5 for count in counts), indexing="ij")
-        grid = np.stack(steps, axis=-1).reshape(-1, 3) * cell + low
-        inside = grid[meshes.contains(mesh, grid)]
-        if len(inside) == 0:
-            raise SkerryError("the geometry is too thin to spread its buoyancy over; use a box or a cylinder instead")
-        center = self._solid()[1] if self.center_of_volume is None else np.array(self.center_of_volume)
-        return inside - inside.mean(axis=0) + center, float(cell[2] / 2)
+    def _inertial(self) -> Inertial | None:
+        if self.motion != "dynamic":
+            return None
+        parts = self.parts()
+        masses = [part.mass for part in parts]
+        if self.mass is not None:
+            volumes = [part.solid()[0] for part in parts]
+            masses = [self.mass * volume / sum(volumes) for volume in volumes]
+        total = np.zeros((6, 6))
+        for part, mass in zip(parts, masses, strict=True):
+            _, center, per_mass = part.solid()
+            total += spatial_inertia(mass or 0.0, center, per_mass * (mass or 0.0))
+        whole = float(total[0, 0])
+        center = np.array([total[1, 5], -total[0, 5], total[0, 4]]) / whole
+        inertia = total[3:, 3:] - spatial_inertia(whole, center, np.zeros((3, 3)))[3:, 3:]
+        at = center if self.center_of_mass is None else np.array(self.center_of_mass)
+        return Inertial(whole, _triple(at), (0.0, 0.0, 0.0), _rows(inertia))

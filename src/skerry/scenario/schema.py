@@ -96,7 +96,11 @@ class Scenario(Config):
 
     @model_validator(mode="after")
     def _materials_are_known(self) -> Scenario:
-        named = {f"objects.{name}.material": thing.material for name, thing in self.objects.items()}
+        named = {
+            f"objects.{name}.{place}": material
+            for name, thing in self.objects.items()
+            for place, material in thing.materials().items()
+        }
         if self.terrain is not None:
             named["terrain.material"] = self.terrain.material
             for i, name in enumerate(getattr(self.terrain, "materials", None) or ()):

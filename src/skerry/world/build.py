@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from skerry.control.keyboard import Keyboard
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, did_you_mean
+from skerry.core.frames import Pose
 from skerry.core.geo import Projection
 from skerry.core.noise import Noise
 from skerry.parts.actuator import Actuator, ActuatorConfig
@@ -108,6 +109,7 @@ def build_world(
         for part, settings in config.controllers.items():
             _check_places(f"{name}.controllers.{part}", settings.needs_places, loaded)
             robot.controllers[part] = settings.build()
+            robot.controllers[part].noise = Noise(scenario.seed, f"{name}/{part}")
             rate = Rate.of(settings.frequency, scenario.step)
             controllers.append(MountedController(part, robot.controllers[part], rate, truth, robot))
             driven = [actuators[name][driven] for driven in settings.needs_actuators]
@@ -292,7 +294,11 @@ def _assemble(
             )
         )
     for name, thing in scenario.objects.items():
-        laws = {part: partial(_build_force, config) for part, config in thing.forces().items()}
+        try:
+            forces = thing.forces(_ground_below(thing.pose.build(), terrain))
+        except SkerryError as error:
+            raise SkerryError(f"objects.{name}: {error}") from None
+        laws = {part: partial(_build_force, config) for part, config in forces.items()}
         bodies.append(
             Body(name, thing.robot(name), thing.pose.build(), laws, motion=thing.motion, friction=thing.friction)
         )
@@ -301,6 +307,12 @@ def _assemble(
     net = RopeNet(plans, terrain, bool(scenario.water.winds)) if plans else None
     systems = {} if net is None else {ROPES: net}
     return assemble(bodies, water, terrain, options, scenario.fields, systems), terrain, actuators, net
+
+
+def _ground_below(pose: Pose, terrain: Terrain | None) -> float | None:
+    """The height of the ground below a place, where there is ground."""
+    height = np.nan if terrain is None else float(terrain.height(pose.position[:2]))
+    return height if np.isfinite(height) else None
 
 
 def _frozen(vehicle: Vehicle) -> frozenset[str]:

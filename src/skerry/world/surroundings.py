@@ -18,7 +18,7 @@ from skerry.rays import Frame, RayBody, RayScene, RayView, load_tracer, robot_bi
 from skerry.rays.scene import OBJECT_BIT
 from skerry.scenario.loading import LoadedScenario
 from skerry.terrain import Terrain
-from skerry.terrain.materials import Material, NamedMaterial, find_material
+from skerry.terrain.materials import Colour, Material, NamedMaterial, find_material
 
 
 class Surroundings:
@@ -60,17 +60,17 @@ def bodies_for_rays(loaded: LoadedScenario, model: Model, terrain: Terrain | Non
         materials = tuple(find_material(name, own, instead=ground) for name in terrain.materials)
         found.append(RayBody("terrain", "", terrain.triangles(), materials))
     for name, thing in scenario.objects.items():
-        material = find_material(thing.material, own, thing.colour)
-        visuals = [(Pose.identity(), shape, material) for shape in thing.robot(name).links["body"].visuals]
-        row = model.roots[name]
-        category = thing.category or name
-        found.append(RayBody(f"objects/{name}", name, *_mesh_of(visuals), row, OBJECT_BIT, category))
+        visuals = [
+            (Pose.identity(), shape, find_material(shape.material, own, _colour(shape)))
+            for shape in thing.robot(name).links["body"].visuals
+        ]
+        found.append(_ray_body(f"objects/{name}", name, visuals, model.roots[name], OBJECT_BIT, thing.category or name))
     for number, name in enumerate(scenario.robots):
         bits = robot_bit(number)
         category = Path(scenario.robots[name].vehicle).name
         carriers = {handle.body: link for link, handle in reversed(model.links[name].items())}
         for row, visuals in _by_body(loaded, model, name, own).items():
-            found.append(RayBody(f"{name}/{carriers[row]}", name, *_mesh_of(visuals), row, bits, category))
+            found.append(_ray_body(f"{name}/{carriers[row]}", name, visuals, row, bits, category))
     return found
 
 
@@ -90,21 +90,27 @@ def _by_body(loaded: LoadedScenario, model: Model, name: str, own: Mapping[str, 
 
 def _hull_material(shape: Shape, own: Mapping[str, Material]) -> NamedMaterial:
     """A robot's part is of the material that its URDF names, if that is known here; else of a painted hull's."""
-    return find_material(shape.material, own, None if shape.colour is None else shape.colour[:3], instead="hull")
+    return find_material(shape.material, own, _colour(shape), instead="hull")
 
 
-def _mesh_of(visuals: list[Visual]) -> tuple[meshes.Mesh, tuple[NamedMaterial, ...]]:
+def _colour(shape: Shape) -> Colour | None:
+    return None if shape.colour is None else shape.colour[:3]
+
+
+def _ray_body(name: str, owner: str, visuals: list[Visual], row: int, bit: int, category: str) -> RayBody:
     """The shapes as one mesh in the body's frame, its faces with places in the materials."""
-    materials = tuple(dict.fromkeys(material for _, _, material in visuals))
+    looks = list(dict.fromkeys((material, shape.glow) for _, shape, material in visuals))
     parts = []
     numbers = []
     for offset, shape, material in visuals:
         pose = offset @ Pose(np.array(shape.position), rpy_to_quaternion(shape.rpy))
         part = meshes.transform(_shape_mesh(shape), pose.position, quaternion_to_matrix(pose.orientation))
         parts.append(meshes.Mesh(part.vertices, part.faces))
-        numbers.append(np.full(len(part.faces), materials.index(material), np.int32))
+        numbers.append(np.full(len(part.faces), looks.index((material, shape.glow)), np.int32))
     whole = meshes.concatenate(parts)
-    return meshes.Mesh(whole.vertices, whole.faces, np.concatenate(numbers)), materials
+    mesh = meshes.Mesh(whole.vertices, whole.faces, np.concatenate(numbers))
+    materials, glows = (tuple(part) for part in zip(*looks, strict=True))
+    return RayBody(name, owner, mesh, materials, row, bit, category, glows)
 
 
 def _shape_mesh(shape: Shape) -> meshes.Mesh:

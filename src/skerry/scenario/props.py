@@ -1,0 +1,80 @@
+"""Props: objects as data, one file each, that a scenario picks by name and lays its own settings over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from skerry.core.config import expand_user, is_file
+from skerry.core.documents import Document, Place, read_document
+from skerry.core.errors import Fault, FileError, did_you_mean
+from skerry.scenario.merging import lay_over
+from skerry.scenario.objects import ObjectConfig
+from skerry.scenario.paths import with_whole_paths
+
+SHIPPED = Path(__file__).parent.parent / "worlds" / "props"
+
+
+def shipped_props() -> list[str]:
+    """The names of the props that come with Skerry."""
+    return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
+
+
+def read_prop(name: str) -> ObjectConfig:
+    """A shipped prop, checked."""
+    return ObjectConfig.load(read_document(SHIPPED / f"{name}.yaml"), SHIPPED)
+
+
+def find_prop(name: str, folder: Path | None) -> Path | None:
+    """The file of a prop: a shipped one's by name, or a path, relative to the file that names it."""
+    path = expand_user(name)
+    candidates = [SHIPPED / f"{name}.yaml"] if len(path.parts) == 1 else []
+    candidates.append(path if path.is_absolute() or folder is None else folder / path)
+    return next((candidate for candidate in candidates if is_file(candidate)), None)
+
+
+def with_props(scenario: Document, folder: Path | None, faults: list[Fault]) -> Document:
+    """The scenario with its objects laid over the props that they name; those of no known prop are left out."""
+    objects = scenario.data.get("objects")
+    if not isinstance(objects, dict):
+        return scenario
+    whole, origins = dict(objects), dict(scenario.origins)
+    for name, thing in objects.items():
+        if not isinstance(thing, dict) or thing.get("prop") is None:
+            whole[name] = _without_nulls(thing)
+            continue
+        place: Place = ("objects", name)
+        prop = _read(scenario, (*place, "prop"), thing["prop"], folder, faults)
+        if prop is None:
+            del whole[name]
+            continue
+        own = scenario.part(place)
+        settings = {key: value for key, value in own.data.items() if key != "prop"}
+        laid = lay_over(prop, Document(own.source, settings, own.origins), scenario.source)
+        whole[name] = _without_nulls(laid.data)
+        origins |= {(*place, *at): origin for at, origin in laid.origins.items()}
+    return Document(scenario.source, {**scenario.data, "objects": whole}, origins)
+
+
+def _without_nulls(data: Any) -> Any:
+    """Settings without what a layer above has removed."""
+    if not isinstance(data, dict):
+        return data
+    return {key: _without_nulls(value) for key, value in data.items() if value is not None}
+
+
+def _read(scenario: Document, place: Place, name: object, folder: Path | None, faults: list[Fault]) -> Document | None:
+    path = find_prop(name, folder) if isinstance(name, str) else None
+    if path is None:
+        hint = did_you_mean(str(name), shipped_props())
+        hint += f"{'' if hint.endswith('?') else '.'} A path names a YAML file of an object"
+        faults.append(scenario.fault(place, "there is no such prop", name, hint))
+        return None
+    try:
+        prop = read_document(path)
+        if not isinstance(prop.data, dict):
+            raise FileError(prop.source, [Fault("", "must be a mapping of settings", prop.data)])
+    except FileError as error:
+        faults.append(scenario.fault(place, str(error)))
+        return None
+    return Document(prop.source, with_whole_paths(prop.data, path.parent.resolve()), prop.origins)
