@@ -4,15 +4,12 @@ Material points keep their nodes; only the edge at the head changes its rest len
 that edge gets longer than one and a half times the usual, or shorter than half of it.
 
 Over a hook, rope goes to the side that pulls harder: m ṡ = T₁ − T₂ − c s with the sheave's inertia m and drag c. Both
-tensions answer at once to s, by the stiffness k of their edges, so the step is implicit:
-s⁺ (m + h c + h² (k₁ + k₂)) = m s + h (T₁ − T₂) + h² (k₁ w₁ − k₂ w₂), w being how fast the ends move apart.
+tensions answer at once to s, so it is sought, by the secant method, together with the step of the ropes: see `step.py`.
 """
 
 from __future__ import annotations
 
 from typing import Any
-
-import numpy as np
 
 from skerry.actuators.winch import LENGTH, RELEASE, WINCH_STATE
 from skerry.core.kernels import floats, kernel
@@ -21,7 +18,6 @@ from skerry.ropes.layout import (
     CAPACITY,
     COMMON,
     COUNT,
-    DAMPING,
     FEED,
     JOIN,
     LEAST,
@@ -32,10 +28,7 @@ from skerry.ropes.layout import (
     PLACE,
     ROPE,
     SEGMENT,
-    SHEAVE_DRAG,
-    SHEAVE_MASS,
     STEP,
-    STIFFNESS,
     TAIL,
     WINCH,
 )
@@ -83,12 +76,18 @@ def grow(row: Any, own: Any, more: float) -> None:
     count = int(row[COUNT])
     rest[count - 2] += more
     while rest[count - 2] > 1.5 * segment and count < int(own[CAPACITY]):
+        # Along itself the rope moves as one, so that the new node is as fast as the last one; across, it is in between.
         share = segment / rest[count - 2]
+        last, head = 3 * (count - 2), 3 * (count - 1)
+        dx, dy, dz = x[head] - x[last], x[head + 1] - x[last + 1], x[head + 2] - x[last + 2]
+        square = dx * dx + dy * dy + dz * dz
+        apart = dx * (v[head] - v[last]) + dy * (v[head + 1] - v[last + 1]) + dz * (v[head + 2] - v[last + 2])
+        along = share * apart / square if square > 0.0 else 0.0
         for i in range(3):
-            place, moving = x[3 * (count - 1) + i], v[3 * (count - 1) + i]
-            x[3 * count + i], v[3 * count + i] = place, moving
-            x[3 * (count - 1) + i] = x[3 * (count - 2) + i] + share * (place - x[3 * (count - 2) + i])
-            v[3 * (count - 1) + i] = v[3 * (count - 2) + i] + share * (moving - v[3 * (count - 2) + i])
+            line = x[head + i] - x[last + i]
+            x[head + 3 + i], v[head + 3 + i] = x[head + i], v[head + i]
+            x[head + i] = x[last + i] + share * line
+            v[head + i] = v[last + i] + share * (v[head + i] - v[last + i]) - along * line
         rest[count - 1] = rest[count - 2] - segment
         rest[count - 2] = segment
         tension[count - 1] = tension[count - 2]
@@ -116,40 +115,17 @@ def feed_from_winch(userdata: int, row: Any, own: Any, step: float) -> None:
 
 
 @kernel
-def _parting(x: Any, v: Any, count: int) -> float:
-    """How fast the last two nodes move apart, m/s."""
-    a, b = 3 * (count - 2), 3 * (count - 1)
-    dx, dy, dz = x[b] - x[a], x[b + 1] - x[a + 1], x[b + 2] - x[a + 2]
-    size = np.sqrt(dx * dx + dy * dy + dz * dz)
-    if size < 1e-12:
-        return 0.0
-    return (dx * (v[b] - v[a]) + dy * (v[b + 1] - v[a + 1]) + dz * (v[b + 2] - v[a + 2])) / size
-
-
-@kernel
 def run_over_hook(constants: Any, state: int, rope: int) -> None:
-    """Let rope run over a hook between two sides, of which `rope` is one."""
+    """Let rope run over a hook as fast as it did, between two sides, of which `rope` is one; `balance` corrects it."""
     first = constants_of_rope(constants, rope)
     row = state_of_rope(state, first)
     second = constants_of_rope(constants, int(row[PARTNER]))
     other = state_of_rope(state, second)
-    hook = constants_of_rope(constants, int(row[JOIN]))
     h = constants[STEP]
-    x1, v1, rest1, tension1 = nodes_of(row, first)
-    x2, v2, rest2, tension2 = nodes_of(other, second)
-    n1, n2 = int(row[COUNT]), int(other[COUNT])
-    t1, t2 = tension1[n1 - 2], tension2[n2 - 2]
-    k1 = (first[STIFFNESS] + first[DAMPING] / h) / rest1[n1 - 2] if t1 > 0.0 else 0.0
-    k2 = (second[STIFFNESS] + second[DAMPING] / h) / rest2[n2 - 2] if t2 > 0.0 else 0.0
-    pull = hook[SHEAVE_MASS] * row[FEED] + h * (t1 - t2)
-    pull += h * h * (k1 * _parting(x1, v1, n1) - k2 * _parting(x2, v2, n2))
-    speed = pull / (hook[SHEAVE_MASS] + h * hook[SHEAVE_DRAG] + h * h * (k1 + k2))
     most = length_of(other, second) - second[LEAST]
     least = first[LEAST] - length_of(row, first)
-    more = min(max(h * speed, least), most)
-    if more != h * speed:
-        speed = 0.0
-    row[FEED], other[FEED] = speed, -speed
+    more = min(max(h * row[FEED], least), most)
+    row[FEED], other[FEED] = more / h, -more / h
     grow(row, first, more)
     grow(other, second, -more)
 

@@ -81,18 +81,30 @@ def _catch(constants: Any, state: int, hook: int, rope: int, edge: int, share: f
     at = nodes_of(hooked, constants_of_rope(constants, hook))[0]
     moving = nodes_of(hooked, constants_of_rope(constants, hook))[1]
     count = int(row[COUNT])
-    far = count - 1 - edge  # nodes on the side of the head, whose order is turned round
-    for k in range(far):
+    # A place next to a node is that node, and the hook takes its place: no side begins with next to nothing. At the
+    # very ends there is no such node; the short side then gets a little rope of its own.
+    near, far = edge, edge + 1  # the last nodes that stay on either side
+    on_near, on_far = share * rest[edge], (1.0 - share) * rest[edge]
+    if share < 0.1:
+        if edge > 0:
+            near, on_near, on_far = edge - 1, rest[edge - 1], rest[edge]
+        else:
+            on_near += 0.1 * rest[edge]
+    elif share > 0.9:
+        if edge + 1 < count - 1:
+            far, on_near, on_far = edge + 2, rest[edge], rest[edge + 1]
+        else:
+            on_far += 0.1 * rest[edge]
+    beyond_count = count - far  # nodes on the side of the head, whose order is turned round
+    for k in range(beyond_count):
         for i in range(3):
             y[3 * k + i], w[3 * k + i] = x[3 * (count - 1 - k) + i], v[3 * (count - 1 - k) + i]
         other_rest[k], other_tension[k] = rest[count - 2 - k], tension[count - 2 - k]
     for i in range(3):
-        y[3 * far + i], w[3 * far + i] = at[i], moving[i]
-        x[3 * (edge + 1) + i], v[3 * (edge + 1) + i] = at[i], moving[i]
-    share = min(max(share, 0.1), 0.9)  # neither side begins with next to nothing
-    other_rest[far - 1] = rest[edge] * (1.0 - share)
-    rest[edge] *= share
-    row[COUNT], beyond[COUNT] = edge + 2, far + 1
+        y[3 * beyond_count + i], w[3 * beyond_count + i] = at[i], moving[i]
+        x[3 * (near + 1) + i], v[3 * (near + 1) + i] = at[i], moving[i]
+    other_rest[beyond_count - 1], rest[near] = on_far, on_near
+    row[COUNT], beyond[COUNT] = near + 2, beyond_count + 1
     for i in range(END):
         beyond[TAIL + i] = row[HEAD + i]
     row[HEAD + BODY] = beyond[HEAD + BODY] = NOTHING

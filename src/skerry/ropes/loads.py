@@ -112,6 +112,7 @@ def _drag(
 def load_node(
     k: int,
     count: int,
+    has_end: bool,
     has_fields: bool,
     windy: bool,
     common: Any,
@@ -148,13 +149,14 @@ def load_node(
     heavy = own[MASS] * part
     added = own[ADDED] * displaced
     ball = 0.0
-    if k == 0:
+    at_end = k == 0 and has_end
+    if at_end:
         heavy += own[END_MASS]
         radius = own[END_RADIUS]
         if radius > 0.0:
             q = min(max(0.5 + 0.5 * depth / radius, 0.0), 1.0)
             ball = q * q * (3.0 - 2.0 * q)
-    displaced_ball = rho * own[END_VOLUME] * ball
+    displaced_ball = rho * own[END_VOLUME] * ball  # a hook displaces nothing
     for i in range(6):
         mass[i] = 0.0
     add_along(mass, heavy + added + 0.5 * displaced_ball, -added, tx, ty, tz)
@@ -184,7 +186,7 @@ def load_node(
                 wind[(flow.FLOW + 1) * count + k],
                 wind[(flow.FLOW + 2) * count + k],
             )
-        dry_ball = 1.0 - ball if own[END_RADIUS] > 0.0 and k == 0 else 0.0
+        dry_ball = 1.0 - ball if own[END_RADIUS] > 0.0 and at_end else 0.0
         qx, qy, qz = _drag(
             own, part, 1.0 - wet, dry_ball, AIR_DENSITY, h, tx, ty, tz, vx - ux, vy - uy, vz - uz, ux, uy, uz, mass
         )

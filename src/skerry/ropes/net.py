@@ -117,6 +117,8 @@ class RopeNet(System):
             own[at.CAPACITY], own[at.PLACE] = self.capacities[slot], self.places[slot]
             try:
                 self._write_rope(own, model, name)
+                if slot >= len(self.names):  # the part beyond a hook ends in what the rope was tied to
+                    own[[at.END_MASS, at.END_RADIUS, at.END_VOLUME, at.END_DRAG]] = 0.0
             except SkerryError as error:
                 raise SkerryError(f"ropes.{name}: {error}") from None
             row = state[self.places[slot] : self.places[slot + 1]]

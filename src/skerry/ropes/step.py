@@ -40,12 +40,18 @@ from skerry.ropes.layout import (
     AXES,
     BENDING,
     BODY,
+    CARRYING,
     COMMON,
     COUNT,
     DAMPING,
+    FEED,
     HEAD,
     JOIN,
+    PARTNER,
+    PHASE,
     ROPES,
+    SHEAVE_DRAG,
+    SHEAVE_MASS,
     STEP,
     STIFFNESS,
     TAIL,
@@ -141,9 +147,10 @@ def _prepare(
     masses = _at(memory, MASS, total, first, 6, mine)
     inverse = floats(scratch(data, 9), 9)
     push = inverse[6:9]
+    has_end = row[PHASE] != CARRYING  # the hook is gone then
     for k in range(mine):
         m = masses[6 * k : 6 * k + 6]
-        heavy[k] = load_node(k, count, header[FIELDS] != 0, windy, constants, own, x, v, rest, around, m, push)
+        heavy[k] = load_node(k, count, has_end, header[FIELDS] != 0, windy, constants, own, x, v, rest, around, m, push)
         for i in range(3):
             goal[3 * k + i] = push[i]  # for now its momentum
     ground = around + 8 * loads.PER_NODE * count
@@ -214,6 +221,8 @@ def _prepare(
             parent[k] = first + k + 1 if join < 0 or k < count - 2 else join
             dx, dy, dz = x[3 * k + 3] - x[3 * k], x[3 * k + 4] - x[3 * k + 1], x[3 * k + 5] - x[3 * k + 2]
             now_long = np.sqrt(dx * dx + dy * dy + dz * dz)
+            if k == count - 2:
+                now_long += h * row[FEED]  # rope that is fed in is no stretch
             elastic, damped = own[STIFFNESS] / rest[k], own[DAMPING] / rest[k] / h
             stiff[k] = elastic + damped
             # damping against the length of before: together a spring of both, from a length in between
@@ -276,6 +285,80 @@ def _finish(
         pull_end(data, layout, numbers, end, now, h, vx, vy, vz, pull * dx, pull * dy, pull * dz)
 
 
+@kernel
+def _settle(memory: int, total: int) -> None:
+    """Solve the step of a group of ropes."""
+    settle(
+        total,
+        _at(memory, X, total, 0, 3, total),
+        _at(memory, GOAL, total, 0, 3, total),
+        _at(memory, MASS, total, 0, 6, total),
+        _whole(memory, PARENT, total, 0, total),
+        _at(memory, STIFF, total, 0, 1, total),
+        _at(memory, REST, total, 0, 1, total),
+        _at(memory, BEND, total, 0, 1, total),
+        _at(memory, PLANE, total, 0, PLANES, total),
+        _whole(memory, TOUCHING, total, 0, total),
+        _whole(memory, FIXED, total, 0, total),
+        _at(memory, DIAGONAL, total, 0, 6, total),
+        _at(memory, BESIDE, total, 0, 6, total),
+        _at(memory, GRADIENT, total, 0, 3, total),
+        _at(memory, CHANGE, total, 0, 3, total),
+        _at(memory, TRIAL, total, 0, 3, total),
+    )
+
+
+@kernel
+def _tension(memory: int, total: int, node: int) -> float:
+    """Of the edge from a node to its parent, N."""
+    p = _whole(memory, PARENT, total, node, 1)[0]
+    here, there = _at(memory, X, total, node, 3, 1), _at(memory, X, total, p, 3, 1)
+    size = np.sqrt((there[0] - here[0]) ** 2 + (there[1] - here[1]) ** 2 + (there[2] - here[2]) ** 2)
+    return _at(memory, STIFF, total, node, 1, 1)[0] * max(size - _at(memory, REST, total, node, 1, 1)[0], 0.0)
+
+
+@kernel
+def _balance(constants: Any, state: int, memory: int, total: int, hook: int, pair: Any) -> None:
+    """Solve the step of a group with a rope over its hook, and with it how fast that runs.
+
+    r(s) = m (s − s₀)/h + c s − (T₁ − T₂) grows with s: the secant method finds its root in a few solves.
+    """
+    h = constants[STEP]
+    own = constants_of_rope(constants, hook)
+    one, other = constants_of_rope(constants, pair[0]), constants_of_rope(constants, pair[1])
+    first, second = state_of_rope(state, one), state_of_rope(state, other)
+    rest1, rest2 = nodes_of(first, one)[2], nodes_of(second, other)[2]
+    n1, n2 = int(first[COUNT]), int(second[COUNT])
+    length1, length2 = _at(memory, REST, total, pair[2], 1, 1), _at(memory, REST, total, pair[3], 1, 1)
+    stiff1, stiff2 = _at(memory, STIFF, total, pair[2], 1, 1), _at(memory, STIFF, total, pair[3], 1, 1)
+    begun = first[FEED]
+    # no edge may vanish in a step: half of what the shorter has is the most that runs
+    most = 0.5 * min(rest1[n1 - 2], rest2[n2 - 2]) / h
+    low, high = begun - most, begun + most
+    s = begun
+    slope = own[SHEAVE_MASS] / h + own[SHEAVE_DRAG] + h * (stiff1[0] + stiff2[0])
+    before, error_before = s, 0.0
+    for round_ in range(12):
+        _settle(memory, total)
+        t1, t2 = _tension(memory, total, pair[2]), _tension(memory, total, pair[3])
+        error = own[SHEAVE_MASS] * (s - begun) / h + own[SHEAVE_DRAG] * s - (t1 - t2)
+        if abs(error) < 1e-4 * (t1 + t2) + 1e-6:
+            break
+        if round_ > 0 and abs(s - before) > 1e-15:
+            found = (error - error_before) / (s - before)
+            if found > 0.0:
+                slope = found
+        before, error_before = s, error
+        s = min(max(s - error / slope, low), high)
+        if s == before:
+            break
+        length1[0] += h * (s - before)
+        length2[0] -= h * (s - before)
+        rest1[n1 - 2] += h * (s - before)
+        rest2[n2 - 2] -= h * (s - before)
+    first[FEED], second[FEED] = s, -s
+
+
 @law
 def step_ropes(model: int, data: int, table: int) -> None:
     """Move all ropes by a step; what they pull at bodies acts in the step of the bodies that follows."""
@@ -310,6 +393,8 @@ def step_ropes(model: int, data: int, table: int) -> None:
         around = scratch(data, AROUND * longest)
         ends = scratch(data, 2 * END_NOW * group)
         base = total - int(row[COUNT])
+        pair = words(scratch(data, 4), 4)  # the ropes on either side of its hook, and the nodes next to it
+        pair[0] = pair[1] = -1
         for backwards in range(2):
             first, member = total - total, 0  # no literal, which would be compiled for itself
             for rope in range(ropes + 1):
@@ -320,6 +405,8 @@ def step_ropes(model: int, data: int, table: int) -> None:
                     if other[COUNT] == 0.0 or int(other[JOIN]) != root:
                         continue
                     chosen, join = rope, base
+                    side = 0 if other[PARTNER] > rope else 1
+                    pair[side], pair[2 + side] = rope, first + int(other[COUNT]) - 2
                 head_now = floats(ends + 16 * END_NOW * member, END_NOW)
                 tail_now = floats(ends + 16 * END_NOW * member + 8 * END_NOW, END_NOW)
                 if backwards == 0:
@@ -335,24 +422,10 @@ def step_ropes(model: int, data: int, table: int) -> None:
                 first += int(other[COUNT]) if join < 0 else int(other[COUNT]) - 1
                 member += 1
             if backwards == 0:
-                settle(
-                    total,
-                    _at(memory, X, total, 0, 3, total),
-                    _at(memory, GOAL, total, 0, 3, total),
-                    _at(memory, MASS, total, 0, 6, total),
-                    _whole(memory, PARENT, total, 0, total),
-                    _at(memory, STIFF, total, 0, 1, total),
-                    _at(memory, REST, total, 0, 1, total),
-                    _at(memory, BEND, total, 0, 1, total),
-                    _at(memory, PLANE, total, 0, PLANES, total),
-                    _whole(memory, TOUCHING, total, 0, total),
-                    _whole(memory, FIXED, total, 0, total),
-                    _at(memory, DIAGONAL, total, 0, 6, total),
-                    _at(memory, BESIDE, total, 0, 6, total),
-                    _at(memory, GRADIENT, total, 0, 3, total),
-                    _at(memory, CHANGE, total, 0, 3, total),
-                    _at(memory, TRIAL, total, 0, 3, total),
-                )
+                if pair[0] >= 0:
+                    _balance(constants, state, memory, total, root, pair)
+                else:
+                    _settle(memory, total)
         free(data)
 
 
