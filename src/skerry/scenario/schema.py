@@ -90,9 +90,7 @@ class Scenario(Config):
     def _materials_are_known(self) -> Scenario:
         named = {f"objects.{name}.material": thing.material for name, thing in self.objects.items()}
         if self.terrain is not None:
-            named["terrain.material"] = self.terrain.material
-            for i, name in enumerate(getattr(self.terrain, "materials", None) or ()):
-                named[f"terrain.materials.{i}"] = name
+            named |= {f"terrain.{place}": name for place, name in self.terrain.named_materials().items()}
         problems = []
         for place, name in named.items():
             try:
