@@ -95,6 +95,13 @@ def water_range(
         level = float(truth.surface_height(pose.position[None])[0])
         meet_level(directions, -pose.rotation[2], pose.position[2] - level, memory.water, memory.water_cosines)
         return
+    # 2 Σa is the most that crests and troughs can differ: rays that end higher than that above the water here meet none
+    here = float(truth.surface_height(pose.position[None])[0])
+    ends = pose.position[2] + far * np.minimum(pose.rotation[2] @ directions, 0.0)
+    if ends.min() > here + 2.0 * float(np.abs(truth.water.waves.amplitude).sum()):
+        memory.water.fill(np.inf)
+        memory.water_cosines.fill(0.0)
+        return
     # no larger than the rays reach: what is beyond, and where the patch turns level, none of them meets
     nodes = min(2 * math.ceil(far / (1.0 - FADE) / SPACING) + 2, NODES)
     patch = SurfacePatch.around(truth.surface_height, pose.position, SPACING, nodes)
