@@ -1,4 +1,4 @@
-"""Ground from georeferenced files: it lies where PROJ says, with the heights that the file holds; bad files are refused."""
+"""Ground from georeferenced files lies where PROJ says, with the heights that they hold; bad files are refused."""
 
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ ZONE_34 = 32634
 WGS_84 = 4326
 TO_UTM = Transformer.from_crs(WGS_84, ZONE_34, always_xy=True)
 RANDOM = np.random.default_rng(3)
+NEAR = np.round(PROJECTION.origin[:2])
 
 
 def bumps(east: Floats, north: Floats) -> Floats:
@@ -61,7 +62,7 @@ def write_tiff(
 
 def utm_file(path: Path, size: int = 160, pixel: float = 5.0, **how: Any) -> Path:
     """A square of `size` pixels in UTM about the reference."""
-    west, north = np.round(PROJECTION.origin[:2]) + (-size * pixel / 2, size * pixel / 2)
+    west, north = NEAR + np.array((-size * pixel / 2, size * pixel / 2))
     middles = pixel * (np.arange(size) + 0.5)
     values = bumps((west + middles)[None, :], (north - middles)[:, None]).astype(np.float32)
     return write_tiff(path, values, (pixel, pixel), (west, north), ZONE_34, **how)
@@ -80,10 +81,10 @@ def build(path: Path, **settings: Any) -> HeightfieldGround:
     ids=["plain", "deflate", "tiles", "strips"],
 )
 def test_a_geotiff_in_utm_has_its_heights_where_they_are(how: dict[str, Any], tmp_path: Path) -> None:
-    """Bilinear on 5 m, and again on the grid: the error of each is at most h²/8 times the curvatures, 25/8 · (4 (2π/500)² +
+    """Bilinear on 5 m, and again on the grid: each is off by at most h²/8 times the curvatures, 25/8 · (4 (2π/500)² +
     3 (2π/400)²) = 4 mm; with single precision, within 1 cm."""
     if how.get("predictor") == 2:
-        west, north = np.round(PROJECTION.origin[:2]) + (-400, 400)
+        west, north = NEAR + np.array((-400, 400))
         middles = 5.0 * (np.arange(160) + 0.5)
         values = np.round(1000 * bumps((west + middles)[None, :], (north - middles)[:, None])).astype(np.int32)
         path = write_tiff(tmp_path / "a.tif", values, (5, 5), (west, north), ZONE_34, **how)
@@ -97,7 +98,7 @@ def test_a_geotiff_in_utm_has_its_heights_where_they_are(how: dict[str, Any], tm
 
 
 def test_a_geotiff_by_latitude_and_longitude_has_its_heights_where_they_are(tmp_path: Path) -> None:
-    """Pixels of 1/20000° are 2.8 m × 5.6 m here; errors as for UTM, and 2 mm of place by the lattice, at slopes below 0.1."""
+    """Pixels of 1/20000° are 2.8 m × 5.6 m here; errors as for UTM, and 2 mm of place at slopes below 0.1."""
     step = 1 / 20000
     west, north = 18.70, 59.311
     longitude, latitude = np.meshgrid(west + step * (np.arange(400) + 0.5), north - step * (np.arange(180) + 0.5))
@@ -112,10 +113,10 @@ def test_a_geotiff_by_latitude_and_longitude_has_its_heights_where_they_are(tmp_
 
 @pytest.mark.parametrize("epsg", [ZONE_34, WGS_84])
 def test_the_corners_of_a_whole_file_lie_where_proj_says(epsg: int, tmp_path: Path) -> None:
-    """To a millimetre: what PROJ gives for the outer corners is the rectangle's edge, sampled 41 times along each side."""
+    """To a millimetre: the rectangle about what PROJ gives for the outer corners; sides here bend by less."""
     if epsg == ZONE_34:
         path = utm_file(tmp_path / "a.tif")
-        west, north = np.round(PROJECTION.origin[:2]) + (-400, 400)
+        west, north = NEAR + np.array((-400, 400))
         east, north_ = np.array([west, west + 800]), np.array([north - 800, north])
     else:
         longitudes, latitudes = 18.70 + np.array([0, 0.02]), 59.311 - np.array([0.009, 0])
@@ -128,7 +129,7 @@ def test_the_corners_of_a_whole_file_lie_where_proj_says(epsg: int, tmp_path: Pa
 
 def test_a_tie_point_may_be_the_middle_of_a_pixel(tmp_path: Path) -> None:
     values = RANDOM.uniform(-20, 0, (9, 9)).astype(np.float32)
-    west, north = np.round(PROJECTION.origin[:2]) + (-40, 40)
+    west, north = NEAR + np.array((-40, 40))
     area = write_tiff(tmp_path / "area.tif", values, (10, 10), (west - 5, north + 5), ZONE_34)
     point = write_tiff(tmp_path / "point.tif", values, (10, 10), (west, north), ZONE_34, point=True)
     np.testing.assert_allclose(build(point).heights, build(area).heights, atol=1e-9)
@@ -136,7 +137,7 @@ def test_a_tie_point_may_be_the_middle_of_a_pixel(tmp_path: Path) -> None:
 
 def test_an_ascii_grid_and_numpy_files_give_the_ground_of_the_geotiff(tmp_path: Path) -> None:
     tiff = build(utm_file(tmp_path / "a.tif", size=40))
-    west, north = np.round(PROJECTION.origin[:2]) + (-100, 100)
+    west, north = NEAR + np.array((-100, 100))
     middles = 5.0 * (np.arange(40) + 0.5)
     values = bumps((west + middles)[None, :], (north - middles)[:, None]).astype(np.float32)
     header = f"NCOLS 40\nNROWS 40\nxllcorner {west}\nyllcorner {north - 200}\ncellsize 5\nNODATA_value -9999\n"
@@ -158,7 +159,7 @@ def test_an_ascii_grid_and_numpy_files_give_the_ground_of_the_geotiff(tmp_path: 
 def test_a_prj_file_tells_the_coordinates_of_an_ascii_grid(tmp_path: Path) -> None:
     from pyproj import CRS
 
-    west, south = np.round(PROJECTION.origin[:2]) - 20
+    west, south = NEAR - 20
     (tmp_path / "a.prj").write_text(CRS.from_epsg(ZONE_34).to_wkt("WKT1_ESRI"), encoding="utf-8")
     grid = f"ncols 4\nnrows 4\nxllcenter {west + 5}\nyllcenter {south + 5}\ncellsize 10\n" + "-5 -5 -5 -5\n" * 4
     (tmp_path / "a.asc").write_text(grid, encoding="ascii")
@@ -176,7 +177,7 @@ def test_depths_and_offsets_become_heights(tmp_path: Path) -> None:
 def test_a_finer_file_is_averaged_and_not_picked_from(tmp_path: Path) -> None:
     """The mean of a chequerboard of −20 and −10 m, taken 8 × 8 at a time, is −15 m; picking would give either."""
     board = np.where(np.indices((160, 160)).sum(axis=0) % 2 == 0, -20.0, -10.0).astype(np.float32)
-    west, north = np.round(PROJECTION.origin[:2]) + (-80, 80)
+    west, north = NEAR + np.array((-80, 80))
     path = write_tiff(tmp_path / "a.tif", board, (1, 1), (west, north), ZONE_34)
     np.testing.assert_allclose(build(path, size=(96, 96), resolution=8).heights, -15.0, atol=1e-6)
 
@@ -188,7 +189,7 @@ def test_holes_are_filled_from_the_nearest_or_with_a_height(tmp_path: Path) -> N
     values = np.full((40, 40), -8.0, np.float32)
     values[:, 20:] = -4.0
     values[10:30, 25:35] = -9999.0
-    west, north = np.round(PROJECTION.origin[:2]) + (-100, 100)
+    west, north = NEAR + np.array((-100, 100))
     path = write_tiff(tmp_path / "a.tif", values, (5, 5), (west, north), ZONE_34, nodata="-9999")
     assert build(path).height([50.0, 0.0]) == -4.0
     assert build(path, fill=-30.0).height([50.0, 0.0]) == -30.0
@@ -196,7 +197,7 @@ def test_holes_are_filled_from_the_nearest_or_with_a_height(tmp_path: Path) -> N
 
 
 def test_the_nearest_height_is_found_from_all_sides() -> None:
-    """Against a search among all nodes: no filled node is more than half a node farther from its source than the nearest."""
+    """Against a search among all nodes: no source is more than half a node farther away than the nearest."""
     heights = np.full((23, 31), np.nan)
     known = RANDOM.integers(0, (23, 31), (12, 2))
     heights[known[:, 0], known[:, 1]] = np.arange(12)
@@ -220,12 +221,16 @@ def test_the_area_beyond_a_file_is_a_hole(tmp_path: Path) -> None:
 def test_a_part_of_a_large_file_is_read_without_the_rest(tmp_path: Path) -> None:
     """100 million pixels of 1 m, of which tiles far from the part are left out of the file, or are never read."""
     path = tmp_path / "large.tif"
-    west, north = np.round(PROJECTION.origin[:2]) + (-5000, 5000)
+    west, north = NEAR + np.array((-5000, 5000))
 
     def tiles() -> Any:
         for row in range(10):
             for column in range(10):
-                yield np.full((1024, 1024), -1.0 * (row + column), np.float32) if 4 <= row <= 5 or row + column == 0 else None
+                yield (
+                    np.full((1024, 1024), -1.0 * (row + column), np.float32)
+                    if 4 <= row <= 5 or row + column == 0
+                    else None
+                )
 
     keys = (1, 1, 0, 3, 1024, 0, 1, 1, 1025, 0, 1, 1, 3072, 0, 1, ZONE_34)
     tags: list[Any] = [
@@ -293,7 +298,7 @@ def test_a_bad_file_is_refused_in_words(name: str, tmp_path: Path) -> None:
 
 def test_a_tiff_that_cannot_be_ground_is_refused_in_words(tmp_path: Path) -> None:
     flat = np.zeros((20, 20), np.float32)
-    west, north = PROJECTION.origin[:2] + (-50, 50)
+    west, north = NEAR + np.array((-50, 50))
     place = ((5.0, 5.0), (west, north), ZONE_34)
     with TiffWriter(tmp_path / "plain.tif") as file:
         file.write(flat, metadata=None)
@@ -324,7 +329,7 @@ def test_a_damaged_tile_is_told(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2 : len(data) // 2 + 200] = bytes(200)
     path.write_bytes(bytes(data))
-    with pytest.raises(FileError, match="damaged|not a sound TIFF"):
+    with pytest.raises(FileError, match=r"damaged|not a sound TIFF"):
         build(path)
 
 

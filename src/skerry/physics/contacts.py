@@ -59,7 +59,9 @@ class ContactProbe:
         mujoco.mj_setState(self._compiled, self._data, self._state, STATE)
         mujoco.mj_kinematics(self._compiled, self._data)
         mujoco.mj_collision(self._compiled, self._data)
-        self._owners = {_owner(self._names[geom]) for geom in self._data.contact.geom.flat} if self._data.ncon else set()
+        self._owners = (
+            {_owner(self._names[geom]) for geom in self._data.contact.geom.flat} if self._data.ncon else set()
+        )
 
     def _touch(self, number: int) -> Touch:
         contact = self._data.contact[number]

@@ -127,10 +127,10 @@ def _interpolate(pixels: Any, columns: Any, rows: Any, u: Any, v: Any, heights: 
             p, q = c - a, r - b
             total, weight = 0.0, 0.0
             for k in range(2):
-                for l in range(2):
-                    share = (q if k else 1 - q) * (p if l else 1 - p)
-                    if share > 0.0 and np.isfinite(pixels[b + k, a + l]):
-                        total += share * pixels[b + k, a + l]
+                for side in range(2):
+                    share = (q if k else 1 - q) * (p if side else 1 - p)
+                    if share > 0.0 and np.isfinite(pixels[b + k, a + side]):
+                        total += share * pixels[b + k, a + side]
                         weight += share
             if weight > 0.0:
                 heights[m, n] = total / weight
@@ -138,7 +138,7 @@ def _interpolate(pixels: Any, columns: Any, rows: Any, u: Any, v: Any, heights: 
 
 @kernel
 def fill_from_nearest(heights: Any) -> None:
-    """Give each NaN the height of the nearest node that has one, nearly: places are passed on from neighbour to neighbour.
+    """Give each NaN the height of the nearest node that has one, nearly: places pass from neighbour to neighbour.
 
     Two sweeps there and back, after Danielsson 1980, Euclidean distance mapping, Computer Graphics and Image Processing
     14, whose distances are right to a fraction of a node.

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
 from skerry.core.config import ExistingFile, Positive
-from skerry.core.errors import Fault, FileError, SkerryError
+from skerry.core.errors import SkerryError
 from skerry.core.geo import Projection
 from skerry.terrain.kinds.heightfield import HeightfieldGround
 from skerry.terrain.raster import Floats, Raster, refuse
@@ -71,7 +71,9 @@ class Georeferenced(TerrainConfig):
         if self.bounds is not None:
             west, south, east, north = self.bounds
             if not (west < east and south < north):
-                raise ValueError("`bounds` are west, south, east, north, and must grow from west to east, south to north")
+                raise ValueError(
+                    "`bounds` are west, south, east, north, and must grow from west to east, south to north"
+                )
         if self.size is None and self.center != (0.0, 0.0):
             raise ValueError("a `center` needs a `size`")
         return self
@@ -105,16 +107,17 @@ class Georeferenced(TerrainConfig):
             if not (west <= 0.0 <= east and south <= 0.0 <= north):
                 refuse(
                     self.file,
-                    f"reaches from x {west:.0f} to {east:.0f} m and from y {south:.0f} to {north:.0f} m, but the world's "
-                    "origin is not within; correct the scenario's `reference`, or choose a part by `center` and `size`",
+                    f"reaches from x {west:.0f} to {east:.0f} m and from y {south:.0f} to {north:.0f} m, but the "
+                    "world's origin is not within; correct the scenario's `reference`, or choose a part by `center` and "
+                    "`size`",
                 )
             return ((west + east) / 2, (south + north) / 2), (east - west, north - south)
         (x, y), (width, length) = self.center, self.size
         if x + width / 2 < west or x - width / 2 > east or y + length / 2 < south or y - length / 2 > north:
             refuse(
                 self.file,
-                f"reaches from x {west:.0f} to {east:.0f} m and from y {south:.0f} to {north:.0f} m, and nothing of it is "
-                "in the part that is asked for",
+                f"reaches from x {west:.0f} to {east:.0f} m and from y {south:.0f} to {north:.0f} m, and nothing of it "
+                "is in the part that is asked for",
             )
         return self.center, self.size
 
@@ -123,15 +126,10 @@ class Georeferenced(TerrainConfig):
         columns, rows = (count_nodes(side, resolution) for side in size)
         if columns * rows > MOST_NODES:
             coarser = 1.01 * math.sqrt(size[0] * size[1] / MOST_NODES)
-            raise FileError(
-                str(self.file),
-                [
-                    Fault(
-                        "",
-                        f"{size[0]:.0f} m × {size[1]:.0f} m every {resolution:.3g} m are {columns} × {rows} nodes, and the "
-                        f"most is {MOST_NODES}; give a `resolution` of {coarser:.2g} m or more, or a smaller `size`",
-                    )
-                ],
+            refuse(
+                self.file,
+                f"{size[0]:.0f} m × {size[1]:.0f} m every {resolution:.3g} m are {columns} × {rows} nodes, and the "
+                f"most is {MOST_NODES}; give a `resolution` of {coarser:.2g} m or more, or a smaller `size`",
             )
         x, y = (c + np.linspace(-s / 2, s / 2, n) for c, s, n in zip(center, size, (columns, rows), strict=True))
         heights = resampler.heights(x, y)
@@ -142,7 +140,9 @@ class Georeferenced(TerrainConfig):
         if holes == heights.size:
             refuse(self.file, "has no data in the part that is asked for")
         if holes:
-            logger.info("%s: %d of %d nodes have no data, and are filled (%s)", *(self.file, holes, heights.size, self.fill))
+            logger.info(
+                "%s: %d of %d nodes have no data, and are filled (%s)", *(self.file, holes, heights.size, self.fill)
+            )
         if self.fill == "nearest":
             fill_from_nearest(heights)
         else:

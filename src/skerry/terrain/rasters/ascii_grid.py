@@ -32,7 +32,11 @@ class AsciiGrid(Raster):
         except (OSError, ValueError) as error:
             refuse(path, f"is not a sound ASCII grid: {error}")
         missing = [name for name in ("ncols", "nrows", "cellsize") if name not in header]
-        missing += [f"{axis}llcorner (or {axis}llcenter)" for axis in "xy" if not {f"{axis}llcorner", f"{axis}llcenter"} & header.keys()]
+        missing += [
+            f"{axis}llcorner (or {axis}llcenter)"
+            for axis in "xy"
+            if not {f"{axis}llcorner", f"{axis}llcenter"} & header.keys()
+        ]
         if missing:
             refuse(path, f"is not a sound ASCII grid: its header lacks {', '.join(missing)}")
         shape, cell = (int(header["nrows"]), int(header["ncols"])), header["cellsize"]

@@ -32,7 +32,9 @@ class GeoTiff(Raster):
                 page: Any = file.pages.first
                 geo: dict[str, Any] = dict(page.geotiff_tags or {})
                 if page.samplesperpixel != 1 or page.dtype is None or page.dtype.kind not in "iuf":
-                    refuse(path, f"must hold one real number to a pixel, but has {page.samplesperpixel} of {page.dtype}")
+                    refuse(
+                        path, f"must hold one real number to a pixel, but has {page.samplesperpixel} of {page.dtype}"
+                    )
                 shape = (int(page.imagelength), int(page.imagewidth))
                 tile = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
                 self._tile = (min(int(tile[0]), shape[0]), int(tile[1]))
@@ -51,7 +53,9 @@ class GeoTiff(Raster):
     def blocks(self, rows: range, columns: range) -> Iterator[Block]:
         with TiffFile(self.path) as file:
             page: Any = file.pages.first
-            for row, column, values in self._mapped_rows(page, rows) if self._mapped else self._tiles(page, rows, columns):
+            for row, column, values in (
+                self._mapped_rows(page, rows) if self._mapped else self._tiles(page, rows, columns)
+            ):
                 part = values[:, columns.start - column if column < columns.start else 0 : columns.stop - column]
                 numbers = np.array(part[max(rows.start - row, 0) : rows.stop - row], np.float64)
                 numbers[numbers == self._missing] = np.nan
@@ -93,7 +97,9 @@ def _matrix(path: Path, geo: dict[str, Any]) -> Floats:
         (dx, dy, _), (column, row, _, x, y, _) = geo["ModelPixelScale"], np.ravel(geo["ModelTiepoint"])[:6]
         matrix = np.array([[dx, 0.0, x - dx * column], [0.0, -dy, y + dy * row]])
     else:
-        refuse(path, "is a TIFF without a georeference (neither ModelPixelScale and ModelTiepoint nor ModelTransformation)")
+        refuse(
+            path, "is a TIFF without a georeference (neither ModelPixelScale and ModelTiepoint nor ModelTransformation)"
+        )
     if geo.get("GTRasterTypeGeoKey") != PIXEL_IS_POINT:
         matrix[:, 2] += matrix[:, :2] @ (0.5, 0.5)
     return matrix

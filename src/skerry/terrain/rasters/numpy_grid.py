@@ -45,7 +45,7 @@ def read_npy(path: Path, bounds: tuple[float, float, float, float] | None) -> Nu
 
 
 def read_npz(path: Path) -> NumpyGrid:
-    """`heights` (rows, columns), the coordinates `x` of its columns and `y` of its rows, both even, and the word `crs`."""
+    """`heights` (rows, columns), the coordinates `x` of columns and `y` of rows, both even, and the word `crs`."""
     from pyproj import CRS
     from pyproj.exceptions import CRSError
 
