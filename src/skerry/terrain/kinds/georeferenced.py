@@ -107,9 +107,8 @@ class Georeferenced(TerrainConfig):
             if not (west <= 0.0 <= east and south <= 0.0 <= north):
                 refuse(
                     self.file,
-                    f"reaches from x {west:.0f} to {east:.0f} m and from y {south:.0f} to {north:.0f} m, but the "
-                    "world's origin is not within; correct the scenario's `reference`, or choose a part by `center` and "
-                    "`size`",
+                    f"reaches from x {west:.0f} to {east:.0f} m and from y {south:.0f} to {north:.0f} m, and not over "
+                    "the world's origin; correct the scenario's `reference`, or choose a part by `center` and `size`",
                 )
             return ((west + east) / 2, (south + north) / 2), (east - west, north - south)
         (x, y), (width, length) = self.center, self.size
