@@ -183,8 +183,33 @@ def take_pictures():
             save(name, world.robots["sam"].sensors["camera"].reading.image)
 
 
+def visit_the_bay():
+    """The demonstration: the whole bay from above its shore, and the view from its landing."""
+    views = {"bay": ([20, 240, 60], -98.0, 16.0), "demo": ([2.5, 175.5, 3.2], -80.0, 8.0)}
+    for name, (position, yaw, pitch) in views.items():
+        camera = {
+            "kind": "camera",
+            "link": "base_link",
+            "frequency": 10,
+            "pitch_deg": pitch,
+            "width": 800,
+            "height": 450,
+            "vertical_fov_deg": 45,
+        }
+        eye = {
+            "vehicle": "torpedo",
+            "anchored": True,
+            "pose": {"position": position, "yaw_deg": yaw},
+            "overrides": {"sensors": {"camera": camera}},
+        }
+        with skerry.load("demo", overrides={"robots": {"eye": eye}}) as world:
+            world.advance(1.0)
+            save(name, world.robots["eye"].sensors["camera"].reading.image)
+
+
 FOLDER.mkdir(parents=True, exist_ok=True)
 survey()
 look_ahead()
 scan_around()
 take_pictures()
+visit_the_bay()

@@ -160,7 +160,10 @@ def write_files(page: Path, folder: Path) -> None:
             path.write_text(block.text, encoding="utf-8")
 
 
-EXAMPLES = ["README.md", *(f"docs/{name}.md" for name in ("actuators", "camera", "control", "lidar", "rays", "sonar", "terrain"))]
+EXAMPLES = [
+    "README.md",
+    *(f"docs/{name}.md" for name in ("actuators", "camera", "control", "lidar", "rays", "sonar", "terrain")),
+]
 
 
 @pytest.mark.parametrize("page", EXAMPLES)
