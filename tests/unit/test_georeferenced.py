@@ -1,5 +1,6 @@
 """Ground from georeferenced files lies where PROJ says, with the heights that they hold; bad files are refused."""
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -319,9 +320,25 @@ def test_a_tiff_that_cannot_be_ground_is_refused_in_words(tmp_path: Path) -> Non
     empty = write_tiff(tmp_path / "empty.tif", flat, *place, nodata="0")
     with pytest.raises(FileError, match="no data in the part"):
         build(empty)
+    odd = write_tiff(tmp_path / "odd.tif", np.full((20, 20), -32768, np.int16), *place)
+    with pytest.raises(FileError, match="32768 m of height or depth, more than the Earth"):
+        build(odd)
     one = write_tiff(tmp_path / "one.tif", np.zeros((1, 20), np.float32), *place)
     with pytest.raises(FileError, match="at least 2 rows"):
         build(one)
+
+
+@pytest.mark.parametrize("how", [{}, {"compression": "zlib", "tile": (16, 16)}], ids=["plain", "tiles"])
+def test_whatever_is_wrong_with_a_file_is_told_as_a_fault_of_it(how: dict[str, Any], tmp_path: Path) -> None:
+    """Bytes of the header and the data at random: each file either gives ground or a `FileError`, and nothing else."""
+    sound = utm_file(tmp_path / "a.tif", size=40, **how).read_bytes()
+    for _ in range(60):
+        data = bytearray(sound)
+        for place in RANDOM.integers(0, min(len(data), 700), 5):
+            data[place] = RANDOM.integers(0, 256)
+        (tmp_path / "b.tif").write_bytes(data)
+        with contextlib.suppress(FileError):
+            assert np.isfinite(build(tmp_path / "b.tif", size=(100, 100), resolution=5).heights).all()
 
 
 def test_a_damaged_tile_is_told(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ logger = logging.getLogger("skerry")
 
 MOST_NODES: Final = 2048 * 2048
 """8 million triangles: some 2 GB with all that rays need to be quick."""
+MOST_HEIGHT: Final = 12_000.0
+"""m: the Challenger Deep has 10 935 m (Greenaway et al. 2021, Deep-Sea Research I 178), Mount Everest 8849 m."""
 SUFFIXES: Final = (".tif", ".tiff", ".asc", ".npy", ".npz")
 
 
@@ -135,6 +137,12 @@ class Georeferenced(TerrainConfig):
         if self.positive == "down":
             heights = -heights
         heights += self.vertical_offset
+        if (farthest := float(np.nanmax(np.abs(heights), initial=0.0))) > MOST_HEIGHT:
+            refuse(
+                self.file,
+                f"has {farthest:g} m of height or depth, more than the Earth; is that what it calls missing data, and "
+                "does not say so? `gdal_edit.py -a_nodata VALUE` would",
+            )
         holes = int(np.isnan(heights).sum())
         if holes == heights.size:
             refuse(self.file, "has no data in the part that is asked for")

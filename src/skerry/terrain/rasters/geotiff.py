@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from tifffile import TiffFile, TiffFileError
+from tifffile import TiffFile
 
-from skerry.core.errors import DependencyError
+from skerry.core.errors import DependencyError, SkerryError
 from skerry.terrain.raster import Block, Floats, Raster, refuse
 
 if TYPE_CHECKING:
@@ -27,22 +28,18 @@ class GeoTiff(Raster):
     """The first image of a file."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            with TiffFile(path) as file:
-                page: Any = file.pages.first
-                geo: dict[str, Any] = dict(page.geotiff_tags or {})
-                if page.samplesperpixel != 1 or page.dtype is None or page.dtype.kind not in "iuf":
-                    refuse(
-                        path, f"must hold one real number to a pixel, but has {page.samplesperpixel} of {page.dtype}"
-                    )
-                shape = (int(page.imagelength), int(page.imagewidth))
-                tile = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
-                self._tile = (min(int(tile[0]), shape[0]), int(tile[1]))
-                self._mapped = bool(page.is_memmappable)
-                self._missing = float(page.nodata) if "GDAL_NODATA" in page.tags else math.nan
-        except (TiffFileError, OSError, ValueError, KeyError, IndexError, TypeError) as error:
-            refuse(path, f"is not a sound TIFF file: {error}")
-        super().__init__(path, shape, _matrix(path, geo), _crs(path, geo))
+        with _damage_told(path), TiffFile(path) as file:
+            page: Any = file.pages.first
+            geo: dict[str, Any] = dict(page.geotiff_tags or {})
+            if page.samplesperpixel != 1 or page.dtype is None or page.dtype.kind not in "iuf":
+                refuse(path, f"must hold one real number to a pixel, but has {page.samplesperpixel} of {page.dtype}")
+            shape = (int(page.imagelength), int(page.imagewidth))
+            tile = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
+            self._tile = (min(int(tile[0]), shape[0]), int(tile[1]))
+            self._mapped = bool(page.is_memmappable)
+            self._missing = float(page.nodata) if "GDAL_NODATA" in page.tags else math.nan
+            matrix = _matrix(path, geo)
+        super().__init__(path, shape, matrix, _crs(path, geo))
         if not self._mapped and self._tile[0] * self._tile[1] > LARGEST_SEGMENT:
             refuse(
                 path,
@@ -51,13 +48,12 @@ class GeoTiff(Raster):
             )
 
     def blocks(self, rows: range, columns: range) -> Iterator[Block]:
-        with TiffFile(self.path) as file:
+        with _damage_told(self.path), TiffFile(self.path) as file:
             page: Any = file.pages.first
-            for row, column, values in (
-                self._mapped_rows(page, rows) if self._mapped else self._tiles(page, rows, columns)
-            ):
-                part = values[:, columns.start - column if column < columns.start else 0 : columns.stop - column]
-                numbers = np.array(part[max(rows.start - row, 0) : rows.stop - row], np.float64)
+            pieces = self._mapped_rows(page, rows) if self._mapped else self._tiles(page, rows, columns)
+            for row, column, values in pieces:
+                part = values[max(rows.start - row, 0) : rows.stop - row]
+                numbers = np.array(part[:, max(columns.start - column, 0) : columns.stop - column], np.float64)
                 numbers[numbers == self._missing] = np.nan
                 yield max(row, rows.start), max(column, columns.start), numbers
 
@@ -76,17 +72,22 @@ class GeoTiff(Raster):
                 if size == 0:  # a tile that was left out holds no data
                     continue
                 page.parent.filehandle.seek(page.dataoffsets[number])
-                try:
-                    pixels, _, (_, used, _, _) = page.decode(page.parent.filehandle.read(size), number)
-                except ValueError as error:
-                    if "imagecodecs" in str(error):
-                        raise DependencyError(
-                            f"{self.path}: its compression needs another package: pip install 'skerry[geotiff]'"
-                        ) from None
-                    refuse(self.path, f"is damaged: {error}")
-                except Exception as error:  # decoders raise errors of their own
-                    refuse(self.path, f"is damaged: {error}")
-                yield down * height, along * width, pixels[0, :used, :, 0]
+                pixels, _, (_, used_rows, used_columns, _) = page.decode(page.parent.filehandle.read(size), number)
+                yield down * height, along * width, pixels[0, :used_rows, :used_columns, 0]
+
+
+@contextmanager
+def _damage_told(path: Path) -> Iterator[None]:
+    """Tell an error in reading as a fault of the file: damaged ones raise whatever their decoder stumbles upon."""
+    try:
+        yield
+    except SkerryError:
+        raise
+    except Exception as error:
+        if "imagecodecs" in str(error):
+            problem = f"{path}: its compression needs another package: pip install 'skerry[geotiff]'"
+            raise DependencyError(problem) from None
+        refuse(path, f"is not a sound TIFF file: {error}")
 
 
 def _matrix(path: Path, geo: dict[str, Any]) -> Floats:
