@@ -87,10 +87,10 @@ def test_a_geotiff_in_utm_has_its_heights_where_they_are(how: dict[str, Any], tm
     if how.get("predictor") == 2:
         west, north = NEAR + np.array((-400, 400))
         middles = 5.0 * (np.arange(160) + 0.5)
-        values = np.round(1000 * bumps((west + middles)[None, :], (north - middles)[:, None])).astype(np.int32)
+        values = np.round(500 * bumps((west + middles)[None, :], (north - middles)[:, None])).astype(np.int32)
         path = write_tiff(tmp_path / "a.tif", values, (5, 5), (west, north), ZONE_34, **how)
         ground = build(path, size=(600, 600), resolution=5)
-        scale = 1e-3
+        scale = 2e-3
     else:
         ground, scale = build(utm_file(tmp_path / "a.tif", **how), size=(600, 600), resolution=5), 1.0
     points = RANDOM.uniform(-299, 299, (400, 2))
