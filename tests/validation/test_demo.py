@@ -49,7 +49,7 @@ def test_another_seed_leaves_the_bay_as_it_is(bay: HeightfieldGround) -> None:
 
 
 def test_the_robots_of_the_demonstration_stay_sensible_without_commands() -> None:
-    """A minute: the quadrotor hovers and the rover stands within centimetres; Evolo drifts by less than 0.1 m/s, the ROV
+    """A minute: the quadrotor hovers and the rover stands within centimetres; Evolo drifts below 0.1 m/s, the ROV
     hangs within half a metre; SAM swims its turn some metres below the surface."""
     with skerry.load("demo") as world:
         start = {name: robot.pose.position for name, robot in world.robots.items()}
