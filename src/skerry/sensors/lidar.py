@@ -32,7 +32,15 @@ from skerry.sensors.lidar_patterns import (
     azimuths,
     spinning_directions,
 )
-from skerry.sensors.lidar_returns import add_noise, find_returns, meet_level, meet_waves, normal_table, place_returns
+from skerry.sensors.lidar_returns import (
+    add_noise,
+    find_returns,
+    lowest_end,
+    meet_level,
+    meet_waves,
+    normal_table,
+    place_returns,
+)
 from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig, Reading
 
 Singles = NDArray[np.float32]
@@ -95,10 +103,9 @@ def water_range(
         level = float(truth.surface_height(pose.position[None])[0])
         meet_level(directions, -pose.rotation[2], pose.position[2] - level, memory.water, memory.water_cosines)
         return
-    # 2 Σa is the most that crests and troughs can differ: rays that end higher than that above the water here meet none
+    # crests and troughs differ by 2 Σa at most: rays that all end higher than that above the water here meet none
     here = float(truth.surface_height(pose.position[None])[0])
-    ends = pose.position[2] + far * np.minimum(pose.rotation[2] @ directions, 0.0)
-    if ends.min() > here + 2.0 * float(np.abs(truth.water.waves.amplitude).sum()):
+    if lowest_end(directions, pose.rotation, pose.position, far) > here + 2.0 * truth.water.waves.amplitude.sum():
         memory.water.fill(np.inf)
         memory.water_cosines.fill(0.0)
         return
