@@ -196,6 +196,10 @@ def test_a_world_in_a_batch_is_the_world_alone(name: str, threads: int) -> None:
     alone = {}
     for seed in set(seeds):
         with skerry.load(SOURCES[name], seed=seed) as world:
+            for robot in world.robots.values():  # a batch steps without a stop, and no controller acts in it
+                for controller in robot.controllers.values():
+                    if not controller.idle:
+                        controller.release()
             world.advance(2.0)
             alone[seed] = physics(world)
     with skerry.load_batch(SOURCES[name], seeds, threads=threads) as batch:
