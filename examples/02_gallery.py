@@ -183,10 +183,10 @@ def take_pictures():
             save(name, world.robots["sam"].sensors["camera"].reading.image)
 
 
-def look_from(source, name, position, yaw, pitch, seconds, fov=60.0, start=None):
+def look_from(source, name, position, yaw, pitch, seconds, fov=60.0, start=None, size=(640, 400)):
     """A picture by a camera that hangs in a scenario, after some seconds; `start` may command what is there."""
     camera = {"kind": "camera", "link": "base_link", "frequency": 10, "pitch_deg": pitch, "vertical_fov_deg": fov}
-    camera |= {"width": 640, "height": 400}
+    camera |= {"width": size[0], "height": size[1]}
     place = {"position": position, "yaw_deg": yaw}
     eye = {"vehicle": "torpedo", "anchored": True, "pose": place, "overrides": {"sensors": {"camera": camera}}}
     with skerry.load(source, overrides={"robots": {"eye": eye}}) as world:
@@ -245,9 +245,16 @@ def visit():
     look_from("algae_farm", "algae_farm", [-21.5, 4.6, -1.9], -22, 6, 6.0)
 
 
+def visit_the_bay():
+    """The demonstration: the whole bay from above its shore, and the view from its landing."""
+    look_from("demo", "bay", [20, 240, 60], -98.0, 16.0, 1.0, fov=45.0, size=(800, 450))
+    look_from("demo", "demo", [2.5, 175.5, 3.2], -80.0, 8.0, 1.0, fov=45.0, size=(800, 450))
+
+
 FOLDER.mkdir(parents=True, exist_ok=True)
 survey()
 look_ahead()
 scan_around()
 take_pictures()
 visit()
+visit_the_bay()

@@ -14,7 +14,7 @@ from skerry import __version__
 from skerry.core.documents import parse_document
 from skerry.core.errors import SkerryError
 
-DEFAULT_SCENARIO = "sam_in_the_bay"
+DEFAULT_SCENARIO = "demo"
 
 app = typer.Typer(
     name="skerry",

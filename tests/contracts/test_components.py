@@ -12,6 +12,7 @@ import pytest
 import skerry
 from skerry.core.config import Family
 from skerry.core.errors import SkerryError
+from skerry.core.geo import GeoReference, Projection
 from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import box
 from skerry.parts.actuator import ACTUATORS
@@ -115,16 +116,22 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
     },
     "terrains": {
         "flat": {"depth": 20},
+        "georeferenced": {"file": "{folder}/depths.npz"},
         "heightfield": {"size": [20, 20], "array": [[-9, -8, -9], [-9.5, -7, -9], [-8, -9, -9]]},
         "mesh": {"mesh": "{folder}/ground.stl"},
     },
     "terrain_functions": {
+        "boulders": {},
+        "channel": {},
         "hills": {},
+        "island": {"ragged": 0.2},
         "ridges": {},
         "slope": {},
         "sum": {"terms": [{"kind": "slope"}, {"kind": "hills"}]},
     },
 }
+
+REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}
 
 # The shipped vehicle for a kind that needs more parts beside it than the rig has.
 VEHICLES = {
@@ -207,6 +214,10 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "vehicle.yaml").write_text(PARTS)
     write_stl(tmp_path / "ground.stl", box((20, 20, 2)))
     np.savez(tmp_path / "currents.npz", x=[-9, 9], y=[-9, 9], u=[[0.1, 0.2], [0.3, 0.4]], v=[[0, 0], [0, 0]])
+    projection = Projection(GeoReference(**REFERENCE))
+    x, y = (projection.origin[k] + np.linspace(-15, 15, 31) for k in (0, 1))
+    depths = -9 + 0.1 * np.add.outer(np.sin(y), np.cos(x))
+    np.savez(tmp_path / "depths.npz", heights=depths, x=x, y=y, crs=f"EPSG:{projection.epsg}")
     return tmp_path
 
 
@@ -245,7 +256,7 @@ def scenario(family: Family, kind: str, folder: Path, depth: float = 5.0) -> dic
     part = settings_of(family, kind, folder, **shared)
     return {
         "seed": 11,
-        "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
+        "reference": REFERENCE,
         "water": {"currents": {"tide": {"kind": "uniform", "velocity": [0.2, 0.1, 0]}}},
         "terrain": {"kind": "flat", "depth": 6010},
         "robots": {
@@ -481,7 +492,8 @@ def test_a_robot_in_the_sea_stays_finite_and_goes_on_after_a_restore(
 @pytest.mark.parametrize(("family", "kind"), kinds(TERRAINS))
 def test_the_ground_is_one_surface_for_all_who_ask(family: Family, kind: str, folder: Path) -> None:
     settings = family.find(kind).model_validate(settings_of(family, kind, folder))
-    ground, again = (settings.with_seed(1).build() for _ in range(2))  # type: ignore[attr-defined]
+    projection = Projection(GeoReference(**REFERENCE))
+    ground, again = (settings.with_seed(1).build(projection) for _ in range(2))  # type: ignore[attr-defined]
     points = np.random.default_rng(2).uniform(-9.9, 9.9, (500, 2))
     sample = ground.sample(points)
     assert np.isfinite(sample.height).all()
@@ -504,7 +516,7 @@ def test_the_ground_is_one_surface_for_all_who_ask(family: Family, kind: str, fo
 def test_things_come_to_rest_on_the_ground(family: Family, kind: str, folder: Path) -> None:
     crate = {"geometry": {"kind": "box", "size": [1, 1, 0.5]}, "motion": "dynamic", "mass": 800}
     ground = settings_of(family, kind, folder)
-    source = {"seed": 1, "terrain": ground, "objects": {"crate": crate}}
+    source = {"seed": 1, "reference": REFERENCE, "terrain": ground, "objects": {"crate": crate}}
     with skerry.load(source) as world:
         assert world.terrain is not None
         start = float(world.terrain.height([3.0, 3.0])) + 1.0

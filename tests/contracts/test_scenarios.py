@@ -17,6 +17,23 @@ from skerry.world import World
 REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}
 
 
+def load_with_small_pictures(name: str) -> World:
+    """The scenario with cameras of 64 × 48 pixels: a dozen of them at full size would take most of the tests' time."""
+    robots = {
+        robot: {
+            "overrides": {
+                "sensors": {
+                    part: {"width": 64, "height": 48}
+                    for part, config in vehicle.config.sensors.items()
+                    if config.kind == "camera"
+                }
+            }
+        }
+        for robot, vehicle in load_scenario(name).vehicles.items()
+    }
+    return skerry.load(name, overrides={"robots": robots})
+
+
 def run(world: World, seconds: float) -> None:
     """Run with every sensor read, and see that all numbers stay sensible."""
     for _ in range(4):
@@ -33,7 +50,7 @@ def run(world: World, seconds: float) -> None:
 
 @pytest.mark.parametrize("name", shipped_scenarios())
 def test_a_shipped_scenario_loads_runs_and_stays_finite(name: str) -> None:
-    with skerry.load(name) as world:
+    with load_with_small_pictures(name) as world:
         assert world.scenario.name == name
         assert world.scenario.description
         run(world, 2.0)
@@ -51,7 +68,7 @@ def test_a_shipped_scenario_dumps_back_equal(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", shipped_scenarios())
 def test_a_shipped_scenario_goes_on_where_its_snapshot_was_taken(name: str) -> None:
-    with skerry.load(name) as world:
+    with load_with_small_pictures(name) as world:
         run(world, 1.0)
         middle = world.snapshot()
         world.advance(1.0)

@@ -7,6 +7,7 @@ import pytest
 from skerry.benchmarks import goals, parts
 from skerry.benchmarks import physics as physics_benchmark
 from skerry.benchmarks import sea as sea_benchmark
+from skerry.benchmarks import world as world_benchmark
 from skerry.benchmarks.goal import Goal
 
 
@@ -35,6 +36,14 @@ def test_the_figures_of_the_sea_have_exactly_their_keys(monkeypatch: pytest.Monk
     monkeypatch.setattr(sea_benchmark, "REPEATS", 2)
     values = sea_benchmark.measure()
     assert set(values) == {"sea.64x500.us", "sea.64x500.full_us", "sea.fields100.ratio"}
+    assert all(value > 0 for value in values.values())
+
+
+def test_the_figures_of_worlds_have_exactly_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world_benchmark, "SECONDS", 0.2)
+    monkeypatch.setattr(world_benchmark, "REPEATS", 1)
+    values = world_benchmark.measure()
+    assert set(values) == {"world.sam_nav.rtf", "world.sam_full.rtf", "world.demo.rtf"}
     assert all(value > 0 for value in values.values())
 
 

@@ -26,6 +26,7 @@ from skerry.scenario.schema import RobotConfig, Scenario
 from skerry.scenario.vehicle import VehicleConfig
 from skerry.sensors.ray_sensor import RayViewerConfig
 from skerry.terrain.materials import Material
+from skerry.terrain.regions import RegionConfig
 from skerry.water import WaterConfig
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +51,7 @@ SCHEMA = (
     NavigationConfig,
     EventConfig,
     Material,
+    RegionConfig,
     RayViewerConfig,
 )
 
@@ -163,7 +165,10 @@ def write_files(page: Path, folder: Path) -> None:
             path.write_text(block.text, encoding="utf-8")
 
 
-EXAMPLES = ["README.md", *(f"docs/{name}.md" for name in ("actuators", "camera", "control", "lidar", "rays", "sonar"))]
+EXAMPLES = [
+    "README.md",
+    *(f"docs/{name}.md" for name in ("actuators", "camera", "control", "lidar", "rays", "sonar", "terrain")),
+]
 
 
 @pytest.mark.parametrize("page", EXAMPLES)

@@ -51,7 +51,7 @@ def every_kind() -> list[Terrain]:
 
 
 def test_the_kinds_of_terrain_are_found_by_name() -> None:
-    assert TERRAINS.kinds() == ["flat", "heightfield", "mesh"]
+    assert TERRAINS.kinds() == ["flat", "georeferenced", "heightfield", "mesh"]
     chosen: Any = TypeAdapter(of_kind(TERRAINS)).validate_python({"kind": "flat", "depth": 3})
     assert chosen == Flat(depth=3)
 
@@ -223,6 +223,8 @@ def test_a_material_map_may_be_an_image(tmp_path: Path) -> None:
 SEEDED = [
     {"kind": "hills"},
     {"kind": "ridges"},
+    {"kind": "boulders", "size": [60, 60]},
+    {"kind": "island", "ragged": 0.2},
     {"kind": "sum", "terms": [{"kind": "slope"}, {"kind": "hills", "octaves": 2}]},
 ]
 
@@ -232,7 +234,7 @@ def of_function(function: dict[str, Any], size: float = 60, resolution: float = 
 
 
 def test_the_functions_are_found_by_name() -> None:
-    assert FUNCTIONS.kinds() == ["hills", "ridges", "slope", "sum"]
+    assert FUNCTIONS.kinds() == ["boulders", "channel", "hills", "island", "ridges", "slope", "sum"]
 
 
 @pytest.mark.parametrize("function", SEEDED, ids=lambda function: function["kind"])
@@ -295,6 +297,83 @@ def test_ridges_have_their_height_and_wavelength() -> None:
     function = {"kind": "ridges", "height": 2, "wavelength": 10, "heading_deg": 90, "wander": 0, "seed": 1}
     ground = of_function(function, 60, 0.5).build()
     np.testing.assert_allclose(ground.height([[0, 0], [5, 7], [10, -3], [-15, 2]]), [1, -1, 1, -1], atol=1e-12)
+
+
+def test_an_island_has_its_top_in_the_middle_and_leaves_the_ground_beyond_its_foot() -> None:
+    """s = (r − plateau)/(R − plateau): the height is ground + (1 − s²)² (top − ground)."""
+    terms = [
+        {"kind": "slope", "height": -20},
+        {"kind": "island", "center": [3, -6], "radius": 15, "top": 4, "plateau": 0.2},
+    ]
+    alone = of_function({"kind": "sum", "terms": terms[:1]}, resolution=0.5).build()
+    ground = of_function({"kind": "sum", "terms": terms}, resolution=0.5).build()
+    assert ground.height([3.0, -6.0]) == ground.height([5.0, -6.0]) == 4.0
+    far = POINTS * 7
+    far = far[np.hypot(*(far - (3, -6)).T) > 16]
+    np.testing.assert_array_equal(ground.height(far), alone.height(far))
+    before, share = float(alone.height([12.0, -6.0])), (1 - ((9 - 3) / 12) ** 2) ** 2
+    assert ground.height([12.0, -6.0]) == pytest.approx(before + share * (4 - before), abs=1e-9)
+
+
+def test_a_ragged_island_strays_by_its_share_of_the_radius() -> None:
+    """Where a round one of 20 m meets the water, one that is ragged by 0.1 does so within three deviations, 6 m."""
+    island = {"kind": "island", "radius": 20, "top": 10, "ragged": 0.1, "seed": 4}
+    ground = of_function(
+        {"kind": "sum", "terms": [{"kind": "slope", "slope_deg": 0, "height": -10}, island]}, resolution=0.25
+    )
+    heights = ground.build().heights
+    x = np.linspace(-30, 30, heights.shape[0])
+    away = np.hypot(x[None, :], x[:, None])
+    round_one = 20 * np.sqrt(1 - np.sqrt(0.5))
+    shore = away[np.abs(heights) < 0.2]
+    assert shore.std() > 0.3
+    assert np.abs(shore / round_one - 1).max() < 0.4
+    assert (heights[away > 20 * 1.4] == -10).all()
+
+
+def test_a_channel_has_its_floor_and_its_sides_and_spares_what_is_deeper() -> None:
+    channel = {"kind": "channel", "points": [[-40, 0], [40, 0]], "width": 8, "floor": -12, "side_slope_deg": 45}
+    ground = of_function(
+        {"kind": "sum", "terms": [{"kind": "slope", "slope_deg": 0, "height": -5}, channel]}, resolution=1
+    )
+    built = ground.build()
+    np.testing.assert_allclose(built.height([[0, 0], [-20, 3.9], [10, 8], [10, 20]]), [-12, -12, -8, -5], atol=1e-9)
+    deep = of_function({"kind": "sum", "terms": [{"kind": "slope", "slope_deg": 0, "height": -30}, channel]})
+    assert (deep.build().heights == -30).all()
+
+
+def test_boulders_are_as_many_and_as_high_as_they_should_be() -> None:
+    boulders = {"kind": "boulders", "count": 40, "radius": [1, 2], "flatness": 0.5, "size": [50, 50], "seed": 2}
+    heights = of_function(boulders, resolution=0.1).build().heights
+    assert 0.9 < heights.max() <= 1.0
+    # half ellipses of π r² each, on average π (b² − a²)/(2 ln b/a) for radii even in the logarithm; overlaps hide some
+    expected = 40 * math.pi * (4 - 1) / (2 * math.log(2)) / 3600
+    assert 0.7 * expected < (heights > 0).mean() < 1.1 * expected
+
+
+def test_regions_give_materials_by_height_and_slope_and_the_first_that_fits_counts() -> None:
+    ramp = np.add.outer(np.zeros(21), np.concatenate([np.linspace(-10, 0, 11), np.linspace(3, 30, 10)]))
+    regions = (
+        {"material": "rock", "steeper_than_deg": 60},
+        {"material": "sand", "above": -4},
+        {"material": "mud", "below": -8},
+    )
+    ground = Heightfield(size=(20, 20), array=ramp, material="gravel", regions=regions).build()
+    found = [ground.materials[k] for k in ground.material([[-9.5, 0], [-4.5, 0], [-1.5, 0], [5.5, 0]])]
+    assert found == ["mud", "gravel", "sand", "rock"]
+    assert set(ground.materials) == {"gravel", "rock", "sand", "mud"}
+
+
+@pytest.mark.parametrize(
+    ("region", "words"),
+    [
+        ({"above": 3, "below": 1}, "nothing is `above` and `below`"),
+        ({"steeper_than_deg": 30, "flatter_than_deg": 20}, "nothing is `steeper_than_deg`"),
+    ],
+)
+def test_a_region_that_holds_nothing_is_refused(region: dict[str, float], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        Heightfield(size=(8, 5), array=BUMPS, regions=[{"material": "mud", **region}])
 
 
 def test_a_sum_adds_its_terms() -> None:

@@ -47,7 +47,7 @@ def tilt_deg(rover: Any) -> float:
 
 
 def wheels_on_the_ground(world: Any) -> set[str]:
-    return {t.second.split("/")[1] for t in world._engine.contacts(0) if t.first == "terrain"} & set(WHEELS)
+    return {t.second.split("/")[1] for t in world._engine.contacts(0, "husky") if t.first == "terrain"} & set(WHEELS)
 
 
 def test_the_rover_has_the_motors_and_sensors_of_its_specification(world: Any) -> None:

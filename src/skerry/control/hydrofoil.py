@@ -238,7 +238,7 @@ class HydrofoilController(Controller):
         motion = truth.motion(config.link)
         water = truth.depth(motion[:3]) + motion[2]
         attitude = quaternion_to_matrix(motion[3:7])
-        flow = truth.sample_water(motion[:3] + attitude @ self._foils).velocity
+        flow = truth.water_velocity(motion[:3] + attitude @ self._foils)
         answer = steer(motion, attitude, water, flow, truth.gravity, self._numbers, *self._prepared)
         propeller.command(rpm=float(answer[0]) / (propeller.thrust_per_rpm or 1.0))
         for surface, angle in zip(surfaces, answer[1:], strict=True):

@@ -157,6 +157,11 @@ class Projection:
             self.origin = np.array([reference.easting, reference.northing, reference.altitude], np.float64)
             self.band = band_of(float(self.to_geodetic(np.zeros(3))[0]))
 
+    @property
+    def epsg(self) -> int:
+        """The number of this UTM grid in the registry of EPSG."""
+        return (32600 if self.hemisphere == "north" else 32700) + self.zone
+
     def to_utm(self, points: ArrayLike) -> Array:
         """UTM coordinates of local points."""
         return np.asarray(points, np.float64) + self.origin

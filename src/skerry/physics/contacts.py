@@ -33,20 +33,35 @@ class ContactProbe:
         self._data.warning.number[:] = 1  # MuJoCo prints the first of each kind; the engine has said it already
         self._names = [compiled.geom(number).name.rpartition("#")[0] or "terrain" for number in range(compiled.ngeom)]
         self._state: NDArray[np.float64] | None = None
-        self._found: list[Touch] = []
+        self._owners: set[str] = set()  # who touches something in that state
+        self._found: list[Touch] | None = None  # worked out when somebody of them asks
 
-    def look(self, state: NDArray[np.float64]) -> list[Touch]:
-        """The contacts of a state row; asked again about the same state, it does not work twice."""
-        if self._state is None or not np.array_equal(self._state, state):
-            self._state = state.copy()
-            try:
-                mujoco.mj_setState(self._compiled, self._data, self._state, STATE)
+    def look(self, state: NDArray[np.float64], owner: str) -> list[Touch]:
+        """The contacts of an owner in a state row; asked again about the same state, it does not work twice.
+
+        Whether it touches anything is found out first, as the forces of all bodies cost some ten times as much.
+        """
+        try:
+            if self._state is None or not np.array_equal(self._state, state):
+                self._meet(state)
+            if owner not in self._owners:
+                return []
+            if self._found is None:
                 mujoco.mj_forward(self._compiled, self._data)
-            except mujoco.FatalError as error:
-                self._state = None
-                raise EngineError(f"MuJoCo cannot work out the contacts: {error}") from None
-            self._found = [self._touch(number) for number in range(self._data.ncon)]
-        return self._found
+                self._found = [self._touch(number) for number in range(self._data.ncon)]
+        except mujoco.FatalError as error:
+            self._state = None
+            raise EngineError(f"MuJoCo cannot work out the contacts: {error}") from None
+        return [touch for touch in self._found if owner in (_owner(touch.first), _owner(touch.second))]
+
+    def _meet(self, state: NDArray[np.float64]) -> None:
+        self._state, self._found = state.copy(), None
+        mujoco.mj_setState(self._compiled, self._data, self._state, STATE)
+        mujoco.mj_kinematics(self._compiled, self._data)
+        mujoco.mj_collision(self._compiled, self._data)
+        self._owners = (
+            {_owner(self._names[geom]) for geom in self._data.contact.geom.flat} if self._data.ncon else set()
+        )
 
     def _touch(self, number: int) -> Touch:
         contact = self._data.contact[number]
@@ -57,3 +72,7 @@ class ContactProbe:
         place = contact.pos.copy()
         place.setflags(write=False)
         return Touch(self._names[contact.geom1], self._names[contact.geom2], place, in_world)
+
+
+def _owner(name: str) -> str:
+    return name.partition("/")[0]

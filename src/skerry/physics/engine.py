@@ -272,12 +272,12 @@ class Engine:
         """A hinge's or slide's rate."""
         return float(self.states[world, self._joint_velocities[joint]])
 
-    def contacts(self, world: int) -> list[Touch]:
-        """Where bodies touch now."""
+    def contacts(self, world: int, owner: str) -> list[Touch]:
+        """Where a robot or object touches something now."""
         native.install_callback()
         if world not in self._probes:
             self._probes[world] = ContactProbe(self.models[world].compiled)
-        return self._probes[world].look(self.states[world])
+        return self._probes[world].look(self.states[world], owner)
 
     def close(self) -> None:
         """Step no more, and free the native memory as soon as nobody looks at it; closing twice is harmless."""

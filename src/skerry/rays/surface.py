@@ -28,6 +28,8 @@ NUMBERS: Final = 6
 
 FADE: Final = 0.2
 """Over this part of the way from the middle to the edge, the patch turns into level water."""
+NODES: Final = 128
+"""Of a patch, along each side."""
 STEPS: Final = 64
 """A ray looks for the surface in so many places at most; grazing rays may miss a crest that is shorter than that."""
 
@@ -41,7 +43,7 @@ class SurfacePatch:
 
     @classmethod
     def around(
-        cls, height: Callable[[ArrayLike], NDArray[np.float64]], place: ArrayLike, spacing: float, nodes: int = 128
+        cls, height: Callable[[ArrayLike], NDArray[np.float64]], place: ArrayLike, spacing: float, nodes: int = NODES
     ) -> SurfacePatch:
         """The patch around a place; `height` gives z of the surface at points (…, 3), now.
 

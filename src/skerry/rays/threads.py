@@ -31,7 +31,14 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of the threads 
 
 def in_tiles(run: Callable[[NDArray[np.float32], int, int], None], count: int, tile: int) -> None:
     """Call `run(packet memory, low, high)` for all tiles of 0…count; it must release the GIL to be worth it."""
+    tiles = iter(range(0, count, tile))
+
+    def work() -> None:
+        packet = packet_memory()
+        for low in tiles:  # whoever is free takes the next; one job for each thread, as handing over jobs takes time
+            run(packet, low, min(low + tile, count))
+
     threads = pool("rays", processors())
-    jobs = [threads.submit(run, packet_memory(), low, min(low + tile, count)) for low in range(0, count, tile)]
+    jobs = [threads.submit(work) for _ in range(processors())]
     for job in jobs:
         job.result()

@@ -102,9 +102,7 @@ class Scenario(Config):
             for place, material in thing.materials().items()
         }
         if self.terrain is not None:
-            named["terrain.material"] = self.terrain.material
-            for i, name in enumerate(getattr(self.terrain, "materials", None) or ()):
-                named[f"terrain.materials.{i}"] = name
+            named |= {f"terrain.{place}": name for place, name in self.terrain.named_materials().items()}
         problems = []
         for place, name in named.items():
             try:

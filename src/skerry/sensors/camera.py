@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Literal
 
 import numpy as np
@@ -72,9 +73,14 @@ class CameraSensor(Sensor[CameraReading]):
         self.lens = config.lens()
         offset = config.offset()
         self._offset = Pose(offset.position, multiply(offset.orientation, OPTICAL_IN_BODY))
-        self.renderer = Renderer(self.lens, config.range, config.port_radius, config.shadows)
         self._spacing: float | None = None
         self.heavy = config.width * config.height > HEAVY
+
+    @cached_property
+    def renderer(self) -> Renderer:
+        """Made for the first picture: it takes 50 ms and some 15 MB, and many cameras never take one."""
+        config = self._config
+        return Renderer(self.lens, config.range, config.port_radius, config.shadows)
 
     def measure(self, truth: Truth, noise: Noise) -> CameraReading:
         config = self._config

@@ -20,7 +20,7 @@ from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Truth
 from skerry.rays import Bundle
-from skerry.rays.surface import SurfacePatch
+from skerry.rays.surface import FADE, NODES, SurfacePatch
 from skerry.sensors.lidar_patterns import (
     PATTERNS,
     Floats,
@@ -32,7 +32,15 @@ from skerry.sensors.lidar_patterns import (
     azimuths,
     spinning_directions,
 )
-from skerry.sensors.lidar_returns import add_noise, find_returns, meet_level, meet_waves, normal_table, place_returns
+from skerry.sensors.lidar_returns import (
+    add_noise,
+    find_returns,
+    lowest_end,
+    meet_level,
+    meet_waves,
+    normal_table,
+    place_returns,
+)
 from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig, Reading
 
 Singles = NDArray[np.float32]
@@ -95,7 +103,15 @@ def water_range(
         level = float(truth.surface_height(pose.position[None])[0])
         meet_level(directions, -pose.rotation[2], pose.position[2] - level, memory.water, memory.water_cosines)
         return
-    patch = SurfacePatch.around(truth.surface_height, pose.position, SPACING)
+    # crests and troughs differ by 2 Σa at most: rays that all end higher than that above the water here meet none
+    here = float(truth.surface_height(pose.position[None])[0])
+    if lowest_end(directions, pose.rotation, pose.position, far) > here + 2.0 * truth.water.waves.amplitude.sum():
+        memory.water.fill(np.inf)
+        memory.water_cosines.fill(0.0)
+        return
+    # no larger than the rays reach: what is beyond, and where the patch turns level, none of them meets
+    nodes = min(2 * math.ceil(far / (1.0 - FADE) / SPACING) + 2, NODES)
+    patch = SurfacePatch.around(truth.surface_height, pose.position, SPACING, nodes)
     east, north = (float(np.abs(np.diff(patch.heights, axis=axis)).max()) / SPACING for axis in (1, 0))
     # exp(−20) = 2e-9: where even the steepest wave does not face the ray nearer than that, nothing comes back
     flattest = math.atan(math.sqrt(20.0 * slope_variance)) + math.atan(math.hypot(east, north))

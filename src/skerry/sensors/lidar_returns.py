@@ -43,6 +43,16 @@ def meet_level(directions: Any, down: Any, height: float, ranges: Any, cosines: 
 
 
 @kernel
+def lowest_end(directions: Any, turn: Any, origin: Any, far: float) -> float:
+    """The lowest z at which one of the rays (3, n) of this length ends, or begins."""
+    least = 0.0
+    for k in range(directions.shape[1]):
+        dz = turn[2, 0] * directions[0, k] + turn[2, 1] * directions[1, k] + turn[2, 2] * directions[2, k]
+        least = min(least, dz)
+    return origin[2] + far * least
+
+
+@kernel
 def meet_waves(
     numbers: Any,
     heights: Any,

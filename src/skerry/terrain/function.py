@@ -28,6 +28,20 @@ class FunctionConfig(KindConfig):
         """Heights (m, n), metres, where columns x (n,) and rows y (m,) cross; these count from the centre."""
         raise NotImplementedError
 
+    def lay_upon(self, x: Floats, y: Floats, ground: Floats) -> Floats:
+        """The ground (m, n) with this upon it, as a `sum` builds it up: most functions add their heights."""
+        return ground + self.heights(x, y)
+
+
+class ShapingFunctionConfig(FunctionConfig):
+    """Settings of a function that shapes the ground which it is laid upon; alone, it shapes level ground."""
+
+    def heights(self, x: Floats, y: Floats) -> Floats:
+        return self.lay_upon(x, y, np.zeros((len(y), len(x))))
+
+    def lay_upon(self, x: Floats, y: Floats, ground: Floats) -> Floats:
+        raise NotImplementedError
+
 
 class SeededFunctionConfig(FunctionConfig):
     """Settings of a random function: the same seed gives the same heights, on any grid."""
@@ -73,6 +87,16 @@ def smooth_noise(x: Floats, y: Floats, seed: int, layer: int) -> Floats:
         for k in range(4):
             field[part] += along[j + k] * wy[k][:, None]
     return field / _DEVIATION
+
+
+def random_numbers(seed: int, layer: int, count: int) -> Floats:
+    """So many numbers from −1 to 1, a hash of seed, layer and their place."""
+    return _spread(_hash(seed, layer, np.arange(count, dtype=np.uint64)))[0]
+
+
+def cells_near(axis: Floats, low: float, high: float) -> slice:
+    """The part of a growing axis from one value to another."""
+    return slice(*np.searchsorted(axis, (low, high)).tolist())
 
 
 def _splines(t: Floats) -> tuple[Words, NDArray[np.int64], Floats]:

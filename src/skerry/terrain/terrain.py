@@ -14,6 +14,7 @@ from pydantic import Field
 
 from skerry.core.config import Family, KindConfig, NonNegative
 from skerry.core.errors import SkerryError
+from skerry.core.geo import Projection
 from skerry.core.meshes import Mesh
 from skerry.terrain.ground import HEIGHT, MATERIAL, NORMAL, POINT, ROWS
 
@@ -124,6 +125,10 @@ class TerrainConfig(KindConfig):
         """The same settings with this seed wherever a seed was left out."""
         return self
 
-    def build(self) -> Terrain:
-        """The ground."""
+    def named_materials(self) -> dict[str, str]:
+        """The materials that are named, by the place of the setting that names them."""
+        return {"material": self.material}
+
+    def build(self, projection: Projection | None = None) -> Terrain:
+        """The ground; the projection tells the place on Earth of the world's origin, where a scenario gives it."""
         raise NotImplementedError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
+from skerry.water.flow import DENSITY, FLOW, HEAD, HEIGHT, NEED_FLOW, NEED_HEAD, ROWS
 from skerry.water.water import Water
 
 
@@ -30,6 +30,11 @@ class Probe:
         """Of the water alone at a point, Pa; and the water's density there, kg/m³."""
         self._ask(point, time, NEED_HEAD)
         return self._water.pressure_of_head(float(self._memory[4 + HEAD])), float(self._memory[4 + DENSITY])
+
+    def velocity(self, point: NDArray[np.float64], time: float) -> NDArray[np.float64]:
+        """Of the water at a point, m/s."""
+        self._ask(point, time, NEED_FLOW)
+        return self._memory[4 + FLOW : 4 + FLOW + 3].copy()
 
     def _ask(self, point: NDArray[np.float64], time: float, need: int) -> None:
         self._memory[0], self._memory[1], self._memory[2] = point

@@ -263,7 +263,8 @@ def _assemble(
     """Compile the model of a scenario."""
     scenario = _with_seeds(loaded.scenario)
     water = scenario.water.build(scenario.gravity)
-    terrain: Terrain | None = None if scenario.terrain is None else scenario.terrain.build()
+    projection = None if scenario.reference is None else Projection(scenario.reference)
+    terrain: Terrain | None = None if scenario.terrain is None else scenario.terrain.build(projection)
     bodies = []
     actuators: dict[str, dict[str, Actuator]] = {}
     for name, robot in scenario.robots.items():

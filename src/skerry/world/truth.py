@@ -90,6 +90,9 @@ class RobotTruth:
     def depth(self, point: NDArray[np.float64]) -> float:
         return self.instant.probe.height(point, self.time) - float(point[2])
 
+    def water_velocity(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.instant.probe.velocity(point, self.time)
+
     def water_pressure(self, point: NDArray[np.float64]) -> tuple[float, float]:
         return self.instant.probe.pressure(point, self.time)
 
@@ -159,7 +162,7 @@ class RobotTruth:
     def contacts(self, link: str | None = None) -> list[Contact]:
         own = f"{self.robot.name}/"
         found = []
-        for touch in self.robot.engine.contacts(self.robot.world):
+        for touch in self.robot.engine.contacts(self.robot.world, self.robot.name):
             for this, other, sign in ((touch.second, touch.first, 1.0), (touch.first, touch.second, -1.0)):
                 if this.startswith(own) and link in (None, this.removeprefix(own)):
                     found.append(

@@ -95,6 +95,7 @@ class World:
         self._actuators: list[Actuator] = [part for robot in robots.values() for part in robot.actuators.values()]
         self._keyboards = [robot.keyboard for robot in robots.values() if robot.keys]
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
+        self._stopping_sensors = [sensor for sensor in self._sensors if sensor.stops_the_world]
         self._hooks = hooks
         self._engine_time = engine.part("time")[0]
         self._must_step_singly = bool(hooks) or water.refuses
@@ -135,9 +136,10 @@ class World:
             for mounted in self._controllers:
                 mounted.act_if_due(tick)
             stop = min([end, *self._stops_after(tick)])
+            ticks: list[int] = []
             if any(sensor.next_look < stop for sensor in self._sensors):
                 stop = min(stop, tick + MOST_LOOKS)  # so that there is room for all looks
-            ticks = self._ticks_on_the_way(stop)
+                ticks = self._ticks_on_the_way(stop)
             errors = self._step(stop - tick, [look - tick for look in ticks])
             tick = self.tick
             self._look_back([look for look in ticks if look < tick])
@@ -171,9 +173,8 @@ class World:
         for keyboard in self._keyboards:
             if (deadline := keyboard.watchdog.deadline()) is not None:
                 yield max(deadline, tick + 1)
-        for sensor in self._sensors:
-            if sensor.stops_the_world:
-                yield sensor.next_look
+        for sensor in self._stopping_sensors:
+            yield sensor.next_look
 
     def _ticks_on_the_way(self, stop: int) -> list[int]:
         """The ticks before a stop at which sensors are due that can be measured afterwards."""

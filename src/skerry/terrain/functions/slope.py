@@ -13,13 +13,14 @@ from skerry.terrain.function import Floats, FunctionConfig
 
 
 class Slope(FunctionConfig):
-    """A plane of height 0 at the field's centre."""
+    """A plane."""
 
     kind: Literal["slope"] = "slope"
+    height: float = Field(0.0, description="at the field's centre, m")
     slope_deg: float = Field(5.0, ge=0, lt=90, description="how steep it is")
     heading_deg: float = Field(0.0, description="the heading that it rises towards")
 
     def heights(self, x: Floats, y: Floats) -> Floats:
         yaw = heading_to_yaw(self.heading_deg)
         rise = math.tan(math.radians(self.slope_deg))
-        return rise * (np.cos(yaw) * x[None, :] + np.sin(yaw) * y[:, None])
+        return self.height + rise * (np.cos(yaw) * x[None, :] + np.sin(yaw) * y[:, None])

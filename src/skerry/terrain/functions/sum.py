@@ -1,4 +1,4 @@
-"""Several functions added up, such as hills on a slope."""
+"""Several functions one upon the other, such as hills on a slope with an island in them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skerry.terrain.function import FUNCTIONS, Floats, FunctionConfig
 
 
 class Sum(FunctionConfig):
-    """The sum of its terms."""
+    """Its terms in their order: most add their heights; an island or a channel shapes what is there before it."""
 
     kind: Literal["sum"] = "sum"
     terms: tuple[of_kind(FUNCTIONS), ...]  # type: ignore[valid-type]
@@ -22,5 +22,5 @@ class Sum(FunctionConfig):
     def heights(self, x: Floats, y: Floats) -> Floats:
         total = np.zeros((len(y), len(x)))
         for term in self.terms:
-            total += term.heights(x, y)
+            total = term.lay_upon(x, y, total)
         return total

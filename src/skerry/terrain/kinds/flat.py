@@ -8,6 +8,7 @@ from typing import Final, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from skerry.core.geo import Projection
 from skerry.core.kernels import floats
 from skerry.core.meshes import Mesh
 from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_ground
@@ -64,7 +65,7 @@ class Flat(TerrainConfig):
             raise ValueError("give either `depth` or `z`")
         return self
 
-    def build(self) -> FlatGround:
+    def build(self, projection: Projection | None = None) -> FlatGround:
         if self.z is not None:
             return FlatGround(self.z, self.material, self.friction)
         assert self.depth is not None

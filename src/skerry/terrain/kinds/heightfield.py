@@ -13,11 +13,13 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from skerry.core.config import ExistingFile, Positive, of_kind
 from skerry.core.errors import Fault, FileError, SkerryError
+from skerry.core.geo import Projection
 from skerry.core.kernels import floats, integers, words
 from skerry.core.meshes import Mesh
 from skerry.terrain.function import FUNCTIONS
 from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_ground
 from skerry.terrain.png import read_grey_png
+from skerry.terrain.regions import RegionConfig, materials_by_region
 from skerry.terrain.terrain import MOST_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
 
 # ------------------------------------------------------------------------------------------------ built
@@ -159,6 +161,7 @@ class Heightfield(TerrainConfig):
 
     material_map: MaterialRows | None = Field(None, description="places in `materials`, or an 8-bit image of them")
     materials: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)] | None = None
+    regions: tuple[RegionConfig, ...] = Field((), description="materials by height and slope; `material` elsewhere")
 
     @model_validator(mode="after")
     def _one_source(self) -> Heightfield:
@@ -184,6 +187,8 @@ class Heightfield(TerrainConfig):
             problems.append("give `material_map` and `materials` together or not at all")
         elif self.material_map is not None and self.material != type(self).model_fields["material"].default:
             problems.append("give `material` or `material_map`, not both")
+        if self.material_map is not None and self.regions:
+            problems.append("give `regions` or `material_map`, not both")
         problems += self._problems_of_rows()
         if problems:
             raise ValueError("; ".join(problems))
@@ -213,10 +218,19 @@ class Heightfield(TerrainConfig):
             return self
         return self.model_copy(update={"function": self.function.with_seed(seed)})
 
-    def build(self) -> HeightfieldGround:
+    def named_materials(self) -> dict[str, str]:
+        named = super().named_materials()
+        named |= {f"materials.{i}": name for i, name in enumerate(self.materials or ())}
+        return named | {f"regions.{i}.material": region.material for i, region in enumerate(self.regions)}
+
+    def build(self, projection: Projection | None = None) -> HeightfieldGround:
         heights = np.ascontiguousarray(self._heights() + self.level)
-        cells = None if self.material_map is None else self._cell_materials(heights.shape)
+        cells: NDArray[np.int32] | None = None
         materials = self.materials if self.materials is not None else (self.material,)
+        if self.regions:
+            materials, cells = materials_by_region(heights, self.size, self.regions, self.material)
+        elif self.material_map is not None:
+            cells = self._cell_materials(heights.shape)
         return HeightfieldGround(heights, self.size, self.center, materials, self.friction, cells)
 
     def _heights(self) -> Floats:

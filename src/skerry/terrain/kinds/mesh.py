@@ -13,6 +13,7 @@ from pydantic import Field
 from skerry.core.config import ExistingFile, Positive, Vector3
 from skerry.core.errors import Fault, FileError, SkerryError
 from skerry.core.frames import quaternion_to_matrix, rpy_to_quaternion
+from skerry.core.geo import Projection
 from skerry.core.kernels import floats, integers, kernel, words
 from skerry.core.mesh_files import read_mesh
 from skerry.core.meshes import Mesh, transform
@@ -211,7 +212,7 @@ class MeshFile(TerrainConfig):
     position: Vector3 = Field((0.0, 0.0, 0.0), description="of the file's origin in the world, m")
     contact_resolution: Positive = Field(0.25, description="between the heights that bodies touch, m")
 
-    def build(self) -> MeshGround:
+    def build(self, projection: Projection | None = None) -> MeshGround:
         rotation = quaternion_to_matrix(rpy_to_quaternion(np.radians([self.roll_deg, self.pitch_deg, self.yaw_deg])))
         surface = transform(read_mesh(self.mesh), self.position, rotation, self.scale)
         try:

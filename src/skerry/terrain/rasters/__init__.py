@@ -1,0 +1,1 @@
+"""Readers of georeferenced grids, one per file format."""

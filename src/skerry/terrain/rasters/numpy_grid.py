@@ -1,0 +1,78 @@
+"""NumPy's files: an .npy of numbers with its edges given apart, or an .npz that has its axes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from zipfile import BadZipFile
+
+import numpy as np
+
+from skerry.terrain.raster import Block, Floats, Raster, edges_to_matrix, refuse
+
+if TYPE_CHECKING:
+    from pyproj import CRS
+
+ROWS_AT_A_TIME: Final = 256
+EVEN: Final = 1e-6
+"""Of a step: how far an axis may be from even."""
+
+
+class NumpyGrid(Raster):
+    """An array in memory, or one that is mapped."""
+
+    def __init__(self, path: Path, values: Any, matrix: Floats, crs: CRS | None) -> None:
+        self._values = values
+        super().__init__(path, values.shape, matrix, crs)
+
+    def blocks(self, rows: range, columns: range) -> Iterator[Block]:
+        for row in range(rows.start, rows.stop, ROWS_AT_A_TIME):
+            part = self._values[row : min(row + ROWS_AT_A_TIME, rows.stop), columns.start : columns.stop]
+            yield row, columns.start, np.array(part, np.float64)
+
+
+def read_npy(path: Path, bounds: tuple[float, float, float, float] | None) -> NumpyGrid:
+    """Rows from north to south; `bounds` are the outer west, south, east and north edges."""
+    try:
+        values: Any = np.lib.format.open_memmap(path, mode="r")
+    except (OSError, ValueError) as error:
+        refuse(path, f"is not a sound .npy file of numbers: {error}")
+    _check(path, values)
+    if bounds is None:
+        refuse(path, "does not say where it lies; give `bounds` and `crs`, or use an .npz with axes")
+    return NumpyGrid(path, values, edges_to_matrix(*bounds, values.shape), None)
+
+
+def read_npz(path: Path) -> NumpyGrid:
+    """`heights` (rows, columns), the coordinates `x` of columns and `y` of rows, both even, and the word `crs`."""
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            held: dict[str, Any] = {name: file[name] for name in ("heights", "x", "y", "crs") if name in file}
+    except (OSError, ValueError, BadZipFile, EOFError) as error:
+        refuse(path, f"is not a sound .npz file: {error}")
+    missing = [name for name in ("heights", "x", "y") if name not in held]
+    if missing:
+        refuse(path, f"has no {' and no '.join(missing)}; it must have heights, x, y, and should have crs")
+    values = held["heights"]
+    _check(path, values)
+    matrix = np.zeros((2, 3))
+    for axis, name, count in ((0, "x", values.shape[1]), (1, "y", values.shape[0])):
+        places = np.asarray(held[name], np.float64)
+        steps = np.diff(places)
+        if places.shape != (count,) or not np.allclose(steps, steps[:1], rtol=EVEN) or not np.any(steps):
+            refuse(path, f"needs {count} even places along {name}, one for each {'column' if axis == 0 else 'row'}")
+        matrix[axis, axis], matrix[axis, 2] = (places[-1] - places[0]) / (count - 1), places[0]
+    try:
+        crs = CRS.from_user_input(str(held["crs"])) if "crs" in held else None
+    except CRSError as error:
+        refuse(path, f"names no coordinates that PROJ knows: {error}")
+    return NumpyGrid(path, values, matrix, crs)
+
+
+def _check(path: Path, values: Any) -> None:
+    if values.ndim != 2 or values.dtype.kind not in "iuf":
+        refuse(path, f"must hold rows and columns of real numbers, but has the shape {values.shape} of {values.dtype}")
