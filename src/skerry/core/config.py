@@ -34,7 +34,8 @@ from skerry.core.errors import Fault, FileError, SkerryError, UnknownName, did_y
 def _take_no_other_type(schema: object) -> None:
     """Let `true` be no number and "5" no 5. Pydantic's own strict mode would refuse lists for tuples too."""
     if isinstance(schema, dict):
-        if schema.get("type") in {"bool", "int", "float"}:
+        kind = schema.get("type")  # of a mapping of fields, the field of that name
+        if isinstance(kind, str) and kind in {"bool", "int", "float"}:
             schema["strict"] = True
         for inner in schema.values():
             _take_no_other_type(inner)
@@ -163,7 +164,7 @@ class Family:
         found = {point.name for point in self._points()}
         for package in self.packages:
             module = import_module(package)
-            found |= {m.name for m in iter_modules(module.__path__) if not m.ispkg and not m.name.startswith("_")}
+            found |= {m.name for m in iter_modules(module.__path__) if not m.name.startswith("_")}
         return sorted(kind for kind in found if kind not in self._not_kinds())
 
     def find(self, kind: str) -> type[KindConfig]:

@@ -81,6 +81,7 @@ def build_world(
             Parts("sensor", {}),
             Parts("controller", {}),
             Keyboard(Parts("key", config.keys), actuators[name], clock),
+            loaded.vehicles[name],
         )
         truth = RobotTruth(
             robot,
