@@ -47,6 +47,8 @@ class Codec:
 
     def type(self, name: str) -> type[Message]:
         """The class of a message."""
+        if (known := self._store.types.get(name)) is not None:
+            return known
         name = full_name(name)
         if name not in self._store.types:
             self._store.register(self._definitions(name))

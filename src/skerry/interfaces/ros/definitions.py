@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from skerry.core.errors import SkerryError
@@ -199,6 +200,7 @@ def _type_of(found: re.Match[str], package: str, where: str) -> FieldType:
     return FieldType(base, array, int(found["size"] or 0), int(found["limit"] or 0))
 
 
+@lru_cache(4096)
 def full_name(name: str, package: str = "", folder: str = "msg") -> str:
     """pkg/msg/Name of Name, pkg/Name or pkg/msg/Name."""
     parts = name.split("/")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skerry.core.frames import matrix_to_quaternion
 from skerry.interfaces.ros.codec import Message
@@ -97,10 +98,10 @@ def dvl(reading: DvlReading | None, source: Source, time: float) -> Message | No
             range_covariance=settings.range_noise**2 if heard else -1.0,
             velocity=speed if heard else 0.0,
             velocity_covariance=settings.velocity_noise**2 if heard else -1.0,
-            pose={"header": header, "pose": {"orientation": source.quaternion(_along(direction))}},
+            pose={"header": header, "pose": {"orientation": source.quaternion(direction)}},
         )
         for direction, length, speed, heard in zip(
-            settings.directions(),
+            _beams(settings),
             reading.ranges.tolist(),
             reading.beam_velocities.tolist(),
             np.isfinite(reading.ranges).tolist(),
@@ -117,12 +118,13 @@ def dvl(reading: DvlReading | None, source: Source, time: float) -> Message | No
     )
 
 
-def _along(direction: Any) -> Any:
-    """The orientation of a frame whose x looks along a direction that leans down."""
-    x = direction
+@lru_cache(64)
+def _beams(settings: Dvl) -> NDArray[np.float64]:
+    """The orientations of frames whose x looks along each beam, their y level."""
+    x = settings.directions()
     y = np.cross([0.0, 0.0, 1.0], x)
-    y /= np.linalg.norm(y)
-    return matrix_to_quaternion(np.column_stack([x, y, np.cross(x, y)]))
+    y /= np.linalg.norm(y, axis=-1, keepdims=True)
+    return matrix_to_quaternion(np.stack([x, y, np.cross(x, y)], axis=-1))
 
 
 @speaks("odometry", "nav_msgs/Odometry")
