@@ -111,7 +111,7 @@ def test_commands_are_done_between_steps_and_tell_what_came_of_them() -> None:
         moved.result()
         assert world.robots["sam"].pose.position[0] == pytest.approx(5, abs=0.2)
         assert world.robots["sam"].sensors["leak"].reading.leaked
-        with pytest.raises(SkerryError, match="thruster1"):
+        with pytest.raises(SkerryError, match="thruster9"):
             wrong.result()
 
 

@@ -40,6 +40,7 @@ from skerry.interfaces.ros.outlets import (
 from skerry.interfaces.ros.profile import ActuatorRow, SensorRow, load_profile, topic_name
 from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.parts.actuator import Actuator
 from skerry.parts.interface import Command, Inbox, Interface, NewReading
 from skerry.world import Robot, World
 
@@ -185,26 +186,31 @@ class RosInterface(Interface):
         self._readers[robot, part].append(outlet)
 
     def _add_actuator(self, name: str, part: str, robot: Robot, row: ActuatorRow, word: str) -> None:
-        actuator, codec = robot.actuators[part], self.bus.codec
+        actuator = robot.actuators[part]
         if row.command is not None:
-            field = FieldPath(codec, row.command.type, row.command.field)
-            keyword, scale = actuator.keyword, row.command.scale
-
-            def hear(message: Message) -> None:
-                value = {keyword: scale * field.get(message)}
-                actuator.check(**value)
-                self._inbox.put(Actuate(name, part, value))
-
+            field = FieldPath(self.bus.codec, row.command.type, row.command.field)
+            hear = partial(self._hear_command, name, part, actuator, field, row.command.scale)
             self.bus.subscribe(topic_name(row.command.topic, name, word), row.command.type, hear)
         if row.feedback is not None:
-            feedback = row.feedback
-            topic = self.bus.advertise(topic_name(feedback.topic, name, word), feedback.type)
+            topic = self.bus.advertise(topic_name(row.feedback.topic, name, word), row.feedback.type)
             frame = self._frames.link(name, robot.vehicle.config.actuators[part].link)
-            field = FieldPath(codec, feedback.type, feedback.field)
-            rate = self._rate(feedback.frequency)
-            header = partial(self._header, frame)
-            read = partial(_scaled_feedback, actuator, feedback.scale)
-            self._add_timer(FeedbackOutlet(topic, rate, codec, header, field, read))
+            self._add_timer(
+                FeedbackOutlet(
+                    topic,
+                    self._rate(row.feedback.frequency),
+                    self.bus.codec,
+                    partial(self._header, frame),
+                    FieldPath(self.bus.codec, row.feedback.type, row.feedback.field),
+                    partial(_scaled_feedback, actuator, row.feedback.scale),
+                )
+            )
+
+    def _hear_command(
+        self, robot: str, part: str, actuator: Actuator, field: FieldPath, scale: float, message: Message
+    ) -> None:
+        value = {actuator.keyword: scale * field.get(message)}
+        actuator.check(**value)
+        self._inbox.put(Actuate(robot, part, value))
 
     def _add_teleport(self, name: str) -> None:
         def hear(message: Message) -> None:
@@ -264,5 +270,5 @@ class RosInterface(Interface):
         return promise
 
 
-def _scaled_feedback(actuator: Any, scale: float) -> float:
-    return float(actuator.feedback) / scale
+def _scaled_feedback(actuator: Actuator, scale: float) -> float:
+    return actuator.feedback / scale

@@ -58,35 +58,45 @@ class ActuatorRow(Config):
 
 
 class Table(Config):
-    """Rows by the name of a part or by its kind; `*` is any other actuator."""
+    """Rows of sensors and actuators, by kind or by name; `*` is any other kind of actuator."""
 
-    names: dict[str, str] = Field(
-        {}, description="what stands for {name} in topics, where it is not the part's own name"
-    )
     sensors: dict[str, tuple[SensorRow, ...]] = {}  # noqa: RUF012
     actuators: dict[str, ActuatorRow] = {}  # noqa: RUF012
 
 
+class VehicleTable(Table):
+    """Rows of one vehicle's parts by name; those of its `kinds` come after."""
+
+    names: dict[str, str] = Field(
+        {}, description="what stands for {name} in topics where it is not the part's own name"
+    )
+    kinds: Table = Table()
+
+
 class Profile(Config):
-    """Rows for the parts of all vehicles, and for those of some, which go first."""
+    """Rows for kinds of parts, and for the parts of some vehicles, which go first."""
 
     description: str = ""
     kinds: Table = Table()
-    vehicles: dict[str, Table] = {}  # noqa: RUF012
+    vehicles: dict[str, VehicleTable] = {}  # noqa: RUF012
 
     def sensor(self, vehicle: str, name: str, kind: str) -> tuple[SensorRow, ...]:
         """The rows of a sensor."""
-        own = self.vehicles.get(vehicle, Table()).sensors
-        return _first((own, name), (own, kind), (self.kinds.sensors, kind)) or ()
+        own = self._of(vehicle)
+        return _first((own.sensors, name), (own.kinds.sensors, kind), (self.kinds.sensors, kind)) or ()
 
     def actuator(self, vehicle: str, name: str, kind: str) -> ActuatorRow:
         """The row of an actuator."""
-        own, shared = self.vehicles.get(vehicle, Table()).actuators, self.kinds.actuators
-        return _first((own, name), (own, kind), (shared, kind), (shared, ANY)) or ActuatorRow()
+        own, shared = self._of(vehicle), self.kinds.actuators
+        places = ((own.actuators, name), (own.kinds.actuators, kind), (shared, kind), (shared, ANY))
+        return _first(*places) or ActuatorRow()
 
     def word(self, vehicle: str, name: str) -> str:
         """What stands for {name} in the topics of a part."""
-        return self.vehicles.get(vehicle, Table()).names.get(name, name)
+        return self._of(vehicle).names.get(name, name)
+
+    def _of(self, vehicle: str) -> VehicleTable:
+        return self.vehicles.get(vehicle, VehicleTable())
 
 
 def _first(*places: tuple[dict[str, Any], str]) -> Any:
