@@ -10,6 +10,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
 from math import isfinite
+from threading import Lock
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -41,6 +42,7 @@ class Codec:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self._store = Typestore(max_sequence_length=MOST_ITEMS)
+        self._lock = Lock()  # several threads may meet a new type at once
         self._blanks: dict[str, list[tuple[str, FieldType, Any]]] = {}
 
     # -------------------------------------------------------------------------------------------- objects
@@ -50,8 +52,9 @@ class Codec:
         if (known := self._store.types.get(name)) is not None:
             return known
         name = full_name(name)
-        if name not in self._store.types:
-            self._store.register(self._definitions(name))
+        with self._lock:
+            if name not in self._store.types:
+                self._store.register(self._definitions(name))
         return self._store.types[name]
 
     def make(self, name: str, /, **values: Any) -> Message:
@@ -118,6 +121,7 @@ class Codec:
         name = message.__msgtype__
         if (template := TEMPLATES.get(name)) is not None:
             return template(message)
+        self.type(name)
         return bytes(self._store.serialize_cdr(message, name, little_endian=True))
 
     def from_cdr(self, data: bytes, name: str) -> Message:

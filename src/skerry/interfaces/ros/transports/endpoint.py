@@ -284,8 +284,7 @@ class EndpointClient(Transport):
                     opened.sendall(b"".join(pieces[start : start + BURST]))
                 if not pieces:
                     opened.sendall(KEEPALIVE)
-        except OSError as error:
-            logger.warning("ROS-TCP-Endpoint at %s:%s: %s", self.config.host, self.config.port, error)
+        except OSError:  # the reader will see it too, and tell
             self._shut()
 
 
