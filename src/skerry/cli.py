@@ -102,7 +102,7 @@ def run(
     ] = None,
     ros: Annotated[
         list[str] | None,
-        typer.Option(help="Speak to ROS over `endpoint` or another transport. May be repeated."),
+        typer.Option(help="Speak to ROS over `endpoint` or `rosbridge`. May be repeated."),
     ] = None,
     headless: Annotated[
         bool, typer.Option("--headless", help="Without a page in the browser; only the terminal.")

@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from threading import Condition
+from threading import Condition, Lock
 from typing import Any, Final, TypeAlias
 
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
@@ -72,9 +72,13 @@ class Outgoing:
 
 
 class Outbox:
-    """What waits to be carried to one peer; filled by the loop, emptied by the peer's own thread."""
+    """What waits to be carried to one peer; filled by the loop, emptied by the peer's own thread.
 
-    def __init__(self) -> None:
+    `arrived` is called when something waits where nothing did.
+    """
+
+    def __init__(self, arrived: Callable[[], None] = lambda: None) -> None:
+        self._tell = arrived
         self.dropped: Counter[str] = Counter()
         """Messages that the peer was too slow for, by topic."""
         self._arrived = Condition()
@@ -86,6 +90,7 @@ class Outbox:
         """Add a message; the topic's oldest goes if there are too many."""
         topic = outgoing.topic
         with self._arrived:
+            was_empty = not self._order
             queue = self._queues.setdefault(topic.name, deque())
             if len(queue) >= topic.qos.depth:
                 queue.popleft()
@@ -94,6 +99,8 @@ class Outbox:
                 self._order.append(topic.name)
             queue.append(outgoing)
             self._arrived.notify()
+        if was_empty:
+            self._tell()
 
     def wake(self) -> None:
         """End a wait."""
@@ -122,6 +129,7 @@ class Topic:
     sent: int = 0
     last: Outgoing | None = None
     _takers: tuple[Outbox, ...] = ()
+    _lock: Lock = field(default_factory=Lock, repr=False)  # of those who take; peers come and go in their own threads
 
     @property
     def taken(self) -> bool:
@@ -139,14 +147,17 @@ class Topic:
 
     def take(self, outbox: Outbox) -> None:
         """Let messages go to an outbox from now on."""
-        if outbox not in self._takers:
+        with self._lock:
+            if outbox in self._takers:
+                return
             self._takers = (*self._takers, outbox)
-            if self.last is not None:
-                outbox.put(self.last)
+        if self.last is not None:
+            outbox.put(self.last)
 
     def leave(self, outbox: Outbox) -> None:
         """No longer."""
-        self._takers = tuple(taker for taker in self._takers if taker is not outbox)
+        with self._lock:
+            self._takers = tuple(taker for taker in self._takers if taker is not outbox)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +199,11 @@ class Client:
 
 
 class Bus:
-    """Topics, subscriptions, services, clients and parameters by name."""
+    """Topics, subscriptions, services, clients and parameters by name.
+
+    Peers may add topics and clients from their own threads: then there is a new mapping, so that whoever goes through
+    the one before is not disturbed.
+    """
 
     def __init__(self, codec: Codec) -> None:
         self.codec = codec
@@ -197,18 +212,20 @@ class Bus:
         self.services: dict[str, Service] = {}
         self.clients: dict[str, Client] = {}
         self.parameters: dict[str, Parameter] = {}
+        self._lock = Lock()
 
     # -------------------------------------------------------------------------------------------- what there is
 
     def advertise(self, name: str, type_name: str, qos: Qos = SENSOR) -> Topic:
         """A topic to say something on; two that say the same thing under one name share it."""
         type_name = self._message(type_name)
-        if known := self.topics.get(name):
-            if known.type != type_name:
-                raise SkerryError(f"the topic {name} is {known.type} already, and cannot be {type_name} too")
-            return known
-        self.topics[name] = Topic(name, type_name, qos, self.codec)
-        return self.topics[name]
+        with self._lock:
+            if name not in self.topics:
+                self.topics = {**self.topics, name: Topic(name, type_name, qos, self.codec)}
+        known = self.topics[name]
+        if known.type != type_name:
+            raise SkerryError(f"the topic {name} is {known.type} already, and cannot be {type_name} too")
+        return known
 
     def subscribe(self, name: str, type_name: str, hear: Callable[[Message], None]) -> None:
         """Listen to a topic; several may, if they expect the same type."""
@@ -227,7 +244,10 @@ class Bus:
     def client(self, name: str, type_name: str) -> Client:
         """A service of a peer's, to call."""
         type_name = self.codec.vocabulary.service(type_name).name
-        return self.clients.setdefault(name, Client(name, type_name))
+        with self._lock:
+            if name not in self.clients:
+                self.clients = {**self.clients, name: Client(name, type_name)}
+        return self.clients[name]
 
     def _message(self, type_name: str) -> str:
         return self.codec.vocabulary.message(full_name(type_name)).name

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fnmatch import fnmatchcase
+from typing import Final
 
 from pydantic import Field
 
 from skerry.core.config import Family, KindConfig
 from skerry.interfaces.ros.bus import Bus
+
+NODE: Final = "/skerry"
+"""The name of the node that the simulator is."""
 
 TRANSPORTS = Family("transports", "skerry.interfaces.ros.transports")
 
