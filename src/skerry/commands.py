@@ -36,6 +36,31 @@ class Teleport(Command):
 
 
 @dataclass(frozen=True)
+class GiveGoal(Command):
+    """Give a controller that knows goals one, and the robot's actuators with it."""
+
+    robot: str
+    controller: str
+    arguments: Mapping[str, Any]
+
+    def apply(self, run: Runner) -> None:
+        robot = run.world.robots[self.robot]
+        robot.controllers[self.controller].goal(**self.arguments)
+        robot.control = f"controller/{self.controller}"
+
+
+@dataclass(frozen=True)
+class StopController(Command):
+    """Let a controller stop what it does."""
+
+    robot: str
+    controller: str
+
+    def apply(self, run: Runner) -> None:
+        run.world.robots[self.robot].controllers[self.controller].stop()
+
+
+@dataclass(frozen=True)
 class TriggerSensor(Command):
     """Let happen what a sensor warns of."""
 

@@ -54,6 +54,7 @@ def test_who_is_slow_loses_the_oldest_and_order_is_kept(bus: Bus) -> None:
     found = [(out.topic.name, out.message.data) for out in box.take(0)]
     assert [value for name, value in found if name == "/many"] == [2, 3, 4]
     assert [value for name, value in found if name == "/latest"] == [4]
+    assert found[-1] == ("/latest", 4)  # in the order in which they were said
     assert box.dropped == {"/many": 2, "/latest": 4}
     assert box.take(0) == []
 

@@ -94,9 +94,9 @@ class Outbox:
             queue = self._queues.setdefault(topic.name, deque())
             if len(queue) >= topic.qos.depth:
                 queue.popleft()
+                self._order.remove(topic.name)
                 self.dropped[topic.name] += 1
-            else:
-                self._order.append(topic.name)
+            self._order.append(topic.name)
             queue.append(outgoing)
             self._arrived.notify()
         if was_empty:
@@ -199,7 +199,7 @@ class Client:
 
 
 class Bus:
-    """Topics, subscriptions, services, clients and parameters by name.
+    """Topics, subscriptions, services, clients, actions and parameters by name.
 
     Peers may add topics and clients from their own threads: then there is a new mapping, so that whoever goes through
     the one before is not disturbed.
@@ -211,6 +211,8 @@ class Bus:
         self.subscriptions: dict[str, list[Subscription]] = {}
         self.services: dict[str, Service] = {}
         self.clients: dict[str, Client] = {}
+        self.actions: dict[str, Any] = {}
+        """Servers of actions; what carries them in ROS 2 is among the services and topics too."""
         self.parameters: dict[str, Parameter] = {}
         self._lock = Lock()
 

@@ -29,6 +29,7 @@ from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.conversions import Source, conversion, stamp
 from skerry.interfaces.ros.frames import FrameTree, message_of, ros_name
+from skerry.interfaces.ros.goto_waypoint import GotoWaypoint
 from skerry.interfaces.ros.outlets import (
     FeedbackOutlet,
     FieldPath,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("skerry")
 
+FEEDBACK_FREQUENCY: Final = Fraction(2)  # Hz, of actions
 CONTROL: Final = "/skerry"
 """Below it are the services that control the simulation itself."""
 
@@ -166,6 +168,12 @@ class RosInterface(Interface):
         for part, settings in config.actuators.items():
             found = profile.actuator(vehicle, part, settings.kind)
             self._add_actuator(name, part, robot, found, profile.word(vehicle, part))
+        for part, settings in config.controllers.items():
+            if (goto := profile.controller(vehicle, part, settings.kind).goto) is not None:
+                where = topic_name(goto.topic, name, profile.word(vehicle, part))
+                rate = self._rate(FEEDBACK_FREQUENCY)
+                context = (self._frames, self._inbox, rate, self._time_now)
+                self._add_timer(GotoWaypoint(self.bus, where, goto.type, robot, part, *context))
 
     def _add_sensor(self, robot: str, part: str, settings: Any, row: SensorRow, where: str) -> None:
         frames = self._frames

@@ -57,11 +57,25 @@ class ActuatorRow(Config):
     feedback: FeedbackRow | None = None
 
 
+class ActionRow(Config):
+    """An action."""
+
+    topic: str = Field(min_length=1, description="its name, as of a topic")
+    type: str
+
+
+class ControllerRow(Config):
+    """What a controller may be asked for."""
+
+    goto: ActionRow | None = Field(None, description="to go to a waypoint, for controllers of kind `waypoint`")
+
+
 class Table(Config):
-    """Rows of sensors and actuators, by kind or by name; `*` is any other kind of actuator."""
+    """Rows of parts, by kind or by name; `*` is any other kind of actuator."""
 
     sensors: dict[str, tuple[SensorRow, ...]] = {}  # noqa: RUF012
     actuators: dict[str, ActuatorRow] = {}  # noqa: RUF012
+    controllers: dict[str, ControllerRow] = {}  # noqa: RUF012
 
 
 class VehicleTable(Table):
@@ -90,6 +104,11 @@ class Profile(Config):
         own, shared = self._of(vehicle), self.kinds.actuators
         places = ((own.actuators, name), (own.kinds.actuators, kind), (shared, kind), (shared, ANY))
         return _first(*places) or ActuatorRow()
+
+    def controller(self, vehicle: str, name: str, kind: str) -> ControllerRow:
+        """The row of a controller."""
+        own, shared = self._of(vehicle), self.kinds.controllers
+        return _first((own.controllers, name), (own.kinds.controllers, kind), (shared, kind)) or ControllerRow()
 
     def word(self, vehicle: str, name: str) -> str:
         """What stands for {name} in the topics of a part."""

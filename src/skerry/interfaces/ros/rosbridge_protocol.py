@@ -15,7 +15,8 @@ from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from skerry.core.errors import SkerryError, shorten
+from skerry.core.errors import SkerryError, did_you_mean, shorten
+from skerry.interfaces.ros.actions import Goal, Status
 from skerry.interfaces.ros.bus import Bus, Client, Outbox, Outgoing
 from skerry.interfaces.ros.codec import Message
 from skerry.interfaces.ros.definitions import full_name
@@ -44,6 +45,7 @@ class Conversation:
         self._said: dict[str, float] = {}  # when a message of a topic was last sent
         self._offered: dict[str, tuple[Client, Callable[[Message], Future[Message]]]] = {}
         self._asked: dict[str, tuple[Client, Future[Message]]] = {}
+        self._goals: dict[str, Goal] = {}  # by the client's own name for each
         self._numbers = count(1)
         self._operations: dict[str, Callable[[dict[str, Any]], None]] = {
             "subscribe": self._subscribe,
@@ -55,6 +57,8 @@ class Conversation:
             "advertise_service": self._advertise_service,
             "unadvertise_service": lambda asked: self._withdraw(_text(asked, "service")),
             "service_response": self._service_response,
+            "send_action_goal": self._send_action_goal,
+            "cancel_action_goal": self._cancel_action_goal,
             "set_level": lambda asked: None,
             "status": lambda asked: None,
         }
@@ -228,6 +232,41 @@ class Conversation:
             promise.set_result(self._bus.codec.from_json(asked.get("values", {}), f"{client.type}_Response"))
         except SkerryError as error:
             promise.set_exception(error)
+
+    # -------------------------------------------------------------------------------------------- actions
+
+    def _send_action_goal(self, asked: dict[str, Any]) -> None:
+        name, number = _text(asked, "action"), str(asked.get("id"))
+        self._goals = {known: goal for known, goal in self._goals.items() if not goal.has_ended}
+        codec = self._bus.codec
+
+        def hear(feedback: Message) -> None:
+            if asked.get("feedback", False):
+                values = codec.to_json(feedback)
+                self._send({"op": "action_feedback", "id": number, "action": name, "values": values})
+
+        try:
+            server = self._bus.actions.get(name)
+            if server is None:
+                raise SkerryError(f"there is no action {name!r}; {did_you_mean(name, self._bus.actions)}")
+            goal: Goal = server.send(codec.from_json(asked.get("args", {}), server.type.goal.name), hear=hear)
+        except SkerryError as error:
+            answer = {"op": "action_result", "id": number, "action": name, "values": {"message": str(error)}}
+            self._send({**answer, "status": int(Status.ABORTED), "result": False})
+            return
+        self._goals[number] = goal
+
+        def end(outcome: Future[Message]) -> None:
+            answer = {"op": "action_result", "id": number, "action": name, "values": codec.to_json(outcome.result())}
+            self._send({**answer, "status": int(goal.status), "result": goal.status is Status.SUCCEEDED})
+
+        goal.outcome.add_done_callback(end)
+
+    def _cancel_action_goal(self, asked: dict[str, Any]) -> None:
+        goal = self._goals.get(str(asked.get("id")))
+        if goal is None:
+            raise SkerryError(f"there is no goal {shorten(asked.get('id'))} of this client")
+        goal.server.cancel(goal)
 
 
 def _text(asked: dict[str, Any], word: str) -> str:

@@ -34,6 +34,7 @@ logger = logging.getLogger("skerry")
 
 IDLE: Final = 1.0  # s of silence after which a connection is kept alive; latched messages are repeated as often
 HANDSHAKE: Final = 2.0  # s to wait for it; endpoints before 0.7 send none
+HIDDEN: Final = "/_action/"  # what carries actions; an endpoint cannot find its types
 BURST: Final = 64  # frames that go out in one piece
 IMAGES: Final = ("*/image", "*/image_raw", "*compressed", "*/camera_info", "*/cam_info", "*/image_depth")
 
@@ -54,10 +55,12 @@ class Session:
     def open(self) -> None:
         """Announce all that is said, heard, offered and called, and take what is said."""
         writer, bus = self.writer, self.bus
-        topics = [topic for topic in bus.topics.values() if self.config.carries(topic.name)]
+        named = [topic for topic in bus.topics.values() if HIDDEN not in topic.name]
+        topics = [topic for topic in named if self.config.carries(topic.name)]
         frames = [writer.publish(topic.name, topic.type, topic.qos.transient_local) for topic in topics]
         frames += [writer.subscribe(name, heard[0].type) for name, heard in bus.subscriptions.items()]
-        frames += [writer.offer(service.name, service.type) for service in bus.services.values()]
+        services = [service for service in bus.services.values() if HIDDEN not in service.name]
+        frames += [writer.offer(service.name, service.type) for service in services]
         frames += [writer.use(client.name, client.type) for client in bus.clients.values()]
         self.send(b"".join(frames))
         bus.takers(self.outbox, [topic.name for topic in topics])
@@ -88,7 +91,8 @@ class Session:
         """The last messages of latched topics, which an endpoint of ROS 2 forgets, for late comers."""
         if not self.writer.ros2:
             return []
-        found = [(topic.name, topic.last) for topic in self.bus.topics.values() if self.config.carries(topic.name)]
+        known = [topic for topic in self.bus.topics.values() if self.config.carries(topic.name)]
+        found = [(topic.name, topic.last) for topic in known if HIDDEN not in topic.name]
         return [self.writer.message(name, last.cdr) for name, last in found if last is not None]
 
     def receive(self, name: str, payload: bytes) -> None:
