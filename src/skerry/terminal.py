@@ -14,6 +14,7 @@ from rich.table import Table
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
 from skerry.dataset import DatasetOptions, write_dataset
+from skerry.interfaces.ros.transport import TRANSPORTS
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.controller import CONTROLLERS
 from skerry.parts.interface import INTERFACES
@@ -26,7 +27,7 @@ from skerry.terrain import TERRAINS
 from skerry.water.flow import CURRENTS, SURFACES
 from skerry.world import Robot, build_world
 
-FAMILIES = (LAWS, ACTUATORS, SENSORS, CONTROLLERS, SURFACES, CURRENTS, TERRAINS, INTERFACES)
+FAMILIES = (LAWS, ACTUATORS, SENSORS, CONTROLLERS, SURFACES, CURRENTS, TERRAINS, INTERFACES, TRANSPORTS)
 
 
 def run_in_terminal(

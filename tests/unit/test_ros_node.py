@@ -324,7 +324,7 @@ def test_every_kind_of_sensor_and_actuator_is_spoken() -> None:
     for kind in SENSORS.kinds():
         rows = profile.sensor("any", "part", kind)
         assert rows, f"the profile has no row for sensors of kind {kind}"
-        assert all((kind, full_name(row.type)) in spoken() for row in rows)
+        assert all(row.value or (kind, full_name(row.type)) in spoken() for row in rows)
     for kind in ACTUATORS.kinds():
         assert profile.actuator("any", "part", kind).command is not None
 
@@ -380,6 +380,25 @@ def test_a_bad_profile_says_what_is_wrong(tmp_path: Path, text: str, words: str)
         Graph("sam_empty", profile=str(file))
     with pytest.raises(SkerryError, match="smarc"):
         Graph("sam_empty", profile="smarcc")
+
+
+def test_a_number_of_a_reading_may_be_a_topic_of_its_own() -> None:
+    truth = {"sensors": {"truth": {"kind": "ground_truth", "link": "base_link", "frequency": 10}}}
+    scenario = {
+        "robots": {"it": {"vehicle": "sam", "pose": {"position": [0, 0, -3], "yaw_deg": 0}, "overrides": truth}}
+    }
+    graph = Graph({**scenario, "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6}}, profile="smarc-standard")
+    found = graph.run(0.4, "/it/smarc/depth", "/it/smarc/heading", "/it/core/standard/leak")
+    assert found["/it/smarc/depth"][-1].data == pytest.approx(3, abs=0.1)
+    assert found["/it/smarc/heading"][-1].data == pytest.approx(90, abs=1)
+    assert found["/it/core/standard/leak"][-1].data is False
+    for _ in range(3):
+        graph.say("/it/core/standard/thrust_vector_yaw_cmd", data=0.1)
+        graph.say("/it/core/standard/thruster1_cmd", data=500.0)
+        graph.run(0.1)
+    assert graph.world.robots["it"].actuators["thrust_vector_yaw"].wanted == pytest.approx(0.1)
+    assert graph.world.robots["it"].actuators["thruster1"].wanted == 500
+    graph.world.close()
 
 
 def test_names_are_made_fit_for_ros() -> None:

@@ -27,7 +27,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, normalise
 from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos
 from skerry.interfaces.ros.codec import Codec, Message
-from skerry.interfaces.ros.conversions import Source, conversion, stamp
+from skerry.interfaces.ros.conversions import Source, conversion, number_of, stamp
 from skerry.interfaces.ros.frames import FrameTree, message_of, ros_name
 from skerry.interfaces.ros.goto_waypoint import GotoWaypoint
 from skerry.interfaces.ros.outlets import (
@@ -177,7 +177,7 @@ class RosInterface(Interface):
 
     def _add_sensor(self, robot: str, part: str, settings: Any, row: SensorRow, where: str) -> None:
         frames = self._frames
-        convert = conversion(settings.kind, row.type)
+        convert = conversion(settings.kind, row.type) if row.value is None else number_of(row.type, row.value)
         topic = self.bus.advertise(where, row.type, LATEST if row.latest_only else SENSOR)
         frame = frames.sensor(robot, part, settings)
         link = frames.link(robot, settings.link)

@@ -27,6 +27,7 @@ class SensorRow(Config):
     frequency: Rational | None = Field(
         None, gt=0, description="messages per second at most, Hz; all readings by default"
     )
+    value: str | None = Field(None, description="of the reading, to be said as the message's `data`, such as `depth`")
     ignore_sensor_state: bool = Field(False, description="say the last reading again if there is no new one")
     latest_only: bool = Field(False, description="let a slow peer have the latest message only, as for pictures")
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
 from skerry.core.config import Family, KindConfig
-from skerry.interfaces.ros.bus import Bus
+
+if TYPE_CHECKING:
+    from skerry.interfaces.ros.bus import Bus
 
 NODE: Final = "/skerry"
 """The name of the node that the simulator is."""

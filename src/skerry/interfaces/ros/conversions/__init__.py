@@ -96,6 +96,25 @@ def conversion(kind: str, type_name: str) -> Conversion:
     return found
 
 
+def number_of(type_name: str, value: str) -> Conversion:
+    """One value of a reading as the `data` of a message, with a header if the message has one."""
+
+    def convert(reading: Any, source: Source, time: float) -> Message | None:
+        if reading is None:
+            return None
+        if not hasattr(reading, value):
+            raise SkerryError(f"a reading of a sensor of kind {source.settings.kind!r} has no value {value!r}")
+        found = getattr(reading, value)
+        if found is None:
+            return None
+        message = source.codec.make(type_name, data=found)
+        if hasattr(message, "header"):
+            message.header = source.header(reading.time)
+        return message
+
+    return convert
+
+
 def spoken() -> set[tuple[str, str]]:
     """All kinds of sensors, each with a type that it is spoken in."""
     _load()
