@@ -401,5 +401,26 @@ def test_a_number_of_a_reading_may_be_a_topic_of_its_own() -> None:
     graph.world.close()
 
 
+def test_definitions_of_ones_own_are_found_beside_the_scenario(tmp_path: Path) -> None:
+    folder = tmp_path / "messages" / "my_msgs" / "msg"
+    folder.mkdir(parents=True)
+    (folder / "Turns.msg").write_text("float32 per_minute\nstd_msgs/Header header\n")
+    (tmp_path / "mine.yaml").write_text(
+        "extends: smarc\nkinds: {actuators: {propeller: {command: "
+        "{topic: turns, type: my_msgs/Turns, field: per_minute}}}}\n"
+    )
+    (tmp_path / "scenario.yaml").write_text(
+        "reference: {latitude_deg: 58, longitude_deg: 17}\nrobots: {it: {vehicle: otter}}\n"
+        "interfaces: {ros: {kind: ros, message_paths: [messages], profile: mine.yaml}}\n"
+    )
+    with skerry.load(tmp_path / "scenario.yaml") as world:
+        ros = world.scenario.interfaces["ros"].build()
+        Runner(world, None, {"ros": ros}).run(0.1)
+        assert "my_msgs/msg/Turns" in {ros.bus.type_heard(name) for name in ros.bus.subscriptions}
+    (tmp_path / "scenario.yaml").write_text("interfaces: {ros: {kind: ros, message_paths: [nowhere]}}\n")
+    with pytest.raises(SkerryError, match="no folder"):
+        skerry.load(tmp_path / "scenario.yaml")
+
+
 def test_names_are_made_fit_for_ros() -> None:
     assert [ros_name(name) for name in ("sam", "my boat", "2nd", "Åsa")] == ["sam", "my_boat", "_2nd", "_sa"]

@@ -130,20 +130,39 @@ def expand_user(path: str | Path) -> Path:
         return Path(path)
 
 
+def find_path(path: str | Path) -> Path:
+    """A path that a file names, relative to the folder of that file."""
+    expanded, folder = expand_user(path), _folder.get()
+    return expanded if expanded.is_absolute() or folder is None else folder / expanded
+
+
 def _existing_file(value: object) -> object:
     if isinstance(value, str | Path):
-        path = expand_user(value)
-        folder = _folder.get()
-        if not path.is_absolute() and folder is not None:
-            path = folder / path
+        path = find_path(value)
         if not is_file(path):
             raise PydanticCustomError("missing_file", "there is no file {path}", {"path": str(path)})
         return path
     return value
 
 
+def _existing_folder(value: object) -> object:
+    if isinstance(value, str | Path):
+        path = find_path(value)
+        try:
+            is_there = path.is_dir()
+        except OSError:
+            is_there = False
+        if not is_there:
+            raise PydanticCustomError("missing_file", "there is no folder {path}", {"path": str(path)})
+        return path
+    return value
+
+
 ExistingFile = Annotated[Path, BeforeValidator(_existing_file)]
 """A path to a file that is there; relative to the file that names it."""
+
+ExistingFolder = Annotated[Path, BeforeValidator(_existing_folder)]
+"""A path to a folder that is there; relative to the file that names it."""
 
 # ------------------------------------------------------------------------------------------------ kinds
 
