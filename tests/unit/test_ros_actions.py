@@ -107,13 +107,13 @@ def test_goals_that_have_ended_are_forgotten_at_last(worker: Worker) -> None:
 class Bay:
     """SAM with the interface that all vehicles of SMaRC share."""
 
-    def __init__(self) -> None:
+    def __init__(self, distribution: Any = "humble") -> None:
         scenario = {
             "reference": {"latitude_deg": 58.823332, "longitude_deg": 17.635227},
             "robots": {"sam": {"vehicle": "sam", "pose": {"position": [0, 0, -2], "yaw_deg": 0}}},
         }
         self.world = skerry.load(scenario)
-        built = Ros(profile="smarc-interface").build()
+        built = Ros(profile="smarc-interface", distribution=distribution).build()
         assert isinstance(built, RosInterface)
         self.ros = built
         self.runner = Runner(self.world, None, {"ros": built})
@@ -179,6 +179,44 @@ def test_a_goal_that_the_controller_refuses_is_aborted(bay: Bay) -> None:
     goal = bay.send(5.0, z_control_mode=1, travel_depth=float("nan"))
     bay.runner.run(0.5)
     assert goal.status is Status.ABORTED
+
+
+def test_ros_1_has_five_topics_for_an_action() -> None:
+    bay, box = Bay("noetic"), Outbox()
+    bus, name = bay.ros.bus, "/sam/ctrl/goto_waypoint"
+    assert bus.type_heard(f"{name}/goal") == "smarc_msgs/msg/GotoWaypointActionGoal"
+    topics = [f"{name}/{word}" for word in ("feedback", "result", "status")]
+    bus.takers(box, topics)
+
+    def hear(x: float, number: str, **values: Any) -> None:
+        pose = {"header": {"frame_id": "map"}, "pose": {"position": {"x": x}}}
+        goal = {"waypoint_pose": pose, "speed_control_mode": 1, "travel_rpm": 900.0, "goal_tolerance": 2.0, **values}
+        whole = bus.codec.make("smarc_msgs/GotoWaypointActionGoal", goal_id={"id": number}, goal=goal)
+        read = bus.codec.from_ros1(bus.codec.to_ros1(whole), whole.__msgtype__)
+        bus.hear(f"{name}/goal", read)
+
+    def said(seconds: float) -> dict[str, list[Any]]:
+        bay.runner.run(seconds)
+        found: dict[str, list[Any]] = {topic: [] for topic in topics}
+        for outgoing in box.take(0):
+            assert outgoing.ros1
+            found[outgoing.topic.name].append(outgoing.message)
+        return found
+
+    hear(60.0, "far")
+    found = said(2.0)
+    assert found[f"{name}/status"][-1].status_list[0].status == 1
+    assert found[f"{name}/feedback"][0].status.goal_id.id == "far"
+    bus.hear(f"{name}/cancel", bus.codec.make("actionlib_msgs/GoalID", id="far"))
+    assert [item.status.status for item in said(0.5)[f"{name}/result"]] == [2]
+    hear(60.0, "slow", speed_control_mode=0)
+    (refused,) = said(0.1)[f"{name}/result"]
+    assert (refused.status.status, refused.status.goal_id.id) == (5, "slow")
+    hear(10.0, "near")
+    (reached,) = said(20.0)[f"{name}/result"]
+    assert (reached.status.status, reached.result.reached_waypoint) == (3, True)
+    bay.runner.close()
+    bay.world.close()
 
 
 def test_rosbridge_has_words_of_its_own_for_actions(bay: Bay) -> None:

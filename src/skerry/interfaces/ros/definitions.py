@@ -166,6 +166,24 @@ def parse_action(text: str, name: str, where: str) -> ActionType:
     )
 
 
+def actionlib_messages(action: ActionType) -> list[MessageType]:
+    """The messages that ROS 1 makes of an action, such as GotoWaypointGoal and GotoWaypointActionGoal."""
+    base = action.name.replace("/action/", "/msg/")
+    header = Field("header", FieldType("std_msgs/msg/Header"))
+    number = Field("goal_id", FieldType("actionlib_msgs/msg/GoalID"))
+    status = Field("status", FieldType("actionlib_msgs/msg/GoalStatus"))
+    found = []
+    for word, part, second in (
+        ("Goal", action.goal, number),
+        ("Result", action.result, status),
+        ("Feedback", action.feedback, status),
+    ):
+        plain = MessageType(f"{base}{word}", part.fields, part.constants)
+        inner = Field(word.lower(), FieldType(plain.name))
+        found += [plain, MessageType(f"{base}Action{word}", (header, second, inner))]
+    return found
+
+
 def _sections(text: str, count: int, where: str) -> list[str]:
     sections = re.split(r"^---[ \t]*$", text, flags=re.MULTILINE)
     if len(sections) != count:

@@ -25,6 +25,7 @@ from skerry.commands import (
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, normalise
+from skerry.interfaces.ros.actionlib import Actionlib
 from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.conversions import Source, conversion, number_of, stamp
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("skerry")
 
 FEEDBACK_FREQUENCY: Final = Fraction(2)  # Hz, of actions
+STATUS_FREQUENCY: Final = Fraction(5)  # Hz, of goals in ROS 1, as actionlib has it
 CONTROL: Final = "/skerry"
 """Below it are the services that control the simulation itself."""
 
@@ -173,7 +175,11 @@ class RosInterface(Interface):
                 where = topic_name(goto.topic, name, profile.word(vehicle, part))
                 rate = self._rate(FEEDBACK_FREQUENCY)
                 context = (self._frames, self._inbox, rate, self._time_now)
-                self._add_timer(GotoWaypoint(self.bus, where, goto.type, robot, part, *context))
+                action = GotoWaypoint(self.bus, where, goto.type, robot, part, *context)
+                self._add_timer(action)
+                if self.config.distribution == "noetic":
+                    rate = self._rate(STATUS_FREQUENCY)
+                    self._add_timer(Actionlib(self.bus, action.server, rate, self._time_now))
 
     def _add_sensor(self, robot: str, part: str, settings: Any, row: SensorRow, where: str) -> None:
         frames = self._frames

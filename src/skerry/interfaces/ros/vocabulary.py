@@ -11,6 +11,7 @@ from skerry.interfaces.ros.definitions import (
     ActionType,
     MessageType,
     ServiceType,
+    actionlib_messages,
     full_name,
     parse_action,
     parse_message,
@@ -51,7 +52,9 @@ class Vocabulary:
         name = full_name(name)
         if name not in self._messages:
             package, folder, short = name.split("/")
-            if folder == "msg":
+            if folder == "msg" and name not in self._files and (action := self._action_of(package, short)):
+                self._messages |= {message.name: message for message in actionlib_messages(self.action(action))}
+            elif folder == "msg":
                 self._messages[name] = parse_message(*self._text(name))
             elif folder == "srv":
                 self.service(f"{package}/srv/{short.rpartition('_')[0]}")
@@ -83,6 +86,14 @@ class Vocabulary:
             self._add(action.send_goal)
             self._add(action.get_result)
         return self._actions[name]
+
+    def _action_of(self, package: str, short: str) -> str | None:
+        """The action whose messages in ROS 1 have such a name."""
+        for word in ("Goal", "Result", "Feedback"):
+            if short.endswith(word):
+                action = f"{package}/action/{short.removesuffix(word).removesuffix('Action')}"
+                return action if action in self._files else None
+        return None
 
     def _add(self, service: ServiceType) -> None:
         self._services[service.name] = service
