@@ -63,6 +63,15 @@ def parse_settings(settings: list[str]) -> dict[str, Any]:
     return tree
 
 
+def add_transport(overrides: dict[str, Any], transport: str) -> None:
+    """Let the scenario's interface `ros`, or a new one, have a transport of this kind too."""
+    place = overrides
+    for key in ("interfaces", "ros"):
+        place = place.setdefault(key, {})
+    place.setdefault("kind", "ros")
+    place.setdefault("transports", {}).setdefault(transport, {}).setdefault("kind", transport)
+
+
 def parse_speed(speed: str) -> float | None:
     """`max`, or simulated seconds per second."""
     if speed == "max":
@@ -91,6 +100,10 @@ def run(
         list[str] | None,
         typer.Option("--set", help="Another value, as path=value; e.g. `--set water.density=1000`. May be repeated."),
     ] = None,
+    ros: Annotated[
+        list[str] | None,
+        typer.Option(help="Speak to ROS over `endpoint` or `rosbridge`. May be repeated."),
+    ] = None,
     headless: Annotated[
         bool, typer.Option("--headless", help="Without a page in the browser; only the terminal.")
     ] = False,
@@ -104,10 +117,15 @@ def run(
     `skerry run my_scenario.yaml --speed max --duration 60`
 
     `skerry run --set robots.torpedo.pose.position=[0,0,-10]`
+
+    `skerry run sam_in_the_bay --ros endpoint`
     """
     from skerry.terminal import run_in_terminal
 
-    run_in_terminal(scenario, parse_speed(speed), duration, seed, parse_settings(settings or []))
+    overrides = parse_settings(settings or [])
+    for transport in ros or []:
+        add_transport(overrides, transport)
+    run_in_terminal(scenario, parse_speed(speed), duration, seed, overrides)
 
 
 @app.command()

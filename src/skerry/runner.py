@@ -1,48 +1,254 @@
-"""The wall clock: runs a world at some pace until it has lasted long enough, or somebody stops it."""
+"""The wall clock: runs a world at some pace, lets interfaces see it and does what they ask, until somebody stops it."""
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from threading import Event
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import partial
+from math import inf, isfinite
+from threading import Condition
+from typing import Any, Final, Self
 
+from skerry.core.errors import SkerryError
+from skerry.parts.interface import Command, Interface, NewReading
 from skerry.world import World
 
-SLICE = 0.05  # s of wall time between looks at the clock, so that the status stays live and a stop is prompt
-CATCH_UP = 0.5  # s that a slow machine may lag behind before the lag is forgiven
+logger = logging.getLogger("skerry")
+
+SLICE: Final = 0.05  # s of wall time between looks at the clock, so that the status stays live and a stop is prompt
+CATCH_UP: Final = 0.5  # s that a slow machine may lag behind before the lag is forgiven
+MOST_COMMANDS: Final = 10_000  # that wait; who sends more between two steps of the world is not heard
 
 
-@dataclass
+class CommandQueue:
+    """Commands from any thread, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[Command, Future[Any]]] = deque()
+        self._arrived = Condition()
+        self._woken = False
+
+    def put(self, command: Command) -> Future[Any]:
+        """Hand over a command; returns at once with a promise of what the command gives."""
+        promise: Future[Any] = Future()
+        with self._arrived:
+            if len(self._waiting) >= MOST_COMMANDS:
+                promise.set_exception(SkerryError(f"{MOST_COMMANDS} commands wait already; send fewer"))
+                return promise
+            self._waiting.append((command, promise))
+            self._arrived.notify()
+        return promise
+
+    def wake(self) -> None:
+        """End a wait."""
+        with self._arrived:
+            self._woken = True
+            self._arrived.notify()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for a command or to be woken."""
+        with self._arrived:
+            self._arrived.wait_for(lambda: self._waiting or self._woken, seconds)
+            self._woken = False
+
+    def obey(self, run: Runner) -> None:
+        """Do what waits; one that fails is the asker's to know, and stops nothing."""
+        while self._waiting:
+            command, promise = self._waiting.popleft()
+            if promise.set_running_or_notify_cancel():
+                try:
+                    promise.set_result(command.apply(run))
+                except SkerryError as error:
+                    promise.set_exception(error)
+
+    def refuse(self) -> None:
+        """Tell all who wait that nobody will do it any more."""
+        while self._waiting:
+            _, promise = self._waiting.popleft()
+            promise.cancel()
+
+
 class Runner:
-    """Advances a world. `speed` is simulated seconds per second of wall time; None is as fast as it goes."""
+    """Advances a world. `speed` is simulated seconds per second of wall time; None is as fast as it goes.
 
-    world: World
-    speed: float | None = 1.0
-    _stop: Event = field(default_factory=Event, repr=False)
+    `stop` and `inbox.put` may be called from any thread, all else from the one that runs, or by commands. Close it, or
+    use it in a `with` block, if it has interfaces.
+    """
+
+    def __init__(
+        self, world: World, speed: float | None = 1.0, interfaces: Mapping[str, Interface] | None = None
+    ) -> None:
+        self.world = world
+        self.interfaces = dict(interfaces or {})
+        self.inbox = CommandQueue()
+        self.paused = False
+        self._speed = speed
+        self._steps = 0  # that may be made while it is paused
+        self._stopped = False
+        self._started = False
+        self._first = world.snapshot()
+        self._anchor = (0.0, 0.0)  # wall time and simulated time from which the pace is counted
+        self._new: list[NewReading] = []
+        self._wants: list[frozenset[tuple[str, str]]] = []
+        self._delivering: frozenset[tuple[str, str]] = frozenset()
+
+    # -------------------------------------------------------------------------------------------- control
+
+    @property
+    def speed(self) -> float | None:
+        """Simulated seconds per second of wall time; None is as fast as it goes."""
+        return self._speed
+
+    @speed.setter
+    def speed(self, speed: float | None) -> None:
+        if speed is not None and not (isfinite(speed) and speed > 0):
+            raise SkerryError(f"a speed must be above 0, not {speed}; 1 is real time")
+        self._speed = speed
+        self._set_anchor()
 
     def stop(self) -> None:
         """End the run soon; may be called from any thread."""
-        self._stop.set()
+        self._stopped = True
+        self.inbox.wake()
+
+    def pause(self) -> None:
+        """Stand still; commands are still heard."""
+        self.paused = True
+
+    def resume(self) -> None:
+        """Go on after a pause."""
+        self.paused = False
+        self._steps = 0
+        self._set_anchor()
+
+    def step(self, steps: int = 1) -> None:
+        """Pause, and make so many steps."""
+        if steps < 1:
+            raise SkerryError(f"cannot make {steps} steps; give 1 or more")
+        self.paused = True
+        self._steps += steps
+
+    def reset(self) -> None:
+        """Go back to how the world was when this runner got it."""
+        self.restore(self._first)
+
+    def restore(self, snapshot: Any) -> None:
+        """Go to a snapshot; the pace is counted from there."""
+        self.world.restore(snapshot)
+        self._new.clear()
+        self._set_anchor()
+
+    # -------------------------------------------------------------------------------------------- the loop
 
     def run(self, duration: float | None, watch: Callable[[float], None] = lambda factor: None) -> None:
         """Simulate so many seconds (None: until stopped); `watch` is told the real-time factor now and then."""
-        start = self.world.time
-        end = None if duration is None else start + duration
-        piece = SLICE if self.speed is None else SLICE * self.speed
-        began, origin = time.perf_counter(), self.world.time
-        while not self._stop.is_set() and (
-            end is None or self.world.time < end - 0.5 * float(self.world.scenario.step)
-        ):
+        self._start()
+        step = float(self.world.scenario.step)
+        end = None if duration is None else self.world.tick + round(duration / step)
+        self._set_anchor()
+        piece = SLICE if self._speed is None else SLICE * self._speed
+        told, told_time = time.perf_counter(), self.world.time
+        while not self._stopped and (end is None or self.world.tick < end):
+            self.inbox.obey(self)
+            if self.paused and not self._steps:
+                self.inbox.wait(SLICE)
+                told, told_time = time.perf_counter(), self.world.time
+                continue
             before, simulated = time.perf_counter(), self.world.time
-            self.world.advance(piece if end is None else min(piece, end - self.world.time))
-            if self.speed is None:
-                spent = time.perf_counter() - before
-                piece = max(piece * min(2.0, SLICE / max(spent, 1e-6)), float(self.world.scenario.step))
+            self._advance(self._stop_after(piece / step, end))
+            if self._speed is None:
+                spent = (time.perf_counter() - before) * piece / max(self.world.time - simulated, step)
+                piece = max(piece * min(2.0, SLICE / max(spent, 1e-6)), step)
             else:
-                due = began + (self.world.time - origin) / self.speed
-                if due > time.perf_counter():
-                    self._stop.wait(due - time.perf_counter())
-                elif time.perf_counter() - due > CATCH_UP:
-                    began, origin = time.perf_counter(), self.world.time
-            watch((self.world.time - simulated) / max(time.perf_counter() - before, 1e-9))
+                piece = SLICE * self._speed
+                self._keep_pace()
+            if (now := time.perf_counter()) - told >= SLICE:
+                watch(max(self.world.time - told_time, 0.0) / (now - told))
+                told, told_time = now, self.world.time
+
+    def _stop_after(self, ticks: float, end: int | None) -> int:
+        """The next tick at which the loop must look up."""
+        tick = self.world.tick
+        stops = [tick + max(round(ticks), 1)]
+        if end is not None:
+            stops.append(end)
+        if self.paused:
+            stops.append(tick + self._steps)
+        due = [interface.next_due(tick) for interface in self.interfaces.values()]
+        return min([*stops, *(max(stop, tick + 1) for stop in due if stop is not None)])
+
+    def _advance(self, stop: int) -> None:
+        self._deliver_what_is_wanted()
+        steps = stop - self.world.tick
+        self.world.advance_steps(steps)
+        self._steps = max(self._steps - steps, 0)
+        self._publish()
+
+    def _publish(self) -> None:
+        for robot, sensor in self._delivering:
+            self.world.robots[robot].sensors[sensor].poll()
+        new, self._new = self._new, []
+        for interface in self.interfaces.values():
+            interface.publish(new)
+
+    def _deliver_what_is_wanted(self) -> None:
+        wants = [interface.wanted for interface in self.interfaces.values()]
+        if all(map(_is, wants, self._wants)) and len(wants) == len(self._wants):
+            return
+        self._wants = wants
+        wanted = frozenset[tuple[str, str]]().union(*wants)
+        for robot, sensor in wanted ^ self._delivering:
+            part = self.world.robots[robot].sensors[sensor]
+            part.deliver = partial(self._take, robot, sensor) if (robot, sensor) in wanted else None
+        self._delivering = wanted
+
+    def _take(self, robot: str, sensor: str, tick: int, reading: Any) -> None:
+        self._new.append(NewReading(robot, sensor, tick, reading))
+
+    def _set_anchor(self) -> None:
+        self._anchor = (time.perf_counter(), self.world.time)
+
+    def _keep_pace(self) -> None:
+        """Wait until the wall clock has come as far as the world; commands are done meanwhile."""
+        while not self._stopped and not self.paused:
+            wall, simulated = self._anchor
+            due = wall + (self.world.time - simulated) / (self._speed or inf)
+            late = time.perf_counter() - due
+            if late >= 0:
+                if late > CATCH_UP:
+                    self._set_anchor()
+                return
+            self.inbox.wait(min(-late, SLICE))
+            self.inbox.obey(self)
+
+    # -------------------------------------------------------------------------------------------- beginning and end
+
+    def _start(self) -> None:
+        if not self._started:
+            self._started = True
+            for name, interface in self.interfaces.items():
+                logger.info("interface %s starts", name)
+                interface.start(self.world, self.inbox)
+            self._publish()
+
+    def close(self) -> None:
+        """Close the interfaces; closing twice is harmless."""
+        self.inbox.refuse()
+        for interface in self.interfaces.values():
+            interface.close()
+        for robot, sensor in self._delivering:
+            self.world.robots[robot].sensors[sensor].deliver = None
+        self._delivering, self._wants = frozenset(), []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other

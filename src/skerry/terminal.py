@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
 from skerry.dataset import DatasetOptions, write_dataset
+from skerry.interfaces.ros.transport import TRANSPORTS
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.controller import CONTROLLERS
 from skerry.parts.interface import INTERFACES
@@ -24,9 +26,9 @@ from skerry.scenario.props import read_prop, shipped_props
 from skerry.scenario.vehicle import shipped_vehicles
 from skerry.terrain import TERRAINS
 from skerry.water.flow import CURRENTS, SURFACES
-from skerry.world import Robot, World, build_world
+from skerry.world import Robot, build_world
 
-FAMILIES = (LAWS, ACTUATORS, SENSORS, CONTROLLERS, SURFACES, CURRENTS, TERRAINS, INTERFACES)
+FAMILIES = (LAWS, ACTUATORS, SENSORS, CONTROLLERS, SURFACES, CURRENTS, TERRAINS, INTERFACES, TRANSPORTS)
 
 
 def run_in_terminal(
@@ -40,12 +42,15 @@ def run_in_terminal(
         console.print(
             f"{loaded.name or scenario}: {len(world.robots)} robots, step {loaded.step} s, seed {loaded.seed}"
         )
-        runner = Runner(world, speed)
-        before = signal.signal(signal.SIGINT, lambda *_: runner.stop())
-        try:
-            _run_with_status(console, runner, lasting)
-        finally:
-            signal.signal(signal.SIGINT, before)
+        interfaces = {name: config.build() for name, config in loaded.interfaces.items()}
+        with Runner(world, speed, interfaces) as runner:
+            before = signal.signal(signal.SIGINT, lambda *_: runner.stop())
+            try:
+                _run_with_status(console, runner, lasting)
+            finally:
+                signal.signal(signal.SIGINT, before)
+            for name, interface in interfaces.items():
+                console.print(f"{name}: {interface.status}", soft_wrap=True)
         for robot in world.robots.values():
             console.print(f"{world.time:9.2f} s  {_where(robot)}", soft_wrap=True)
 
@@ -58,14 +63,17 @@ def _run_with_status(console: Console, runner: Runner, duration: float | None) -
         start = world.time
 
         def watch(factor: float) -> None:
-            progress.update(task, completed=world.time - start, description=_status(world, factor))
+            progress.update(task, completed=world.time - start, description=_status(runner, factor))
 
         runner.run(duration, watch)
 
 
-def _status(world: World, factor: float) -> str:
+def _status(runner: Runner, factor: float) -> str:
+    world = runner.world
     first = next(iter(world.robots.values()), None)
-    return f"{world.time:8.1f} s  ×{factor:<6.1f} {_where(first) if first else ''}"
+    pace = "paused " if runner.paused else f"×{factor:<6.1f}"
+    peers = "".join(f"  [{interface.status}]" for interface in runner.interfaces.values())
+    return f"{world.time:8.1f} s  {pace} {_where(first) if first else ''}{escape(peers)}"
 
 
 def _where(robot: Robot) -> str:

@@ -1,9 +1,42 @@
-"""The runner keeps a pace, ends on time, and can be stopped."""
+"""The runner keeps a pace, ends on time, can be paused and stopped, and lets interfaces see the world."""
 
 import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
 
 import skerry
-from skerry.runner import Runner
+from skerry.commands import Actuate, Pause, Reset, Restore, SetSpeed, Step, TakeSnapshot, Teleport, TriggerSensor
+from skerry.core.errors import SkerryError
+from skerry.core.frames import Pose
+from skerry.parts.interface import Inbox, Interface, NewReading
+from skerry.runner import MOST_COMMANDS, Runner
+from skerry.world import World
+
+
+class Listener(Interface):
+    """Writes down what it sees; may ask for something at a time."""
+
+    def __init__(self, period: int | None = None, wanted: frozenset[tuple[str, str]] = frozenset()) -> None:
+        self.period, self.wanted = period, wanted
+        self.ticks: list[int] = []
+        self.readings: list[NewReading] = []
+        self.closed = 0
+
+    def start(self, world: World, inbox: Inbox) -> None:
+        self.world, self.inbox = world, inbox
+
+    def next_due(self, tick: int) -> int | None:
+        return None if self.period is None else (tick // self.period + 1) * self.period
+
+    def publish(self, readings: Sequence[NewReading]) -> None:
+        self.ticks.append(self.world.tick)
+        self.readings += readings
+
+    def close(self) -> None:
+        self.closed += 1
 
 
 def test_a_run_ends_at_its_duration_whatever_the_speed() -> None:
@@ -26,6 +59,112 @@ def test_a_run_without_end_can_be_stopped_from_another_thread() -> None:
 def test_the_watcher_hears_the_real_time_factor() -> None:
     heard: list[float] = []
     with skerry.load("torpedo_in_still_water") as world:
-        Runner(world, None).run(1.0, heard.append)
+        Runner(world, 20.0).run(4.0, heard.append)
     assert heard
     assert all(factor > 0 for factor in heard)
+
+
+def test_an_interface_sees_the_world_when_it_must() -> None:
+    listener = Listener(period=7)
+    with skerry.load("torpedo_in_still_water") as world, Runner(world, None, {"it": listener}) as runner:
+        runner.run(0.2)
+        assert set(range(0, world.tick + 1, 7)) <= set(listener.ticks)
+    assert listener.closed == 1
+
+
+def test_an_interface_gets_every_reading_of_the_sensors_that_it_wants_and_no_other() -> None:
+    listener = Listener(wanted=frozenset({("sam", "imu"), ("sam", "gps")}))
+    with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"it": listener}) as runner:
+        runner.run(1.0)
+        imu = [new for new in listener.readings if new.sensor == "imu"]
+        assert [new.tick for new in imu] == list(range(10, 201, 10))
+        assert [new.reading.time for new in imu] == pytest.approx([new.tick * 0.005 for new in imu])
+        gps = [new.reading for new in listener.readings if new.sensor == "gps"]
+        assert gps == [None] * 10  # under water there is no fix, and that is news too
+        assert {new.sensor for new in listener.readings} == {"imu", "gps"}
+        listener.wanted = frozenset()
+        listener.readings.clear()
+        runner.run(1.0)
+        assert not listener.readings
+
+
+def test_a_heavy_reading_is_delivered_with_the_tick_at_which_it_was_due() -> None:
+    listener = Listener(wanted=frozenset({("sam", "sidescan")}))
+    with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"it": listener}) as runner:
+        runner.run(0.5)
+        runner.run(0.1)
+        assert [new.tick for new in listener.readings][:10] == list(range(10, 101, 10))
+        assert all(new.reading.time == pytest.approx(new.tick * 0.005) for new in listener.readings)
+
+
+def test_commands_are_done_between_steps_and_tell_what_came_of_them() -> None:
+    with skerry.load("sam_in_the_bay") as world:
+        runner = Runner(world, None)
+        heard = runner.inbox.put(Actuate("sam", "thruster1", {"rpm": 700.0}))
+        moved = runner.inbox.put(Teleport("sam", Pose([5, 6, -3], [0, 0, 0, 1])))
+        wrong = runner.inbox.put(Actuate("sam", "thruster9", {"rpm": 700.0}))
+        runner.inbox.put(TriggerSensor("sam", "leak"))
+        runner.run(0.05)
+        assert heard.result() is True
+        assert world.robots["sam"].actuators["thruster1"].wanted == 700.0
+        assert world.robots["sam"].actuators["thruster1"].owner == "ros"
+        moved.result()
+        assert world.robots["sam"].pose.position[0] == pytest.approx(5, abs=0.2)
+        assert world.robots["sam"].sensors["leak"].reading.leaked
+        with pytest.raises(SkerryError, match="thruster9"):
+            wrong.result()
+
+
+def test_a_paused_world_stands_still_but_hears_and_can_be_stepped() -> None:
+    with skerry.load("torpedo_in_still_water") as world:
+        runner = Runner(world, None)
+        runner.inbox.put(Pause(True))
+        thread = threading.Thread(target=runner.run, args=(None,))
+        thread.start()
+        try:
+            runner.inbox.put(Step(3)).result(30)
+            first = runner.inbox.put(TakeSnapshot())
+            for _ in range(2000):
+                if world.tick == 3:
+                    break
+                time.sleep(0.005)
+            assert world.tick == 3
+            assert first.result(30)
+            runner.inbox.put(Reset()).result(30)
+            assert world.tick == 0
+            runner.inbox.put(SetSpeed(None)).result(30)
+            runner.inbox.put(Pause(False)).result(30)
+        finally:
+            runner.stop()
+            thread.join(timeout=30)
+
+
+def test_a_snapshot_taken_by_command_can_be_restored_by_command() -> None:
+    with skerry.load("torpedo_in_still_water") as world:
+        runner = Runner(world, None)
+        taken = runner.inbox.put(TakeSnapshot())
+        runner.run(0.5)
+        runner.inbox.put(Restore(taken.result()))
+        runner.inbox.put(Pause(True))
+        runner.inbox.obey(runner)
+        assert world.tick == 0
+
+
+@pytest.mark.parametrize("speed", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_speed_that_makes_no_sense_is_refused(speed: float) -> None:
+    with skerry.load("torpedo_in_still_water") as world:
+        runner = Runner(world, None)
+        refused = runner.inbox.put(SetSpeed(speed))
+        runner.run(0.1)
+        with pytest.raises(SkerryError, match="above 0"):
+            refused.result()
+
+
+def test_too_many_commands_are_refused_rather_than_kept() -> None:
+    with skerry.load("torpedo_in_still_water") as world:
+        runner = Runner(world, None)
+        promises: list[Any] = [runner.inbox.put(Reset()) for _ in range(MOST_COMMANDS + 1)]
+        with pytest.raises(SkerryError, match="fewer"):
+            promises[-1].result()
+        runner.close()
+        assert promises[0].cancelled()

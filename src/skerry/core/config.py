@@ -34,7 +34,8 @@ from skerry.core.errors import Fault, FileError, SkerryError, UnknownName, did_y
 def _take_no_other_type(schema: object) -> None:
     """Let `true` be no number and "5" no 5. Pydantic's own strict mode would refuse lists for tuples too."""
     if isinstance(schema, dict):
-        if schema.get("type") in {"bool", "int", "float"}:
+        kind = schema.get("type")  # of a mapping of fields, the field of that name
+        if isinstance(kind, str) and kind in {"bool", "int", "float"}:
             schema["strict"] = True
         for inner in schema.values():
             _take_no_other_type(inner)
@@ -129,20 +130,39 @@ def expand_user(path: str | Path) -> Path:
         return Path(path)
 
 
+def find_path(path: str | Path) -> Path:
+    """A path that a file names, relative to the folder of that file."""
+    expanded, folder = expand_user(path), _folder.get()
+    return expanded if expanded.is_absolute() or folder is None else folder / expanded
+
+
 def _existing_file(value: object) -> object:
     if isinstance(value, str | Path):
-        path = expand_user(value)
-        folder = _folder.get()
-        if not path.is_absolute() and folder is not None:
-            path = folder / path
+        path = find_path(value)
         if not is_file(path):
             raise PydanticCustomError("missing_file", "there is no file {path}", {"path": str(path)})
         return path
     return value
 
 
+def _existing_folder(value: object) -> object:
+    if isinstance(value, str | Path):
+        path = find_path(value)
+        try:
+            is_there = path.is_dir()
+        except OSError:
+            is_there = False
+        if not is_there:
+            raise PydanticCustomError("missing_file", "there is no folder {path}", {"path": str(path)})
+        return path
+    return value
+
+
 ExistingFile = Annotated[Path, BeforeValidator(_existing_file)]
 """A path to a file that is there; relative to the file that names it."""
+
+ExistingFolder = Annotated[Path, BeforeValidator(_existing_folder)]
+"""A path to a folder that is there; relative to the file that names it."""
 
 # ------------------------------------------------------------------------------------------------ kinds
 
@@ -163,7 +183,7 @@ class Family:
         found = {point.name for point in self._points()}
         for package in self.packages:
             module = import_module(package)
-            found |= {m.name for m in iter_modules(module.__path__) if not m.ispkg and not m.name.startswith("_")}
+            found |= {m.name for m in iter_modules(module.__path__) if not m.name.startswith("_")}
         return sorted(kind for kind in found if kind not in self._not_kinds())
 
     def find(self, kind: str) -> type[KindConfig]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from skerry.core.config import Family
@@ -12,23 +14,56 @@ from skerry.parts.component import Component, ComponentConfig
 INTERFACES = Family("interfaces", "skerry.interfaces")
 
 
+@dataclass(frozen=True)
+class NewReading:
+    """What a sensor of a robot gave at a tick; None if there was nothing to measure."""
+
+    robot: str
+    sensor: str
+    tick: int
+    reading: Any
+
+
+class Command(ABC):
+    """Something that a peer asks for, as data. `run` is the `Runner`, which has the `world`."""
+
+    @abstractmethod
+    def apply(self, run: Any) -> Any:
+        """Do it, between two steps of the world; what it gives, who asked for it gets."""
+
+
 class Inbox(Protocol):
     """Where commands from all interfaces enter the loop."""
 
-    def put(self, robot: str, actuator: str, value: Mapping[str, float]) -> None:
-        """Hand over a command; returns at once."""
+    def put(self, command: Command) -> Future[Any]:
+        """Hand over a command, from any thread; returns at once with a promise of what the command gives."""
 
 
 class Interface(Component):
-    """Runs its own threads and meets the loop in two places: the inbox, and `publish`."""
+    """Runs its own threads and meets the loop in two places: the inbox, and `publish`.
+
+    `wanted` are the sensors whose readings it takes, by robot and name; nothing else is measured for it. An interface
+    may set another one at any time, from any thread, and must not change the one that is there.
+    """
+
+    wanted: frozenset[tuple[str, str]] = frozenset()
 
     @abstractmethod
     def start(self, world: Any, inbox: Inbox) -> None:
-        """Open its sockets or files."""
+        """Open its sockets or files; the world stands still meanwhile and may be looked at."""
+
+    def next_due(self, tick: int) -> int | None:
+        """The first tick after this one at which it must see the world, if it must at all."""
+        return None
 
     @abstractmethod
-    def publish(self, readings: Mapping[tuple[str, str], object]) -> None:
-        """Take new readings, by robot and sensor; never blocks the loop."""
+    def publish(self, readings: Sequence[NewReading]) -> None:
+        """See the world as it is now, and take what has been measured since; never blocks the loop."""
+
+    @property
+    def status(self) -> str:
+        """How it does, in a few words for the terminal."""
+        return ""
 
     @abstractmethod
     def close(self) -> None:

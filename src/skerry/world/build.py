@@ -87,6 +87,7 @@ def build_world(
             Parts("controller", {}),
             Parts("rope", {}),
             Keyboard(Parts("key", config.keys), actuators[name], clock),
+            loaded.vehicles[name],
         )
         truth = RobotTruth(
             robot,

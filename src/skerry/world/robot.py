@@ -16,6 +16,7 @@ from skerry.core.frames import inverse as inverse_of
 from skerry.parts.ownership import check_source
 from skerry.physics.engine import Engine
 from skerry.physics.model import LinkHandle
+from skerry.scenario.vehicle import Vehicle
 
 
 class Parts(dict[str, Any]):
@@ -90,6 +91,7 @@ class Robot(Tree):
     controllers: Parts = field(repr=False)
     ropes: Parts = field(repr=False)
     keyboard: Keyboard = field(repr=False)
+    vehicle: Vehicle = field(repr=False)
 
     @property
     def keys(self) -> Mapping[str, KeyConfig]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import is_dataclass, replace
 from fractions import Fraction
@@ -39,6 +40,8 @@ class MountedSensor(Component):
         self.sensor = sensor
         self.rate = rate
         self.wanted = False
+        self.deliver: Callable[[int, Any], None] | None = None
+        """Is told the tick and the reading, or None, of every due instant; while it is there, the sensor is wanted."""
         self.load = 0.0
         """The time that the latest reading took over the time there is for one; on the wall, for the eye only."""
         self.next_look = NEVER
@@ -50,6 +53,7 @@ class MountedSensor(Component):
         self._job: Future[Any] | None = None  # the reading that is being measured
         self._past: RobotTruth | None = None
         self._trail: RayTrail | None = None
+        self._tick = 0  # at which the reading was measured
         self._measured = -1  # the number of the due instant that the reading is of
         self._watched = -1  # and of the last one that the sensor has seen
 
@@ -81,7 +85,8 @@ class MountedSensor(Component):
 
     def plan(self, tick: int) -> None:
         """Work out when the world must come back to it."""
-        self.next_look = self.rate.next_due(tick) if self.wanted or self.sensor.watches else NEVER
+        looked_at = self.wanted or self.deliver is not None or self.sensor.watches
+        self.next_look = self.rate.next_due(tick) if looked_at else NEVER
 
     @property
     def stops_the_world(self) -> bool:
@@ -91,7 +96,7 @@ class MountedSensor(Component):
     def look(self, past: Past | None = None) -> None:
         """Measure or watch, as it is due now or at an instant of the past, and plan on."""
         truth = self._truth if past is None else self._truth_of(past)
-        if self.wanted:
+        if self.wanted or self.deliver is not None:
             self.measure_if_due(truth)
         else:
             self.watch_if_due()
@@ -111,7 +116,7 @@ class MountedSensor(Component):
         if due == self._measured:
             return False
         self.finish()
-        self._measured = due
+        self._measured, self._tick = due, truth.tick
         if self.sensor.heavy and processors() > 1:
             self._job = pool("sensors", max(processors() - 1, 1)).submit(self._measure_held, truth.instant.hold())
         else:
@@ -124,6 +129,11 @@ class MountedSensor(Component):
             job, self._job = self._job, None
             self._take(job.result())
 
+    def poll(self) -> None:
+        """Take a reading that was being measured, if it is there by now."""
+        if self._job is not None and self._job.done():
+            self.finish()
+
     def drop(self) -> None:
         """Wait for a reading that is being measured, and forget it."""
         if self._job is not None:
@@ -132,6 +142,8 @@ class MountedSensor(Component):
 
     def _take(self, reading: Any) -> None:
         self._reading = reading
+        if self.deliver is not None:
+            self.deliver(self._tick, reading)
         if self._trail is not None and reading is not None:
             self._trail.add()
 

@@ -1,0 +1,130 @@
+"""Commands: what peers may ask for, as data; each is done between two steps of the world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skerry.core.frames import Pose
+from skerry.parts.interface import Command
+from skerry.runner import Runner
+
+
+@dataclass(frozen=True)
+class Actuate(Command):
+    """Command an actuator, by its own keyword, from outside; says whether it was heard."""
+
+    robot: str
+    actuator: str
+    value: Mapping[str, float]
+
+    def apply(self, run: Runner) -> bool:
+        heard: bool = run.world.robots[self.robot].actuators[self.actuator].receive(**self.value)
+        return heard
+
+
+@dataclass(frozen=True)
+class Teleport(Command):
+    """Put a robot or an object somewhere else, at rest."""
+
+    name: str
+    pose: Pose
+
+    def apply(self, run: Runner) -> None:
+        run.world.teleport(self.name, self.pose)
+
+
+@dataclass(frozen=True)
+class GiveGoal(Command):
+    """Give a controller that knows goals one, and the robot's actuators with it."""
+
+    robot: str
+    controller: str
+    arguments: Mapping[str, Any]
+
+    def apply(self, run: Runner) -> None:
+        robot = run.world.robots[self.robot]
+        robot.controllers[self.controller].goal(**self.arguments)
+        robot.control = f"controller/{self.controller}"
+
+
+@dataclass(frozen=True)
+class StopController(Command):
+    """Let a controller stop what it does."""
+
+    robot: str
+    controller: str
+
+    def apply(self, run: Runner) -> None:
+        run.world.robots[self.robot].controllers[self.controller].stop()
+
+
+@dataclass(frozen=True)
+class TriggerSensor(Command):
+    """Let happen what a sensor warns of."""
+
+    robot: str
+    sensor: str
+
+    def apply(self, run: Runner) -> None:
+        run.world.robots[self.robot].sensors[self.sensor].sensor.trigger()
+
+
+@dataclass(frozen=True)
+class Pause(Command):
+    """Stand still, or go on."""
+
+    paused: bool
+
+    def apply(self, run: Runner) -> None:
+        if self.paused:
+            run.pause()
+        else:
+            run.resume()
+
+
+@dataclass(frozen=True)
+class Step(Command):
+    """Pause, and make so many steps."""
+
+    steps: int = 1
+
+    def apply(self, run: Runner) -> None:
+        run.step(self.steps)
+
+
+@dataclass(frozen=True)
+class SetSpeed(Command):
+    """Simulated seconds per second of wall time; None is as fast as it goes."""
+
+    speed: float | None
+
+    def apply(self, run: Runner) -> None:
+        run.speed = self.speed
+
+
+@dataclass(frozen=True)
+class Reset(Command):
+    """Go back to the beginning."""
+
+    def apply(self, run: Runner) -> None:
+        run.reset()
+
+
+@dataclass(frozen=True)
+class TakeSnapshot(Command):
+    """All of the world's state."""
+
+    def apply(self, run: Runner) -> Any:
+        return run.world.snapshot()
+
+
+@dataclass(frozen=True)
+class Restore(Command):
+    """Go to a snapshot."""
+
+    snapshot: Any
+
+    def apply(self, run: Runner) -> None:
+        run.restore(self.snapshot)

@@ -1,0 +1,297 @@
+"""The bus: what the simulator says, hears and offers, and who takes it; transports carry it as bytes.
+
+Nothing is made or encoded that nobody takes. What a peer cannot take in time waits in its outbox, at most as many
+messages of a topic as the topic's depth; the oldest is dropped and counted, so that no peer ever holds up the world.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Condition, Lock
+from typing import Any, Final, TypeAlias
+
+from skerry.core.errors import SkerryError, UnknownName, did_you_mean
+from skerry.interfaces.ros.codec import Codec, Message
+from skerry.interfaces.ros.definitions import full_name
+
+logger = logging.getLogger("skerry")
+
+Parameter: TypeAlias = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Qos:
+    """Quality of service, in the words of ROS 2; `depth` messages may wait for a peer that is slow."""
+
+    reliable: bool = True
+    transient_local: bool = False  # who comes late gets the last message too
+    depth: int = 100
+
+
+SENSOR: Final = Qos()
+LATEST: Final = Qos(depth=1)
+"""For pictures and clouds: who is slow gets the latest one."""
+LATCHED: Final = Qos(transient_local=True, depth=1)
+
+
+class Outgoing:
+    """A message on its way, encoded at most once in each form, when it is first taken."""
+
+    __slots__ = ("_cdr", "_json", "_ros1", "codec", "message", "topic")
+
+    def __init__(self, topic: Topic, message: Message, codec: Codec) -> None:
+        self.topic, self.message, self.codec = topic, message, codec
+        self._cdr: bytes | None = None
+        self._ros1: bytes | None = None
+        self._json: dict[str, Any] | None = None
+
+    @property
+    def cdr(self) -> bytes:
+        """As ROS 2 has it."""
+        if self._cdr is None:
+            self._cdr = self.codec.to_cdr(self.message)
+        return self._cdr
+
+    @property
+    def ros1(self) -> bytes:
+        """As ROS 1 has it."""
+        if self._ros1 is None:
+            self._ros1 = self.codec.to_ros1(self.message)
+        return self._ros1
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """As rosbridge has it."""
+        if self._json is None:
+            self._json = self.codec.to_json(self.message)
+        return self._json
+
+
+class Outbox:
+    """What waits to be carried to one peer; filled by the loop, emptied by the peer's own thread.
+
+    `arrived` is called when something waits where nothing did.
+    """
+
+    def __init__(self, arrived: Callable[[], None] = lambda: None) -> None:
+        self._tell = arrived
+        self.dropped: Counter[str] = Counter()
+        """Messages that the peer was too slow for, by topic."""
+        self._arrived = Condition()
+        self._order: deque[str] = deque()
+        self._queues: dict[str, deque[Outgoing]] = {}
+        self._woken = False
+
+    def put(self, outgoing: Outgoing) -> None:
+        """Add a message; the topic's oldest goes if there are too many."""
+        topic = outgoing.topic
+        with self._arrived:
+            was_empty = not self._order
+            queue = self._queues.setdefault(topic.name, deque())
+            if len(queue) >= topic.qos.depth:
+                queue.popleft()
+                self._order.remove(topic.name)
+                self.dropped[topic.name] += 1
+            self._order.append(topic.name)
+            queue.append(outgoing)
+            self._arrived.notify()
+        if was_empty:
+            self._tell()
+
+    def wake(self) -> None:
+        """End a wait."""
+        with self._arrived:
+            self._woken = True
+            self._arrived.notify()
+
+    def take(self, timeout: float) -> list[Outgoing]:
+        """All that waits, in order; waits for something so many seconds."""
+        with self._arrived:
+            self._arrived.wait_for(lambda: self._order or self._woken, timeout)
+            self._woken = False
+            taken = [self._queues[name].popleft() for name in self._order]
+            self._order.clear()
+            return taken
+
+
+@dataclass(eq=False)
+class Topic:
+    """What the simulator says."""
+
+    name: str
+    type: str
+    qos: Qos
+    codec: Codec
+    sent: int = 0
+    last: Outgoing | None = None
+    _takers: tuple[Outbox, ...] = ()
+    _lock: Lock = field(default_factory=Lock, repr=False)  # of those who take; peers come and go in their own threads
+
+    @property
+    def taken(self) -> bool:
+        """Whether anybody takes it, so that it is worth saying; who comes late to a latched one will."""
+        return bool(self._takers) or self.qos.transient_local
+
+    def publish(self, message: Message) -> None:
+        """Give a message to all who take it; returns at once."""
+        outgoing = Outgoing(self, message, self.codec)
+        if self.qos.transient_local:
+            self.last = outgoing
+        self.sent += 1
+        for outbox in self._takers:
+            outbox.put(outgoing)
+
+    def take(self, outbox: Outbox) -> None:
+        """Let messages go to an outbox from now on."""
+        with self._lock:
+            if outbox in self._takers:
+                return
+            self._takers = (*self._takers, outbox)
+        if self.last is not None:
+            outbox.put(self.last)
+
+    def leave(self, outbox: Outbox) -> None:
+        """No longer."""
+        with self._lock:
+            self._takers = tuple(taker for taker in self._takers if taker is not outbox)
+
+
+@dataclass(frozen=True, eq=False)
+class Subscription:
+    """What the simulator hears; `hear` is called by the peer's thread."""
+
+    name: str
+    type: str
+    hear: Callable[[Message], None]
+
+
+Answer: TypeAlias = "Message | Future[Message]"
+
+
+@dataclass(frozen=True, eq=False)
+class Service:
+    """What the simulator answers; `answer` is called by the peer's thread, and may promise an answer."""
+
+    name: str
+    type: str
+    answer: Callable[[Message], Answer]
+
+
+@dataclass(eq=False)
+class Client:
+    """A service of a peer that the simulator may call, through whichever transport reaches one."""
+
+    name: str
+    type: str
+    carriers: list[Callable[[Message], Future[Message]]] = field(default_factory=list)
+
+    def call(self, request: Message) -> Future[Message]:
+        """Ask; the promise fails if nobody is connected who could carry it."""
+        if not self.carriers:
+            promise: Future[Message] = Future()
+            promise.set_exception(SkerryError(f"nobody is connected who could carry a call of {self.name}"))
+            return promise
+        return self.carriers[-1](request)
+
+
+class Bus:
+    """Topics, subscriptions, services, clients, actions and parameters by name.
+
+    Peers may add topics and clients from their own threads: then there is a new mapping, so that whoever goes through
+    the one before is not disturbed.
+    """
+
+    def __init__(self, codec: Codec) -> None:
+        self.codec = codec
+        self.topics: dict[str, Topic] = {}
+        self.subscriptions: dict[str, list[Subscription]] = {}
+        self.services: dict[str, Service] = {}
+        self.clients: dict[str, Client] = {}
+        self.actions: dict[str, Any] = {}
+        """Servers of actions; what carries them in ROS 2 is among the services and topics too."""
+        self.parameters: dict[str, Parameter] = {}
+        self._lock = Lock()
+
+    # -------------------------------------------------------------------------------------------- what there is
+
+    def advertise(self, name: str, type_name: str, qos: Qos = SENSOR) -> Topic:
+        """A topic to say something on; two that say the same thing under one name share it."""
+        type_name = self._message(type_name)
+        with self._lock:
+            if name not in self.topics:
+                self.topics = {**self.topics, name: Topic(name, type_name, qos, self.codec)}
+        known = self.topics[name]
+        if known.type != type_name:
+            raise SkerryError(f"the topic {name} is {known.type} already, and cannot be {type_name} too")
+        return known
+
+    def subscribe(self, name: str, type_name: str, hear: Callable[[Message], None]) -> None:
+        """Listen to a topic; several may, if they expect the same type."""
+        type_name = self._message(type_name)
+        known = self.subscriptions.setdefault(name, [])
+        if known and known[0].type != type_name:
+            raise SkerryError(f"the topic {name} is heard as {known[0].type} already, and cannot be {type_name} too")
+        known.append(Subscription(name, type_name, hear))
+
+    def offer(self, name: str, type_name: str, answer: Callable[[Message], Answer]) -> None:
+        """Answer a service."""
+        if name in self.services:
+            raise SkerryError(f"the service {name} is offered already")
+        self.services[name] = Service(name, self.codec.vocabulary.service(type_name).name, answer)
+
+    def client(self, name: str, type_name: str) -> Client:
+        """A service of a peer's, to call."""
+        type_name = self.codec.vocabulary.service(type_name).name
+        with self._lock:
+            if name not in self.clients:
+                self.clients = {**self.clients, name: Client(name, type_name)}
+        return self.clients[name]
+
+    def _message(self, type_name: str) -> str:
+        return self.codec.vocabulary.message(full_name(type_name)).name
+
+    # -------------------------------------------------------------------------------------------- what peers do
+
+    def hear(self, name: str, message: Message) -> None:
+        """Pass on what a peer said."""
+        for subscription in self._known(self.subscriptions, name, "topic that is heard"):
+            try:
+                subscription.hear(message)
+            except SkerryError as error:
+                logger.warning("%s: %s", name, error)
+
+    def type_heard(self, name: str) -> str:
+        """The type that a topic is heard as."""
+        found: str = self._known(self.subscriptions, name, "topic that is heard")[0].type
+        return found
+
+    def call(self, name: str, request: Message) -> Future[Message]:
+        """Let a service answer a peer."""
+        promise: Future[Message] = Future()
+        try:
+            answer = self._known(self.services, name, "service").answer(request)
+        except SkerryError as error:
+            promise.set_exception(error)
+            return promise
+        if isinstance(answer, Future):
+            return answer
+        promise.set_result(answer)
+        return promise
+
+    def _known(self, things: dict[str, Any], name: str, what: str) -> Any:
+        if name not in things:
+            raise UnknownName(f"there is no {what} {name!r}; {did_you_mean(name, things)}")
+        return things[name]
+
+    def takers(self, outbox: Outbox, names: Iterable[str]) -> None:
+        """Let an outbox take exactly these topics."""
+        chosen = set(names)
+        for name, topic in self.topics.items():
+            if name in chosen:
+                topic.take(outbox)
+            else:
+                topic.leave(outbox)

@@ -1,0 +1,126 @@
+"""From readings to messages: one function for each kind of sensor and type of message that it is spoken in.
+
+A module of this package, or of another one, registers its functions by `speaks`; a profile names the type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.errors import SkerryError
+from skerry.core.frames import Pose, Twist
+from skerry.core.geo import Projection
+from skerry.interfaces.ros.codec import Codec, Message
+from skerry.interfaces.ros.definitions import full_name
+from skerry.parts.sensor import SensorConfig
+
+UNKNOWN: Final = np.zeros(36)
+"""A covariance of which nothing is known (sensor_msgs and geometry_msgs: all zeros)."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a conversion may know beside the reading: whose it is, and in which frames."""
+
+    codec: Codec
+    settings: SensorConfig
+    frame: str  # of the sensor
+    link_frame: str  # of the link that carries it
+    map_frame: str
+    projection: Projection | None
+
+    def header(self, time: float, frame: str | None = None) -> Message:
+        """A header with simulated time, in the sensor's frame if no other is given."""
+        return self.codec.type("std_msgs/msg/Header")(self.stamp(time), self.frame if frame is None else frame)
+
+    def stamp(self, time: float) -> Message:
+        """Simulated time."""
+        return stamp(self.codec, time)
+
+    def vector(self, values: NDArray[np.float64]) -> Message:
+        """A geometry_msgs/Vector3."""
+        return self.codec.type("geometry_msgs/msg/Vector3")(*values.tolist())
+
+    def quaternion(self, values: NDArray[np.float64]) -> Message:
+        """A geometry_msgs/Quaternion."""
+        return self.codec.type("geometry_msgs/msg/Quaternion")(*values.tolist())
+
+    def pose(self, pose: Pose) -> Message:
+        """A geometry_msgs/Pose."""
+        point = self.codec.type("geometry_msgs/msg/Point")(*pose.position.tolist())
+        return self.codec.type("geometry_msgs/msg/Pose")(point, self.quaternion(pose.orientation))
+
+    def twist(self, twist: Twist) -> Message:
+        """A geometry_msgs/Twist."""
+        return self.codec.type("geometry_msgs/msg/Twist")(self.vector(twist.linear), self.vector(twist.angular))
+
+
+def stamp(codec: Codec, time: float) -> Message:
+    """Simulated time, s, as builtin_interfaces/Time."""
+    nanoseconds = round(time * 1e9)
+    return codec.type("builtin_interfaces/msg/Time")(*divmod(nanoseconds, 1_000_000_000))
+
+
+Conversion = Callable[[Any, Source, float], "Message | None"]
+"""From a reading, which may be None, and the time, to a message, or to None if there is nothing to say."""
+
+_KNOWN: Final[dict[tuple[str, str], Conversion]] = {}
+
+
+def speaks(kind: str, type_name: str) -> Callable[[Conversion], Conversion]:
+    """Let a kind of sensor be spoken in a type of message, by the function below."""
+
+    def register(conversion: Conversion) -> Conversion:
+        _KNOWN[kind, full_name(type_name)] = conversion
+        return conversion
+
+    return register
+
+
+def conversion(kind: str, type_name: str) -> Conversion:
+    """How readings of a kind become messages of a type."""
+    _load()
+    found = _KNOWN.get((kind, full_name(type_name)))
+    if found is None:
+        known = sorted(spoken for other, spoken in _KNOWN if other == kind)
+        raise SkerryError(
+            f"a sensor of kind {kind!r} is not spoken as {type_name}, but as: {', '.join(known) or 'nothing'}"
+        )
+    return found
+
+
+def number_of(type_name: str, value: str) -> Conversion:
+    """One value of a reading as the `data` of a message, with a header if the message has one."""
+
+    def convert(reading: Any, source: Source, time: float) -> Message | None:
+        if reading is None:
+            return None
+        if not hasattr(reading, value):
+            raise SkerryError(f"a reading of a sensor of kind {source.settings.kind!r} has no value {value!r}")
+        found = getattr(reading, value)
+        if found is None:
+            return None
+        message = source.codec.make(type_name, data=found)
+        if hasattr(message, "header"):
+            message.header = source.header(reading.time)
+        return message
+
+    return convert
+
+
+def spoken() -> set[tuple[str, str]]:
+    """All kinds of sensors, each with a type that it is spoken in."""
+    _load()
+    return set(_KNOWN)
+
+
+def _load() -> None:
+    for module in iter_modules(__path__):
+        import_module(f"{__name__}.{module.name}")

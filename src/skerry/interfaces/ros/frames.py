@@ -1,0 +1,143 @@
+"""The tree of frames: utm_ned → utm_{zone}_{band} → utm → map → {robot}/odom → {robot}/base_link → links and sensors.
+
+`map` is the world's origin on the UTM grid (REP 105, with utm in the place of earth); all frames are ENU or, on
+bodies, FLU. `odom` stands where the robot began, with the map's axes. A suffix, `_gt` in the SMaRC simulator, marks
+frames as the truth, beside those of the same names that a robot's own software finds.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from skerry.core.frames import OPTICAL_IN_BODY, Pose, rpy_to_quaternion
+from skerry.core.geo import Projection
+from skerry.interfaces.ros.codec import Codec, Message
+from skerry.parts.sensor import SensorConfig
+from skerry.world import Robot, World
+
+OPTICAL_KINDS: Final = frozenset({"camera"})
+"""Kinds whose messages are in an optical frame: z forward, x right, y down."""
+
+_ENU_IN_NED: Final = np.array([math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0])
+"""x north, y east, z down turned to x east, y north, z up: half a turn about the line between north and east."""
+
+
+@dataclass(frozen=True)
+class Transform:
+    """Where a frame stands in its parent."""
+
+    parent: str
+    child: str
+    pose: Pose
+
+
+def ros_name(name: str) -> str:
+    """A name as ROS allows it: letters, digits and underscores, not beginning with a digit."""
+    clean = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f"_{clean}" if clean[:1].isdigit() else clean
+
+
+class FrameTree:
+    """The frames of a world, those that stand still and those that move."""
+
+    def __init__(self, world: World, suffix: str) -> None:
+        self._world = world
+        self.suffix = suffix
+        self.map = f"map{suffix}"
+        reference = world.scenario.reference
+        self.projection = None if reference is None else Projection(reference)
+
+    # -------------------------------------------------------------------------------------------- names
+
+    def link(self, robot: str, link: str) -> str:
+        """The frame of a robot's link."""
+        return f"{ros_name(robot)}/{link}{self.suffix}"
+
+    def sensor(self, robot: str, name: str, settings: SensorConfig) -> str:
+        """The frame of a sensor: its link's, unless it is mounted at some distance or angle from that."""
+        if _is_identity(sensor_pose(settings)):
+            return self.link(robot, settings.link)
+        word = "optical_frame" if settings.kind in OPTICAL_KINDS else "frame"
+        return f"{ros_name(robot)}/{name}_{word}{self.suffix}"
+
+    # -------------------------------------------------------------------------------------------- transforms
+
+    def still(self) -> Iterator[Transform]:
+        """Those that never change."""
+        if self.projection is not None:
+            zone = f"utm_{self.projection.zone}_{self.projection.band}"
+            yield Transform("utm_ned", zone, Pose(np.zeros(3), _ENU_IN_NED))
+            yield Transform(zone, "utm", Pose.identity())
+            yield Transform("utm", self.map, Pose(self.projection.origin, Pose.identity().orientation))
+        for name, robot in self._world.robots.items():
+            begin = self._world.scenario.robots[name].pose.build().position
+            yield Transform(self.map, self._odom(name), Pose(begin, Pose.identity().orientation))
+            for joint in robot.vehicle.robot.joints.values():
+                if joint.name not in robot.joints:
+                    pose = Pose(np.array(joint.position), rpy_to_quaternion(joint.rpy))
+                    yield Transform(self.link(name, joint.parent), self.link(name, joint.child), pose)
+            for part, settings in robot.vehicle.config.sensors.items():
+                if (frame := self.sensor(name, part, settings)) != self.link(name, settings.link):
+                    yield Transform(self.link(name, settings.link), frame, sensor_pose(settings))
+        for name, thing in self._world.objects.items():
+            if self._world.scenario.objects[name].motion == "static":
+                yield Transform(self.map, self._object(name), thing.pose)
+
+    def moving(self) -> Iterator[Transform]:
+        """Those that may change, as they are now."""
+        for name, robot in self._world.robots.items():
+            yield Transform(self._odom(name), self.link(name, robot.vehicle.robot.root), self._in_odom(robot))
+            poses: dict[str, Pose] = {}
+            for joint in robot.vehicle.robot.joints.values():
+                if joint.name in robot.joints:
+                    for link in (joint.parent, joint.child):
+                        if link not in poses:
+                            poses[link] = robot.link_pose(link)
+                    pose = poses[joint.parent].inverse() @ poses[joint.child]
+                    yield Transform(self.link(name, joint.parent), self.link(name, joint.child), pose)
+        for name, thing in self._world.objects.items():
+            if self._world.scenario.objects[name].motion != "static":
+                yield Transform(self.map, self._object(name), thing.pose)
+
+    def _in_odom(self, robot: Robot) -> Pose:
+        begin = self._world.scenario.robots[robot.name].pose.build().position
+        pose = robot.pose
+        return Pose(pose.position - begin, pose.orientation)
+
+    def _odom(self, robot: str) -> str:
+        return f"{ros_name(robot)}/odom{self.suffix}"
+
+    def _object(self, name: str) -> str:
+        return f"{ros_name(name)}{self.suffix}"
+
+
+def sensor_pose(settings: SensorConfig) -> Pose:
+    """Of a sensor's frame in its link: FLU, or optical for what looks along z."""
+    mount = settings.offset()
+    return mount @ Pose(np.zeros(3), OPTICAL_IN_BODY) if settings.kind in OPTICAL_KINDS else mount
+
+
+def _is_identity(pose: Pose) -> bool:
+    return bool(np.abs(pose.position).max() < 1e-9 and abs(pose.orientation[3]) > 1.0 - 1e-12)
+
+
+def message_of(codec: Codec, transforms: Iterator[Transform], stamp: Any) -> Message:
+    """A tf2_msgs/TFMessage."""
+    header, stamped = codec.type("std_msgs/msg/Header"), codec.type("geometry_msgs/msg/TransformStamped")
+    both, vector = codec.type("geometry_msgs/msg/Transform"), codec.type("geometry_msgs/msg/Vector3")
+    quaternion = codec.type("geometry_msgs/msg/Quaternion")
+    found = [
+        stamped(
+            header(stamp, item.parent),
+            item.child,
+            both(vector(*item.pose.position.tolist()), quaternion(*item.pose.orientation.tolist())),
+        )
+        for item in transforms
+    ]
+    return codec.type("tf2_msgs/msg/TFMessage")(found)

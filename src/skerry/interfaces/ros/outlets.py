@@ -1,0 +1,141 @@
+"""Outlets: what is said on a topic, and when; readings, feedback of actuators, frames and the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from skerry.core.clock import Rate
+from skerry.core.errors import SkerryError
+from skerry.interfaces.ros.bus import Topic
+from skerry.interfaces.ros.codec import Codec, Message
+from skerry.interfaces.ros.conversions import Conversion, Source
+from skerry.parts.interface import NewReading
+
+
+class Timed(Protocol):
+    """Something that is said at a rate of its own, whatever sensors do."""
+
+    topic: Topic
+    rate: Rate
+
+    def say(self, tick: int) -> None:
+        """Say it, at a tick at which it is due."""
+
+
+@dataclass(eq=False)
+class ReadingOutlet:
+    """Readings of one sensor on one topic; of a slower topic than the sensor, the first reading of each period."""
+
+    topic: Topic
+    conversion: Conversion
+    source: Source
+    step: float
+    rate: Rate | None  # of the topic, where it is not the sensor's own
+    _said: int = -1
+
+    def take(self, new: NewReading) -> None:
+        """Say a reading, if it is due and anybody listens."""
+        if not self.topic.taken:
+            return
+        if self.rate is not None:
+            count = self.rate.count(new.tick)
+            if count == self._said:
+                return
+            self._said = count
+        message = self.conversion(new.reading, self.source, new.tick * self.step)
+        if message is not None:
+            self.topic.publish(message)
+
+
+@dataclass(eq=False)
+class RepeatingOutlet:
+    """The last reading of one sensor, over and over, whether or not there is a new one."""
+
+    topic: Topic
+    conversion: Conversion
+    source: Source
+    step: float
+    rate: Rate
+    _last: NewReading | None = None
+
+    def take(self, new: NewReading) -> None:
+        """Keep a reading."""
+        if new.reading is not None:
+            self._last = new
+
+    def say(self, tick: int) -> None:
+        """Say the last one."""
+        if self._last is not None:
+            message = self.conversion(self._last.reading, self.source, tick * self.step)
+            if message is not None:
+                self.topic.publish(message)
+
+
+@dataclass(eq=False)
+class FeedbackOutlet:
+    """What an actuator really does, in one field of a message; a header is filled if the message has one."""
+
+    topic: Topic
+    rate: Rate
+    codec: Codec
+    header: Callable[[int], Message]
+    field: FieldPath
+    read: Callable[[], float]
+
+    def say(self, tick: int) -> None:
+        """Say what it is now."""
+        message = self.codec.make(self.topic.type)
+        if hasattr(message, "header"):
+            message.header = self.header(tick)
+        self.field.set(message, self.read())
+        self.topic.publish(message)
+
+
+@dataclass(eq=False)
+class MadeOutlet:
+    """A message that is made anew each time."""
+
+    topic: Topic
+    rate: Rate
+    make: Callable[[int], Message]
+
+    def say(self, tick: int) -> None:
+        """Say it."""
+        self.topic.publish(self.make(tick))
+
+
+class FieldPath:
+    """A number within a message, such as `rpm.rpm`."""
+
+    def __init__(self, codec: Codec, type_name: str, path: str) -> None:
+        *self._way, self._last = path.split(".")
+        kind = codec.vocabulary.message(type_name)
+        for word in self._way:
+            kind = codec.vocabulary.message(self._field(kind, word, type_name, path).base)
+        field = self._field(kind, self._last, type_name, path)
+        if field.array or not field.is_number:
+            raise SkerryError(f"{path!r} of {type_name} is no single number")
+        self._is_whole = "int" in field.base
+        self._is_truth = field.base == "bool"
+
+    @staticmethod
+    def _field(kind: Any, word: str, type_name: str, path: str) -> Any:
+        found = next((field.type for field in kind.fields if field.name == word), None)
+        if found is None:
+            known = ", ".join(field.name for field in kind.fields)
+            raise SkerryError(f"{type_name} has no field {path!r}; {kind.name} has: {known}")
+        return found
+
+    def get(self, message: Message) -> float:
+        """The number."""
+        for word in self._way:
+            message = getattr(message, word)
+        return float(getattr(message, self._last))
+
+    def set(self, message: Message, value: float) -> None:
+        """Write the number."""
+        for word in self._way:
+            message = getattr(message, word)
+        setattr(message, self._last, round(value) if self._is_whole else value > 0.5 if self._is_truth else value)

@@ -1,0 +1,52 @@
+"""A transport: carries a bus to peers, in threads of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final
+
+from pydantic import Field
+
+from skerry.core.config import Family, KindConfig
+
+if TYPE_CHECKING:
+    from skerry.interfaces.ros.bus import Bus
+
+NODE: Final = "/skerry"
+"""The name of the node that the simulator is."""
+
+TRANSPORTS = Family("transports", "skerry.interfaces.ros.transports")
+
+
+class Transport(ABC):
+    """Takes what the bus says to its peers, and lets the bus hear what they say."""
+
+    @abstractmethod
+    def start(self, bus: Bus) -> None:
+        """Begin; never waits for a peer."""
+
+    @property
+    @abstractmethod
+    def status(self) -> str:
+        """How it does, in a few words."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End its threads; closing twice is harmless."""
+
+
+class TransportConfig(KindConfig):
+    """Settings of a transport."""
+
+    leave_out: tuple[str, ...] = Field(
+        (), description="topics that it does not carry, as patterns such as `*/image_raw*`"
+    )
+
+    def build(self) -> Transport:
+        """The transport."""
+        raise NotImplementedError
+
+    def carries(self, topic: str) -> bool:
+        """Whether a topic is not left out."""
+        return not any(fnmatchcase(topic, pattern) for pattern in self.leave_out)

@@ -1,0 +1,1 @@
+"""Ways to peers of ROS, one kind per file."""

@@ -1,0 +1,37 @@
+"""What every interface, and every transport of ROS, promises, checked for each kind that there is."""
+
+import pytest
+
+import skerry
+from skerry.interfaces.ros import Ros
+from skerry.interfaces.ros.transport import TRANSPORTS
+from skerry.parts.interface import INTERFACES, InterfaceConfig
+from skerry.runner import Runner
+
+
+@pytest.mark.parametrize("kind", INTERFACES.kinds())
+def test_an_interface_runs_and_closes_twice_and_changes_nothing(kind: str) -> None:
+    config = INTERFACES.find(kind).model_validate({"kind": kind})
+    assert config.model_validate(config.model_dump(mode="json")) == config
+    assert isinstance(config, InterfaceConfig)
+    ends = []
+    for interfaces in ({}, {"it": config.build()}):
+        with skerry.load("sam_empty") as world, Runner(world, None, interfaces) as runner:
+            runner.run(0.5)
+            ends.append(bytes(world.snapshot()))
+            for interface in interfaces.values():
+                assert isinstance(interface.status, str)
+                interface.close()
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("kind", TRANSPORTS.kinds())
+def test_a_transport_without_a_peer_holds_nothing_up_and_closes_twice(kind: str) -> None:
+    config = TRANSPORTS.find(kind).model_validate({"kind": kind})
+    assert config.model_validate(config.model_dump(mode="json")) == config
+    ros = Ros.model_validate({"transports": {"it": config}}).build()
+    with skerry.load("sam_empty") as world, Runner(world, None, {"ros": ros}) as runner:
+        runner.run(0.5)
+        assert world.time == 0.5
+        assert ros.status
+        ros.close()

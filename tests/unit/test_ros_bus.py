@@ -1,0 +1,112 @@
+"""The bus of ROS: nothing is said that nobody takes, and nobody can hold it up."""
+
+import threading
+
+import pytest
+
+from skerry.core.errors import SkerryError, UnknownName
+from skerry.interfaces.ros.bus import LATCHED, LATEST, Bus, Outbox, Qos
+from skerry.interfaces.ros.codec import Codec, Message
+from skerry.interfaces.ros.vocabulary import Vocabulary
+
+
+class CountingCodec(Codec):
+    """Counts how often a message is encoded."""
+
+    encoded = 0
+
+    def to_cdr(self, message: Message) -> bytes:
+        self.encoded += 1
+        return super().to_cdr(message)
+
+
+@pytest.fixture
+def bus() -> Bus:
+    return Bus(CountingCodec(Vocabulary()))
+
+
+def number(bus: Bus, value: int) -> Message:
+    return bus.codec.make("std_msgs/Int32", data=value)
+
+
+def test_a_message_is_encoded_once_for_all_who_take_it_and_not_before(bus: Bus) -> None:
+    topic = bus.advertise("/a", "std_msgs/Int32")
+    boxes = [Outbox(), Outbox()]
+    for box in boxes:
+        topic.take(box)
+    topic.publish(number(bus, 5))
+    assert bus.codec.encoded == 0  # type: ignore[attr-defined]
+    taken = [box.take(0)[0] for box in boxes]
+    assert taken[0].cdr == taken[1].cdr
+    assert taken[0].json == {"data": 5}
+    assert taken[0].ros1 == b"\x05\x00\x00\x00"
+    assert bus.codec.encoded == 2  # type: ignore[attr-defined]  # once as CDR, and once on the way to ROS 1
+
+
+def test_who_is_slow_loses_the_oldest_and_order_is_kept(bus: Bus) -> None:
+    many = bus.advertise("/many", "std_msgs/Int32", Qos(depth=3))
+    latest = bus.advertise("/latest", "std_msgs/Int32", LATEST)
+    box = Outbox()
+    bus.takers(box, ["/many", "/latest"])
+    for value in range(5):
+        many.publish(number(bus, value))
+        latest.publish(number(bus, value))
+    found = [(out.topic.name, out.message.data) for out in box.take(0)]
+    assert [value for name, value in found if name == "/many"] == [2, 3, 4]
+    assert [value for name, value in found if name == "/latest"] == [4]
+    assert found[-1] == ("/latest", 4)  # in the order in which they were said
+    assert box.dropped == {"/many": 2, "/latest": 4}
+    assert box.take(0) == []
+
+
+def test_who_comes_late_gets_what_was_latched(bus: Bus) -> None:
+    topic = bus.advertise("/static", "std_msgs/Int32", LATCHED)
+    topic.publish(number(bus, 1))
+    topic.publish(number(bus, 2))
+    box = Outbox()
+    bus.takers(box, ["/static"])
+    assert [out.message.data for out in box.take(0)] == [2]
+    bus.takers(box, [])
+    topic.publish(number(bus, 3))
+    assert box.take(0) == []
+
+
+def test_a_wait_ends_when_something_comes_or_somebody_wakes_it(bus: Bus) -> None:
+    topic = bus.advertise("/a", "std_msgs/Int32")
+    box = Outbox()
+    topic.take(box)
+    thread = threading.Thread(target=lambda: topic.publish(number(bus, 1)))
+    thread.start()
+    assert len(box.take(30)) == 1
+    thread.join()
+    box.wake()
+    assert box.take(30) == []
+
+
+def test_a_topic_has_one_type(bus: Bus) -> None:
+    assert bus.advertise("/a", "std_msgs/Int32") is bus.advertise("/a", "std_msgs/msg/Int32")
+    with pytest.raises(SkerryError, match="already"):
+        bus.advertise("/a", "std_msgs/Float64")
+    bus.subscribe("/b", "std_msgs/Int32", lambda message: None)
+    with pytest.raises(SkerryError, match="already"):
+        bus.subscribe("/b", "std_msgs/Float64", lambda message: None)
+    bus.offer("/c", "std_srvs/Trigger", lambda request: None)
+    with pytest.raises(SkerryError, match="already"):
+        bus.offer("/c", "std_srvs/Trigger", lambda request: None)
+
+
+def test_several_may_listen_and_one_that_fails_does_not_stop_the_others(bus: Bus) -> None:
+    heard: list[int] = []
+
+    def fail(message: Message) -> None:
+        raise SkerryError("no")
+
+    bus.subscribe("/a", "std_msgs/Int32", fail)
+    bus.subscribe("/a", "std_msgs/Int32", lambda message: heard.append(message.data))
+    bus.hear("/a", number(bus, 7))
+    assert heard == [7]
+    assert bus.type_heard("/a") == "std_msgs/msg/Int32"
+    with pytest.raises(UnknownName, match="/a"):
+        bus.hear("/aa", number(bus, 7))
+    with pytest.raises(UnknownName):
+        bus.call("/nothing", number(bus, 7)).result()

@@ -1,0 +1,153 @@
+"""The vocabulary of ROS: definitions are read as they are meant, and hash as the world has agreed."""
+
+from pathlib import Path
+
+import pytest
+from rosbags.typesys import Stores, get_typestore
+
+from skerry.core.errors import SkerryError, UnknownName
+from skerry.interfaces.ros.definitions import FieldType, parse_message
+from skerry.interfaces.ros.vocabulary import Vocabulary
+
+PACKAGES = {
+    *(
+        "action_msgs",
+        "builtin_interfaces",
+        "dead_reckoning_msgs",
+        "diagnostic_msgs",
+        "geographic_msgs",
+        "geometry_msgs",
+    ),
+    *("nav_msgs", "rosgraph_msgs", "sam_msgs", "sensor_msgs", "smarc_control_msgs", "smarc_mission_msgs", "smarc_msgs"),
+    *("geometry_msgs", "std_msgs", "std_srvs", "tf2_msgs"),
+}
+
+# Published by ROS 2 itself: the design of rmw_zenoh (String, AddTwoInts), and the tables of others who talk to Jazzy.
+PUBLISHED = {
+    "std_msgs/msg/String": "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18",
+    "geometry_msgs/msg/PoseStamped": "RIHS01_10f3786d7d40fd2b54367835614bff85d4ad3b5dab62bf8bca0cc232d73b4cd8",
+    "rcl_interfaces/msg/Log": "RIHS01_e28ce254ca8abc06abf92773b74602cdbf116ed34fbaf294fb9f81da9f318eac",
+    "std_srvs/srv/SetBool": "RIHS01_abe9e4bb6b41b40e6789712c00ec8871923e089af3f667a79992a428cff2da0a",
+    "std_srvs/srv/Trigger": "RIHS01_eeff2cd6fa5ad9d27cdf4dec64818317839b62f212a91e6b5304b634b2062c5f",
+    "std_srvs/srv/Empty": "RIHS01_5888399dedec5ccc85ea6451949fd2c9f97bfdf963f9a588821639fcd31b5d19",
+    "example_interfaces/srv/AddTwoInts": "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a",
+    "example_interfaces/action/Fibonacci_SendGoal": (
+        "RIHS01_d1a57fb2a4afe8c21e34fb10db206f16ce6729b28531141472df92277c55b557"
+    ),
+    "example_interfaces/action/Fibonacci_GetResult": (
+        "RIHS01_1b0de0d5d29dc955d92f546706568428632771db13ec84c15ec1c1a59f424a57"
+    ),
+}
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    package = tmp_path / "src" / "example_interfaces"
+    (package / "srv").mkdir(parents=True)
+    (package / "action").mkdir()
+    (package / "srv" / "AddTwoInts.srv").write_text("int64 a\nint64 b\n---\nint64 sum\n")
+    (package / "action" / "Fibonacci.action").write_text("int32 order\n---\nint32[] sequence\n---\nint32[] sequence\n")
+    return tmp_path
+
+
+def test_every_package_is_there() -> None:
+    vocabulary = Vocabulary()
+    found = {name.split("/")[0] for folder in ("msg", "srv", "action") for name in vocabulary.names(folder)}
+    assert found >= PACKAGES
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_hash_is_the_published_one(name: str, examples: Path) -> None:
+    assert Vocabulary([examples], "jazzy").hash(name) == PUBLISHED[name]
+
+
+@pytest.mark.parametrize(("distribution", "store"), [("humble", Stores.ROS2_HUMBLE), ("jazzy", Stores.ROS2_JAZZY)])
+def test_standard_messages_hash_as_those_of_rosbags(distribution: str, store: Stores) -> None:
+    """`rosbags` differs where a type has a `char`, which it hashes by its own name instead of as uint8."""
+    vocabulary, theirs = Vocabulary(distribution=distribution), get_typestore(store)  # type: ignore[arg-type]
+    known = [name for name in vocabulary.names("msg") if name in theirs.fielddefs]
+    assert len(known) > 110
+    differing = {name for name in known if vocabulary.hash(name) != theirs.hash_rihs01(name)}
+    assert differing <= {"service_msgs/msg/ServiceEventInfo", "std_msgs/msg/Char"}
+
+
+def test_every_definition_can_be_read() -> None:
+    for distribution in ("humble", "jazzy", "noetic"):
+        vocabulary = Vocabulary(distribution=distribution)  # type: ignore[arg-type]
+        for name in vocabulary.names("msg"):
+            assert vocabulary.message(name).name == name
+        for name in vocabulary.names("srv"):
+            assert vocabulary.service(name).request.name == f"{name}_Request"
+        for name in vocabulary.names("action"):
+            assert vocabulary.message(f"{name}_SendGoal_Request") is vocabulary.action(name).send_goal.request
+
+
+def test_smarc_messages_have_their_fields_in_order() -> None:
+    vocabulary = Vocabulary()
+
+    def fields(name: str) -> list[str]:
+        return [field.name for field in vocabulary.message(name).fields]
+
+    assert fields("smarc_msgs/PercentStamped") == ["value", "header"]
+    assert fields("smarc_msgs/ThrusterFeedback") == ["header", "rpm", "dc", "current", "torque"]
+    assert fields("sam_msgs/ThrusterAngles") == ["thruster_vertical_radians", "thruster_horizontal_radians", "header"]
+    assert fields("smarc_msgs/DVL") == ["header", "velocity", "velocity_covariance", "altitude", "beams"]
+    assert "port_channel_angle_high" in fields("smarc_msgs/Sidescan")
+    assert "port_channel_angle_high" not in [
+        field.name for field in Vocabulary(distribution="noetic").message("smarc_msgs/Sidescan").fields
+    ]
+
+
+def test_all_that_a_definition_may_say_is_understood() -> None:
+    text = """
+        # a comment
+        Header header        # of ROS 1
+        time[] times
+        string<=5[<=3] words
+        uint8[4] bytes
+        Other other
+        float64 w 1.0
+        string NAME = "a # b"
+        int32 MASK=0x10
+    """
+    message = parse_message(text, "mine/msg/Thing", "Thing.msg")
+    assert [(field.name, field.type) for field in message.fields] == [
+        ("header", FieldType("std_msgs/msg/Header")),
+        ("times", FieldType("builtin_interfaces/msg/Time", "open")),
+        ("words", FieldType("string", "bounded", 3, 5)),
+        ("bytes", FieldType("uint8", "fixed", 4)),
+        ("other", FieldType("mine/msg/Other")),
+        ("w", FieldType("float64")),
+    ]
+    assert message.fields[-1].default == "1.0"
+    assert [(constant.name, constant.value) for constant in message.constants] == [("NAME", "a # b"), ("MASK", 16)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("float64", "line 1"), ("wstring s", "wstring"), ("int8 a\nint8 a", "twice"), ("a/b/c/d e", "no name")],
+)
+def test_a_bad_definition_says_where(text: str, words: str) -> None:
+    with pytest.raises(SkerryError, match=words):
+        parse_message(text, "mine/msg/Thing", "Thing.msg")
+
+
+def test_a_folder_of_the_user_goes_before_what_ships(examples: Path) -> None:
+    folder = examples / "deep" / "std_msgs" / "msg"
+    folder.mkdir(parents=True)
+    (folder / "String.msg").write_text("string data\nstring language\n")
+    names = [field.name for field in Vocabulary([examples]).message("std_msgs/String").fields]
+    assert names == ["data", "language"]
+
+
+def test_what_is_unknown_is_answered_with_a_guess(tmp_path: Path) -> None:
+    vocabulary = Vocabulary()
+    with pytest.raises(UnknownName, match=r"did you mean 'sensor_msgs/msg/Imu'.*message_paths"):
+        vocabulary.message("sensor_msgs/Imuu")
+    for name in ("std_srvs/srv/SetBool_Reply", "sam_msgs/action/SystemsCheck_Thing"):
+        with pytest.raises(UnknownName):
+            vocabulary.message(name)
+    with pytest.raises(UnknownName, match="service"):
+        vocabulary.service("std_srvs/Nothing")
+    with pytest.raises(SkerryError, match="no definitions"):
+        Vocabulary([tmp_path])

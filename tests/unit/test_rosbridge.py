@@ -1,0 +1,188 @@
+"""The protocol of rosbridge as JSON: what a client asks for, and gets."""
+
+import json
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skerry.core.errors import SkerryError
+from skerry.interfaces.ros.bus import Bus, Outbox
+from skerry.interfaces.ros.codec import Codec
+from skerry.interfaces.ros.rosapi import RosApi
+from skerry.interfaces.ros.rosbridge_protocol import Conversation
+from skerry.interfaces.ros.vocabulary import Vocabulary
+
+CODEC = Codec(Vocabulary())
+
+
+class Client:
+    """One side of a conversation."""
+
+    def __init__(self, bus: Bus, relayed: set[str], leave_out: str = "") -> None:
+        self.answers: list[Any] = []
+        carries = lambda name: name != leave_out  # noqa: E731
+        self.conversation = Conversation(bus, RosApi(bus), relayed, carries, Outbox(), self.answers.append)
+
+    def ask(self, **asked: Any) -> list[Any]:
+        self.answers.clear()
+        self.conversation.receive(json.dumps(asked))
+        return list(self.answers)
+
+    def told(self) -> list[Any]:
+        said = [self.conversation.says(outgoing) for outgoing in self.conversation.outbox.take(0)]
+        return [json.loads(json.dumps(item)) for item in said if item is not None]
+
+
+@pytest.fixture
+def bus() -> Bus:
+    found = Bus(CODEC)
+    found.advertise("/depth", "std_msgs/Float64")
+    return found
+
+
+@pytest.fixture
+def client(bus: Bus) -> Client:
+    return Client(bus, set())
+
+
+def test_a_topic_is_taken_while_somebody_subscribes(bus: Bus, client: Client) -> None:
+    topic = bus.topics["/depth"]
+    assert not topic.taken
+    assert client.ask(op="subscribe", topic="/depth", type="std_msgs/Float64", id="a") == []
+    client.ask(op="subscribe", topic="/depth", id="b")
+    topic.publish(CODEC.make("std_msgs/Float64", data=3.5))
+    assert client.told() == [{"op": "publish", "topic": "/depth", "msg": {"data": 3.5}}]
+    client.ask(op="unsubscribe", topic="/depth", id="a")
+    assert topic.taken
+    client.ask(op="unsubscribe", topic="/depth", id="b")
+    assert not topic.taken
+
+
+def test_a_throttle_leaves_messages_out(bus: Bus, client: Client) -> None:
+    client.ask(op="subscribe", topic="/depth", throttle_rate=3_600_000)
+    for value in range(5):
+        bus.topics["/depth"].publish(CODEC.make("std_msgs/Float64", data=value))
+    assert [item["msg"]["data"] for item in client.told()] == [0]
+
+
+def test_what_a_client_says_is_heard_by_the_simulator_or_by_other_clients(bus: Bus) -> None:
+    heard: list[float] = []
+    bus.subscribe("/cmd", "std_msgs/Float64", lambda message: heard.append(message.data))
+    relayed: set[str] = set()
+    one, other = Client(bus, relayed), Client(bus, relayed)
+    one.ask(op="advertise", topic="/cmd", type="std_msgs/msg/Float64")
+    one.ask(op="publish", topic="/cmd", msg={"data": 2})
+    assert heard == [2]
+    one.ask(op="advertise", topic="/chat", type="std_msgs/String")
+    other.ask(op="subscribe", topic="/chat")
+    assert one.ask(op="publish", topic="/chat", msg={"data": "hi"}) == []
+    assert other.told() == [{"op": "publish", "topic": "/chat", "msg": {"data": "hi"}}]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"op": "publish", "topic": "/depth", "msg": {"data": 1}},
+        {"op": "advertise", "topic": "/depth", "type": "std_msgs/Float64"},
+        {"op": "advertise", "topic": "/x", "type": "std_msgs/Nothing"},
+        {"op": "subscribe", "topic": "/nobody"},
+        {"op": "subscribe", "topic": "/depth", "type": "std_msgs/String"},
+        {"op": "subscribe", "topic": "/depth", "compression": "png"},
+        {"op": "subscribe", "topic": "/depth", "throttle_rate": "x"},
+        {"op": "subscribe", "topic": 5},
+        {"op": "dance"},
+        {"topic": "/depth"},
+        {"op": "service_response", "id": "x"},
+        {"op": "advertise_service", "service": "/rosapi/topics", "type": "std_srvs/Trigger"},
+    ],
+)
+def test_what_cannot_be_done_is_told(client: Client, asked: dict[str, Any]) -> None:
+    (answer,) = client.ask(**asked)
+    assert answer["op"] == "status"
+    assert answer["level"] == "error"
+
+
+def test_a_topic_that_is_left_out_is_refused(bus: Bus) -> None:
+    (answer,) = Client(bus, set(), leave_out="/depth").ask(op="subscribe", topic="/depth")
+    assert "left out" in answer["msg"]
+
+
+@given(
+    st.one_of(
+        st.text(max_size=50), st.recursive(st.none() | st.text(max_size=5), st.lists, max_leaves=5).map(json.dumps)
+    )
+)
+def test_junk_is_answered_in_words(text: str) -> None:
+    client = Client(Bus(CODEC), set())
+    client.conversation.receive(text)
+    client.conversation.receive("[" * 100_000)
+    assert all(answer["op"] == "status" for answer in client.answers)
+
+
+def test_a_service_of_the_simulator_is_called(bus: Bus, client: Client) -> None:
+    promise: Future[Any] = Future()
+    bus.offer(
+        "/pause",
+        "std_srvs/SetBool",
+        lambda request: promise if request.data else CODEC.make("std_srvs/srv/SetBool_Response"),
+    )
+    answer = client.ask(op="call_service", id="1", service="/pause", args={"data": False})
+    values = {"success": False, "message": ""}
+    assert answer == [{"op": "service_response", "service": "/pause", "values": values, "result": True, "id": "1"}]
+    assert client.ask(op="call_service", id="2", service="/pause", args=[True]) == []
+    promise.set_exception(SkerryError("it cannot"))
+    assert client.answers[0]["result"] is False
+    assert client.answers[0]["values"] == "it cannot"
+    for wrong in ({"service": "/nothing"}, {"service": "/pause", "args": {"date": 1}}, {"service": "/rosapi/nothing"}):
+        assert client.ask(op="call_service", **wrong)[0]["result"] is False
+
+
+def test_a_service_of_a_client_is_called_and_goes_with_it(bus: Bus, client: Client) -> None:
+    client.ask(op="advertise_service", service="/theirs", type="std_srvs/SetBool")
+    there = bus.clients["/theirs"]
+    promise = there.call(CODEC.make("std_srvs/srv/SetBool_Request", data=True))
+    asked = client.answers[-1]
+    assert (asked["op"], asked["service"], asked["args"]) == ("call_service", "/theirs", {"data": True})
+    client.ask(op="service_response", id=asked["id"], service="/theirs", values={"success": True}, result=True)
+    assert promise.result().success
+    refused = there.call(CODEC.make("std_srvs/srv/SetBool_Request"))
+    client.ask(op="service_response", id=client.answers[-1]["id"], values="no", result=False)
+    with pytest.raises(SkerryError):
+        refused.result()
+    lost = there.call(CODEC.make("std_srvs/srv/SetBool_Request"))
+    client.conversation.close()
+    with pytest.raises(SkerryError, match="went away"):
+        lost.result()
+    assert not there.carriers
+
+
+def test_rosapi_tells_what_there_is(bus: Bus, client: Client) -> None:
+    bus.subscribe("/cmd", "std_msgs/Float64", lambda message: None)
+    bus.offer("/pause", "std_srvs/SetBool", lambda request: None)
+    bus.parameters["/utm_zone"] = 33
+
+    def api(name: str, /, **ask: Any) -> Any:
+        (answer,) = client.ask(op="call_service", service=f"/rosapi/{name}", args=ask)
+        assert answer["result"], answer
+        return answer["values"]
+
+    assert api("topics")["topics"] == ["/cmd", "/depth"]
+    assert api("topics")["types"] == ["std_msgs/msg/Float64"] * 2
+    assert api("topic_type", topic="/depth") == {"type": "std_msgs/msg/Float64"}
+    assert api("topics_for_type", type="std_msgs/Float64") == {"topics": ["/cmd", "/depth"]}
+    assert api("services") == {"services": ["/pause"]}
+    assert api("service_type", service="/pause") == {"type": "std_srvs/srv/SetBool"}
+    assert api("services_for_type", type="std_srvs/SetBool") == {"services": ["/pause"]}
+    assert api("nodes") == {"nodes": ["/skerry"]}
+    assert api("node_details", node="/skerry")["publishing"] == ["/depth"]
+    assert api("get_param_names") == {"names": ["/utm_zone"]}
+    assert api("get_param", name="/utm_zone") == {"value": "33"}
+    assert api("get_param", name="/other") == {"value": "null"}
+    found = api("message_details", type="geometry_msgs/Pose")["typedefs"]
+    assert [item["type"] for item in found] == [f"geometry_msgs/msg/{word}" for word in ("Pose", "Point", "Quaternion")]
+    assert api("service_request_details", type="std_srvs/SetBool")["typedefs"][0]["fieldnames"] == ["data"]
+    (answer,) = client.ask(op="call_service", service="/rosapi/topic_type", args={})
+    assert answer["result"] is False
