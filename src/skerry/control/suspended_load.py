@@ -10,7 +10,7 @@ the rope shall point along q_c = −A/|A|, and it turns by m l q̈ = −F⊥ + �
     F = (A · q) q + m l (k_q q × (q × q_c) + k_ω q̇).
 
 It tracks as without a load until its rope carries one. The load's mass is given, or taken from the rope's pull,
-smoothed over a second, so that a load that floats counts for what it weighs.
+smoothed over a third of a second, so that a load that floats counts for what it weighs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from skerry.core.kernels import strict_kernel
 from skerry.parts.sensor import RopeSight, Truth
 
 Floats = NDArray[np.float64]
-SMOOTHING = 1.0  # s over which the rope's pull is smoothed
+SMOOTHING = 0.3  # s over which the rope's pull is smoothed
 SHORTEST = 0.3  # m; a load nearer than this does not swing, and counts as a part of the vehicle
 
 # the load's own gains: of its position and velocity, of the rope's direction and its rate, and the cap on its error

@@ -1,0 +1,85 @@
+"""A drone with a load on a rope, and the recovery of SAM by its rope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skerry
+
+
+def swing(drone: Any, load: Any) -> float:
+    """Of the line from the drone to the load, from the vertical, in degrees."""
+    x, y, z = load.position - drone.position
+    return float(np.degrees(np.arctan2(np.hypot(x, y), -z)))
+
+
+def test_a_drone_carries_five_kilograms_on_three_metres_of_rope_over_ten_metres_with_little_swing() -> None:
+    """Goal: less than 20° at arrival. It also finds the load's weight by itself, and holds it at the right height."""
+    scenario = {
+        "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
+        "objects": {
+            "load": {
+                "geometry": {"kind": "sphere", "radius": 0.1},
+                "motion": "dynamic",
+                "mass": 5.0,
+                "pose": {"position": [0, 0, 16.958]},
+            }
+        },
+        "robots": {
+            "drone": {
+                "vehicle": "quadrotor",
+                "pose": {"position": [0, 0, 20]},
+                "overrides": {"ropes": {"lift": {"hook": None}}, "actuators": {"winch": {"target_length": 3.0}}},
+            }
+        },
+    }
+    with skerry.load(scenario) as world:
+        drone, load = world.robots["drone"], world.objects["load"]
+        tracking = drone.controllers["tracking"]
+        drone.ropes["lift"].attach("load")
+        tracking.go_to([0, 0, 17])
+        world.advance(8)
+        assert tracking.carried == pytest.approx(5.06, rel=0.03)
+        tracking.go_to([10, 0, 17])
+        widest, arrived = 0.0, None
+        for _ in range(300):
+            world.advance(0.05)
+            widest = max(widest, swing(drone, load))
+            if arrived is None and np.linalg.norm(load.position - [10, 0, 17]) < 0.5:
+                arrived = swing(drone, load)
+        assert arrived is not None
+        assert arrived < 10
+        assert widest < 20
+        assert load.position == pytest.approx([10, 0, 17], abs=0.1)
+        assert swing(drone, load) < 1
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_drone_recovers_sam_by_its_rope_and_sets_it_down_elsewhere(seed: int) -> None:
+    """The whole life of the hook in waves, and the same to the bit after a restore in the middle of it."""
+    with skerry.load("drone_recovers_sam", seed=seed) as world:
+        sam, drone = world.robots["sam"], world.robots["drone"]
+        tracking, lift = drone.controllers["tracking"], drone.ropes["lift"]
+        middle, highest = None, -1.0
+        for _ in range(180):
+            world.advance(0.5)
+            highest = max(highest, sam.position[2])
+            if middle is None and lift.phase == "pulley":
+                middle = world.snapshot()
+            if tracking.task == "done":
+                break
+        assert tracking.task == "done"
+        assert [phase for _, phase in lift.events] == ["pulley", "carrying"]
+        assert highest > 0.4
+        assert not lift.loaded
+        assert np.hypot(*(sam.position[:2] - [12, 0])) < 1.5
+        if seed == 1:
+            end = bytes(world.snapshot())
+            steps = world.tick
+            assert middle is not None
+            world.restore(middle)
+            world.advance_steps(steps - world.tick)
+            assert bytes(world.snapshot()) == end
