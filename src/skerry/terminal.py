@@ -13,6 +13,7 @@ from rich.table import Table
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
 from skerry.dataset import DatasetOptions, write_dataset
+from skerry.parts.acoustics import ACOUSTICS
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.controller import CONTROLLERS
 from skerry.parts.interface import INTERFACES
@@ -25,7 +26,7 @@ from skerry.terrain import TERRAINS
 from skerry.water.flow import CURRENTS, SURFACES
 from skerry.world import Robot, World, build_world
 
-FAMILIES = (LAWS, ACTUATORS, SENSORS, CONTROLLERS, SURFACES, CURRENTS, TERRAINS, INTERFACES)
+FAMILIES = (LAWS, ACTUATORS, SENSORS, CONTROLLERS, ACOUSTICS, SURFACES, CURRENTS, TERRAINS, INTERFACES)
 
 
 def run_in_terminal(

@@ -204,6 +204,21 @@ def _sweep_body(nodes: int, triangles: int, p: Any, d: Any, radius: float, best:
 
 
 @kernel
+def _write_normal(triangle: int, p: Any, d: Any, distance: float, m: Any, contact: Any) -> None:
+    """The normal of a contact, in the world, after the distance in `contact`; m is the body's place."""
+    a, b, c = _corners(triangle)
+    centre = _along(p, d, distance)
+    n = _minus(centre, nearest_on_triangle(centre, a, b, c))
+    if not _dot(n, n) > 0.0:  # the centre lies on the triangle
+        n = _cross(_minus(b, a), _minus(c, a))
+        if _dot(n, d) > 0.0:
+            n = (-n[0], -n[1], -n[2])
+    scale = 1.0 / np.sqrt(max(_dot(n, n), 1e-300))
+    for k in range(3):
+        contact[1 + k] = scale * (m[4 * k] * n[0] + m[4 * k + 1] * n[1] + m[4 * k + 2] * n[2])
+
+
+@kernel
 def sweep(
     bodies: Any, places: Any, mask: int, start: Any, direction: Any, radius: float, far: float, contact: Any
 ) -> Any:
@@ -225,15 +240,48 @@ def sweep(
             continue
         triangle = bodies[i, TRIANGLES] + 4 * TRIANGLE_SIZE * found
         body, face = i, integer_pointer(triangle)[9]
-        a, b, c = _corners(triangle)
-        centre = _along(p, d, best)
-        n = _minus(centre, nearest_on_triangle(centre, a, b, c))
-        if not _dot(n, n) > 0.0:  # the centre lies on the triangle
-            n = _cross(_minus(b, a), _minus(c, a))
-            if _dot(n, d) > 0.0:
-                n = (-n[0], -n[1], -n[2])
-        scale = 1.0 / np.sqrt(max(_dot(n, n), 1e-300))
         contact[0] = best
-        for k in range(3):
-            contact[1 + k] = scale * (m[4 * k] * n[0] + m[4 * k + 1] * n[1] + m[4 * k + 2] * n[2])
+        _write_normal(triangle, p, d, best, m, contact)
     return body, face
+
+
+@kernel
+def sweep_past(
+    bodies: Any,
+    places: Any,
+    balls: Any,
+    owners: Any,
+    first: int,
+    second: int,
+    start: Any,
+    direction: Any,
+    radius: float,
+    far: float,
+    contact: Any,
+) -> int:
+    """The body that a sphere touches first, or −1, past all that is owned by the first or the second of two owners.
+
+    `places` (n, 12) are of float64, `balls` (n, 4) lie around the bodies in the world: centre and radius; `owners` (n,)
+    are numbers. Otherwise as `sweep`; for many short or steep sweeps among many bodies.
+    """
+    best, best_gap, body = np.nextafter(far, np.inf), np.inf, -1
+    for i in range(len(bodies)):
+        if owners[i] == first or owners[i] == second:
+            continue
+        x, y, z = balls[i, 0] - start[0], balls[i, 1] - start[1], balls[i, 2] - start[2]
+        along = min(max(x * direction[0] + y * direction[1] + z * direction[2], 0.0), best)
+        x, y, z = x - along * direction[0], y - along * direction[1], z - along * direction[2]
+        reach = balls[i, 3] + radius
+        if x * x + y * y + z * z > reach * reach:
+            continue
+        m = places[i]
+        x, y, z = start[0] - m[3], start[1] - m[7], start[2] - m[11]
+        p = (m[0] * x + m[4] * y + m[8] * z, m[1] * x + m[5] * y + m[9] * z, m[2] * x + m[6] * y + m[10] * z)
+        x, y, z = direction[0], direction[1], direction[2]
+        d = (m[0] * x + m[4] * y + m[8] * z, m[1] * x + m[5] * y + m[9] * z, m[2] * x + m[6] * y + m[10] * z)
+        found, best, best_gap = _sweep_body(bodies[i, NODES], bodies[i, TRIANGLES], p, d, radius, best, best_gap)
+        if found >= 0:
+            body = i
+            contact[0] = best
+            _write_normal(bodies[i, TRIANGLES] + 4 * TRIANGLE_SIZE * found, p, d, best, m, contact)
+    return body

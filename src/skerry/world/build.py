@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skerry.acoustics.channel import Channel
 from skerry.control.keyboard import Keyboard
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.geo import Projection
 from skerry.core.noise import Noise
+from skerry.parts.acoustics import Berth
 from skerry.parts.actuator import Actuator, ActuatorConfig
 from skerry.parts.law import Attach, Law, LawConfig
 from skerry.parts.sensor import SensorConfig
@@ -67,6 +69,7 @@ def build_world(
     _bind(model, engine.part("userdata")[0])
     surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), engine.motions(0)[0])
     present = Present(engine, clock, model.water, surroundings)
+    channel = Channel(model.water, clock, lambda: surroundings.scene)
     for number, name in enumerate(scenario.robots):
         config = loaded.vehicles[name].config
         robot = Robot(
@@ -80,6 +83,7 @@ def build_world(
             Parts("actuator", actuators[name]),
             Parts("sensor", {}),
             Parts("controller", {}),
+            Parts("acoustic part", {}),
             Keyboard(Parts("key", config.keys), actuators[name], clock),
         )
         truth = RobotTruth(
@@ -104,6 +108,11 @@ def build_world(
             robot.controllers[part] = settings.build()
             rate = Rate.of(settings.frequency, scenario.step)
             controllers.append(MountedController(part, robot.controllers[part], rate, truth, robot))
+        for part, settings in config.acoustics.items():
+            berth = Berth(f"{name}/{part}", Noise(scenario.seed, f"{name}/{part}"), clock)
+            robot.acoustics[part] = settings.build(berth)
+            handle = model.links[name][settings.link]
+            channel.join(robot.acoustics[part], name, handle.body, handle.offset @ settings.offset())
         told: set[tuple[str, str]] = set()
         for part, actuator in actuators[name].items():
             actuator.bind(f"{name}/{part}", told, clock)
@@ -140,7 +149,9 @@ def build_world(
         build_events(scenario, robots, trees),
         _particles(scenario, model),
         surroundings,
+        present,
         Past(engine, clock, model.water, surroundings),
+        channel,
     )
 
 

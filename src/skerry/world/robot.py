@@ -88,6 +88,7 @@ class Robot(Tree):
     actuators: Parts = field(repr=False)
     sensors: Parts = field(repr=False)
     controllers: Parts = field(repr=False)
+    acoustics: Parts = field(repr=False)
     keyboard: Keyboard = field(repr=False)
 
     @property

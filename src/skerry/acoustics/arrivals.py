@@ -1,0 +1,166 @@
+"""When sound that is under way reaches hearers that move; natively.
+
+A front spreads from where the last leg begins: |r(t) − o| + extra = c (t − sent). It is expected where the hearer would
+be if it went on as it does, and found exactly within the step in which it comes, from the cubic through the hearer's
+places and velocities at both ends of that step.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from skerry.acoustics.paths import flight_time, surface_height
+from skerry.core.kernels import kernel
+
+# columns of sound that is under way
+DUE: Final = 0  # the tick at which it is expected to have come
+SIGNAL: Final = 1
+RECEIVER: Final = 2
+PATH: Final = 3
+ORIGIN: Final = 4  # 3
+EXTRA: Final = 7
+SPEED: Final = 8
+SENT: Final = 9
+CLOSING: Final = 10
+GRAZING: Final = 11
+ASKS: Final = 12  # 1 if somebody will answer it
+FLIGHT_COLUMNS: Final = 13
+
+# columns of sound that has come
+A_SIGNAL: Final = 0
+A_RECEIVER: Final = 1
+A_PATH: Final = 2
+A_TIME: Final = 3
+A_LENGTH: Final = 4
+A_DOPPLER: Final = 5
+A_DEPTH: Final = 6  # of the hearer below the surface, m
+A_GRAZING: Final = 7
+A_ORIGIN: Final = 8  # 3
+A_EXTRA: Final = 11
+A_SPEED: Final = 12
+A_SENT: Final = 13
+ARRIVAL_COLUMNS: Final = 14
+
+BEYOND: Final = 0.02  # s by which a hearer's motion is carried on beyond a step, where something moved by surprise
+PASSED: Final = 0.15  # s after which a front has passed a hearer that was put elsewhere, and is not heard
+
+
+@kernel
+def place_parts(motion: Any, bodies: Any, offsets: Any, out: Any) -> None:
+    """Position and velocity (n, 6) of points that are fixed to bodies."""
+    for i in range(len(bodies)):
+        row = motion[bodies[i]]
+        x, y, z, w = row[3], row[4], row[5], row[6]
+        a, b, c = offsets[i, 0], offsets[i, 1], offsets[i, 2]
+        ax = (1.0 - 2.0 * (y * y + z * z)) * a + 2.0 * (x * y - z * w) * b + 2.0 * (x * z + y * w) * c
+        ay = 2.0 * (x * y + z * w) * a + (1.0 - 2.0 * (x * x + z * z)) * b + 2.0 * (y * z - x * w) * c
+        az = 2.0 * (x * z - y * w) * a + 2.0 * (y * z + x * w) * b + (1.0 - 2.0 * (x * x + y * y)) * c
+        p, q, r = row[10], row[11], row[12]
+        out[i, 0], out[i, 1], out[i, 2] = row[0] + ax, row[1] + ay, row[2] + az
+        out[i, 3], out[i, 4], out[i, 5] = row[7] + q * az - r * ay, row[8] + r * ax - p * az, row[9] + p * ay - q * ax
+
+
+@kernel
+def motion_at(before: Any, now: Any, step: float, since: float, out: Any) -> None:
+    """Position and velocity (6,), `since` s after the later end of a step; `before` and `now` are those at its ends."""
+    u = 1.0 + since / step
+    for i in range(3):
+        p, q, a, b = before[i], now[i], step * before[3 + i], step * now[3 + i]
+        k2, k3 = 3.0 * (q - p) - 2.0 * a - b, 2.0 * (p - q) + a + b
+        out[i] = p + u * (a + u * (k2 + u * k3))
+        out[3 + i] = (a + u * (2.0 * k2 + 3.0 * u * k3)) / step
+
+
+@kernel
+def meeting(origin: Any, extra: float, c: float, since_sent: float, before: Any, now: Any, step: float, at: Any) -> float:
+    """When a front meets a point, s after the later end of a step; `at` (6,) gets the point's motion then.
+
+    `since_sent` is from when it was sent to the later end of the step.
+    """
+    x, y, z = now[0] - origin[0], now[1] - origin[1], now[2] - origin[2]
+    since = flight_time(x, y, z, now[3], now[4], now[5], c * since_sent - extra, c)
+    if since > BEYOND or since < -step - BEYOND:
+        motion_at(now, now, step, 0.0, at)
+        return since
+    for _ in range(8):
+        motion_at(before, now, step, since, at)
+        x, y, z = at[0] - origin[0], at[1] - origin[1], at[2] - origin[2]
+        length = np.sqrt(x * x + y * y + z * z)
+        moving = (x * at[3] + y * at[4] + z * at[5]) / length if length > 0.0 else 0.0
+        change = (length + extra - c * (since_sent + since)) / (c - moving)
+        since += change
+        if abs(change) < 1e-15:
+            break
+    return since
+
+
+@kernel
+def expect(flights: Any, first: int, count: int, time: float, step: float, now: Any) -> None:
+    """Say when sound will have come, from where the hearers are and how they move at a time."""
+    for i in range(first, count):
+        row = flights[i]
+        p = now[int(row[RECEIVER])]
+        gone = row[SPEED] * (time - row[SENT]) - row[EXTRA]
+        x, y, z = p[0] - row[ORIGIN], p[1] - row[ORIGIN + 1], p[2] - row[ORIGIN + 2]
+        row[DUE] = np.ceil((time + flight_time(x, y, z, p[3], p[4], p[5], gone, row[SPEED])) / step)
+
+
+@kernel
+def collect(
+    flights: Any, count: int, tick: int, time: float, step: float, before: Any, now: Any, sea: Any, out: Any
+) -> Any:
+    """Take the sound that has come out of what is under way, into rows of `out`; how much is left, and has come."""
+    kept, found = 0, 0
+    at = np.empty(6)
+    for i in range(count):
+        row = flights[i]
+        come = False
+        if row[DUE] <= tick + 1:  # it may come a step sooner than expected
+            j = int(row[RECEIVER])
+            o = (row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2])
+            since = meeting(o, row[EXTRA], row[SPEED], time - row[SENT], before[j], now[j], step, at)
+            if since < -PASSED:
+                continue
+            come = since <= 0.0
+            row[DUE] = max(row[DUE], tick + 1)
+            if come:
+                a = out[found]
+                x, y, z = at[0] - o[0], at[1] - o[1], at[2] - o[2]
+                length = np.sqrt(x * x + y * y + z * z)
+                leaving = (x * at[3] + y * at[4] + z * at[5]) / (length * row[SPEED]) if length > 0.0 else 0.0
+                a[A_SIGNAL], a[A_RECEIVER], a[A_PATH], a[A_TIME] = row[SIGNAL], j, row[PATH], time + since
+                a[A_LENGTH], a[A_DOPPLER] = length + row[EXTRA], (1.0 - leaving) / (1.0 - row[CLOSING]) - 1.0
+                a[A_DEPTH] = surface_height(sea, time + since, at[0], at[1], at[2]) - at[2]
+                a[A_GRAZING], a[A_EXTRA], a[A_SPEED], a[A_SENT] = row[GRAZING], row[EXTRA], row[SPEED], row[SENT]
+                a[A_ORIGIN], a[A_ORIGIN + 1], a[A_ORIGIN + 2] = o
+                found += 1
+        if not come:
+            if kept < i:
+                flights[kept] = row
+            kept += 1
+    return kept, found
+
+
+@kernel
+def mark_due(flights: Any, count: int, tick: int, marks: Any) -> None:
+    """Mark the ticks after this one at which sound may come, as far as there is room.
+
+    These are three for each: then the step in which it comes is among them whenever it was last expected, and what is
+    found does not depend on that.
+    """
+    for i in range(count):
+        place = max(int(flights[i, DUE]), tick + 1) - tick - 1
+        for k in range(max(place - 1, 0), min(place + 2, len(marks))):
+            marks[k] = 1
+
+
+@kernel
+def next_asking(flights: Any, count: int) -> float:
+    """The first tick at which sound comes that somebody will answer."""
+    first = np.inf
+    for i in range(count):
+        if flights[i, ASKS] > 0.0 and flights[i, DUE] - 1.0 < first:
+            first = flights[i, DUE] - 1.0
+    return first

@@ -1,0 +1,458 @@
+"""The channel: who hears what, by which path, and when; it holds all sound that is under way."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from base64 import b64decode, b64encode
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.acoustics import arrivals as flight
+from skerry.acoustics import paths as way
+from skerry.acoustics.link_budget import add_db, roughness_loss, transmission_loss
+from skerry.acoustics.settings import USUAL_SOUND_SPEED, HearingSettings, SendingSettings
+from skerry.acoustics.travel_time import speed_table
+from skerry.core.clock import Clock
+from skerry.core.errors import UnknownName, did_you_mean
+from skerry.core.frames import Pose, inverse, multiply, rotate
+from skerry.parts.acoustics import NEVER, AcousticPart, Arrival, Signal
+from skerry.parts.component import Component
+from skerry.rays import RayScene
+from skerry.water import Water
+
+LONGEST_WAIT: Final = 0.1
+"""s: while sound is under way, the world looks where the hearers have got to at least so often."""
+REMEMBERED: Final = 64  # of what a part has sent, and of what has lately come to it, for what comes at the same time
+ALL_AROUND: Final = 1e-9  # m: nearer than this, a direction means nothing
+
+
+class Instant(Protocol):
+    """When it is, and where all bodies are."""
+
+    motions: NDArray[np.float64]  # (2, bodies, 13): now and one step before
+    userdata: NDArray[np.float64]
+
+    @property
+    def tick(self) -> int: ...
+    @property
+    def time(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class SignalPath:
+    """A way that a sound was looked for, and whether it was heard that way; for those who draw it."""
+
+    source: str
+    receiver: str
+    path: str  # direct, surface or bottom
+    status: str  # clear, occluded or too far
+    length: float  # m
+    points: tuple[tuple[float, float, float], ...]  # source, point of the echo if there is one, hearer
+
+
+class _Coming(NamedTuple):
+    """What comes, or has lately come, to a part; for what comes at the same time."""
+
+    start: float
+    end: float
+    number: int
+    level_db: float | None
+
+
+class _Member:
+    """A part in the channel, with what native code needs of it."""
+
+    def __init__(self, part: AcousticPart, robot: int, place: Pose, water: Water) -> None:
+        self.part = part
+        self.robot = robot
+        self.turn = place.orientation  # of its axes, on its body
+        self.coming: deque[_Coming] = deque(maxlen=REMEMBERED)
+        self.sent: deque[tuple[float, float]] = deque(maxlen=REMEMBERED)
+        self.found = np.zeros((0, way.PATH_COLUMNS))  # the paths of what it sent last
+        self.hearing: HearingSettings | None = part.hearing
+        self.in_air: bool = (part.hearing or part.sending).work_in_air
+        sending: SendingSettings | None = part.sending
+        if sending is not None:
+            self.sending = sending
+            self.rays = sending.echo_rays()
+            self.shots = np.zeros((len(self.rays), way.SHOT_COLUMNS))
+            self.layered = sending.sound_speed == "water"
+            self.settings = np.zeros(way.SETTINGS)
+            self.settings[way.S_RANGE] = sending.max_range
+            self.settings[way.S_RADIUS] = sending.min_channel_radius
+            if sending.echoing:
+                self.settings[way.S_ECHO_RANGE] = sending.max_range * sending.remaining_range_ratio_after_echo
+            self.settings[way.S_TOLERANCE] = sending.bottom_echo_tolerance
+            self.settings[way.S_SINGLE] = sending.single_bottom_echo
+            self.settings[way.S_OCCLUSIONS] = not sending.ignore_occlusions
+            speed = USUAL_SOUND_SPEED if isinstance(sending.sound_speed, str) else sending.sound_speed
+            self.settings[way.S_SPEED] = speed
+            if sending.surface_roughening and water.waves is not None:
+                rms = float(np.sqrt(0.5 * np.sum(water.waves.amplitude**2)))
+                self.settings[way.S_ROUGHNESS] = 2e3 * np.pi * sending.frequency_khz / speed * rms
+                self.height_rms = rms
+
+
+class Channel(Component):
+    """All acoustic parts of a world. Parts may join at any time; none of them is an error, nor is a world without ground.
+
+    Sound leaves at ticks, or between two of them where a reply is held for an exact time; it comes whenever it comes.
+    """
+
+    def __init__(self, water: Water, clock: Clock, scene: Callable[[], RayScene]) -> None:
+        self._water = water
+        self._clock = clock
+        self._step = float(clock.step)
+        self._scene = scene
+        self._members: list[_Member] = []
+        self._names: dict[str, int] = {}  # of the members, with their numbers
+        self._robots: dict[str, int] = {}
+        self._bodies = np.zeros(0, np.int64)
+        self._offsets = np.zeros((0, 3))
+        self._obstacles: way.Obstacles | None = None
+        self._table = np.zeros(0)
+        self._none = np.zeros(0)
+        self._flights = np.zeros((256, flight.FLIGHT_COLUMNS))
+        self._count = 0
+        self._came = np.zeros((256, flight.ARRIVAL_COLUMNS))
+        self._found = np.zeros((256, way.PATH_COLUMNS))
+        self._signals: dict[int, Signal] = {}
+        self._number = 0
+        self._pending: list[tuple[float, int, int, int, Arrival]] = []  # end, order, receiver, path; a heap
+        self._order = 0
+        self._absorptions: dict[tuple[float, int], float] = {}
+
+    def join(self, part: AcousticPart, robot: str, body: int, place: Pose) -> None:
+        """Take in a part that sits on a body of the engine, at this place on it."""
+        number = self._robots.setdefault(robot, len(self._robots))
+        self._members.append(_Member(part, number, place, self._water))
+        self._names[part.name] = len(self._names)
+        self._bodies = np.append(self._bodies, body)
+        self._offsets = np.concatenate([self._offsets, [place.position]])
+        self._now, self._before = np.zeros((2, len(self._members), 6))
+        self._owners = np.array([member.robot for member in self._members], np.int64)
+        self._deaf = np.array([member.hearing is None for member in self._members])
+        self._obstacles = None
+        if self._members[-1].part.sending is not None and self._members[-1].layered and not len(self._table):
+            self._table = speed_table(self._water.column)
+
+    # -------------------------------------------------------------------------------------------- when
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is under way."""
+        return not self._count and not self._pending
+
+    def stops_after(self, tick: int) -> Iterator[int]:
+        """The ticks at which the world must stop: somebody sends or answers, or hearers may have got elsewhere."""
+        if not self._members:
+            return
+        if (due := min(member.part.next_send for member in self._members)) < NEVER:
+            yield max(due, tick + 1)
+        if not self.is_quiet:
+            yield tick + max(int(LONGEST_WAIT / self._step), 1)
+        if self._count and (asked := flight.next_asking(self._flights, self._count)) < np.inf:
+            yield max(int(asked), tick + 1)
+        for end, _, _, _, arrival in self._pending:
+            if arrival.signal.purpose == "request":
+                yield max(int(np.ceil(end / self._step)), tick + 1)
+
+    def looks_before(self, tick: int, stop: int) -> list[int]:
+        """The ticks before a stop at which sound comes."""
+        if not self._count:
+            return []
+        marks = np.zeros(stop - tick - 1, np.uint8)
+        flight.mark_due(self._flights, self._count, tick, marks)
+        return (np.flatnonzero(marks) + tick + 1).tolist()
+
+    # -------------------------------------------------------------------------------------------- sending
+
+    def send(self, instant: Instant) -> None:
+        """Let the parts send that have something to send by now."""
+        tick, placed = instant.tick, False
+        for number, member in enumerate(self._members):
+            if member.part.next_send > tick:
+                continue
+            for signal in member.part.send(tick):
+                if not placed:
+                    self._place(instant)
+                    placed = True
+                self._emit(number, signal, instant)
+
+    def _place(self, instant: Instant) -> None:
+        flight.place_parts(instant.motions[0], self._bodies, self._offsets, self._now)
+        flight.place_parts(instant.motions[1], self._bodies, self._offsets, self._before)
+
+    def _emit(self, number: int, signal: Signal, instant: Instant) -> None:
+        member = self._members[number]
+        source = np.empty(6)
+        flight.motion_at(self._before[number], self._now[number], self._step, signal.time - instant.time, source)
+        sea = self._sea(instant)
+        depth = way.surface_height(sea, signal.time, *source[:3]) - source[2]
+        if depth < 0.0 and not member.in_air:
+            return
+        if self._obstacles is None:
+            self._obstacles = way.Obstacles.of(self._scene(), self._robots)
+        self._obstacles.move(instant.motions[0])
+        settings = member.settings
+        if member.layered:
+            settings[way.S_SPEED] = self._table[int(min(max(depth, 0.0), len(self._table) - 1))]
+        most = len(self._members) * (2 + len(member.rays))
+        if len(self._found) < most:
+            self._found = np.zeros((most, way.PATH_COLUMNS))
+        skips = self._deaf.copy()
+        skips[number] = True
+        count = way.find_paths(
+            self._obstacles.native,
+            settings,
+            member.rays,
+            source,
+            member.robot,
+            self._now,
+            self._owners,
+            skips,
+            sea,
+            signal.time,
+            self._table if member.layered else self._none,
+            member.shots,
+            self._found,
+        )
+        member.found = self._found[:count].copy()
+        if signal.duration > 0.0:
+            member.sent.append((signal.time, signal.time + signal.duration))
+        self._start(member.found[member.found[:, way.STATUS] == way.CLEAR], signal, instant.time)
+
+    def _start(self, found: NDArray[np.float64], signal: Signal, time: float) -> None:
+        """Put a signal under way, by these paths."""
+        numbered = signal._replace(number=self._number)
+        self._signals[self._number] = numbered
+        end = self._count + len(found)
+        while end > len(self._flights):
+            self._flights = np.concatenate([self._flights, np.zeros_like(self._flights)])
+        rows = self._flights[self._count : end]
+        rows[:, flight.SIGNAL] = self._number
+        rows[:, flight.RECEIVER] = found[:, way.RECEIVER]
+        rows[:, flight.PATH] = found[:, way.PATH]
+        rows[:, flight.ORIGIN : flight.EXTRA + 1] = found[:, way.ORIGIN : way.EXTRA + 1]
+        rows[:, flight.SPEED] = found[:, way.SPEED]
+        rows[:, flight.SENT] = signal.time
+        rows[:, flight.CLOSING] = found[:, way.CLOSING]
+        rows[:, flight.GRAZING] = found[:, way.GRAZING]
+        rows[:, flight.ASKS] = 0.0
+        if signal.purpose == "request" and signal.to in self._names:
+            rows[:, flight.ASKS] = found[:, way.RECEIVER] == self._names[signal.to]
+        flight.expect(self._flights, self._count, end, time, self._step, self._now)
+        self._number += 1
+        self._count = end
+
+    def _sea(self, instant: Instant) -> NDArray[np.int64]:
+        state = instant.userdata if instant.userdata.size else self._none_at_all
+        return np.array([self._water.address, self._water.table_address, state.ctypes.data], np.int64)
+
+    _none_at_all = np.zeros(1)
+
+    # -------------------------------------------------------------------------------------------- hearing
+
+    def hear(self, instant: Instant, is_present: bool) -> None:
+        """Let the parts hear what has come by now; where the world has stopped, look again when the rest will come."""
+        if self.is_quiet:
+            return
+        time, ready = instant.time, self._ripe(instant.time)
+        if self._count:
+            self._place(instant)
+            if len(self._came) < self._count:
+                self._came = np.zeros((len(self._flights), flight.ARRIVAL_COLUMNS))
+            sea = self._sea(instant)
+            self._count, found = flight.collect(
+                *(self._flights, self._count, instant.tick, time, self._step, self._before, self._now, sea, self._came)
+            )
+            if is_present:
+                flight.expect(self._flights, 0, self._count, time, self._step, self._now)
+            if found:
+                ready += self._heard(self._came[:found].tolist(), instant)
+        ready.sort()
+        for _, _, receiver, path, arrival in ready:
+            self._decide(self._members[receiver], arrival, path)
+        self._forget()
+
+    def _heard(self, rows: list[list[float]], instant: Instant) -> list[tuple[float, int, int, int, Arrival]]:
+        """What has begun to come: give what has ended too, and keep the rest."""
+        ready = []
+        time = instant.time
+        for row in rows:
+            number, receiver, path = int(row[0]), int(row[1]), int(row[2])
+            member, signal = self._members[receiver], self._signals[number]
+            if row[flight.A_DEPTH] < 0.0 and not member.in_air:
+                continue
+            part = member.part
+            level = self._level(signal, row)
+            direction = self._direction(receiver, row, instant) if part.finds_directions else None
+            times = self._times(receiver, row, instant) if part.hydrophones else ()
+            start = row[flight.A_TIME]
+            arrival = Arrival(
+                *(signal, way.PATHS[path], start, row[flight.A_LENGTH], row[flight.A_DOPPLER], level, None),
+                *(direction, times),
+            )
+            self._order += 1
+            end = start
+            if signal.duration > 0.0:
+                end = start + signal.duration / (1.0 + row[flight.A_DOPPLER])
+                member.coming.append(_Coming(start, end, number, level))
+            item = (end, self._order, receiver, path, arrival)
+            if end <= time:
+                ready.append(item)
+            else:
+                heapq.heappush(self._pending, item)
+        return ready
+
+    def _ripe(self, time: float) -> list[tuple[float, int, int, int, Arrival]]:
+        """What was coming and has ended by now."""
+        ready = []
+        while self._pending and self._pending[0][0] <= time:
+            ready.append(heapq.heappop(self._pending))
+        return ready
+
+    def _decide(self, member: _Member, arrival: Arrival, path: int) -> None:
+        """Let a part hear what has come, unless it was sending, or something else came at the same time."""
+        signal, start = arrival.signal, arrival.time
+        if member.sent or member.coming or arrival.level_db is not None:
+            end = start + signal.duration / (1.0 + arrival.doppler)
+            if member.part.half_duplex and any(a <= end and b >= start for a, b in member.sent):
+                return
+            both = [other for other in member.coming if other.start < end and other.end > start]
+            if any(other.number == signal.number and other.start < start for other in both):
+                return  # an echo that cannot be told from what it is an echo of
+            others = [other.level_db for other in both if other.number != signal.number]
+            if arrival.level_db is None:
+                if others:
+                    return
+            else:
+                assert member.hearing is not None
+                if None in others:
+                    return
+                noise = member.hearing.noise_db + 10.0 * np.log10(1e3 * member.hearing.bandwidth_khz)
+                noise = add_db(noise, *(level for level in others if level is not None))
+                arrival = arrival._replace(snr_db=float(arrival.level_db - noise))
+        member.part.hear(arrival)
+
+    def _level(self, signal: Signal, row: list[float]) -> float | None:
+        """How strong it comes, dB re 1 µPa."""
+        source = self._members[self._names[signal.source]]
+        sending = source.sending
+        if sending.source_level_db is None:
+            return None
+        absorption = self._absorption(sending.frequency_khz, round(max(row[flight.A_DEPTH], 0.0)))
+        loss = transmission_loss(row[flight.A_LENGTH], sending.spreading_db, absorption)
+        if row[flight.A_PATH] != way.DIRECT:
+            # An echo goes as far as if it had come from further away by the ratio.
+            loss += sending.spreading_db * -np.log10(sending.remaining_range_ratio_after_echo)
+        if row[flight.A_PATH] == way.SURFACE and source.settings[way.S_ROUGHNESS] > 0.0:
+            loss += roughness_loss(
+                sending.frequency_khz, row[flight.A_SPEED], source.height_rms, row[flight.A_GRAZING]
+            )
+        return float(sending.source_level_db - loss)
+
+    def _absorption(self, frequency_khz: float, depth: int) -> float:
+        """At the hearer's depth to the metre, dB/km."""
+        known = self._absorptions.get((frequency_khz, depth))
+        if known is None:
+            known = float(self._water.column.absorption_db_per_km(1e3 * frequency_khz, float(depth)))
+            self._absorptions[frequency_khz, depth] = known
+        return known
+
+    def _direction(self, receiver: int, row: list[float], instant: Instant) -> tuple[float, float, float] | None:
+        """Towards where sound seems to come from, in the axes that the part has when it comes."""
+        at, since = np.empty(6), row[flight.A_TIME] - instant.time
+        flight.motion_at(self._before[receiver], self._now[receiver], self._step, since, at)
+        away = np.array(row[flight.A_ORIGIN : flight.A_ORIGIN + 3]) - at[:3]
+        length = float(np.linalg.norm(away))
+        if length < ALL_AROUND:
+            return None
+        motion = instant.motions[0, self._bodies[receiver]]
+        turned = _turned(away / length, motion[10:13] * -since)
+        x, y, z = rotate(inverse(multiply(motion[3:7], self._members[receiver].turn)), turned).tolist()
+        return x, y, z
+
+    def _times(self, receiver: int, row: list[float], instant: Instant) -> tuple[float, ...]:
+        """When sound comes to each hydrophone of a part."""
+        member = self._members[receiver]
+        places = self._offsets[receiver] + rotate(member.turn, np.array(member.part.hydrophones))
+        bodies = np.full(len(places), self._bodies[receiver])
+        now, before = np.empty((2, len(places), 6))
+        flight.place_parts(instant.motions[0], bodies, places, now)
+        flight.place_parts(instant.motions[1], bodies, places, before)
+        origin, at = np.array(row[flight.A_ORIGIN : flight.A_ORIGIN + 3]), np.empty(6)
+        head = (origin, row[flight.A_EXTRA], row[flight.A_SPEED], instant.time - row[flight.A_SENT])
+        return tuple(
+            instant.time + flight.meeting(*head, b, n, self._step, at) for b, n in zip(before, now, strict=True)
+        )
+
+    def _forget(self) -> None:
+        """Let go of signals of which nothing is under way any more."""
+        oldest = self._number if not self._count else int(self._flights[: self._count, flight.SIGNAL].min())
+        while self._signals and (first := next(iter(self._signals))) < oldest:
+            del self._signals[first]
+
+    # -------------------------------------------------------------------------------------------- looking
+
+    def paths(self, name: str) -> list[SignalPath]:
+        """The ways that were looked for when "robot/part" last sent: those that were open, and those that were not."""
+        if name not in self._names:
+            raise UnknownName(f"there is no acoustic part {name!r}; {did_you_mean(name, self._names)}")
+        return [self._shown(name, row) for row in self._members[self._names[name]].found.tolist()]
+
+    def signal_lines(self) -> list[SignalPath]:
+        """The same of all parts whose lines are to be drawn."""
+        drawn = [member for member in self._members if member.part.sending and member.sending.draw_signal_lines]
+        return [path for member in drawn for path in self.paths(member.part.name)]
+
+    def _shown(self, name: str, row: list[float]) -> SignalPath:
+        source, bounce, end = ((row[k], row[k + 1], row[k + 2]) for k in (way.SOURCE, way.BOUNCE, way.END))
+        points = (source, end) if row[way.PATH] == way.DIRECT else (source, bounce, end)
+        kind, status = way.PATHS[int(row[way.PATH])], way.STATUSES[int(row[way.STATUS])]
+        receiver = self._members[int(row[way.RECEIVER])].part.name
+        return SignalPath(name, receiver, kind, status, row[way.LENGTH], points)
+
+    # -------------------------------------------------------------------------------------------- state
+
+    def state(self) -> bytes:
+        kept: dict[str, Any] = {
+            "number": self._number,
+            "order": self._order,
+            "flights": b64encode(self._flights[: self._count].tobytes()).decode(),
+            "signals": [signal.plain() for signal in self._signals.values()],
+            "pending": [[*item[:4], item[4].plain()] for item in sorted(self._pending)],
+            "coming": [list(member.coming) for member in self._members],
+            "sent": [list(member.sent) for member in self._members],
+            "found": [b64encode(member.found.tobytes()).decode() for member in self._members],
+        }
+        return json.dumps(kept).encode()
+
+    def set_state(self, state: bytes) -> None:
+        kept = json.loads(state)
+        self._number, self._order = kept["number"], kept["order"]
+        flights = np.frombuffer(b64decode(kept["flights"])).reshape(-1, flight.FLIGHT_COLUMNS)
+        self._count = len(flights)
+        self._flights = np.concatenate([flights, np.zeros((256, flight.FLIGHT_COLUMNS))])
+        self._signals = {signal.number: signal for signal in map(Signal.of, kept["signals"])}
+        self._pending = [(*item, Arrival.of(arrival)) for *item, arrival in kept["pending"]]
+        for member, coming, sent, found in zip(self._members, kept["coming"], kept["sent"], kept["found"], strict=True):
+            member.coming = deque((_Coming(*item) for item in coming), REMEMBERED)
+            member.sent = deque(((a, b) for a, b in sent), REMEMBERED)
+            member.found = np.frombuffer(b64decode(found)).reshape(-1, way.PATH_COLUMNS)
+
+
+def _turned(vector: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A vector turned by a rotation vector (Rodrigues)."""
+    angle = float(np.linalg.norm(by))
+    if angle < 1e-12:
+        return vector
+    axis = by / angle
+    turned = vector * np.cos(angle) + np.cross(axis, vector) * np.sin(angle)
+    return np.asarray(turned + axis * (axis @ vector) * (1.0 - np.cos(angle)))
