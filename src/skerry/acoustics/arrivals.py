@@ -26,15 +26,17 @@ SENT: Final = 9
 CLOSING: Final = 10
 GRAZING: Final = 11
 ASKS: Final = 12  # 1 if somebody will answer it
-FLIGHT_COLUMNS: Final = 13
+PLAIN: Final = 13  # 1 if it is only to be kept until somebody reads it
+FLIGHT_COLUMNS: Final = 14
 
 # columns of sound that has come
 A_SIGNAL: Final = 0
 A_RECEIVER: Final = 1
 A_PATH: Final = 2
 A_TIME: Final = 3
-A_LENGTH: Final = 4
-A_DOPPLER: Final = 5
+A_DOPPLER: Final = 4
+PLAIN_COLUMNS: Final = 5  # of sound that is only to be kept, which has no more than these
+A_LENGTH: Final = 5
 A_DEPTH: Final = 6  # of the hearer below the surface, m
 A_GRAZING: Final = 7
 A_ORIGIN: Final = 8  # 3
@@ -109,38 +111,59 @@ def expect(flights: Any, first: int, count: int, time: float, step: float, now: 
 
 @kernel
 def collect(
-    flights: Any, count: int, tick: int, time: float, step: float, before: Any, now: Any, sea: Any, out: Any
+    flights: Any,
+    count: int,
+    tick: int,
+    time: float,
+    step: float,
+    before: Any,
+    now: Any,
+    in_air: Any,
+    simple: Any,
+    sea: Any,
+    out: Any,
+    plain: Any,
 ) -> Any:
-    """Take the sound that has come out of what is under way, into rows of `out`; how much is left, and has come."""
-    kept, found = 0, 0
+    """Take the sound that has come out of what is under way; how much is left, has come, and is only to be kept.
+
+    `in_air` (n,) are hearers that need no water, `simple` (n,) those that keep what is plain. These get rows of `plain`,
+    the others rows of `out`.
+    """
+    kept, found, kept_plain = 0, 0, 0
     at = np.empty(6)
     for i in range(count):
         row = flights[i]
-        come = False
         if row[DUE] <= tick + 1:  # it may come a step sooner than expected
             j = int(row[RECEIVER])
             o = (row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2])
             since = meeting(o, row[EXTRA], row[SPEED], time - row[SENT], before[j], now[j], step, at)
             if since < -PASSED:
                 continue
-            come = since <= 0.0
-            row[DUE] = max(row[DUE], tick + 1)
-            if come:
-                a = out[found]
+            if since <= 0.0:
+                depth = surface_height(sea, time + since, at[0], at[1], at[2]) - at[2]
+                if depth < 0.0 and not in_air[j]:
+                    continue
+                is_plain = simple[j] and row[PLAIN] > 0.0
+                a = plain[kept_plain] if is_plain else out[found]
                 x, y, z = at[0] - o[0], at[1] - o[1], at[2] - o[2]
                 length = np.sqrt(x * x + y * y + z * z)
                 leaving = (x * at[3] + y * at[4] + z * at[5]) / (length * row[SPEED]) if length > 0.0 else 0.0
                 a[A_SIGNAL], a[A_RECEIVER], a[A_PATH], a[A_TIME] = row[SIGNAL], j, row[PATH], time + since
-                a[A_LENGTH], a[A_DOPPLER] = length + row[EXTRA], (1.0 - leaving) / (1.0 - row[CLOSING]) - 1.0
-                a[A_DEPTH] = surface_height(sea, time + since, at[0], at[1], at[2]) - at[2]
-                a[A_GRAZING], a[A_EXTRA], a[A_SPEED], a[A_SENT] = row[GRAZING], row[EXTRA], row[SPEED], row[SENT]
+                a[A_DOPPLER] = (1.0 - leaving) / (1.0 - row[CLOSING]) - 1.0
+                if is_plain:
+                    kept_plain += 1
+                    continue
+                a[A_LENGTH], a[A_DEPTH], a[A_GRAZING] = length + row[EXTRA], depth, row[GRAZING]
+                a[A_EXTRA], a[A_SPEED], a[A_SENT] = row[EXTRA], row[SPEED], row[SENT]
                 a[A_ORIGIN], a[A_ORIGIN + 1], a[A_ORIGIN + 2] = o
                 found += 1
-        if not come:
-            if kept < i:
-                flights[kept] = row
-            kept += 1
-    return kept, found
+                continue
+            row[DUE] = max(row[DUE], tick + 1)
+        if kept < i:
+            for k in range(FLIGHT_COLUMNS):
+                flights[kept, k] = row[k]
+        kept += 1
+    return kept, found, kept_plain
 
 
 @kernel

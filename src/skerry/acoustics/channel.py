@@ -21,13 +21,14 @@ from skerry.acoustics.travel_time import speed_table
 from skerry.core.clock import Clock
 from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, inverse, multiply, rotate
-from skerry.parts.acoustics import NEVER, AcousticPart, Arrival, Signal
+from skerry.parts.acoustics import NEVER, AcousticPart, Arrival, Batch, Signal
 from skerry.parts.component import Component
 from skerry.rays import RayScene
 from skerry.water import Water
 
 LONGEST_WAIT: Final = 0.1
 """s: while sound is under way, the world looks where the hearers have got to at least so often."""
+MOST_KEPT: Final = 100_000  # arrivals that wait to be handed over
 REMEMBERED: Final = 64  # of what a part has sent, and of what has lately come to it, for what comes at the same time
 ALL_AROUND: Final = 1e-9  # m: nearer than this, a direction means nothing
 
@@ -98,6 +99,11 @@ class _Member:
                 self.settings[way.S_ROUGHNESS] = 2e3 * np.pi * sending.frequency_khz / speed * rms
                 self.height_rms = rms
 
+    @property
+    def is_simple(self) -> bool:
+        """Whether it only keeps what comes, and nothing can come at the same time."""
+        return self.part.takes_batches and not self.coming and not self.sent
+
 
 class Channel(Component):
     """All acoustic parts of a world. Parts may join at any time; none of them is an error, nor is a world without ground.
@@ -121,6 +127,8 @@ class Channel(Component):
         self._flights = np.zeros((256, flight.FLIGHT_COLUMNS))
         self._count = 0
         self._came = np.zeros((256, flight.ARRIVAL_COLUMNS))
+        self._plain = np.zeros((256, flight.PLAIN_COLUMNS))
+        self._kept: list[NDArray[np.float64]] = []  # what is plain and was not handed over
         self._found = np.zeros((256, way.PATH_COLUMNS))
         self._signals: dict[int, Signal] = {}
         self._number = 0
@@ -138,7 +146,10 @@ class Channel(Component):
         self._now, self._before = np.zeros((2, len(self._members), 6))
         self._owners = np.array([member.robot for member in self._members], np.int64)
         self._deaf = np.array([member.hearing is None for member in self._members])
+        self._in_air = np.array([member.in_air for member in self._members])
+        self._simple = np.array([member.is_simple for member in self._members])
         self._obstacles = None
+        part.fetch = self.hand_over
         if self._members[-1].part.sending is not None and self._members[-1].layered and not len(self._table):
             self._table = speed_table(self._water.column)
 
@@ -226,6 +237,7 @@ class Channel(Component):
         member.found = self._found[:count].copy()
         if signal.duration > 0.0:
             member.sent.append((signal.time, signal.time + signal.duration))
+            self._simple[number] = False
         self._start(member.found[member.found[:, way.STATUS] == way.CLEAR], signal, instant.time)
 
     def _start(self, found: NDArray[np.float64], signal: Signal, time: float) -> None:
@@ -247,6 +259,9 @@ class Channel(Component):
         rows[:, flight.ASKS] = 0.0
         if signal.purpose == "request" and signal.to in self._names:
             rows[:, flight.ASKS] = found[:, way.RECEIVER] == self._names[signal.to]
+        sending = self._members[self._names[signal.source]].sending
+        simple = signal.to is None and signal.duration == 0.0 and signal.purpose in {"packet", "ping"}
+        rows[:, flight.PLAIN] = simple and sending.source_level_db is None
         flight.expect(self._flights, self._count, end, time, self._step, self._now)
         self._number += 1
         self._count = end
@@ -268,18 +283,36 @@ class Channel(Component):
             self._place(instant)
             if len(self._came) < self._count:
                 self._came = np.zeros((len(self._flights), flight.ARRIVAL_COLUMNS))
-            sea = self._sea(instant)
-            self._count, found = flight.collect(
-                *(self._flights, self._count, instant.tick, time, self._step, self._before, self._now, sea, self._came)
+                self._plain = np.zeros((len(self._flights), flight.PLAIN_COLUMNS))
+            self._count, found, plain = flight.collect(
+                *(self._flights, self._count, instant.tick, time, self._step, self._before, self._now),
+                *(self._in_air, self._simple, self._sea(instant), self._came, self._plain),
             )
             if is_present:
                 flight.expect(self._flights, 0, self._count, time, self._step, self._now)
+            if plain:
+                self._kept.append(self._plain[:plain].copy())
             if found:
                 ready += self._heard(self._came[:found].tolist(), instant)
-        ready.sort()
-        for _, _, receiver, path, arrival in ready:
-            self._decide(self._members[receiver], arrival, path)
-        self._forget()
+        if ready:
+            self.hand_over()
+            for _, _, receiver, path, arrival in sorted(ready):
+                self._decide(self._members[receiver], arrival, path)
+        if is_present:
+            self._tidy()
+
+    def hand_over(self) -> None:
+        """Give the parts what they only keep, in the order in which it came."""
+        if not self._kept:
+            return
+        rows = np.concatenate(self._kept)
+        self._kept.clear()
+        rows = rows[np.lexsort((rows[:, flight.A_TIME], rows[:, flight.A_RECEIVER]))]
+        receivers, starts = np.unique(rows[:, flight.A_RECEIVER], return_index=True)
+        numbers = np.unique(rows[:, flight.A_SIGNAL])
+        signals = {number: self._signals[number] for number in numbers.astype(int).tolist()}
+        for receiver, part in zip(receivers.tolist(), np.split(rows, starts[1:]), strict=True):
+            self._members[int(receiver)].part.hear_all(Batch(part, signals, way.PATHS))
 
     def _heard(self, rows: list[list[float]], instant: Instant) -> list[tuple[float, int, int, int, Arrival]]:
         """What has begun to come: give what has ended too, and keep the rest."""
@@ -288,22 +321,20 @@ class Channel(Component):
         for row in rows:
             number, receiver, path = int(row[0]), int(row[1]), int(row[2])
             member, signal = self._members[receiver], self._signals[number]
-            if row[flight.A_DEPTH] < 0.0 and not member.in_air:
-                continue
             part = member.part
             level = self._level(signal, row)
             direction = self._direction(receiver, row, instant) if part.finds_directions else None
             times = self._times(receiver, row, instant) if part.hydrophones else ()
             start = row[flight.A_TIME]
             arrival = Arrival(
-                *(signal, way.PATHS[path], start, row[flight.A_LENGTH], row[flight.A_DOPPLER], level, None),
-                *(direction, times),
+                signal, way.PATHS[path], start, row[flight.A_DOPPLER], level, None, direction, times
             )
             self._order += 1
             end = start
             if signal.duration > 0.0:
                 end = start + signal.duration / (1.0 + row[flight.A_DOPPLER])
                 member.coming.append(_Coming(start, end, number, level))
+                self._simple[receiver] = False
             item = (end, self._order, receiver, path, arrival)
             if end <= time:
                 ready.append(item)
@@ -393,11 +424,14 @@ class Channel(Component):
             instant.time + flight.meeting(*head, b, n, self._step, at) for b, n in zip(before, now, strict=True)
         )
 
-    def _forget(self) -> None:
+    def _tidy(self) -> None:
         """Let go of signals of which nothing is under way any more."""
-        oldest = self._number if not self._count else int(self._flights[: self._count, flight.SIGNAL].min())
-        while self._signals and (first := next(iter(self._signals))) < oldest:
-            del self._signals[first]
+        if sum(map(len, self._kept)) > MOST_KEPT:
+            self.hand_over()
+        if not self._kept:
+            oldest = self._number if not self._count else int(self._flights[: self._count, flight.SIGNAL].min())
+            while self._signals and (first := next(iter(self._signals))) < oldest:
+                del self._signals[first]
 
     # -------------------------------------------------------------------------------------------- looking
 
@@ -422,6 +456,8 @@ class Channel(Component):
     # -------------------------------------------------------------------------------------------- state
 
     def state(self) -> bytes:
+        self.hand_over()
+        self._tidy()
         kept: dict[str, Any] = {
             "number": self._number,
             "order": self._order,
@@ -436,6 +472,7 @@ class Channel(Component):
 
     def set_state(self, state: bytes) -> None:
         kept = json.loads(state)
+        self._kept.clear()
         self._number, self._order = kept["number"], kept["order"]
         flights = np.frombuffer(b64decode(kept["flights"])).reshape(-1, flight.FLIGHT_COLUMNS)
         self._count = len(flights)
@@ -446,6 +483,7 @@ class Channel(Component):
             member.coming = deque((_Coming(*item) for item in coming), REMEMBERED)
             member.sent = deque(((a, b) for a, b in sent), REMEMBERED)
             member.found = np.frombuffer(b64decode(found)).reshape(-1, way.PATH_COLUMNS)
+        self._simple = np.array([member.is_simple for member in self._members], bool)
 
 
 def _turned(vector: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -71,16 +71,17 @@ class Obstacles:
     words: NDArray[np.int64]
     owners: NDArray[np.int64]
     rows: NDArray[np.int64]  # in the engine's motion; −1 for what never moves
-    local_balls: NDArray[np.float64]  # (n, 4), around each body in its own frame
-    balls: NDArray[np.float64]
+    local_balls: NDArray[np.float64]  # (4, n), around each body in its own frame: centre and radius
+    balls: NDArray[np.float64]  # the same in the world
     places: NDArray[np.float64]  # (n, 12)
+    near: NDArray[np.float64]  # (n,), to work in
 
     @classmethod
     def of(cls, scene: RayScene | None, owners: dict[str, int]) -> Obstacles:
         """Of a scene, or of nothing at all; `owners` are the numbers of the robots that carry parts."""
         bodies = () if scene is None else scene.bodies
-        found = np.zeros((len(bodies), 4))
-        for ball, body in zip(found, bodies, strict=True):
+        found = np.zeros((4, len(bodies)))
+        for ball, body in zip(found.T, bodies, strict=True):
             low, high = body.mesh.vertices.min(axis=0), body.mesh.vertices.max(axis=0)
             ball[:3] = 0.5 * (low + high)
             ball[3] = np.linalg.norm(body.mesh.vertices - ball[:3], axis=1).max() * (1 + 1e-6)
@@ -92,6 +93,7 @@ class Obstacles:
             found,
             found.copy(),
             np.tile(np.eye(3, 4).ravel(), (len(bodies), 1)),
+            np.zeros(len(bodies)),
         )
 
     def move(self, motion: NDArray[np.float64]) -> None:
@@ -99,8 +101,9 @@ class Obstacles:
         _move(self.rows, motion, self.local_balls, self.places, self.balls)
 
     @property
-    def native(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        return self.words, self.places, self.balls, self.owners
+    def native(self) -> tuple[Any, ...]:
+        """What `sweep_past` takes first."""
+        return self.words, self.places, self.balls, self.owners, self.near
 
 
 @kernel
@@ -116,7 +119,7 @@ def _move(rows: Any, motion: Any, local: Any, places: Any, balls: Any) -> None:
         m[3], m[7], m[11] = p[0], p[1], p[2]
         for k in range(3):
             row = m[4 * k : 4 * k + 4]
-            balls[i, k] = row[0] * local[i, 0] + row[1] * local[i, 1] + row[2] * local[i, 2] + row[3]
+            balls[k, i] = row[0] * local[0, i] + row[1] * local[1, i] + row[2] * local[2, i] + row[3]
 
 
 @kernel
@@ -150,10 +153,9 @@ def _is_open(obstacles: Any, first: int, second: int, radius: float, a: Any, b: 
         return True
     d = (x / length, y / length, z / length)
     start = (a[0] + radius * d[0], a[1] + radius * d[1], a[2] + radius * d[2])
-    words, places, balls, owners = obstacles
-    return (
-        sweep_past(words, places, balls, owners, first, second, start, d, radius, length - radius, contact) < 0
-    )
+    words, places, balls, owners, near = obstacles
+    far = length - radius
+    return sweep_past(words, places, balls, owners, near, first, second, start, d, radius, far, contact) < 0
 
 
 @kernel
@@ -171,13 +173,13 @@ def _leg_time(table: Any, level: float, a: Any, b: Any) -> float:
 @kernel
 def _shoot(obstacles: Any, own: int, settings: Any, source: Any, directions: Any, shots: Any, contact: Any) -> None:
     """Where rays of the shotgun meet the ground, and how they are thrown back."""
-    words, places, balls, owners = obstacles
+    words, places, balls, owners, near = obstacles
     radius, far = settings[S_RADIUS], settings[S_ECHO_RANGE]
     for k in range(len(directions)):
         shots[k, 3] = 0.0
         d = (directions[k, 0], directions[k, 1], directions[k, 2])
         start = (source[0] + radius * d[0], source[1] + radius * d[1], source[2] + radius * d[2])
-        body = sweep_past(words, places, balls, owners, own, NOBODY, start, d, radius, far - radius, contact)
+        body = sweep_past(words, places, balls, owners, near, own, NOBODY, start, d, radius, far - radius, contact)
         if body < 0 or owners[body] != GROUND or contact[0] <= 0.0:
             continue
         n = (contact[1], contact[2], contact[3])

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -18,14 +18,13 @@ from skerry.acoustics.settings import USUAL_SOUND_SPEED, HearingSettings, Sendin
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
-from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival, Berth, Signal
+from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival, Batch, Berth, Signal
 
 PING_BITS: Final = 64  # of a request and of a reply
 LONGEST_QUEUE: Final = 10_000  # packets that may wait to be sent
 
 
-@dataclass(frozen=True)
-class Packet:
+class Packet(NamedTuple):
     """What was read: times are by the clocks of the sender and of the hearer."""
 
     data: str | bytes  # as it was written
@@ -81,6 +80,8 @@ class TransceiverPart(AcousticPart):
         self._queue: deque[tuple[str, bytes, bool, str | None]] = deque()  # purpose, data, is text, to
         self._replies: list[Signal] = []
         self._inbox: deque[Arrival] = deque()
+        self._batches: list[Batch] = []
+        self.takes_batches = config.multipath and config.bit_rate is None
         self._ranges: deque[RangeReading] = deque(maxlen=config.inbox_size)
         self._asked: dict[int, tuple[str, float]] = {}  # of requests that are not answered: to whom, and when
         self._requests = 0
@@ -109,13 +110,14 @@ class TransceiverPart(AcousticPart):
     def read(self) -> Packet | None:
         """What came first of all that was not read; None if there is nothing."""
         if not self._inbox:
-            return None
+            self._unpack()
+            if not self._inbox:
+                return None
         arrival = self._inbox.popleft()
-        signal = arrival.signal
+        signal, path, _, doppler, level_db, snr_db, _, _ = arrival
         data = signal.data.decode() if signal.is_text else signal.data
         received = self._local(arrival)
-        rest = (signal.source, signal.to, arrival.path, arrival.doppler, arrival.level_db, arrival.snr_db)
-        return Packet(data, signal.stamp, received, *rest)
+        return Packet(data, signal.stamp, received, signal.source, signal.to, path, doppler, level_db, snr_db)
 
     def ping(self, peer: str) -> None:
         """Ask "robot/part" to answer, for `read_range`."""
@@ -190,11 +192,29 @@ class TransceiverPart(AcousticPart):
         elif first or self.config.multipath:
             self._keep(arrival)
 
+    def hear_all(self, batch: Batch) -> None:
+        self._batches.append(batch)
+        if sum(len(batch.rows) for batch in self._batches) > self.config.inbox_size:
+            self._unpack()
+
     def _keep(self, arrival: Arrival) -> None:
-        if len(self._inbox) >= self.config.inbox_size:
+        if self._batches:
+            self._unpack()
+        self._inbox.append(arrival)
+        self._make_room()
+
+    def _unpack(self) -> None:
+        """Put what came in batches into the inbox."""
+        self.fetch()
+        batches, self._batches = self._batches, []
+        for batch in batches:
+            self._inbox.extend(batch.unpack())
+        self._make_room()
+
+    def _make_room(self) -> None:
+        while len(self._inbox) > self.config.inbox_size:
             self._inbox.popleft()
             self.missed += 1
-        self._inbox.append(arrival)
 
     def _is_unreadable(self, arrival: Arrival, snr_db: float) -> bool:
         config, signal = self.config, arrival.signal
@@ -228,6 +248,7 @@ class TransceiverPart(AcousticPart):
     # -------------------------------------------------------------------------------------------- state
 
     def state(self) -> bytes:
+        self._unpack()
         kept: dict[str, Any] = {
             "queue": [[purpose, b64encode(data).decode(), *rest] for purpose, data, *rest in self._queue],
             "replies": [reply.plain() for reply in self._replies],
@@ -247,7 +268,7 @@ class TransceiverPart(AcousticPart):
         kept = json.loads(state)
         self._queue = deque((purpose, b64decode(data), *rest) for purpose, data, *rest in kept["queue"])
         self._replies = [Signal.of(reply) for reply in kept["replies"]]
-        self._inbox = deque(Arrival.of(arrival) for arrival in kept["inbox"])
+        self._inbox, self._batches = deque(Arrival.of(arrival) for arrival in kept["inbox"]), []
         self._ranges = deque((RangeReading(*reading) for reading in kept["ranges"]), self.config.inbox_size)
         self._asked = {number: (peer, time) for number, peer, time in kept["asked"]}
         self._requests, self._latest = kept["requests"], kept["latest"]

@@ -44,6 +44,7 @@ class UsblPart(TransceiverPart):
 
     def __init__(self, config: Usbl, berth: Berth, offset: Pose) -> None:
         super().__init__(config, berth, config.link, offset)
+        self.takes_batches = False
         self._usbl = config
         self._fixes: deque[UsblFix] = deque(maxlen=config.inbox_size)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from base64 import b64decode, b64encode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skerry.core.clock import Clock
 from skerry.core.config import Family
@@ -52,7 +55,6 @@ class Arrival(NamedTuple):
     signal: Signal
     path: str  # direct, surface or bottom
     time: float  # at which it begins to come, s
-    length: float  # of the path, m
     doppler: float  # relative change of the frequency: positive where they approach each other
     level_db: float | None  # dB re 1 µPa; None where the sender's level is not known
     snr_db: float | None  # against noise, and against what else comes at the same time
@@ -68,6 +70,19 @@ class Arrival(NamedTuple):
         """What `plain` gave."""
         signal, *rest, direction, times = plain
         return cls(Signal.of(signal), *rest, None if direction is None else tuple(direction), tuple(times))
+
+
+class Batch(NamedTuple):
+    """Packets and pings that have come to one part, of which nothing is known but when, and by which path."""
+
+    rows: NDArray[np.float64]  # (n, 5): number of the signal, of the part and of the path; time, change of the frequency
+    signals: Mapping[int, Signal]
+    paths: tuple[str, ...]
+
+    def unpack(self) -> Iterator[Arrival]:
+        """One by one."""
+        for number, _, path, time, doppler in self.rows.tolist():
+            yield Arrival(self.signals[number], self.paths[int(path)], time, doppler, None, None, None, ())
 
 
 @dataclass(frozen=True)
@@ -90,6 +105,7 @@ class AcousticPart(Component):
     hydrophones: tuple[tuple[float, float, float], ...] = ()  # in its own frame, beside its own place
     finds_directions: bool = False
     half_duplex: bool = False  # it hears nothing while it sends
+    takes_batches: bool = False  # whether `hear_all` is enough for packets and pings that ask for nothing more
 
     def __init__(self, berth: Berth, link: str, offset: Pose) -> None:
         self.name = berth.name
@@ -97,6 +113,8 @@ class AcousticPart(Component):
         self.offset = offset
         self.next_send: int = NEVER
         """The tick at which it next has something to send."""
+        self.fetch: Callable[[], None] = _nothing
+        """Set by the channel: hand over the batches that have come."""
         self._noise = berth.noise
         self._clock = berth.clock
 
@@ -107,6 +125,15 @@ class AcousticPart(Component):
     @abstractmethod
     def hear(self, arrival: Arrival) -> None:
         """Take what has come."""
+
+    def hear_all(self, batch: Batch) -> None:
+        """Take what has come, many at once; before anything that comes later."""
+        for arrival in batch.unpack():
+            self.hear(arrival)
+
+
+def _nothing() -> None:
+    return
 
 
 class AcousticConfig(ComponentConfig, Mount):

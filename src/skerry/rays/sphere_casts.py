@@ -246,11 +246,31 @@ def sweep(
 
 
 @kernel
+def _find_near(balls: Any, start: Any, direction: Any, radius: float, far: float, near: Any) -> None:
+    """By how much the square of a sphere's distance from each ball exceeds what it takes to meet it.
+
+    Without a branch, so that it is done for several balls at once.
+    """
+    px, py, pz = start[0], start[1], start[2]
+    dx, dy, dz = direction[0], direction[1], direction[2]
+    bx, by, bz, size = balls[0], balls[1], balls[2], balls[3]
+    for i in range(len(near)):
+        x, y, z = bx[i] - px, by[i] - py, bz[i] - pz
+        along = x * dx + y * dy + z * dz
+        along = along if along > 0.0 else 0.0
+        along = along if along < far else far
+        x, y, z = x - along * dx, y - along * dy, z - along * dz
+        reach = size[i] + radius
+        near[i] = x * x + y * y + z * z - reach * reach
+
+
+@kernel
 def sweep_past(
     bodies: Any,
     places: Any,
     balls: Any,
     owners: Any,
+    near: Any,
     first: int,
     second: int,
     start: Any,
@@ -261,18 +281,13 @@ def sweep_past(
 ) -> int:
     """The body that a sphere touches first, or −1, past all that is owned by the first or the second of two owners.
 
-    `places` (n, 12) are of float64, `balls` (n, 4) lie around the bodies in the world: centre and radius; `owners` (n,)
-    are numbers. Otherwise as `sweep`; for many short or steep sweeps among many bodies.
+    `places` (n, 12) are of float64, `balls` (4, n) lie around the bodies in the world: centre and radius; `owners` (n,)
+    are numbers, and `near` (n,) is memory to work in. Otherwise as `sweep`; for many sweeps among many bodies.
     """
     best, best_gap, body = np.nextafter(far, np.inf), np.inf, -1
+    _find_near(balls, start, direction, radius, far, near)
     for i in range(len(bodies)):
-        if owners[i] == first or owners[i] == second:
-            continue
-        x, y, z = balls[i, 0] - start[0], balls[i, 1] - start[1], balls[i, 2] - start[2]
-        along = min(max(x * direction[0] + y * direction[1] + z * direction[2], 0.0), best)
-        x, y, z = x - along * direction[0], y - along * direction[1], z - along * direction[2]
-        reach = balls[i, 3] + radius
-        if x * x + y * y + z * z > reach * reach:
+        if near[i] > 0.0 or owners[i] == first or owners[i] == second:
             continue
         m = places[i]
         x, y, z = start[0] - m[3], start[1] - m[7], start[2] - m[11]
