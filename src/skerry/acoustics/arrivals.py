@@ -14,20 +14,19 @@ import numpy as np
 from skerry.acoustics.paths import flight_time, surface_height
 from skerry.core.kernels import kernel
 
-# columns of sound that is under way
-DUE: Final = 0  # the tick at which it is expected to have come
-SIGNAL: Final = 1
-RECEIVER: Final = 2
-PATH: Final = 3
-ORIGIN: Final = 4  # 3
-EXTRA: Final = 7
-SPEED: Final = 8
-SENT: Final = 9
-CLOSING: Final = 10
-GRAZING: Final = 11
-ASKS: Final = 12  # 1 if somebody will answer it
-PLAIN: Final = 13  # 1 if it is only to be kept until somebody reads it
-FLIGHT_COLUMNS: Final = 14
+# columns of sound that is under way; the tick at which it is expected to have come is kept beside them
+SIGNAL: Final = 0
+RECEIVER: Final = 1
+PATH: Final = 2
+ORIGIN: Final = 3  # 3
+EXTRA: Final = 6
+SPEED: Final = 7
+SENT: Final = 8
+CLOSING: Final = 9
+GRAZING: Final = 10
+ASKS: Final = 11  # 1 if somebody will answer it
+PLAIN: Final = 12  # 1 if it is only to be kept until somebody reads it
+FLIGHT_COLUMNS: Final = 13
 
 # columns of sound that has come
 A_SIGNAL: Final = 0
@@ -99,18 +98,19 @@ def meeting(origin: Any, extra: float, c: float, since_sent: float, before: Any,
 
 
 @kernel
-def expect(flights: Any, first: int, count: int, time: float, step: float, now: Any) -> None:
-    """Say when sound will have come, from where the hearers are and how they move at a time."""
+def expect(due: Any, flights: Any, first: int, count: int, time: float, step: float, now: Any) -> None:
+    """Say at which ticks sound will have come, from where the hearers are and how they move at a time."""
     for i in range(first, count):
         row = flights[i]
         p = now[int(row[RECEIVER])]
         gone = row[SPEED] * (time - row[SENT]) - row[EXTRA]
         x, y, z = p[0] - row[ORIGIN], p[1] - row[ORIGIN + 1], p[2] - row[ORIGIN + 2]
-        row[DUE] = np.ceil((time + flight_time(x, y, z, p[3], p[4], p[5], gone, row[SPEED])) / step)
+        due[i] = np.ceil((time + flight_time(x, y, z, p[3], p[4], p[5], gone, row[SPEED])) / step)
 
 
 @kernel
 def collect(
+    due: Any,
     flights: Any,
     count: int,
     tick: int,
@@ -129,61 +129,62 @@ def collect(
     `in_air` (n,) are hearers that need no water, `simple` (n,) those that keep what is plain. These get rows of `plain`,
     the others rows of `out`.
     """
-    kept, found, kept_plain = 0, 0, 0
+    found, kept = 0, 0
     at = np.empty(6)
-    for i in range(count):
+    i = 0
+    while i < count:
+        if due[i] > tick + 1:  # it may come a step sooner than expected
+            i += 1
+            continue
         row = flights[i]
-        if row[DUE] <= tick + 1:  # it may come a step sooner than expected
-            j = int(row[RECEIVER])
-            o = (row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2])
-            since = meeting(o, row[EXTRA], row[SPEED], time - row[SENT], before[j], now[j], step, at)
-            if since < -PASSED:
-                continue
-            if since <= 0.0:
-                depth = surface_height(sea, time + since, at[0], at[1], at[2]) - at[2]
-                if depth < 0.0 and not in_air[j]:
-                    continue
-                is_plain = simple[j] and row[PLAIN] > 0.0
-                a = plain[kept_plain] if is_plain else out[found]
-                x, y, z = at[0] - o[0], at[1] - o[1], at[2] - o[2]
-                length = np.sqrt(x * x + y * y + z * z)
-                leaving = (x * at[3] + y * at[4] + z * at[5]) / (length * row[SPEED]) if length > 0.0 else 0.0
-                a[A_SIGNAL], a[A_RECEIVER], a[A_PATH], a[A_TIME] = row[SIGNAL], j, row[PATH], time + since
-                a[A_DOPPLER] = (1.0 - leaving) / (1.0 - row[CLOSING]) - 1.0
-                if is_plain:
-                    kept_plain += 1
-                    continue
+        j = int(row[RECEIVER])
+        o = (row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2])
+        since = meeting(o, row[EXTRA], row[SPEED], time - row[SENT], before[j], now[j], step, at)
+        if since > 0.0:
+            due[i] = max(due[i], tick + 1)
+            i += 1
+            continue
+        depth = surface_height(sea, time + since, at[0], at[1], at[2]) - at[2]
+        if since >= -PASSED and (depth >= 0.0 or in_air[j]):
+            is_plain = simple[j] and row[PLAIN] > 0.0
+            a = plain[kept] if is_plain else out[found]
+            x, y, z = at[0] - o[0], at[1] - o[1], at[2] - o[2]
+            length = np.sqrt(x * x + y * y + z * z)
+            leaving = (x * at[3] + y * at[4] + z * at[5]) / (length * row[SPEED]) if length > 0.0 else 0.0
+            a[A_SIGNAL], a[A_RECEIVER], a[A_PATH], a[A_TIME] = row[SIGNAL], j, row[PATH], time + since
+            a[A_DOPPLER] = (1.0 - leaving) / (1.0 - row[CLOSING]) - 1.0
+            if is_plain:
+                kept += 1
+            else:
                 a[A_LENGTH], a[A_DEPTH], a[A_GRAZING] = length + row[EXTRA], depth, row[GRAZING]
                 a[A_EXTRA], a[A_SPEED], a[A_SENT] = row[EXTRA], row[SPEED], row[SENT]
                 a[A_ORIGIN], a[A_ORIGIN + 1], a[A_ORIGIN + 2] = o
                 found += 1
-                continue
-            row[DUE] = max(row[DUE], tick + 1)
-        if kept < i:
-            for k in range(FLIGHT_COLUMNS):
-                flights[kept, k] = row[k]
-        kept += 1
-    return kept, found, kept_plain
+        count -= 1
+        due[i] = due[count]
+        for k in range(FLIGHT_COLUMNS):
+            row[k] = flights[count, k]
+    return count, found, kept
 
 
 @kernel
-def mark_due(flights: Any, count: int, tick: int, marks: Any) -> None:
+def mark_due(due: Any, count: int, tick: int, marks: Any) -> None:
     """Mark the ticks after this one at which sound may come, as far as there is room.
 
     These are three for each: then the step in which it comes is among them whenever it was last expected, and what is
     found does not depend on that.
     """
     for i in range(count):
-        place = max(int(flights[i, DUE]), tick + 1) - tick - 1
+        place = max(int(due[i]), tick + 1) - tick - 1
         for k in range(max(place - 1, 0), min(place + 2, len(marks))):
             marks[k] = 1
 
 
 @kernel
-def next_asking(flights: Any, count: int) -> float:
-    """The first tick at which sound comes that somebody will answer."""
+def next_asking(due: Any, flights: Any, count: int) -> float:
+    """The first tick at which sound may come that somebody will answer."""
     first = np.inf
     for i in range(count):
-        if flights[i, ASKS] > 0.0 and flights[i, DUE] - 1.0 < first:
-            first = flights[i, DUE] - 1.0
+        if flights[i, ASKS] > 0.0 and due[i] - 1.0 < first:
+            first = due[i] - 1.0
     return first

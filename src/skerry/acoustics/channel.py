@@ -124,6 +124,7 @@ class Channel(Component):
         self._obstacles: way.Obstacles | None = None
         self._table = np.zeros(0)
         self._none = np.zeros(0)
+        self._due = np.zeros(256)
         self._flights = np.zeros((256, flight.FLIGHT_COLUMNS))
         self._count = 0
         self._came = np.zeros((256, flight.ARRIVAL_COLUMNS))
@@ -168,8 +169,10 @@ class Channel(Component):
             yield max(due, tick + 1)
         if not self.is_quiet:
             yield tick + max(int(LONGEST_WAIT / self._step), 1)
-        if self._count and (asked := flight.next_asking(self._flights, self._count)) < np.inf:
-            yield max(int(asked), tick + 1)
+        if any(signal.purpose == "request" for signal in self._signals.values()):
+            asked = flight.next_asking(self._due, self._flights, self._count)
+            if asked < np.inf:
+                yield max(int(asked), tick + 1)
         for end, _, _, _, arrival in self._pending:
             if arrival.signal.purpose == "request":
                 yield max(int(np.ceil(end / self._step)), tick + 1)
@@ -179,7 +182,7 @@ class Channel(Component):
         if not self._count:
             return []
         marks = np.zeros(stop - tick - 1, np.uint8)
-        flight.mark_due(self._flights, self._count, tick, marks)
+        flight.mark_due(self._due, self._count, tick, marks)
         return (np.flatnonzero(marks) + tick + 1).tolist()
 
     # -------------------------------------------------------------------------------------------- sending
@@ -247,6 +250,7 @@ class Channel(Component):
         end = self._count + len(found)
         while end > len(self._flights):
             self._flights = np.concatenate([self._flights, np.zeros_like(self._flights)])
+            self._due = np.zeros(len(self._flights))
         rows = self._flights[self._count : end]
         rows[:, flight.SIGNAL] = self._number
         rows[:, flight.RECEIVER] = found[:, way.RECEIVER]
@@ -262,7 +266,7 @@ class Channel(Component):
         sending = self._members[self._names[signal.source]].sending
         simple = signal.to is None and signal.duration == 0.0 and signal.purpose in {"packet", "ping"}
         rows[:, flight.PLAIN] = simple and sending.source_level_db is None
-        flight.expect(self._flights, self._count, end, time, self._step, self._now)
+        flight.expect(self._due, self._flights, self._count, end, time, self._step, self._now)
         self._number += 1
         self._count = end
 
@@ -285,11 +289,11 @@ class Channel(Component):
                 self._came = np.zeros((len(self._flights), flight.ARRIVAL_COLUMNS))
                 self._plain = np.zeros((len(self._flights), flight.PLAIN_COLUMNS))
             self._count, found, plain = flight.collect(
-                *(self._flights, self._count, instant.tick, time, self._step, self._before, self._now),
+                *(self._due, self._flights, self._count, instant.tick, time, self._step, self._before, self._now),
                 *(self._in_air, self._simple, self._sea(instant), self._came, self._plain),
             )
             if is_present:
-                flight.expect(self._flights, 0, self._count, time, self._step, self._now)
+                flight.expect(self._due, self._flights, 0, self._count, time, self._step, self._now)
             if plain:
                 self._kept.append(self._plain[:plain].copy())
             if found:
@@ -477,6 +481,7 @@ class Channel(Component):
         flights = np.frombuffer(b64decode(kept["flights"])).reshape(-1, flight.FLIGHT_COLUMNS)
         self._count = len(flights)
         self._flights = np.concatenate([flights, np.zeros((256, flight.FLIGHT_COLUMNS))])
+        self._due = np.zeros(len(self._flights))  # to be looked for at every tick until it is expected anew
         self._signals = {signal.number: signal for signal in map(Signal.of, kept["signals"])}
         self._pending = [(*item, Arrival.of(arrival)) for *item, arrival in kept["pending"]]
         for member, coming, sent, found in zip(self._members, kept["coming"], kept["sent"], kept["found"], strict=True):

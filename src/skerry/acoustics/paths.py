@@ -257,7 +257,9 @@ def find_paths(
             share = below / (below + other_below)
             length = np.sqrt(across * across + (below + other_below) ** 2)
             x, y = s[0] + share * (t[0] - s[0]), s[1] + share * (t[1] - s[1])
-            height = surface_height(sea, time + share * length / c, x, y, s[2])
+            before, height = height, surface_height(sea, time + share * length / c, x, y, s[2])
+            if abs(height - before) < 1e-9:
+                break
         below, other_below = height - s[2], height - t[2]
         if below > 0.0 and other_below > 0.0:
             length = np.sqrt(across * across + (below + other_below) ** 2)

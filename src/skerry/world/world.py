@@ -191,11 +191,12 @@ class World:
     def _look_back(self, ticks: list[int]) -> None:
         """Hear and measure what was due on the way, in the order of time."""
         for number, tick in enumerate(ticks):
-            self._past.go(number, tick)
-            self.acoustics.hear(self._past, is_present=False)
-            for sensor in self._sensors:
-                if sensor.next_look <= tick:
-                    sensor.look(self._past)
+            self.acoustics.hear(self._past.glimpse(number, tick), is_present=False)
+            due = [sensor for sensor in self._sensors if sensor.next_look <= tick]
+            if due:
+                self._past.go(number, tick)
+            for sensor in due:
+                sensor.look(self._past)
 
     def _move_particles(self) -> None:
         if self.particles is not None and self._particle_rate is not None and self._particle_rate.is_due(self.tick):
