@@ -75,7 +75,9 @@ def motion_at(before: Any, now: Any, step: float, since: float, out: Any) -> Non
 
 
 @kernel
-def meeting(origin: Any, extra: float, c: float, since_sent: float, before: Any, now: Any, step: float, at: Any) -> float:
+def meeting(
+    origin: Any, extra: float, c: float, since_sent: float, before: Any, now: Any, step: float, at: Any
+) -> float:
     """When a front meets a point, s after the later end of a step; `at` (6,) gets the point's motion then.
 
     `since_sent` is from when it was sent to the later end of the step.

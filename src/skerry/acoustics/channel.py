@@ -330,9 +330,7 @@ class Channel(Component):
             direction = self._direction(receiver, row, instant) if part.finds_directions else None
             times = self._times(receiver, row, instant) if part.hydrophones else ()
             start = row[flight.A_TIME]
-            arrival = Arrival(
-                signal, way.PATHS[path], start, row[flight.A_DOPPLER], level, None, direction, times
-            )
+            arrival = Arrival(signal, way.PATHS[path], start, row[flight.A_DOPPLER], level, None, direction, times)
             self._order += 1
             end = start
             if signal.duration > 0.0:
@@ -388,9 +386,7 @@ class Channel(Component):
             # An echo goes as far as if it had come from further away by the ratio.
             loss += sending.spreading_db * -np.log10(sending.remaining_range_ratio_after_echo)
         if row[flight.A_PATH] == way.SURFACE and source.settings[way.S_ROUGHNESS] > 0.0:
-            loss += roughness_loss(
-                sending.frequency_khz, row[flight.A_SPEED], source.height_rms, row[flight.A_GRAZING]
-            )
+            loss += roughness_loss(sending.frequency_khz, row[flight.A_SPEED], source.height_rms, row[flight.A_GRAZING])
         return float(sending.source_level_db - loss)
 
     def _absorption(self, frequency_khz: float, depth: int) -> float:

@@ -228,9 +228,7 @@ class TransceiverPart(AcousticPart):
         request = arrival.signal
         held = request.duration + self.config.turnaround
         reply = Signal(self.name, "reply", b"", False, request.source, arrival.time + held, 0.0)
-        self._replies.append(
-            reply._replace(duration=self._duration(PING_BITS), request=request.request, held=held)
-        )
+        self._replies.append(reply._replace(duration=self._duration(PING_BITS), request=request.request, held=held))
         self._plan()
 
     def _measure(self, arrival: Arrival, peer: str, asked: float) -> None:

@@ -56,7 +56,9 @@ class UsblPart(TransceiverPart):
         super()._keep(arrival)
         if self._usbl.one_way:
             time = self._local(arrival)
-            self._fix(arrival, time, arrival.signal.source, (time - arrival.signal.stamp) * self.config.known_sound_speed)
+            self._fix(
+                arrival, time, arrival.signal.source, (time - arrival.signal.stamp) * self.config.known_sound_speed
+            )
 
     def _measure(self, arrival: Arrival, peer: str, asked: float) -> None:
         super()._measure(arrival, peer, asked)

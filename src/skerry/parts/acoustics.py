@@ -75,7 +75,9 @@ class Arrival(NamedTuple):
 class Batch(NamedTuple):
     """Packets and pings that have come to one part, of which nothing is known but when, and by which path."""
 
-    rows: NDArray[np.float64]  # (n, 5): number of the signal, of the part and of the path; time, change of the frequency
+    rows: NDArray[
+        np.float64
+    ]  # (n, 5): number of the signal, of the part and of the path; time, change of the frequency
     signals: Mapping[int, Signal]
     paths: tuple[str, ...]
 
