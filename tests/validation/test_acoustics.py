@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 import skerry
 from skerry.acoustics.directions import cap, icosphere
 from skerry.acoustics.link_budget import bit_error, packet_error, roughness_loss, transmission_loss
-from skerry.acoustics.travel_time import travel_time
 from skerry.acoustics.transceiver import Packet
+from skerry.acoustics.travel_time import travel_time
 from skerry.core.errors import SkerryError
 from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import Mesh
@@ -264,7 +264,7 @@ def test_an_echo_ray_may_miss_by_the_tolerance_and_the_closest_counts(drifter: s
     assert found[False][0] == found[True][0]
 
     def miss(path: Any) -> float:
-        (x, y, z), bounce, _ = path.points
+        (x, y, _), bounce, _ = path.points
         up = (50 - 30) / (-20 - bounce[2])  # thrown back by flat ground, at the hearer's depth
         return hypot(bounce[0] + up * (bounce[0] - x) - 43, bounce[1] + up * (bounce[1] - y) - 11)
 
@@ -566,7 +566,7 @@ def test_hydrophones_hear_a_ping_each_in_its_time(drifter: str) -> None:
     with sea(robots) as world:
         world.advance(0.3)
         heard = modem(world, "a").read()
-        points = world.robots["a"].pose.transform(np.array(places) + [0.2, 0.1, 0])
+        points = world.robots["a"].pose.transform(np.add(places, [0.2, 0.1, 0]))
         lengths = np.linalg.norm(points - source, axis=1)
         np.testing.assert_allclose(heard.times, lengths / C, atol=EXACT)
         np.testing.assert_allclose(heard.differences, (lengths - lengths[0]) / C, atol=EXACT)
@@ -710,7 +710,7 @@ def test_a_modem_hears_nothing_while_it_sends_unless_it_can_do_both(drifter: str
 
 
 def test_packets_wait_for_their_turn(drifter: str) -> None:
-    """One in a step, in their order; with a bit rate, when the one before has been sent: 8 ms, so at every second step."""
+    """One in a step, in their order; with a bit rate, when the one before has been sent: after 8 ms, two steps."""
     for rate, steps in ((None, 1), (1000, 2)):
         robots = {"a": robot(drifter, [0, 0, -20], echoing=False, bit_rate=rate), "b": robot(drifter, [30, 0, -20])}
         with sea(robots) as world:

@@ -128,8 +128,8 @@ def collect(
 ) -> Any:
     """Take the sound that has come out of what is under way; how much is left, has come, and is only to be kept.
 
-    `in_air` (n,) are hearers that need no water, `simple` (n,) those that keep what is plain. These get rows of `plain`,
-    the others rows of `out`.
+    `in_air` (n,) are hearers that need no water, `simple` (n,) those that keep what is plain. These get rows of
+    `plain`, the others rows of `out`.
     """
     found, kept = 0, 0
     at = np.empty(6)

@@ -34,15 +34,16 @@ ALL_AROUND: Final = 1e-9  # m: nearer than this, a direction means nothing
 
 
 class Instant(Protocol):
-    """When it is, and where all bodies are."""
-
-    motions: NDArray[np.float64]  # (2, bodies, 13): now and one step before
-    userdata: NDArray[np.float64]
+    """When it is, where all bodies are, (2, bodies, 13), now and one step before, and the engine's other state."""
 
     @property
     def tick(self) -> int: ...
     @property
     def time(self) -> float: ...
+    @property
+    def motions(self) -> NDArray[np.float64]: ...
+    @property
+    def userdata(self) -> NDArray[np.float64]: ...
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class _Member:
 
 
 class Channel(Component):
-    """All acoustic parts of a world. Parts may join at any time; none of them is an error, nor is a world without ground.
+    """All acoustic parts of a world; they may join at any time. No part at all is fine, and so is no ground.
 
     Sound leaves at ticks, or between two of them where a reply is held for an exact time; it comes whenever it comes.
     """
@@ -204,12 +205,16 @@ class Channel(Component):
         flight.place_parts(instant.motions[1], self._bodies, self._offsets, self._before)
 
     def _emit(self, number: int, signal: Signal, instant: Instant) -> None:
-        member = self._members[number]
-        source = np.empty(6)
+        member, source = self._members[number], np.empty(6)
+        member.found = member.found[:0]
         flight.motion_at(self._before[number], self._now[number], self._step, signal.time - instant.time, source)
         sea = self._sea(instant)
         depth = way.surface_height(sea, signal.time, *source[:3]) - source[2]
         if depth < 0.0 and not member.in_air:
+            return
+        skips = self._deaf.copy()
+        skips[number] = True
+        if skips.all():
             return
         if self._obstacles is None:
             self._obstacles = way.Obstacles.of(self._scene(), self._robots)
@@ -220,8 +225,6 @@ class Channel(Component):
         most = len(self._members) * (2 + len(member.rays))
         if len(self._found) < most:
             self._found = np.zeros((most, way.PATH_COLUMNS))
-        skips = self._deaf.copy()
-        skips[number] = True
         count = way.find_paths(
             self._obstacles.native,
             settings,
@@ -250,7 +253,7 @@ class Channel(Component):
         end = self._count + len(found)
         while end > len(self._flights):
             self._flights = np.concatenate([self._flights, np.zeros_like(self._flights)])
-            self._due = np.zeros(len(self._flights))
+            self._due = np.concatenate([self._due, np.zeros_like(self._due)])
         rows = self._flights[self._count : end]
         rows[:, flight.SIGNAL] = self._number
         rows[:, flight.RECEIVER] = found[:, way.RECEIVER]

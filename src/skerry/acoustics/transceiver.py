@@ -102,8 +102,8 @@ class TransceiverPart(AcousticPart):
         most = self.config.max_packet_bytes
         if len(raw) > most:
             raise SkerryError(
-                f"{self.name}: a packet of {len(raw)} bytes is too long; at most {most} (`max_packet_bytes`), so send it "
-                "in pieces"
+                f"{self.name}: a packet of {len(raw)} bytes is too long; at most {most} (`max_packet_bytes`), so send "
+                "it in pieces"
             )
         self._enqueue(("packet", raw, isinstance(data, str), to))
 

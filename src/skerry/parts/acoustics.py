@@ -69,7 +69,7 @@ class Arrival(NamedTuple):
     def of(cls, plain: list[Any]) -> Arrival:
         """What `plain` gave."""
         signal, *rest, direction, times = plain
-        return cls(Signal.of(signal), *rest, None if direction is None else tuple(direction), tuple(times))
+        return cls._make([Signal.of(signal), *rest, None if direction is None else tuple(direction), tuple(times)])
 
 
 class Batch(NamedTuple):
