@@ -77,6 +77,7 @@ class TransceiverPart(AcousticPart):
         self.missed = 0
         """Of what came, the number that nobody read before the inbox was full."""
         self._step = float(berth.clock.step)
+        self._is_exact = config.timing_noise == config.clock_offset == config.clock_drift_ppm == 0.0
         self._queue: deque[tuple[str, bytes, bool, str | None]] = deque()  # purpose, data, is text, to
         self._replies: list[Signal] = []
         self._inbox: deque[Arrival] = deque()
@@ -241,7 +242,7 @@ class TransceiverPart(AcousticPart):
 
     def _local(self, arrival: Arrival) -> float:
         """When something came, as the part measures it."""
-        return self.config.measured_time(self._noise, arrival, arrival.time)
+        return arrival.time if self._is_exact else self.config.measured_time(self._noise, arrival, arrival.time)
 
     # -------------------------------------------------------------------------------------------- state
 

@@ -1,7 +1,11 @@
-"""100 transceivers that broadcast once a second, over a million triangles, all within range of each other."""
+"""100 transceivers that broadcast once a second, over a million triangles, all within range of each other.
+
+Some 19 000 packets come to them in that second, by three paths.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +15,8 @@ from skerry.benchmarks.timing import best_cpu
 from skerry.world import World, build_world
 
 COUNT = 100
-SECONDS = 1
-REPEATS = 3
+ROUNDS = 10  # in a second, as of a program that acts at 10 Hz; in each of them a tenth of the transceivers sends
+REPEATS = 7
 SIDE = 300.0  # m, of the square that they are spread over
 GROUND: dict[str, Any] = {
     "kind": "heightfield",
@@ -26,12 +30,15 @@ GOALS = {"acoustics.100.core_percent": Goal(5)}
 
 
 def measure() -> dict[str, float]:
-    """CPU time of this thread for all that comes of the broadcasts; less that of the same world in silence."""
+    """CPU time of this thread for a second with broadcasts, less that of the same world in silence.
+
+    So it is for sending, for finding the paths, and for what comes until it lies in the inboxes, where it can be read.
+    """
     with build_world(_scenario()) as world:
         modems = [robot.acoustics["modem"] for robot in world.robots.values()]
         silent = best_cpu(lambda: _run(world, ()), REPEATS)
         heard = best_cpu(lambda: _run(world, modems), REPEATS)
-    return {"acoustics.100.core_percent": 100.0 * (heard - silent) / SECONDS}
+    return {"acoustics.100.core_percent": 100.0 * (heard - silent)}
 
 
 def _scenario() -> dict[str, Any]:
@@ -55,12 +62,10 @@ def _scenario() -> dict[str, Any]:
     return {"seed": 1, "terrain": GROUND, "robots": robots}
 
 
-def _run(world: World, modems: Any) -> None:
-    """A second, in which each sends when its turn has come, and reads what it has heard in the end."""
-    for k in range(COUNT):
-        if modems:
-            modems[k].write(f"I am number {k}")
-        world.advance(SECONDS / COUNT)
-    for modem in modems:
-        while modem.read() is not None:
-            pass
+def _run(world: World, modems: Sequence[Any]) -> None:
+    """A second, in which each sends once."""
+    for k in range(ROUNDS):
+        for modem in modems[k::ROUNDS]:
+            modem.write(f"packet of {modem.name}")
+        world.advance(1.0 / ROUNDS)
+    world.acoustics.hand_over()

@@ -148,7 +148,12 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
         log = out
         if look < looks.size and looks[look] == step + 1:
             log = request[LOG] + 8 * look * (2 * motion + request[STATES])
-        if log != out or step == steps - 1:
+        if look > 0 and looks[look - 1] == step:  # what is before this step was kept after the last one
+            last = floats(request[LOG] + 8 * (look - 1) * (2 * motion + request[STATES]), motion)
+            before = floats(log + 8 * motion, motion)
+            for k in range(motion):
+                before[k] = last[k]
+        elif log != out or step == steps - 1:
             _look(m, d, request, log + 8 * motion)
         for k in range(first_update, last_update):
             entry = program + 16 + 16 * k
