@@ -158,7 +158,10 @@ def write_files(page: Path, folder: Path) -> None:
             path.write_text(block.text, encoding="utf-8")
 
 
-EXAMPLES = ["README.md", *(f"docs/{name}.md" for name in ("actuators", "camera", "control", "lidar", "rays", "sonar"))]
+EXAMPLES = [
+    "README.md",
+    *(f"docs/{name}.md" for name in ("acoustics", "actuators", "camera", "control", "lidar", "rays", "sonar")),
+]
 
 
 @pytest.mark.parametrize("page", EXAMPLES)
