@@ -400,12 +400,25 @@ def test_more_robots_than_rays_have_bits_still_stand_in_the_way(drifter: str) ->
 
 def test_only_the_ground_throws_back_and_all_else_stands_in_the_way(drifter: str) -> None:
     """A plate above the ground takes the bottom's echo and gives none."""
-    robots = {"a": robot(drifter, [0, 0, -20], max_range=500), "b": robot(drifter, [0, 0, -35])}
+    robots = {"a": robot(drifter, [0, 0, -35], max_range=500), "b": robot(drifter, [0, 0, -20])}
     plate = {"plate": wall([0, 0, -45], [200, 200, 1])}
     with sea(robots, terrain={"kind": "flat", "depth": 60}, objects=plate) as world:
         modem(world, "a").write("x")
         world.advance(0.3)
         assert set(by_path(modem(world, "b"))) == {"direct", "surface"}
+
+
+def test_sound_that_goes_through_everything_still_has_its_echo_of_the_ground(drifter: str) -> None:
+    """The same plate: down 25 m to the ground and 40 m up again, through it."""
+    robots = {
+        "a": robot(drifter, [0, 0, -35], max_range=500, ignore_occlusions=True),
+        "b": robot(drifter, [0, 0, -20]),
+    }
+    plate = {"plate": wall([0, 0, -45], [200, 200, 1])}
+    with sea(robots, terrain={"kind": "flat", "depth": 60}, objects=plate) as world:
+        modem(world, "a").write("x")
+        world.advance(0.3)
+        assert by_path(modem(world, "b"))["bottom"] == pytest.approx(65.0 / C, abs=1e-8)
 
 
 def test_a_hill_of_the_ground_stands_in_the_way(drifter: str) -> None:
@@ -437,7 +450,7 @@ def bent(gradient: float, c1: float, c2: float, across: float, down: float) -> f
 def test_sound_along_a_bent_ray_takes_as_long_as_the_closed_form(
     gradient: float, across: float, depth: float, other: float
 ) -> None:
-    """The second order of the bending is in it; of the fourth, 10⁻⁵ of the time is left for turns of up to 20°.
+    """The second order of the bending is in it; of the fourth, 10⁻⁵ of the time is left for turns of up to 12°.
 
     Without the bending a level ray of 1 km at 0.2 /s would be off by 7e-4.
     """
@@ -730,6 +743,21 @@ def test_a_packet_for_one_is_read_by_one(drifter: str) -> None:
         world.advance(0.2)
         assert modem(world, "b").read() is None
         assert modem(world, "c").read().to == "c/modem"
+
+
+def test_packets_are_read_in_the_order_in_which_they_came_whomever_they_are_for(drifter: str) -> None:
+    """Two that come in the same step: the one for everybody 1 m later than the one for this modem alone."""
+    robots = {
+        "a": robot(drifter, [-30, 0, -20], echoing=False),
+        "b": robot(drifter, [31, 0, -20], echoing=False),
+        "c": robot(drifter, [0, 0, -20]),
+    }
+    for order in (("a", "b"), ("b", "a")):
+        with sea(robots) as world:
+            modem(world, order[0]).write("first" if order[0] == "a" else "second", to=None)
+            modem(world, order[1]).write("first" if order[1] == "a" else "second", to="c/modem")
+            world.advance(0.1)
+            assert [packet.data for packet in read_all(modem(world, "c"))] == ["first", "second"]
 
 
 def test_echoes_are_packets_of_their_own_unless_they_are_not_wanted(drifter: str) -> None:

@@ -8,15 +8,15 @@ from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skerry.acoustics import arrivals as flight
 from skerry.acoustics import paths as way
-from skerry.acoustics.link_budget import add_db, roughness_loss, transmission_loss
-from skerry.acoustics.settings import USUAL_SOUND_SPEED, HearingSettings, SendingSettings
+from skerry.acoustics.link_budget import roughness_loss, transmission_loss
+from skerry.acoustics.members import REMEMBERED, Coming, Member
 from skerry.acoustics.travel_time import speed_table
 from skerry.core.clock import Clock
 from skerry.core.errors import UnknownName, did_you_mean
@@ -29,8 +29,10 @@ from skerry.water import Water
 LONGEST_WAIT: Final = 0.1
 """s: while sound is under way, the world looks where the hearers have got to at least so often."""
 MOST_KEPT: Final = 100_000  # arrivals that wait to be handed over
-REMEMBERED: Final = 64  # of what a part has sent, and of what has lately come to it, for what comes at the same time
 ALL_AROUND: Final = 1e-9  # m: nearer than this, a direction means nothing
+
+Item = tuple[float, int, int, Arrival]
+"""Sound that comes to a part: when it ends, a number that grows, and the part's number."""
 
 
 class Instant(Protocol):
@@ -58,54 +60,6 @@ class SignalPath:
     points: tuple[tuple[float, float, float], ...]  # source, point of the echo if there is one, hearer
 
 
-class _Coming(NamedTuple):
-    """What comes, or has lately come, to a part; for what comes at the same time."""
-
-    start: float
-    end: float
-    number: int
-    level_db: float | None
-
-
-class _Member:
-    """A part in the channel, with what native code needs of it."""
-
-    def __init__(self, part: AcousticPart, robot: int, place: Pose, water: Water) -> None:
-        self.part = part
-        self.robot = robot
-        self.turn = place.orientation  # of its axes, on its body
-        self.coming: deque[_Coming] = deque(maxlen=REMEMBERED)
-        self.sent: deque[tuple[float, float]] = deque(maxlen=REMEMBERED)
-        self.found = np.zeros((0, way.PATH_COLUMNS))  # the paths of what it sent last
-        self.hearing: HearingSettings | None = part.hearing
-        self.in_air: bool = (part.hearing or part.sending).work_in_air
-        sending: SendingSettings | None = part.sending
-        if sending is not None:
-            self.sending = sending
-            self.rays = sending.echo_rays()
-            self.shots = np.zeros((len(self.rays), way.SHOT_COLUMNS))
-            self.layered = sending.sound_speed == "water"
-            self.settings = np.zeros(way.SETTINGS)
-            self.settings[way.S_RANGE] = sending.max_range
-            self.settings[way.S_RADIUS] = sending.min_channel_radius
-            if sending.echoing:
-                self.settings[way.S_ECHO_RANGE] = sending.max_range * sending.remaining_range_ratio_after_echo
-            self.settings[way.S_TOLERANCE] = sending.bottom_echo_tolerance
-            self.settings[way.S_SINGLE] = sending.single_bottom_echo
-            self.settings[way.S_OCCLUSIONS] = not sending.ignore_occlusions
-            speed = USUAL_SOUND_SPEED if isinstance(sending.sound_speed, str) else sending.sound_speed
-            self.settings[way.S_SPEED] = speed
-            if sending.surface_roughening and water.waves is not None:
-                rms = float(np.sqrt(0.5 * np.sum(water.waves.amplitude**2)))
-                self.settings[way.S_ROUGHNESS] = 2e3 * np.pi * sending.frequency_khz / speed * rms
-                self.height_rms = rms
-
-    @property
-    def is_simple(self) -> bool:
-        """Whether it only keeps what comes, and nothing can come at the same time."""
-        return self.part.takes_batches and not self.coming and not self.sent
-
-
 class Channel(Component):
     """All acoustic parts of a world; they may join at any time. No part at all is fine, and so is no ground.
 
@@ -114,10 +68,9 @@ class Channel(Component):
 
     def __init__(self, water: Water, clock: Clock, scene: Callable[[], RayScene]) -> None:
         self._water = water
-        self._clock = clock
         self._step = float(clock.step)
         self._scene = scene
-        self._members: list[_Member] = []
+        self._members: list[Member] = []
         self._names: dict[str, int] = {}  # of the members, with their numbers
         self._robots: dict[str, int] = {}
         self._bodies = np.zeros(0, np.int64)
@@ -134,14 +87,14 @@ class Channel(Component):
         self._found = np.zeros((256, way.PATH_COLUMNS))
         self._signals: dict[int, Signal] = {}
         self._number = 0
-        self._pending: list[tuple[float, int, int, int, Arrival]] = []  # end, order, receiver, path; a heap
+        self._pending: list[Item] = []  # what is coming and has not ended; a heap
         self._order = 0
         self._absorptions: dict[tuple[float, int], float] = {}
 
     def join(self, part: AcousticPart, robot: str, body: int, place: Pose) -> None:
         """Take in a part that sits on a body of the engine, at this place on it."""
         number = self._robots.setdefault(robot, len(self._robots))
-        self._members.append(_Member(part, number, place, self._water))
+        self._members.append(Member(part, number, place, self._water))
         self._names[part.name] = len(self._names)
         self._bodies = np.append(self._bodies, body)
         self._offsets = np.concatenate([self._offsets, [place.position]])
@@ -174,7 +127,7 @@ class Channel(Component):
             asked = flight.next_asking(self._due, self._flights, self._count)
             if asked < np.inf:
                 yield max(int(asked), tick + 1)
-        for end, _, _, _, arrival in self._pending:
+        for end, _, _, arrival in self._pending:
             if arrival.signal.purpose == "request":
                 yield max(int(np.ceil(end / self._step)), tick + 1)
 
@@ -218,7 +171,9 @@ class Channel(Component):
             return
         if self._obstacles is None:
             self._obstacles = way.Obstacles.of(self._scene(), self._robots)
-        self._obstacles.move(instant.motions[0])
+            self._ground = self._obstacles.ground()
+        obstacles = self._ground if member.sending.ignore_occlusions else self._obstacles
+        obstacles.move(instant.motions[0])
         settings = member.settings
         if member.layered:
             settings[way.S_SPEED] = self._table[int(min(max(depth, 0.0), len(self._table) - 1))]
@@ -226,7 +181,7 @@ class Channel(Component):
         if len(self._found) < most:
             self._found = np.zeros((most, way.PATH_COLUMNS))
         count = way.find_paths(
-            self._obstacles.native,
+            obstacles.native,
             settings,
             member.rays,
             source,
@@ -267,8 +222,10 @@ class Channel(Component):
         if signal.purpose == "request" and signal.to in self._names:
             rows[:, flight.ASKS] = found[:, way.RECEIVER] == self._names[signal.to]
         sending = self._members[self._names[signal.source]].sending
-        simple = signal.to is None and signal.duration == 0.0 and signal.purpose in {"packet", "ping"}
-        rows[:, flight.PLAIN] = simple and sending.source_level_db is None
+        if signal.duration > 0.0 or sending.source_level_db is not None or signal.purpose not in {"packet", "ping"}:
+            rows[:, flight.PLAIN] = 0.0
+        else:
+            rows[:, flight.PLAIN] = signal.to is None or found[:, way.RECEIVER] == self._names.get(signal.to, -1)
         flight.expect(self._due, self._flights, self._count, end, time, self._step, self._now)
         self._number += 1
         self._count = end
@@ -303,8 +260,8 @@ class Channel(Component):
                 ready += self._heard(self._came[:found].tolist(), instant)
         if ready:
             self.hand_over()
-            for _, _, receiver, path, arrival in sorted(ready):
-                self._decide(self._members[receiver], arrival, path)
+            for _, _, receiver, arrival in sorted(ready):
+                self._members[receiver].decide(arrival)
         if is_present:
             self._tidy()
 
@@ -321,7 +278,7 @@ class Channel(Component):
         for receiver, part in zip(receivers.tolist(), np.split(rows, starts[1:]), strict=True):
             self._members[int(receiver)].part.hear_all(Batch(part, signals, way.PATHS))
 
-    def _heard(self, rows: list[list[float]], instant: Instant) -> list[tuple[float, int, int, int, Arrival]]:
+    def _heard(self, rows: list[list[float]], instant: Instant) -> list[Item]:
         """What has begun to come: give what has ended too, and keep the rest."""
         ready = []
         time = instant.time
@@ -338,44 +295,21 @@ class Channel(Component):
             end = start
             if signal.duration > 0.0:
                 end = start + signal.duration / (1.0 + row[flight.A_DOPPLER])
-                member.coming.append(_Coming(start, end, number, level))
+                member.coming.append(Coming(start, end, number, level))
                 self._simple[receiver] = False
-            item = (end, self._order, receiver, path, arrival)
+            item = (end, self._order, receiver, arrival)
             if end <= time:
                 ready.append(item)
             else:
                 heapq.heappush(self._pending, item)
         return ready
 
-    def _ripe(self, time: float) -> list[tuple[float, int, int, int, Arrival]]:
+    def _ripe(self, time: float) -> list[Item]:
         """What was coming and has ended by now."""
         ready = []
         while self._pending and self._pending[0][0] <= time:
             ready.append(heapq.heappop(self._pending))
         return ready
-
-    def _decide(self, member: _Member, arrival: Arrival, path: int) -> None:
-        """Let a part hear what has come, unless it was sending, or something else came at the same time."""
-        signal, start = arrival.signal, arrival.time
-        if member.sent or member.coming or arrival.level_db is not None:
-            end = start + signal.duration / (1.0 + arrival.doppler)
-            if member.part.half_duplex and any(a <= end and b >= start for a, b in member.sent):
-                return
-            both = [other for other in member.coming if other.start < end and other.end > start]
-            if any(other.number == signal.number and other.start < start for other in both):
-                return  # an echo that cannot be told from what it is an echo of
-            others = [other.level_db for other in both if other.number != signal.number]
-            if arrival.level_db is None:
-                if others:
-                    return
-            else:
-                assert member.hearing is not None
-                if None in others:
-                    return
-                noise = member.hearing.noise_db + 10.0 * np.log10(1e3 * member.hearing.bandwidth_khz)
-                noise = add_db(noise, *(level for level in others if level is not None))
-                arrival = arrival._replace(snr_db=float(arrival.level_db - noise))
-        member.part.hear(arrival)
 
     def _level(self, signal: Signal, row: list[float]) -> float | None:
         """How strong it comes, dB re 1 µPa."""
@@ -466,7 +400,7 @@ class Channel(Component):
             "order": self._order,
             "flights": b64encode(self._flights[: self._count].tobytes()).decode(),
             "signals": [signal.plain() for signal in self._signals.values()],
-            "pending": [[*item[:4], item[4].plain()] for item in sorted(self._pending)],
+            "pending": [[*item, arrival.plain()] for *item, arrival in sorted(self._pending)],
             "coming": [list(member.coming) for member in self._members],
             "sent": [list(member.sent) for member in self._members],
             "found": [b64encode(member.found.tobytes()).decode() for member in self._members],
@@ -484,7 +418,7 @@ class Channel(Component):
         self._signals = {signal.number: signal for signal in map(Signal.of, kept["signals"])}
         self._pending = [(*item, Arrival.of(arrival)) for *item, arrival in kept["pending"]]
         for member, coming, sent, found in zip(self._members, kept["coming"], kept["sent"], kept["found"], strict=True):
-            member.coming = deque((_Coming(*item) for item in coming), REMEMBERED)
+            member.coming = deque((Coming(*item) for item in coming), REMEMBERED)
             member.sent = deque(((a, b) for a, b in sent), REMEMBERED)
             member.found = np.frombuffer(b64decode(found)).reshape(-1, way.PATH_COLUMNS)
         self._simple = np.array([member.is_simple for member in self._members], bool)

@@ -96,6 +96,13 @@ class Obstacles:
             np.zeros(len(bodies)),
         )
 
+    def ground(self) -> Obstacles:
+        """Of these the ground alone: for sound that goes through all else, and still has echoes of the bottom."""
+        its = self.owners == GROUND
+        numbers = (self.words[its], self.owners[its], self.rows[its])
+        balls = np.ascontiguousarray(self.local_balls[:, its])
+        return Obstacles(*numbers, balls, balls.copy(), self.places[its], self.near[its])
+
     def move(self, motion: NDArray[np.float64]) -> None:
         """Put the bodies where they are in `motion` (bodies of the engine, 13)."""
         _move(self.rows, motion, self.local_balls, self.places, self.balls)

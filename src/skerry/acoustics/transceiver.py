@@ -162,6 +162,8 @@ class TransceiverPart(AcousticPart):
                 assert to is not None
                 request, self._requests = self._requests, self._requests + 1
                 self._asked[request] = (to, self.config.local_time(time))
+                if len(self._asked) > LONGEST_QUEUE:
+                    del self._asked[next(iter(self._asked))]
             yield self._stamped(Signal(self.name, purpose, data, is_text, to, time, 0.0, self._duration(bits), request))
             self._last_tick = tick
         self._plan()
