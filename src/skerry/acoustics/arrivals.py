@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from skerry.acoustics import paths as way
 from skerry.acoustics.paths import flight_time, surface_height
 from skerry.core.kernels import kernel
 
@@ -97,6 +98,27 @@ def meeting(
         if abs(change) < 1e-15:
             break
     return since
+
+
+@kernel
+def start(found: Any, number: int, sent: float, asked: int, keeper: int, due: Any, flights: Any, count: int) -> int:
+    """Put the clear paths of a sound under way, after what is so already; how much is then.
+
+    Whoever is `asked` will answer, −1 for nobody; what comes to `keeper` is plain, −1 for everybody, −2 for nobody.
+    """
+    for i in range(len(found)):
+        path = found[i]
+        if path[way.STATUS] != way.CLEAR:
+            continue
+        row = flights[count]
+        row[SIGNAL], row[RECEIVER], row[PATH], row[SENT] = number, path[way.RECEIVER], path[way.PATH], sent
+        row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2] = path[way.ORIGIN], path[way.ORIGIN + 1], path[way.ORIGIN + 2]
+        row[EXTRA], row[SPEED], row[CLOSING] = path[way.EXTRA], path[way.SPEED], path[way.CLOSING]
+        row[GRAZING] = path[way.GRAZING]
+        row[ASKS] = 1.0 if path[way.RECEIVER] == asked else 0.0
+        row[PLAIN] = 1.0 if keeper == -1 or path[way.RECEIVER] == keeper else 0.0
+        count += 1
+    return count
 
 
 @kernel

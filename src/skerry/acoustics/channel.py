@@ -8,6 +8,7 @@ from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -75,7 +76,6 @@ class Channel(Component):
         self._robots: dict[str, int] = {}
         self._bodies = np.zeros(0, np.int64)
         self._offsets = np.zeros((0, 3))
-        self._obstacles: way.Obstacles | None = None
         self._table = np.zeros(0)
         self._none = np.zeros(0)
         self._due = np.zeros(256)
@@ -101,9 +101,11 @@ class Channel(Component):
         self._now, self._before = np.zeros((2, len(self._members), 6))
         self._owners = np.array([member.robot for member in self._members], np.int64)
         self._deaf = np.array([member.hearing is None for member in self._members])
+        self._hearers = len(self._members) - int(self._deaf.sum())
         self._in_air = np.array([member.in_air for member in self._members])
         self._simple = np.array([member.is_simple for member in self._members])
-        self._obstacles = None
+        for name in ("_obstacles", "_ground"):  # whose they are is known anew
+            self.__dict__.pop(name, None)
         part.fetch = self.hand_over
         if self._members[-1].part.sending is not None and self._members[-1].layered and not len(self._table):
             self._table = speed_table(self._water.column)
@@ -143,46 +145,43 @@ class Channel(Component):
 
     def send(self, instant: Instant) -> None:
         """Let the parts send that have something to send by now."""
-        tick, placed = instant.tick, False
+        tick, sea = instant.tick, None
         for number, member in enumerate(self._members):
             if member.part.next_send > tick:
                 continue
             for signal in member.part.send(tick):
-                if not placed:
+                if self._hearers == (member.hearing is not None):
+                    continue  # there is nobody else to hear it
+                if sea is None:
+                    sea = self._sea(instant)
                     self._place(instant)
-                    placed = True
-                self._emit(number, signal, instant)
+                    self._obstacles.move(instant.motions[0])
+                self._emit(number, signal, instant.time, sea)
 
     def _place(self, instant: Instant) -> None:
         flight.place_parts(instant.motions[0], self._bodies, self._offsets, self._now)
         flight.place_parts(instant.motions[1], self._bodies, self._offsets, self._before)
 
-    def _emit(self, number: int, signal: Signal, instant: Instant) -> None:
+    @cached_property
+    def _obstacles(self) -> way.Obstacles:
+        return way.Obstacles.of(self._scene(), self._robots)
+
+    @cached_property
+    def _ground(self) -> way.Obstacles:
+        return self._obstacles.ground()
+
+    def _emit(self, number: int, signal: Signal, time: float, sea: NDArray[np.int64]) -> None:
+        """Find the paths of a signal, and put it under way."""
         member, source = self._members[number], np.empty(6)
-        member.found = member.found[:0]
-        flight.motion_at(self._before[number], self._now[number], self._step, signal.time - instant.time, source)
-        sea = self._sea(instant)
-        depth = way.surface_height(sea, signal.time, *source[:3]) - source[2]
-        if depth < 0.0 and not member.in_air:
-            return
+        flight.motion_at(self._before[number], self._now[number], self._step, signal.time - time, source)
         skips = self._deaf.copy()
         skips[number] = True
-        if skips.all():
-            return
-        if self._obstacles is None:
-            self._obstacles = way.Obstacles.of(self._scene(), self._robots)
-            self._ground = self._obstacles.ground()
-        obstacles = self._ground if member.sending.ignore_occlusions else self._obstacles
-        obstacles.move(instant.motions[0])
-        settings = member.settings
-        if member.layered:
-            settings[way.S_SPEED] = self._table[int(min(max(depth, 0.0), len(self._table) - 1))]
         most = len(self._members) * (2 + len(member.rays))
         if len(self._found) < most:
             self._found = np.zeros((most, way.PATH_COLUMNS))
         count = way.find_paths(
-            obstacles.native,
-            settings,
+            (self._ground if member.sending.ignore_occlusions else self._obstacles).native,
+            member.settings,
             member.rays,
             source,
             member.robot,
@@ -199,36 +198,23 @@ class Channel(Component):
         if signal.duration > 0.0:
             member.sent.append((signal.time, signal.time + signal.duration))
             self._simple[number] = False
-        self._start(member.found[member.found[:, way.STATUS] == way.CLEAR], signal, instant.time)
+        self._start(member, signal, time)
 
-    def _start(self, found: NDArray[np.float64], signal: Signal, time: float) -> None:
-        """Put a signal under way, by these paths."""
-        numbered = signal._replace(number=self._number)
-        self._signals[self._number] = numbered
-        end = self._count + len(found)
-        while end > len(self._flights):
+    def _start(self, member: Member, signal: Signal, time: float) -> None:
+        """Put a signal under way, by the paths that were found."""
+        first = self._count
+        while first + len(member.found) > len(self._flights):
             self._flights = np.concatenate([self._flights, np.zeros_like(self._flights)])
             self._due = np.concatenate([self._due, np.zeros_like(self._due)])
-        rows = self._flights[self._count : end]
-        rows[:, flight.SIGNAL] = self._number
-        rows[:, flight.RECEIVER] = found[:, way.RECEIVER]
-        rows[:, flight.PATH] = found[:, way.PATH]
-        rows[:, flight.ORIGIN : flight.EXTRA + 1] = found[:, way.ORIGIN : way.EXTRA + 1]
-        rows[:, flight.SPEED] = found[:, way.SPEED]
-        rows[:, flight.SENT] = signal.time
-        rows[:, flight.CLOSING] = found[:, way.CLOSING]
-        rows[:, flight.GRAZING] = found[:, way.GRAZING]
-        rows[:, flight.ASKS] = 0.0
-        if signal.purpose == "request" and signal.to in self._names:
-            rows[:, flight.ASKS] = found[:, way.RECEIVER] == self._names[signal.to]
-        sending = self._members[self._names[signal.source]].sending
-        if signal.duration > 0.0 or sending.source_level_db is not None or signal.purpose not in {"packet", "ping"}:
-            rows[:, flight.PLAIN] = 0.0
-        else:
-            rows[:, flight.PLAIN] = signal.to is None or found[:, way.RECEIVER] == self._names.get(signal.to, -1)
-        flight.expect(self._due, self._flights, self._count, end, time, self._step, self._now)
+        to = -1 if signal.to is None else self._names.get(signal.to, -2)
+        is_plain = signal.duration == 0.0 and member.sending.source_level_db is None
+        self._count = flight.start(
+            *(member.found, self._number, signal.time, to if signal.purpose == "request" else -1),
+            *(to if is_plain and signal.purpose in {"packet", "ping"} else -2, self._due, self._flights, first),
+        )
+        flight.expect(self._due, self._flights, first, self._count, time, self._step, self._now)
+        self._signals[self._number] = signal._replace(number=self._number)
         self._number += 1
-        self._count = end
 
     def _sea(self, instant: Instant) -> NDArray[np.int64]:
         state = instant.userdata if instant.userdata.size else self._none_at_all

@@ -52,6 +52,7 @@ class Member:
             self.settings[way.S_TOLERANCE] = sending.bottom_echo_tolerance
             self.settings[way.S_SINGLE] = sending.single_bottom_echo
             self.settings[way.S_OCCLUSIONS] = not sending.ignore_occlusions
+            self.settings[way.S_IN_AIR] = sending.work_in_air
             speed = USUAL_SOUND_SPEED if isinstance(sending.sound_speed, str) else sending.sound_speed
             self.settings[way.S_SPEED] = speed
             if sending.surface_roughening and water.waves is not None:

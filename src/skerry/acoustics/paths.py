@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.acoustics.travel_time import travel_time
+from skerry.acoustics.travel_time import speed_at, travel_time
 from skerry.core.kernels import call7, floats, kernel, stack_floats
 from skerry.rays import RayScene
 from skerry.rays.sphere_casts import sweep_past
@@ -53,7 +53,8 @@ S_TOLERANCE: Final = 4
 S_SINGLE: Final = 5
 S_OCCLUSIONS: Final = 6
 S_ROUGHNESS: Final = 7  # k σ, of waves that weaken an echo
-SETTINGS: Final = 8
+S_IN_AIR: Final = 8
+SETTINGS: Final = 9
 
 # numbers of owners beside those of robots
 GROUND: Final = -1
@@ -219,8 +220,9 @@ def find_paths(
 ) -> int:
     """All paths from a source (position and velocity, 6) to targets (n, 6), as rows of `out`; how many there are.
 
-    `skips` (n,) are the targets that hear nothing. `table` is the speed of sound by depth, empty where it is the same
-    everywhere. Of the bottom, only paths that are open are told where a single one is wanted.
+    There are none from a source that is not in the water and needs it. `skips` (n,) are the targets that hear nothing.
+    `table` is the speed of sound by depth, empty where it is the same everywhere. Of the bottom, only paths that are
+    open are told where a single one is wanted.
     """
     contact = np.zeros(4)
     c, radius, echo_range = settings[S_SPEED], settings[S_RADIUS], settings[S_ECHO_RANGE]
@@ -228,6 +230,10 @@ def find_paths(
     layered = len(table) > 0
     s = (source[0], source[1], source[2])
     level = surface_height(sea, time, s[0], s[1], s[2])
+    if s[2] > level and not settings[S_IN_AIR] > 0.0:
+        return 0
+    if layered:
+        c, _ = speed_at(table, level - s[2])
     _shoot(obstacles, own, settings, s, directions, shots, contact)
     misses = np.empty(len(directions))
     count = 0

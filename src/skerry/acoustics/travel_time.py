@@ -26,7 +26,7 @@ def speed_table(column: Column) -> NDArray[np.float64]:
 
 
 @kernel
-def _speed_at(table: Any, depth: float) -> Any:
+def speed_at(table: Any, depth: float) -> Any:
     """The speed at a depth, and its slope."""
     below = min(max(depth, 0.0), len(table) - 1.001)
     k = int(below)
@@ -43,7 +43,7 @@ def travel_time(table: Any, across: float, depth: float, other_depth: float) -> 
     piece, flat = length / STEPS, across / length
     total, turned, sum1, sum2 = 0.0, 0.0, 0.0, 0.0
     for i in range(STEPS):
-        c, slope = _speed_at(table, depth + (i + 0.5) / STEPS * (other_depth - depth))
+        c, slope = speed_at(table, depth + (i + 0.5) / STEPS * (other_depth - depth))
         total += piece / c
         bend = flat * slope / c * piece
         middle = turned + 0.5 * bend

@@ -131,20 +131,13 @@ def _to_capsule(p: Any, d: Any, a: Any, b: Any, radius: float) -> float:
 
 
 @kernel
-def _to_triangle(p: Any, d: Any, triangle: int, radius: float) -> Any:
+def _to_triangle(p: Any, d: Any, triangle: int, radius: float, best: float) -> Any:
     """How far a sphere goes from p along d to a triangle, and the square of its distance from it where that is 0.
 
     The points within `radius` of a triangle are a convex body of faces, cylinders and balls. A sphere that moves away
-    from the triangle at the start will not meet it, even if it touches it there.
+    from the triangle at the start will not meet it, even if it touches it there. Beyond `best` nobody asks.
     """
     a, b, c = _corners(triangle)
-    away = _minus(p, nearest_on_triangle(p, a, b, c))
-    gap = _dot(away, away)
-    leaving = _dot(away, d)
-    if leaving > 0.0:
-        return np.inf, gap
-    if gap <= radius * radius:
-        return 0.0, gap
     normal = _cross(_minus(b, a), _minus(c, a))
     size = np.sqrt(_dot(normal, normal))
     if size > 0.0:
@@ -153,10 +146,18 @@ def _to_triangle(p: Any, d: Any, triangle: int, radius: float) -> Any:
             height, sinking = -height, -sinking
         if height > radius:
             if sinking >= 0.0:
-                return np.inf, gap
-            t = (radius - height) / sinking
-            if _over_face(_along(p, d, t), a, b, c, normal):
-                return t, gap
+                return np.inf, np.inf
+            t = (radius - height) / sinking  # at which it touches the plane, and so at the earliest the triangle
+            if t > best or _over_face(_along(p, d, t), a, b, c, normal):
+                return t, np.inf
+            t = min(_to_capsule(p, d, a, b, radius), _to_capsule(p, d, b, c, radius), _to_capsule(p, d, c, a, radius))
+            return t, np.inf
+    away = _minus(p, nearest_on_triangle(p, a, b, c))
+    gap = _dot(away, away)
+    if _dot(away, d) > 0.0:
+        return np.inf, gap
+    if gap <= radius * radius:
+        return 0.0, gap
     t = min(_to_capsule(p, d, a, b, radius), _to_capsule(p, d, b, c, radius), _to_capsule(p, d, c, a, radius))
     return t, gap
 
@@ -197,7 +198,7 @@ def _sweep_body(nodes: int, triangles: int, p: Any, d: Any, radius: float, best:
             waiting += 2
             continue
         for i in range(first, first + count):
-            t, gap = _to_triangle(p, d, triangles + 4 * TRIANGLE_SIZE * i, radius)
+            t, gap = _to_triangle(p, d, triangles + 4 * TRIANGLE_SIZE * i, radius, best)
             if t < best or (t == 0.0 and best == 0.0 and gap < best_gap):
                 best, best_gap, found = t, gap, i
     return found, best, best_gap
