@@ -212,3 +212,27 @@ def next_asking(due: Any, flights: Any, count: int) -> float:
         if flights[i, ASKS] > 0.0 and due[i] - 1.0 < first:
             first = due[i] - 1.0
     return first
+
+
+@kernel
+def sort_plain(rows: Any, starts: Any, out: Any) -> None:
+    """Put plain rows in the order of their hearers, and of each in the order of time.
+
+    `starts` (hearers + 1,) gets where each one's begin. They come nearly in the order of time, which this makes use of.
+    """
+    starts[:] = 0
+    for i in range(len(rows)):
+        starts[int(rows[i, A_RECEIVER]) + 1] += 1
+    for j in range(1, len(starts)):
+        starts[j] += starts[j - 1]
+    filled = starts[:-1].copy()
+    for i in range(len(rows)):
+        j = int(rows[i, A_RECEIVER])
+        k = filled[j]
+        while k > starts[j] and out[k - 1, A_TIME] > rows[i, A_TIME]:
+            for n in range(PLAIN_COLUMNS):
+                out[k, n] = out[k - 1, n]
+            k -= 1
+        for n in range(PLAIN_COLUMNS):
+            out[k, n] = rows[i, n]
+        filled[j] += 1

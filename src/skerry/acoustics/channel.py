@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -257,12 +258,12 @@ class Channel(Component):
             return
         rows = np.concatenate(self._kept)
         self._kept.clear()
-        rows = rows[np.lexsort((rows[:, flight.A_TIME], rows[:, flight.A_RECEIVER]))]
-        receivers, starts = np.unique(rows[:, flight.A_RECEIVER], return_index=True)
-        numbers = np.unique(rows[:, flight.A_SIGNAL])
-        signals = {number: self._signals[number] for number in numbers.astype(int).tolist()}
-        for receiver, part in zip(receivers.tolist(), np.split(rows, starts[1:]), strict=True):
-            self._members[int(receiver)].part.hear_all(Batch(part, signals, way.PATHS))
+        ordered, starts = np.empty_like(rows), np.zeros(len(self._members) + 1, np.int64)
+        flight.sort_plain(rows, starts, ordered)
+        signals = self._signals.copy()
+        for member, (first, end) in zip(self._members, pairwise(starts.tolist()), strict=True):
+            if end > first:
+                member.part.hear_all(Batch(ordered[first:end], signals, way.PATHS))
 
     def _heard(self, rows: list[list[float]], instant: Instant) -> list[Item]:
         """What has begun to come: give what has ended too, and keep the rest."""

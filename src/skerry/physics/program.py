@@ -75,8 +75,8 @@ BODY_ROW: Final = 13  # position, quaternion (x, y, z, w), velocity, angular vel
 # words of a request
 STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS = range(9)
 # how many instants on the way are wanted, the steps after which they come (one by one, in order), where to write them
-# (motion now, motion one step before, userdata), and how many numbers userdata has
-LOOKS, LOOK_STEPS, LOG, STATES, WORDS = range(9, 14)
+# (motion now, motion one step before, userdata), how many numbers userdata has, and how many of them are kept
+LOOKS, LOOK_STEPS, LOG, STATES, STATES_KEPT, WORDS = range(9, 15)
 
 
 @kernel
@@ -166,9 +166,9 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
             return
         if log != out:
             _look(m, d, request, log)
-            userdata = floats(load_word(d + USERDATA_OFFSET), request[STATES])
-            kept = floats(log + 16 * motion, request[STATES])
-            for k in range(request[STATES]):
+            userdata = floats(load_word(d + USERDATA_OFFSET), request[STATES_KEPT])
+            kept = floats(log + 16 * motion, request[STATES_KEPT])
+            for k in range(request[STATES_KEPT]):
                 kept[k] = userdata[k]
             look += 1
     _look(m, d, request, out)

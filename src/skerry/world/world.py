@@ -208,7 +208,9 @@ class World:
         if self.water.refuses:
             self._check_places()
         before = self._engine.states.copy() if self._hooks else None
-        errors = self._engine.advance(steps, looks=looks)
+        # sound needs nothing of the engine's userdata but the level of water that follows an object
+        keep = self.water.follows is not None or any(s.next_look < self.tick + steps for s in self._sensors)
+        errors = self._engine.advance(steps, looks=looks, keep_userdata=keep)
         if before is not None and any(hook.error is not None for hook in self._hooks):
             self._engine.states[:] = before  # a step without one of its forces is no step
             self._engine.refresh()
