@@ -169,7 +169,7 @@ class Channel(Component):
 
     @cached_property
     def _ground(self) -> way.Obstacles:
-        return self._obstacles.ground()
+        return way.Obstacles.of(self._scene(), self._robots, only_ground=True)
 
     def _emit(self, number: int, signal: Signal, time: float, sea: NDArray[np.int64]) -> None:
         """Find the paths of a signal, and put it under way."""

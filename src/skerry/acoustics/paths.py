@@ -8,6 +8,7 @@ A way is open where a sphere finds room all along it, past whatever belongs to t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -67,55 +68,58 @@ SHOT_COLUMNS: Final = 7
 
 @dataclass(frozen=True, eq=False)
 class Obstacles:
-    """What may stand in the way, for native code: as of a scene, at places that `move` sets."""
+    """What may stand in the way, for native code: as of a scene, at places that `move` sets.
+
+    What belongs together (the ground, an object, a robot) is a group, with a ball around it.
+    """
 
     words: NDArray[np.int64]
-    owners: NDArray[np.int64]
-    rows: NDArray[np.int64]  # in the engine's motion; −1 for what never moves
-    local_balls: NDArray[np.float64]  # (4, n), around each body in its own frame: centre and radius
-    balls: NDArray[np.float64]  # the same in the world
+    rows: NDArray[np.int64]  # of each body in the engine's motion; −1 for what never moves
+    local_balls: NDArray[np.float64]  # (n, 4), around each body in its own frame: centre and radius
     places: NDArray[np.float64]  # (n, 12)
-    near: NDArray[np.float64]  # (n,), to work in
+    firsts: NDArray[np.int64]  # (groups + 1,): the first body of each group
+    owners: NDArray[np.int64]  # (groups,)
+    balls: NDArray[np.float64]  # (4, groups), in the world
+    near: NDArray[np.float64]  # (groups,), to work in
 
     @classmethod
-    def of(cls, scene: RayScene | None, owners: dict[str, int]) -> Obstacles:
-        """Of a scene, or of nothing at all; `owners` are the numbers of the robots that carry parts."""
-        bodies = () if scene is None else scene.bodies
-        found = np.zeros((4, len(bodies)))
-        for ball, body in zip(found.T, bodies, strict=True):
+    def of(cls, scene: RayScene, owners: Mapping[str, int], only_ground: bool = False) -> Obstacles:
+        """Of a scene, or of its ground alone; `owners` are the numbers of the robots that carry parts."""
+        chosen = [i for i, body in enumerate(scene.bodies) if not (only_ground and body.owner)]
+        bodies = [scene.bodies[i] for i in chosen]
+        found = np.zeros((len(bodies), 4))
+        for ball, body in zip(found, bodies, strict=True):
             low, high = body.mesh.vertices.min(axis=0), body.mesh.vertices.max(axis=0)
             ball[:3] = 0.5 * (low + high)
             ball[3] = np.linalg.norm(body.mesh.vertices - ball[:3], axis=1).max() * (1 + 1e-6)
-        numbers = [GROUND if not body.owner else owners.get(body.owner, THING) for body in bodies]
-        return cls(
-            scene.sphere_words if scene is not None and bodies else np.zeros((0, 3), np.int64),
-            np.array(numbers, np.int64),
+        names = [body.owner for body in bodies]
+        firsts = [i for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
+        numbers = [owners.get(names[i], THING) if names[i] else GROUND for i in firsts]
+        obstacles = cls(
+            scene.sphere_words[chosen],
             np.array([body.row for body in bodies], np.int64),
             found,
-            found.copy(),
             np.tile(np.eye(3, 4).ravel(), (len(bodies), 1)),
-            np.zeros(len(bodies)),
+            np.array([*firsts, len(bodies)], np.int64),
+            np.array(numbers, np.int64),
+            np.zeros((4, len(firsts))),
+            np.zeros(len(firsts)),
         )
-
-    def ground(self) -> Obstacles:
-        """Of these the ground alone: for sound that goes through all else, and still has echoes of the bottom."""
-        its = self.owners == GROUND
-        numbers = (self.words[its], self.owners[its], self.rows[its])
-        balls = np.ascontiguousarray(self.local_balls[:, its])
-        return Obstacles(*numbers, balls, balls.copy(), self.places[its], self.near[its])
+        obstacles.move(np.zeros((int(obstacles.rows.max(initial=0)) + 1, 13)))
+        return obstacles
 
     def move(self, motion: NDArray[np.float64]) -> None:
         """Put the bodies where they are in `motion` (bodies of the engine, 13)."""
-        _move(self.rows, motion, self.local_balls, self.places, self.balls)
+        _move(self.rows, motion, self.local_balls, self.firsts, self.places, self.balls)
 
     @property
     def native(self) -> tuple[Any, ...]:
         """What `sweep_past` takes first."""
-        return self.words, self.places, self.balls, self.owners, self.near
+        return self.words, self.places, self.firsts, self.owners, self.balls, self.near
 
 
 @kernel
-def _move(rows: Any, motion: Any, local: Any, places: Any, balls: Any) -> None:
+def _move(rows: Any, motion: Any, local: Any, firsts: Any, places: Any, balls: Any) -> None:
     for i in range(len(rows)):
         if rows[i] < 0:
             continue
@@ -125,9 +129,19 @@ def _move(rows: Any, motion: Any, local: Any, places: Any, balls: Any) -> None:
         m[4], m[5], m[6] = 2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)
         m[8], m[9], m[10] = 2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)
         m[3], m[7], m[11] = p[0], p[1], p[2]
-        for k in range(3):
-            row = m[4 * k : 4 * k + 4]
-            balls[k, i] = row[0] * local[0, i] + row[1] * local[1, i] + row[2] * local[2, i] + row[3]
+    centre = np.empty(3)
+    for g in range(len(firsts) - 1):
+        # around the ball of the first body, large enough for those of the others
+        for i in range(firsts[g], firsts[g + 1]):
+            m, ball = places[i], local[i]
+            for k in range(3):
+                row = m[4 * k : 4 * k + 4]
+                centre[k] = row[0] * ball[0] + row[1] * ball[1] + row[2] * ball[2] + row[3]
+            if i == firsts[g]:
+                balls[0, g], balls[1, g], balls[2, g], balls[3, g] = centre[0], centre[1], centre[2], ball[3]
+            else:
+                x, y, z = centre[0] - balls[0, g], centre[1] - balls[1, g], centre[2] - balls[2, g]
+                balls[3, g] = max(balls[3, g], np.sqrt(x * x + y * y + z * z) + ball[3])
 
 
 @kernel
@@ -161,9 +175,9 @@ def _is_open(obstacles: Any, first: int, second: int, radius: float, a: Any, b: 
         return True
     d = (x / length, y / length, z / length)
     start = (a[0] + radius * d[0], a[1] + radius * d[1], a[2] + radius * d[2])
-    words, places, balls, owners, near = obstacles
+    words, places, firsts, owners, balls, near = obstacles
     far = length - radius
-    return sweep_past(words, places, balls, owners, near, first, second, start, d, radius, far, contact) < 0
+    return sweep_past(words, places, firsts, owners, balls, near, first, second, start, d, radius, far, contact) < 0
 
 
 @kernel
@@ -181,14 +195,16 @@ def _leg_time(table: Any, level: float, a: Any, b: Any) -> float:
 @kernel
 def _shoot(obstacles: Any, own: int, settings: Any, source: Any, directions: Any, shots: Any, contact: Any) -> None:
     """Where rays of the shotgun meet the ground, and how they are thrown back."""
-    words, places, balls, owners, near = obstacles
+    words, places, firsts, owners, balls, near = obstacles
     radius, far = settings[S_RADIUS], settings[S_ECHO_RANGE]
     for k in range(len(directions)):
         shots[k, 3] = 0.0
         d = (directions[k, 0], directions[k, 1], directions[k, 2])
         start = (source[0] + radius * d[0], source[1] + radius * d[1], source[2] + radius * d[2])
-        body = sweep_past(words, places, balls, owners, near, own, NOBODY, start, d, radius, far - radius, contact)
-        if body < 0 or owners[body] != GROUND or contact[0] <= 0.0:
+        group = sweep_past(
+            words, places, firsts, owners, balls, near, own, NOBODY, start, d, radius, far - radius, contact
+        )
+        if group < 0 or owners[group] != GROUND or contact[0] <= 0.0:
             continue
         n = (contact[1], contact[2], contact[3])
         slant = d[0] * n[0] + d[1] * n[1] + d[2] * n[2]

@@ -269,8 +269,9 @@ def _find_near(balls: Any, start: Any, direction: Any, radius: float, far: float
 def sweep_past(
     bodies: Any,
     places: Any,
-    balls: Any,
+    firsts: Any,
     owners: Any,
+    balls: Any,
     near: Any,
     first: int,
     second: int,
@@ -280,24 +281,26 @@ def sweep_past(
     far: float,
     contact: Any,
 ) -> int:
-    """The body that a sphere touches first, or −1, past all that is owned by the first or the second of two owners.
+    """The group of bodies that a sphere touches first, or −1, past those that belong to one of two owners.
 
-    `places` (n, 12) are of float64, `balls` (4, n) lie around the bodies in the world: centre and radius; `owners` (n,)
-    are numbers, and `near` (n,) is memory to work in. Otherwise as `sweep`; for many sweeps among many bodies.
+    `places` (n, 12) are of float64. Bodies are in groups: `firsts` (groups + 1,) are their first bodies, `owners`
+    (groups,) the numbers of whom they belong to, `balls` (4, groups) lie around them in the world, centre and radius,
+    and `near` (groups,) is memory to work in. Otherwise as `sweep`; for many sweeps among many bodies.
     """
-    best, best_gap, body = np.nextafter(far, np.inf), np.inf, -1
+    best, best_gap, group = np.nextafter(far, np.inf), np.inf, -1
     _find_near(balls, start, direction, radius, far, near)
-    for i in range(len(bodies)):
-        if near[i] > 0.0 or owners[i] == first or owners[i] == second:
+    for g in range(len(owners)):
+        if near[g] > 0.0 or owners[g] == first or owners[g] == second:
             continue
-        m = places[i]
-        x, y, z = start[0] - m[3], start[1] - m[7], start[2] - m[11]
-        p = (m[0] * x + m[4] * y + m[8] * z, m[1] * x + m[5] * y + m[9] * z, m[2] * x + m[6] * y + m[10] * z)
-        x, y, z = direction[0], direction[1], direction[2]
-        d = (m[0] * x + m[4] * y + m[8] * z, m[1] * x + m[5] * y + m[9] * z, m[2] * x + m[6] * y + m[10] * z)
-        found, best, best_gap = _sweep_body(bodies[i, NODES], bodies[i, TRIANGLES], p, d, radius, best, best_gap)
-        if found >= 0:
-            body = i
-            contact[0] = best
-            _write_normal(bodies[i, TRIANGLES] + 4 * TRIANGLE_SIZE * found, p, d, best, m, contact)
-    return body
+        for i in range(firsts[g], firsts[g + 1]):
+            m = places[i]
+            x, y, z = start[0] - m[3], start[1] - m[7], start[2] - m[11]
+            p = (m[0] * x + m[4] * y + m[8] * z, m[1] * x + m[5] * y + m[9] * z, m[2] * x + m[6] * y + m[10] * z)
+            x, y, z = direction[0], direction[1], direction[2]
+            d = (m[0] * x + m[4] * y + m[8] * z, m[1] * x + m[5] * y + m[9] * z, m[2] * x + m[6] * y + m[10] * z)
+            found, best, best_gap = _sweep_body(bodies[i, NODES], bodies[i, TRIANGLES], p, d, radius, best, best_gap)
+            if found >= 0:
+                group = g
+                contact[0] = best
+                _write_normal(bodies[i, TRIANGLES] + 4 * TRIANGLE_SIZE * found, p, d, best, m, contact)
+    return group
