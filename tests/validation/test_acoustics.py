@@ -16,11 +16,14 @@ from numpy.typing import ArrayLike
 import skerry
 from skerry.acoustics.directions import cap, icosphere
 from skerry.acoustics.link_budget import bit_error, packet_error, roughness_loss, transmission_loss
+from skerry.acoustics.paths import NOBODY, Obstacles
 from skerry.acoustics.transceiver import Packet
 from skerry.acoustics.travel_time import travel_time
 from skerry.core.errors import SkerryError
 from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import Mesh
+from skerry.rays import robot_bit
+from skerry.rays.sphere_casts import sweep_past
 from skerry.world import World
 
 C = 1500.0  # m/s, the default
@@ -419,6 +422,33 @@ def test_sound_that_goes_through_everything_still_has_its_echo_of_the_ground(dri
         modem(world, "a").write("x")
         world.advance(0.3)
         assert by_path(modem(world, "b"))["bottom"] == pytest.approx(65.0 / C, abs=1e-8)
+
+
+def test_what_is_in_the_way_of_sound_is_what_a_sphere_cast_meets(drifter: str) -> None:
+    """The same distances as of exact sphere casts, for random lines among hills, boxes and SAMs but one."""
+    random = np.random.default_rng(6)
+    robots: dict[str, Any] = {f"r{k}": robot("sam", [8.0 * k - 16, 3, -9]) for k in range(4)}
+    boxes = {f"box{k}": wall(random.uniform([-20, -20, -14], [20, 20, -2]), [2, 1, 3]) for k in range(8)}
+    hills = {"kind": "heightfield", "size": [60, 60], "resolution": 1, "level": -14, "function": {"kind": "hills"}}
+    with skerry.load({"reference": HERE, "robots": robots, "objects": boxes, "terrain": hills}) as world:
+        world.advance(0.5)
+        view = world.surroundings.view(own_bit=robot_bit(2))  # a cast that does not see the third robot
+        numbers = {name: k for k, name in enumerate(world.robots)}
+        obstacles = Obstacles.of(world.surroundings.scene, numbers)
+        obstacles.move(world._engine.motions(0)[0])
+        contact, met = np.zeros(4), set()
+        for _ in range(2000):
+            start, end = random.uniform([-25, -25, -14], [25, 25, -1], (2, 3))
+            direction, far = (end - start) / np.linalg.norm(end - start), float(np.linalg.norm(end - start))
+            expected = view.cast_sphere(start, direction, 0.2, far)
+            group = sweep_past(*obstacles.native, 2, NOBODY, start, direction, 0.2, far, contact)
+            assert (group >= 0) == (expected.body >= 0)
+            if group >= 0:
+                # places of bodies are of 32 bits in a cast of rays, and of 64 here
+                assert contact[0] == pytest.approx(expected.distance, abs=1e-4)
+                met.add(view.scene.bodies[expected.body].owner)
+    assert {"", "r0", "r1", "r3"} < met
+    assert "r2" not in met
 
 
 def test_a_hill_of_the_ground_stands_in_the_way(drifter: str) -> None:
