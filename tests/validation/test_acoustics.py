@@ -889,6 +889,10 @@ def test_what_cannot_be_sent_is_refused_in_words_and_the_world_goes_on(drifter: 
             part.write(5)
         with pytest.raises(SkerryError, match="cannot be sent as UTF-8"):
             part.write("\ud800")
+        with pytest.raises(SkerryError, match="whom it is for must be a name"):
+            part.write("x", to=7)
+        with pytest.raises(SkerryError, match="a range is asked of one part"):
+            part.ping(None)
         part.write(b"\xff\xfe\x00")
         part.write("")
         world.advance(0.1)

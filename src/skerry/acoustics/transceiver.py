@@ -16,7 +16,7 @@ from skerry.acoustics.link_budget import Modulation, is_lost, packet_error
 from skerry.acoustics.paths import PATHS
 from skerry.acoustics.settings import USUAL_SOUND_SPEED, HearingSettings, SendingSettings
 from skerry.core.config import NonNegative, Positive
-from skerry.core.errors import SkerryError
+from skerry.core.errors import SkerryError, shorten
 from skerry.core.frames import Pose
 from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival, Batch, Berth, Signal
 
@@ -122,6 +122,8 @@ class TransceiverPart(AcousticPart):
 
     def ping(self, peer: str) -> None:
         """Ask "robot/part" to answer, for `read_range`."""
+        if peer is None:
+            raise SkerryError(f'{self.name}: a range is asked of one part; give its name, "robot/part"')
         self._enqueue(("request", b"", False, peer))
 
     def read_range(self) -> RangeReading | None:
@@ -136,6 +138,8 @@ class TransceiverPart(AcousticPart):
     # -------------------------------------------------------------------------------------------- sending
 
     def _enqueue(self, item: tuple[str, bytes, bool, str | None]) -> None:
+        if not isinstance(item[-1], str | None):
+            raise SkerryError(f'{self.name}: whom it is for must be a name, "robot/part", not {shorten(item[-1])}')
         if len(self._queue) >= LONGEST_QUEUE:
             raise SkerryError(f"{self.name}: {LONGEST_QUEUE} packets wait to be sent; write slower")
         self._queue.append(item)
