@@ -162,8 +162,12 @@ def collect(
             continue
         row = flights[i]
         j = int(row[RECEIVER])
-        o = (row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2])
-        since = meeting(o, row[EXTRA], row[SPEED], time - row[SENT], before[j], now[j], step, at)
+        o, p = (row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2]), now[j]
+        gone = row[SPEED] * (time - row[SENT]) - row[EXTRA]
+        # a quick look at those that are expected one step later
+        since = flight_time(p[0] - o[0], p[1] - o[1], p[2] - o[2], p[3], p[4], p[5], gone, row[SPEED])
+        if since < 0.1 * step:
+            since = meeting(o, row[EXTRA], row[SPEED], time - row[SENT], before[j], now[j], step, at)
         if since > 0.0:
             due[i] = max(due[i], tick + 1)
             i += 1
