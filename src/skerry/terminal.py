@@ -15,6 +15,7 @@ from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
 from skerry.dataset import DatasetOptions, write_dataset
 from skerry.interfaces.ros.transport import TRANSPORTS
+from skerry.parts.acoustics import ACOUSTICS
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.controller import CONTROLLERS
 from skerry.parts.interface import INTERFACES
@@ -28,7 +29,18 @@ from skerry.terrain import TERRAINS
 from skerry.water.flow import CURRENTS, SURFACES
 from skerry.world import Robot, build_world
 
-FAMILIES = (LAWS, ACTUATORS, SENSORS, CONTROLLERS, SURFACES, CURRENTS, TERRAINS, INTERFACES, TRANSPORTS)
+FAMILIES = (
+    LAWS,
+    ACTUATORS,
+    SENSORS,
+    CONTROLLERS,
+    ACOUSTICS,
+    SURFACES,
+    CURRENTS,
+    TERRAINS,
+    INTERFACES,
+    TRANSPORTS,
+)
 
 
 def run_in_terminal(

@@ -15,6 +15,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.geo import GeoReference, Projection
 from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import box
+from skerry.parts.acoustics import ACOUSTICS
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.controller import CONTROLLERS
 from skerry.parts.law import LAWS
@@ -101,6 +102,12 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "suspended_load": {**FLYER, "rope": "lift", "load_mass": 5},
         "wander": {"period": 0.1},
         "waypoint": {},
+    },
+    "acoustics": {
+        "hydrophone_array": {"hydrophones": [[0, 0, 0], [0.3, 0, 0]]},
+        "pinger": {"frequency": 10},
+        "transceiver": {},
+        "usbl": {"range_noise": 0.1},
     },
     "surfaces": {
         "flat": {},
@@ -224,17 +231,19 @@ def folder(tmp_path: Path) -> Path:
 # ------------------------------------------------------------------------------------------------ the table
 
 
-@pytest.mark.parametrize("family", [LAWS, ACTUATORS, SENSORS, CONTROLLERS, SURFACES, CURRENTS, TERRAINS, FUNCTIONS])
+@pytest.mark.parametrize(
+    "family", [LAWS, ACTUATORS, SENSORS, CONTROLLERS, ACOUSTICS, SURFACES, CURRENTS, TERRAINS, FUNCTIONS]
+)
 def test_the_table_names_no_kind_that_is_gone(family: Family) -> None:
     assert set(LEAST[family.name]) <= set(family.kinds())
 
 
 @pytest.mark.parametrize(
-    ("family", "kind"), kinds(LAWS, ACTUATORS, SENSORS, CONTROLLERS, SURFACES, CURRENTS, TERRAINS, FUNCTIONS)
+    ("family", "kind"), kinds(LAWS, ACTUATORS, SENSORS, CONTROLLERS, ACOUSTICS, SURFACES, CURRENTS, TERRAINS, FUNCTIONS)
 )
 def test_its_settings_dump_and_load_back_equal(family: Family, kind: str, folder: Path) -> None:
     shared: dict[str, Any] = {}
-    if family in (LAWS, ACTUATORS, SENSORS):
+    if family in (LAWS, ACTUATORS, SENSORS, ACOUSTICS):
         shared["link"] = "base_link"
     if family in (SENSORS, CONTROLLERS):
         shared["frequency"] = "100/3"
@@ -305,7 +314,7 @@ def numbers_in(value: object) -> Iterator[float]:
             yield from numbers_in(item)
 
 
-of_a_robot = pytest.mark.parametrize(("family", "kind"), kinds(LAWS, ACTUATORS, SENSORS, CONTROLLERS))
+of_a_robot = pytest.mark.parametrize(("family", "kind"), kinds(LAWS, ACTUATORS, SENSORS, CONTROLLERS, ACOUSTICS))
 
 
 @of_a_robot

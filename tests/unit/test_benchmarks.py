@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from skerry.benchmarks import acoustics as acoustics_benchmark
 from skerry.benchmarks import goals, parts
 from skerry.benchmarks import physics as physics_benchmark
 from skerry.benchmarks import sea as sea_benchmark
@@ -45,6 +46,15 @@ def test_the_figures_of_worlds_have_exactly_their_keys(monkeypatch: pytest.Monke
     values = world_benchmark.measure()
     assert set(values) == {"world.sam_nav.rtf", "world.sam_full.rtf", "world.demo.rtf"}
     assert all(value > 0 for value in values.values())
+
+
+def test_the_figures_of_acoustics_have_exactly_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acoustics_benchmark, "COUNT", 10)
+    monkeypatch.setattr(acoustics_benchmark, "REPEATS", 1)
+    monkeypatch.setattr(acoustics_benchmark, "GROUND", {"kind": "flat", "depth": 60})
+    values = acoustics_benchmark.measure()
+    assert set(values) == {"acoustics.100.core_percent"}
+    assert all(math.isfinite(value) for value in values.values())
 
 
 def test_every_part_has_goals_of_its_own() -> None:

@@ -1,1 +1,1 @@
-"""What a robot or a border is made of, as abstractions: Component, Law, Actuator, Sensor, Controller, Interface."""
+"""What a robot or a border is made of, as abstractions: Component, Law, Actuator, Sensor, AcousticPart and others."""

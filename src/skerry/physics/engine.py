@@ -121,19 +121,24 @@ class Engine:
     # -------------------------------------------------------------------------------------------- stepping
 
     def advance(
-        self, steps: int, worlds: Sequence[int] | None = None, looks: Sequence[int] = ()
+        self,
+        steps: int,
+        worlds: Sequence[int] | None = None,
+        looks: Sequence[int] = (),
+        keep_userdata: bool = True,
     ) -> dict[int, SkerryError]:
         """Step the given worlds (all by default); return what went wrong in which world.
 
         A world that diverges stands at its last sound state; one in which MuJoCo raised an error, where it was before.
         `looks` are steps, in order and at most `MOST_LOOKS`, after which the motion of a world that is alone is kept,
-        in `log_motions` and `log_userdata`.
+        in `log_motions` and, unless it is not wanted, `log_userdata`.
         """
         if steps < 1:
             return {}
         before = self.states.copy()
         self._look_steps[: len(looks)] = looks
         self._request[native.LOOKS] = len(looks)
+        self._request[native.STATES_KEPT] = self._request[native.STATES] if keep_userdata else 0
         chosen = range(len(self.models)) if worlds is None else sorted(worlds)
         broken = self._apply(steps, worlds)
         errors: dict[int, SkerryError] = dict(broken)

@@ -76,8 +76,8 @@ BODY_ROW: Final = 13  # position, quaternion (x, y, z, w), velocity, angular vel
 # words of a request
 STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS = range(9)
 # how many instants on the way are wanted, the steps after which they come (one by one, in order), where to write them
-# (motion now, motion one step before, userdata), and how many numbers userdata has
-LOOKS, LOOK_STEPS, LOG, STATES, WORDS = range(9, 14)
+# (motion now, motion one step before, userdata), how many numbers userdata has, and how many of them are kept
+LOOKS, LOOK_STEPS, LOG, STATES, STATES_KEPT, WORDS = range(9, 15)
 
 
 @kernel
@@ -149,7 +149,12 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
         log = out
         if look < looks.size and looks[look] == step + 1:
             log = request[LOG] + 8 * look * (2 * motion + request[STATES])
-        if log != out or step == steps - 1:
+        if look > 0 and looks[look - 1] == step:  # what is before this step was kept after the last one
+            last = floats(request[LOG] + 8 * (look - 1) * (2 * motion + request[STATES]), motion)
+            before = floats(log + 8 * motion, motion)
+            for k in range(motion):
+                before[k] = last[k]
+        elif log != out or step == steps - 1:
             _look(m, d, request, log + 8 * motion)
         for k in range(first_update, last_update):
             entry = program + 16 + 16 * k
@@ -162,9 +167,9 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
             return
         if log != out:
             _look(m, d, request, log)
-            userdata = floats(load_word(d + USERDATA_OFFSET), request[STATES])
-            kept = floats(log + 16 * motion, request[STATES])
-            for k in range(request[STATES]):
+            userdata = floats(load_word(d + USERDATA_OFFSET), request[STATES_KEPT])
+            kept = floats(log + 16 * motion, request[STATES_KEPT])
+            for k in range(request[STATES_KEPT]):
                 kept[k] = userdata[k]
             look += 1
     _look(m, d, request, out)

@@ -131,20 +131,13 @@ def _to_capsule(p: Any, d: Any, a: Any, b: Any, radius: float) -> float:
 
 
 @kernel
-def _to_triangle(p: Any, d: Any, triangle: int, radius: float) -> Any:
+def _to_triangle(p: Any, d: Any, triangle: int, radius: float, best: float) -> Any:
     """How far a sphere goes from p along d to a triangle, and the square of its distance from it where that is 0.
 
     The points within `radius` of a triangle are a convex body of faces, cylinders and balls. A sphere that moves away
-    from the triangle at the start will not meet it, even if it touches it there.
+    from the triangle at the start will not meet it, even if it touches it there. Beyond `best` nobody asks.
     """
     a, b, c = _corners(triangle)
-    away = _minus(p, nearest_on_triangle(p, a, b, c))
-    gap = _dot(away, away)
-    leaving = _dot(away, d)
-    if leaving > 0.0:
-        return np.inf, gap
-    if gap <= radius * radius:
-        return 0.0, gap
     normal = _cross(_minus(b, a), _minus(c, a))
     size = np.sqrt(_dot(normal, normal))
     if size > 0.0:
@@ -153,10 +146,18 @@ def _to_triangle(p: Any, d: Any, triangle: int, radius: float) -> Any:
             height, sinking = -height, -sinking
         if height > radius:
             if sinking >= 0.0:
-                return np.inf, gap
-            t = (radius - height) / sinking
-            if _over_face(_along(p, d, t), a, b, c, normal):
-                return t, gap
+                return np.inf, np.inf
+            t = (radius - height) / sinking  # at which it touches the plane, and so at the earliest the triangle
+            if t > best or _over_face(_along(p, d, t), a, b, c, normal):
+                return t, np.inf
+            t = min(_to_capsule(p, d, a, b, radius), _to_capsule(p, d, b, c, radius), _to_capsule(p, d, c, a, radius))
+            return t, np.inf
+    away = _minus(p, nearest_on_triangle(p, a, b, c))
+    gap = _dot(away, away)
+    if _dot(away, d) > 0.0:
+        return np.inf, gap
+    if gap <= radius * radius:
+        return 0.0, gap
     t = min(_to_capsule(p, d, a, b, radius), _to_capsule(p, d, b, c, radius), _to_capsule(p, d, c, a, radius))
     return t, gap
 
@@ -197,10 +198,25 @@ def _sweep_body(nodes: int, triangles: int, p: Any, d: Any, radius: float, best:
             waiting += 2
             continue
         for i in range(first, first + count):
-            t, gap = _to_triangle(p, d, triangles + 4 * TRIANGLE_SIZE * i, radius)
+            t, gap = _to_triangle(p, d, triangles + 4 * TRIANGLE_SIZE * i, radius, best)
             if t < best or (t == 0.0 and best == 0.0 and gap < best_gap):
                 best, best_gap, found = t, gap, i
     return found, best, best_gap
+
+
+@kernel
+def _write_normal(triangle: int, p: Any, d: Any, distance: float, m: Any, contact: Any) -> None:
+    """The normal of a contact, in the world, after the distance in `contact`; m is the body's place."""
+    a, b, c = _corners(triangle)
+    centre = _along(p, d, distance)
+    n = _minus(centre, nearest_on_triangle(centre, a, b, c))
+    if not _dot(n, n) > 0.0:  # the centre lies on the triangle
+        n = _cross(_minus(b, a), _minus(c, a))
+        if _dot(n, d) > 0.0:
+            n = (-n[0], -n[1], -n[2])
+    scale = 1.0 / np.sqrt(max(_dot(n, n), 1e-300))
+    for k in range(3):
+        contact[1 + k] = scale * (m[4 * k] * n[0] + m[4 * k + 1] * n[1] + m[4 * k + 2] * n[2])
 
 
 @kernel
@@ -225,15 +241,66 @@ def sweep(
             continue
         triangle = bodies[i, TRIANGLES] + 4 * TRIANGLE_SIZE * found
         body, face = i, integer_pointer(triangle)[9]
-        a, b, c = _corners(triangle)
-        centre = _along(p, d, best)
-        n = _minus(centre, nearest_on_triangle(centre, a, b, c))
-        if not _dot(n, n) > 0.0:  # the centre lies on the triangle
-            n = _cross(_minus(b, a), _minus(c, a))
-            if _dot(n, d) > 0.0:
-                n = (-n[0], -n[1], -n[2])
-        scale = 1.0 / np.sqrt(max(_dot(n, n), 1e-300))
         contact[0] = best
-        for k in range(3):
-            contact[1 + k] = scale * (m[4 * k] * n[0] + m[4 * k + 1] * n[1] + m[4 * k + 2] * n[2])
+        _write_normal(triangle, p, d, best, m, contact)
     return body, face
+
+
+@kernel
+def _find_near(balls: Any, start: Any, direction: Any, radius: float, far: float, near: Any) -> None:
+    """By how much the square of a sphere's distance from each ball exceeds what it takes to meet it.
+
+    Without a branch, so that it is done for several balls at once.
+    """
+    px, py, pz = start[0], start[1], start[2]
+    dx, dy, dz = direction[0], direction[1], direction[2]
+    bx, by, bz, size = balls[0], balls[1], balls[2], balls[3]
+    for i in range(len(near)):
+        x, y, z = bx[i] - px, by[i] - py, bz[i] - pz
+        along = x * dx + y * dy + z * dz
+        along = along if along > 0.0 else 0.0
+        along = along if along < far else far
+        x, y, z = x - along * dx, y - along * dy, z - along * dz
+        reach = size[i] + radius
+        near[i] = x * x + y * y + z * z - reach * reach
+
+
+@kernel
+def sweep_past(
+    bodies: Any,
+    places: Any,
+    firsts: Any,
+    owners: Any,
+    balls: Any,
+    near: Any,
+    first: int,
+    second: int,
+    start: Any,
+    direction: Any,
+    radius: float,
+    far: float,
+    contact: Any,
+) -> int:
+    """The group of bodies that a sphere touches first, or −1, past those that belong to one of two owners.
+
+    `places` (n, 12) are of float64. Bodies are in groups: `firsts` (groups + 1,) are their first bodies, `owners`
+    (groups,) the numbers of whom they belong to, `balls` (4, groups) lie around them in the world, centre and radius,
+    and `near` (groups,) is memory to work in. Otherwise as `sweep`; for many sweeps among many bodies.
+    """
+    best, best_gap, group = np.nextafter(far, np.inf), np.inf, -1
+    _find_near(balls, start, direction, radius, far, near)
+    for g in range(len(owners)):
+        if near[g] > 0.0 or owners[g] == first or owners[g] == second:
+            continue
+        for i in range(firsts[g], firsts[g + 1]):
+            m = places[i]
+            x, y, z = start[0] - m[3], start[1] - m[7], start[2] - m[11]
+            p = (m[0] * x + m[4] * y + m[8] * z, m[1] * x + m[5] * y + m[9] * z, m[2] * x + m[6] * y + m[10] * z)
+            x, y, z = direction[0], direction[1], direction[2]
+            d = (m[0] * x + m[4] * y + m[8] * z, m[1] * x + m[5] * y + m[9] * z, m[2] * x + m[6] * y + m[10] * z)
+            found, best, best_gap = _sweep_body(bodies[i, NODES], bodies[i, TRIANGLES], p, d, radius, best, best_gap)
+            if found >= 0:
+                group = g
+                contact[0] = best
+                _write_normal(bodies[i, TRIANGLES] + 4 * TRIANGLE_SIZE * found, p, d, best, m, contact)
+    return group

@@ -25,6 +25,7 @@ from skerry.core.config import (
 from skerry.core.documents import Document, Place, read_document
 from skerry.core.errors import Fault, FileError, did_you_mean
 from skerry.core.urdf import Robot, read_urdf
+from skerry.parts.acoustics import ACOUSTICS
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.component import ComponentConfig
 from skerry.parts.controller import CONTROLLERS, ControllerConfig
@@ -34,7 +35,7 @@ from skerry.ropes.config import RopeConfig
 from skerry.scenario.merging import lay_over, parts_without_kind
 
 SHIPPED = Path(__file__).parent.parent / "vehicles"
-GROUPS = ("forces", "actuators", "sensors", "controllers")
+GROUPS = ("forces", "actuators", "sensors", "controllers", "acoustics")
 
 
 class VehicleConfig(Config):
@@ -52,6 +53,7 @@ class VehicleConfig(Config):
     actuators: dict[str, of_kind(ACTUATORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     sensors: dict[str, of_kind(SENSORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     controllers: dict[str, of_kind(CONTROLLERS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+    acoustics: dict[str, of_kind(ACOUSTICS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
 
     ropes: dict[str, RopeConfig] = Field({}, description="ropes that it carries, by name")
     keys: dict[str, KeyConfig] = Field({}, description="what each key of a keyboard does")

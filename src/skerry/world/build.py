@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skerry.acoustics.channel import Channel
 from skerry.control.keyboard import Keyboard
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import Pose
 from skerry.core.geo import Projection
 from skerry.core.noise import Noise
+from skerry.parts.acoustics import Berth
 from skerry.parts.actuator import Actuator, ActuatorConfig
 from skerry.parts.law import Attach, Law, LawConfig
 from skerry.parts.sensor import SensorConfig
@@ -72,6 +74,7 @@ def build_world(
     _bind(model, engine.part("userdata")[0])
     surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), engine.motions(0)[0])
     present = Present(engine, clock, model.water, surroundings)
+    channel = Channel(model.water, clock, lambda: surroundings.scene)
     for number, name in enumerate(scenario.robots):
         config = loaded.vehicles[name].config
         robot = Robot(
@@ -86,6 +89,7 @@ def build_world(
             Parts("sensor", {}),
             Parts("controller", {}),
             Parts("rope", {}),
+            Parts("acoustic part", {}),
             Keyboard(Parts("key", config.keys), actuators[name], clock),
             loaded.vehicles[name],
         )
@@ -115,6 +119,11 @@ def build_world(
             controllers.append(MountedController(part, robot.controllers[part], rate, truth, robot))
             driven = [actuators[name][driven] for driven in settings.needs_actuators]
             robot.keyboard.connect(part, robot.controllers[part].dials(), driven)
+        for part, settings in config.acoustics.items():
+            berth = Berth(f"{name}/{part}", Noise(scenario.seed, f"{name}/{part}"), clock)
+            robot.acoustics[part] = settings.build(berth)
+            handle = model.links[name][settings.link]
+            channel.join(robot.acoustics[part], name, handle.body, handle.offset @ settings.offset())
         told: set[tuple[str, str]] = set()
         for part, actuator in actuators[name].items():
             actuator.bind(f"{name}/{part}", told, clock)
@@ -158,7 +167,9 @@ def build_world(
         build_events(scenario, robots, trees),
         _particles(scenario, model),
         surroundings,
+        present,
         Past(engine, clock, model.water, surroundings),
+        channel,
     )
 
 

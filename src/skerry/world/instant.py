@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -57,6 +58,16 @@ class Present:
         return Held(self, self._water, self._surroundings)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Glimpse:
+    """No more of an instant than what the engine has kept of it; valid until it goes on."""
+
+    tick: int
+    time: float
+    motions: NDArray[np.float64]
+    userdata: NDArray[np.float64]
+
+
 class Past:
     """An instant that the engine has kept on its way to the present."""
 
@@ -77,6 +88,11 @@ class Past:
         self.userdata[:] = self._engine.log_userdata[look]
         self.tick = tick
         self.time = self._clock.time_of(tick)
+
+    def glimpse(self, look: int, tick: int) -> Glimpse:
+        """What the engine has kept at its look of that number."""
+        engine = self._engine
+        return Glimpse(tick, self._clock.time_of(tick), engine.log_motions[look], engine.log_userdata[look])
 
     def view(self, own_bit: int) -> RayView:
         return self._surroundings.view(own_bit, self.motions[0])

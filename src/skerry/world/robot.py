@@ -90,6 +90,7 @@ class Robot(Tree):
     sensors: Parts = field(repr=False)
     controllers: Parts = field(repr=False)
     ropes: Parts = field(repr=False)
+    acoustics: Parts = field(repr=False)
     keyboard: Keyboard = field(repr=False)
     vehicle: Vehicle = field(repr=False)
 

@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from skerry.acoustics.channel import Channel
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose
@@ -24,7 +25,7 @@ from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
 from skerry.world.events import Events
 from skerry.world.hooks import PythonForce
-from skerry.world.instant import Past
+from skerry.world.instant import Past, Present
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot
 from skerry.world.ropes import move_ropes
@@ -81,7 +82,9 @@ class World:
         events: Events,
         particles: FieldParticles | None,
         surroundings: Surroundings,
+        present: Present,
         past: Past,
+        acoustics: Channel,
     ) -> None:
         self.scenario = scenario
         self.water = water
@@ -102,6 +105,8 @@ class World:
         self._events = events
         self.particles = particles
         self.surroundings = surroundings
+        self.acoustics = acoustics
+        self._present = present
         self._past = past
         self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, scenario.step)
         for sensor in self._sensors:
@@ -135,11 +140,12 @@ class World:
             self._events.happen(tick)
             for mounted in self._controllers:
                 mounted.act_if_due(tick)
+            self.acoustics.send(self._present)
             stop = min([end, *self._stops_after(tick)])
             ticks: list[int] = []
-            if any(sensor.next_look < stop for sensor in self._sensors):
+            if not self.acoustics.is_quiet or any(sensor.next_look < stop for sensor in self._sensors):
                 stop = min(stop, tick + MOST_LOOKS)  # so that there is room for all looks
-                ticks = self._ticks_on_the_way(stop)
+                ticks = self._ticks_on_the_way(tick, stop)
             errors = self._step(stop - tick, [look - tick for look in ticks])
             tick = self.tick
             self._look_back([look for look in ticks if look < tick])
@@ -152,6 +158,7 @@ class World:
             for keyboard in self._keyboards:
                 if keyboard.watchdog.bites():
                     keyboard.release_all()
+            self.acoustics.hear(self._present, is_present=True)
             for sensor in self._sensors:
                 if sensor.next_look <= tick:
                     sensor.look()
@@ -164,6 +171,7 @@ class World:
             yield self._particle_rate.next_due(tick)
         if (event := self._events.next_after(tick)) is not None:
             yield event
+        yield from self.acoustics.stops_after(tick)
         for mounted in self._controllers:
             if not mounted.controller.idle:
                 yield mounted.rate.next_due(tick)
@@ -176,9 +184,9 @@ class World:
         for sensor in self._stopping_sensors:
             yield sensor.next_look
 
-    def _ticks_on_the_way(self, stop: int) -> list[int]:
-        """The ticks before a stop at which sensors are due that can be measured afterwards."""
-        found: set[int] = set()
+    def _ticks_on_the_way(self, tick: int, stop: int) -> list[int]:
+        """The ticks before a stop at which sound comes, or sensors are due that can be measured afterwards."""
+        found = set(self.acoustics.looks_before(tick, stop))
         for sensor in self._sensors:
             due = sensor.next_look
             while due < stop:
@@ -187,12 +195,14 @@ class World:
         return sorted(found)
 
     def _look_back(self, ticks: list[int]) -> None:
-        """Measure what was due on the way, in the order of time."""
+        """Hear and measure what was due on the way, in the order of time."""
         for number, tick in enumerate(ticks):
-            self._past.go(number, tick)
-            for sensor in self._sensors:
-                if sensor.next_look <= tick:
-                    sensor.look(self._past)
+            self.acoustics.hear(self._past.glimpse(number, tick), is_present=False)
+            due = [sensor for sensor in self._sensors if sensor.next_look <= tick]
+            if due:
+                self._past.go(number, tick)
+            for sensor in due:
+                sensor.look(self._past)
 
     def _move_particles(self) -> None:
         if self.particles is not None and self._particle_rate is not None and self._particle_rate.is_due(self.tick):
@@ -204,7 +214,9 @@ class World:
         if self.water.refuses:
             self._check_places()
         before = self._engine.states.copy() if self._hooks else None
-        errors = self._engine.advance(steps, looks=looks)
+        # sound needs nothing of the engine's userdata but the level of water that follows an object
+        keep = self.water.follows is not None or any(s.next_look < self.tick + steps for s in self._sensors)
+        errors = self._engine.advance(steps, looks=looks, keep_userdata=keep)
         if before is not None and any(hook.error is not None for hook in self._hooks):
             self._engine.states[:] = before  # a step without one of its forces is no step
             self._engine.refresh()
@@ -252,12 +264,13 @@ class World:
     def _components(self) -> list[tuple[str, Component]]:
         found: list[tuple[str, Component]] = []
         for name, robot in self.robots.items():
-            for group in ("actuators", "sensors", "controllers"):
+            for group in ("actuators", "sensors", "controllers", "acoustics"):
                 found += [(f"{name}/{group}/{part}", component) for part, component in getattr(robot, group).items()]
             if robot.keys:
                 found.append((f"{name}/keyboard", robot.keyboard))
         if self.particles is not None:
             found.append(("particles", self.particles))
+        found.append(("acoustics", self.acoustics))
         return found
 
     def snapshot(self) -> Snapshot:

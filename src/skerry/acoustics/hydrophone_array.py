@@ -1,0 +1,78 @@
+"""An array of hydrophones: when a sound comes to each of them, which tells from where it comes."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from skerry.acoustics.settings import HearingSettings
+from skerry.core.config import Vector3
+from skerry.core.frames import Pose
+from skerry.parts.acoustics import AcousticConfig, AcousticPart, Arrival, Berth
+
+
+@dataclass(frozen=True)
+class Detection:
+    """A sound that was heard; times are by the array's clock."""
+
+    source: str  # "robot/part"
+    sent: float  # s, by the clock of the sender
+    times: tuple[float, ...]  # s, at which it came to each hydrophone
+    path: str  # direct, surface or bottom
+    doppler: float  # relative change of the frequency
+    level_db: float | None
+    snr_db: float | None
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        """How much later it came to each hydrophone than to the first, s."""
+        return np.array(self.times) - self.times[0]
+
+
+class HydrophoneArrayPart(AcousticPart):
+    """Hears everything, whomever it is for."""
+
+    def __init__(self, config: HydrophoneArray, berth: Berth, offset: Pose) -> None:
+        super().__init__(berth, config.link, offset)
+        self.config = self.hearing = config
+        self.hydrophones = config.hydrophones
+        self._inbox: deque[Arrival] = deque(maxlen=config.inbox_size)
+
+    def read(self) -> Detection | None:
+        """What came first of all that was not read; None if there is nothing."""
+        if not self._inbox:
+            return None
+        arrival = self._inbox.popleft()
+        times = tuple(
+            self.config.measured_time(self._noise, arrival, time, number) for number, time in enumerate(arrival.times)
+        )
+        rest = (arrival.path, arrival.doppler, arrival.level_db, arrival.snr_db)
+        return Detection(arrival.signal.source, arrival.signal.stamp, times, *rest)
+
+    def hear(self, arrival: Arrival) -> None:
+        if arrival.snr_db is None or arrival.snr_db >= self.config.detection_threshold_db:
+            self._inbox.append(arrival)
+
+    def state(self) -> bytes:
+        return json.dumps([arrival.plain() for arrival in self._inbox]).encode()
+
+    def set_state(self, state: bytes) -> None:
+        self._inbox = deque(map(Arrival.of, json.loads(state)), self.config.inbox_size)
+
+
+class HydrophoneArray(AcousticConfig, HearingSettings):
+    """Hydrophones that listen together."""
+
+    kind: Literal["hydrophone_array"] = "hydrophone_array"
+    hydrophones: Annotated[tuple[Vector3, ...], Field(min_length=1, max_length=256)] = Field(
+        description="places of the hydrophones in the array's frame, m"
+    )
+
+    def build(self, berth: Berth) -> HydrophoneArrayPart:
+        return HydrophoneArrayPart(self, berth, self.offset())

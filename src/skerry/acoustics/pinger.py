@@ -1,0 +1,72 @@
+"""A pinger: a beacon that sends its name at a steady rate, and hears nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import ceil
+from typing import Literal
+
+from pydantic import Field
+
+from skerry.acoustics.settings import SendingSettings
+from skerry.core.clock import Rate
+from skerry.core.config import NonNegative, Rational
+from skerry.core.frames import Pose
+from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival, Berth, Signal
+
+
+class PingerPart(AcousticPart):
+    """Pings whenever it is due, unless it is switched off."""
+
+    def __init__(self, config: Pinger, berth: Berth, offset: Pose) -> None:
+        super().__init__(berth, config.link, offset)
+        self.config = self.sending = config
+        self._rate = Rate.of(config.frequency, berth.clock.step)
+        self._start = ceil(config.delay / float(berth.clock.step))
+        self._active = True
+        self._last = -1
+        self._plan()
+
+    @property
+    def active(self) -> bool:
+        """Whether it pings."""
+        return self._active
+
+    @active.setter
+    def active(self, active: bool) -> None:
+        self._active = bool(active)
+        self._plan()
+
+    def _plan(self) -> None:
+        earliest = max(self._clock.tick, self._last + 1) - self._start
+        due = 0 if earliest <= 0 else self._rate.next_due(earliest - 1)
+        self.next_send = due + self._start if self._active else NEVER
+
+    def send(self, tick: int) -> Iterator[Signal]:
+        self._last = tick
+        self._plan()
+        time = self._clock.time_of(tick)
+        yield Signal(self.name, "ping", self.name.encode(), True, None, time, time, self.config.ping_length)
+
+    def hear(self, arrival: Arrival) -> None:
+        return
+
+    def state(self) -> bytes:
+        return json.dumps([self._active, self._last]).encode()
+
+    def set_state(self, state: bytes) -> None:
+        self._active, self._last = json.loads(state)
+        self._plan()
+
+
+class Pinger(AcousticConfig, SendingSettings):
+    """A beacon."""
+
+    kind: Literal["pinger"] = "pinger"
+    frequency: Rational = Field(gt=0, description="pings per second, Hz; at most one a step")
+    delay: NonNegative = Field(0.0, description="s before the first, so that not all sound at once")
+    ping_length: NonNegative = Field(0.0, description="s that a ping lasts; others that come meanwhile are lost")
+
+    def build(self, berth: Berth) -> PingerPart:
+        return PingerPart(self, berth, self.offset())

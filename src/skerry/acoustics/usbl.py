@@ -1,0 +1,99 @@
+"""An ultra-short baseline (USBL): a transceiver that also finds from which direction others answer."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from dataclasses import dataclass
+from math import asin, atan2, cos, radians, sin
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from skerry.acoustics.paths import PATHS
+from skerry.acoustics.transceiver import ModemSettings, TransceiverPart
+from skerry.core.config import NonNegative
+from skerry.core.frames import Pose
+from skerry.parts.acoustics import AcousticConfig, Arrival, Berth
+
+
+@dataclass(frozen=True)
+class UsblFix:
+    """Where another part is, as it sounds; in the frame of the USBL (x forward, y to port, z up)."""
+
+    time: float  # s, at which its sound came
+    peer: str
+    range: float  # m
+    bearing: float  # rad, from x towards y
+    elevation: float  # rad, above the plane of x and y
+    path: str  # direct, surface or bottom
+
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """(3,), m."""
+        flat = self.range * cos(self.elevation)
+        return np.array([flat * cos(self.bearing), flat * sin(self.bearing), self.range * sin(self.elevation)])
+
+
+class UsblPart(TransceiverPart):
+    """Gives a fix for every answer, and, where clocks are said to agree, for every packet."""
+
+    finds_directions = True
+
+    def __init__(self, config: Usbl, berth: Berth, offset: Pose) -> None:
+        super().__init__(config, berth, config.link, offset)
+        self.takes_batches = False
+        self._usbl = config
+        self._fixes: deque[UsblFix] = deque(maxlen=config.inbox_size)
+
+    def read_fix(self) -> UsblFix | None:
+        """What was found first of all that was not read; None if there is nothing."""
+        return self._fixes.popleft() if self._fixes else None
+
+    def _keep(self, arrival: Arrival) -> None:
+        super()._keep(arrival)
+        if self._usbl.one_way:
+            time = self._local(arrival)
+            self._fix(
+                arrival, time, arrival.signal.source, (time - arrival.signal.stamp) * self.config.known_sound_speed
+            )
+
+    def _measure(self, arrival: Arrival, peer: str, asked: float) -> None:
+        super()._measure(arrival, peer, asked)
+        reading = self._ranges[-1]
+        self._fix(arrival, reading.time, peer, reading.range)
+
+    def _fix(self, arrival: Arrival, time: float, peer: str, distance: float) -> None:
+        if arrival.direction is None:
+            return
+        config, number = self._usbl, arrival.signal.number
+        x, y, z = arrival.direction
+        draws = self._noise.child("fix").normal(number, (3,), channel=PATHS.index(arrival.path)).tolist()
+        bearing = atan2(y, x) + radians(config.bearing_noise_deg) * draws[0]
+        elevation = asin(min(max(z, -1.0), 1.0)) + radians(config.elevation_noise_deg) * draws[1]
+        distance += config.range_noise * draws[2]
+        self._fixes.append(UsblFix(time, peer, distance, bearing, elevation, arrival.path))
+
+    def state(self) -> bytes:
+        fixes = [list(vars(fix).values()) for fix in self._fixes]
+        return json.dumps({"modem": super().state().decode(), "fixes": fixes}).encode()
+
+    def set_state(self, state: bytes) -> None:
+        kept: dict[str, Any] = json.loads(state)
+        super().set_state(kept["modem"].encode())
+        self._fixes = deque((UsblFix(*fix) for fix in kept["fixes"]), self.config.inbox_size)
+
+
+class Usbl(AcousticConfig, ModemSettings):
+    """A USBL head."""
+
+    kind: Literal["usbl"] = "usbl"
+    one_way: bool = Field(False, description="a fix for every packet too, from when its sender says that it was sent")
+    range_noise: NonNegative = Field(0.0, description="standard deviation, m")
+    bearing_noise_deg: NonNegative = Field(0.0, description="standard deviation")
+    elevation_noise_deg: NonNegative = Field(0.0, description="standard deviation")
+
+    def build(self, berth: Berth) -> UsblPart:
+        return UsblPart(self, berth, self.offset())
