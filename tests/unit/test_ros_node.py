@@ -236,6 +236,26 @@ def test_the_simulation_is_controlled_by_services(sam: Graph) -> None:
     assert sam.runner.speed == 3.0
 
 
+def test_parameters_are_those_of_a_node_of_ros_2(sam: Graph) -> None:
+    bus = sam.ros.bus
+
+    def call(name: str, **values: Any) -> Any:
+        request = bus.codec.make(f"{bus.services[f'/skerry/{name}'].type}_Request", **values)
+        answer = bus.call(f"/skerry/{name}", request).result()
+        return bus.codec.from_cdr(bus.codec.to_cdr(answer), answer.__msgtype__)
+
+    zone, band, nothing = call("get_parameters", names=["utm_zone", "utm_band", "nothing"]).values
+    assert (zone.type, zone.integer_value) == (2, 33)
+    assert (band.type, band.string_value) == (4, "V")
+    assert nothing.type == 0
+    assert call("get_parameter_types", names=["utm_zone"]).types.tolist() == [2]
+    assert call("list_parameters").result.names == ["utm_band", "utm_zone"]
+    assert call("list_parameters", prefixes=["utm_z"]).result.names == ["utm_zone"]
+    assert call("describe_parameters", names=["utm_zone"]).descriptors[0].read_only
+    assert not call("set_parameters", parameters=[{"name": "utm_zone"}]).results[0].successful
+    assert not call("set_parameters_atomically").result.successful
+
+
 def test_there_is_nothing_to_restore_before_a_snapshot(sam: Graph) -> None:
     bus = sam.ros.bus
     with pytest.raises(SkerryError, match="snapshot"):

@@ -39,6 +39,7 @@ from skerry.interfaces.ros.outlets import (
     RepeatingOutlet,
     Timed,
 )
+from skerry.interfaces.ros.parameters import ParameterServices
 from skerry.interfaces.ros.profile import ActuatorRow, SensorRow, load_profile, topic_name
 from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
@@ -157,6 +158,8 @@ class RosInterface(Interface):
         if frames.projection is not None:
             self.bus.parameters["/utm_zone"] = frames.projection.zone
             self.bus.parameters["/utm_band"] = frames.projection.band
+
+        ParameterServices(self.bus)
 
     def _add_robot(self, name: str, robot: Robot) -> None:
         vehicle = Path(self._world.scenario.robots[name].vehicle).name
