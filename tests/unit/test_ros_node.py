@@ -391,6 +391,11 @@ def test_a_profile_of_ones_own_is_laid_over_another(tmp_path: Path) -> None:
         ),
         ("kinds: {sensors: {imu: [{topic: a, type: nothing/Imu}]}}", "not spoken as"),
         ("kindes: {}", "kindes"),
+        (
+            "vehicles: {sam: {controllers: {autopilot: {asks: [{topic: a, type: std_msgs/Bool, method: dance,"
+            " arguments: {}}]}}}}",
+            "no method 'dance'",
+        ),
     ],
 )
 def test_a_bad_profile_says_what_is_wrong(tmp_path: Path, text: str, words: str) -> None:
@@ -440,6 +445,30 @@ def test_definitions_of_ones_own_are_found_beside_the_scenario(tmp_path: Path) -
     (tmp_path / "scenario.yaml").write_text("interfaces: {ros: {kind: ros, message_paths: [nowhere]}}\n")
     with pytest.raises(SkerryError, match="no folder"):
         skerry.load(tmp_path / "scenario.yaml")
+
+
+EARTH = {"reference": {"latitude_deg": 58.8, "longitude_deg": 17.6}}
+
+
+def test_the_evolo_is_steered_by_a_twist_of_knots_and_degrees() -> None:
+    graph = Graph({**EARTH, "robots": {"evolo": {"vehicle": "evolo"}}})
+    graph.say("/evolo_cmd", linear={"x": 10.0}, angular={"z": 5.0})
+    graph.run(0.1)
+    flight = graph.world.robots["evolo"].controllers["flight"]
+    assert flight.speed_kn == pytest.approx(10)
+    assert flight.roll_deg == pytest.approx(-5)  # to port, as a positive turn about z is
+    graph.say("/evolo_cmd", linear={"x": float("nan")})
+    graph.run(0.1)
+    assert flight.speed_kn == pytest.approx(10)
+    graph.world.close()
+
+
+def test_the_drone_flies_to_a_moved_target() -> None:
+    graph = Graph({**EARTH, "robots": {"drone": {"vehicle": "quadrotor", "pose": {"position": [0, 0, 5]}}}})
+    graph.say("/drone/move_to_setpoint", position={"x": 1.0, "y": 2.0, "z": 6.0})
+    graph.run(0.1)
+    assert graph.world.robots["drone"].controllers["tracking"].target == pytest.approx([1, 2, 6])
+    graph.world.close()
 
 
 def test_names_are_made_fit_for_ros() -> None:

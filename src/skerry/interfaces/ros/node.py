@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from skerry.commands import (
     Actuate,
+    AskController,
     Pause,
     Reset,
     Restore,
@@ -40,7 +41,7 @@ from skerry.interfaces.ros.outlets import (
     Timed,
 )
 from skerry.interfaces.ros.parameters import ParameterServices
-from skerry.interfaces.ros.profile import ActuatorRow, SensorRow, load_profile, topic_name
+from skerry.interfaces.ros.profile import ActuatorRow, AskRow, SensorRow, load_profile, topic_name
 from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.parts.actuator import Actuator
@@ -174,7 +175,10 @@ class RosInterface(Interface):
             found = profile.actuator(vehicle, part, settings.kind)
             self._add_actuator(name, part, robot, found, profile.word(vehicle, part))
         for part, settings in config.controllers.items():
-            if (goto := profile.controller(vehicle, part, settings.kind).goto) is not None:
+            asked = profile.controller(vehicle, part, settings.kind)
+            for ask in asked.asks:
+                self._add_ask(name, part, robot, ask, topic_name(ask.topic, name, profile.word(vehicle, part)))
+            if (goto := asked.goto) is not None:
                 where = topic_name(goto.topic, name, profile.word(vehicle, part))
                 rate = self._rate(FEEDBACK_FREQUENCY)
                 context = (self._frames, self._inbox, rate, self._time_now)
@@ -228,6 +232,19 @@ class RosInterface(Interface):
         value = {actuator.keyword: scale * field.get(message)}
         actuator.check(**value)
         self._inbox.put(Actuate(robot, part, value))
+
+    def _add_ask(self, name: str, part: str, robot: Robot, row: AskRow, where: str) -> None:
+        if not callable(getattr(robot.controllers[part], row.method, None)):
+            raise SkerryError(f"the controller {part!r} of {name!r} has no method {row.method!r}, which {where} needs")
+        arguments = {word: _numbers(self.bus.codec, row.type, fields) for word, fields in row.arguments.items()}
+
+        def hear(message: Message) -> None:
+            values = {word: read(message) for word, read in arguments.items()}
+            self._inbox.put(AskController(name, part, row.method, values)).add_done_callback(
+                partial(_log_failure, where)
+            )
+
+        self.bus.subscribe(where, row.type, hear)
 
     def _add_teleport(self, name: str) -> None:
         def hear(message: Message) -> None:
@@ -285,6 +302,21 @@ class RosInterface(Interface):
 
         asked.add_done_callback(finish)
         return promise
+
+
+def _numbers(codec: Codec, type_name: str, fields: str | tuple[str, ...]) -> Callable[[Message], Any]:
+    """Reads a number of a message, or a list of them; a minus before a field turns its sign."""
+    if isinstance(fields, tuple):
+        each = [_numbers(codec, type_name, field) for field in fields]
+        return lambda message: [read(message) for read in each]
+    sign = -1.0 if fields.startswith("-") else 1.0
+    path = FieldPath(codec, type_name, fields.removeprefix("-"))
+    return lambda message: sign * path.get(message)
+
+
+def _log_failure(where: str, done: Future[Any]) -> None:
+    if not done.cancelled() and done.exception() is not None:
+        logger.warning("%s: %s", where, done.exception())
 
 
 def _scaled_feedback(actuator: Actuator, scale: float) -> float:
