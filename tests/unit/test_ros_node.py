@@ -21,6 +21,7 @@ from skerry.parts.actuator import ACTUATORS
 from skerry.parts.sensor import SENSORS
 from skerry.runner import Runner
 from skerry.scenario.vehicle import shipped_vehicles
+from skerry.world.check import check_file
 
 # The table of the SMaRC simulator's SAM: what it says, without pictures, and how often a second.
 SAM_SAYS = {
@@ -471,6 +472,16 @@ def test_the_drone_flies_to_a_moved_target() -> None:
     graph.run(0.1)
     assert graph.world.robots["drone"].controllers["tracking"].target == pytest.approx([1, 2, 6])
     graph.world.close()
+
+
+def test_a_scenario_is_checked_with_its_interfaces(tmp_path: Path) -> None:
+    file = tmp_path / "scenario.yaml"
+    text = "extends: sam_empty\ninterfaces: {ros: {kind: ros, profile: %s, transports: {it: {kind: rosbridge}}}}\n"
+    file.write_text(text % "smarc")
+    assert "1 robots" in check_file(str(file))
+    file.write_text(text % "smark")
+    with pytest.raises(SkerryError, match=r"interfaces\.ros: .*did you mean 'smarc'"):
+        check_file(str(file))
 
 
 def test_names_are_made_fit_for_ros() -> None:

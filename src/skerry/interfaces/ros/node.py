@@ -46,6 +46,7 @@ from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.parts.actuator import Actuator
 from skerry.parts.interface import Command, Inbox, Interface, NewReading
+from skerry.runner import CommandQueue
 from skerry.world import Robot, World
 
 if TYPE_CHECKING:
@@ -73,6 +74,9 @@ class RosInterface(Interface):
         self._snapshot: Any = None
 
     # -------------------------------------------------------------------------------------------- of an interface
+
+    def check(self, world: World) -> None:
+        self._build(world, CommandQueue())
 
     def start(self, world: World, inbox: Inbox) -> None:
         self._build(world, inbox)
