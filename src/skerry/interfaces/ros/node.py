@@ -70,7 +70,7 @@ class RosInterface(Interface):
         self._readers: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = defaultdict(list)
         self._timers: dict[Rate, list[Timed]] = defaultdict(list)
         self._counts: dict[Rate, int] = {}
-        self._taken: frozenset[str] = frozenset()
+        self._changes = -1  # of who takes what, up to which it is known which sensors are wanted
         self._snapshot: Any = None
 
     # -------------------------------------------------------------------------------------------- of an interface
@@ -112,9 +112,8 @@ class RosInterface(Interface):
 
     def _want_what_is_taken(self) -> None:
         """Let those sensors be measured whose topics somebody takes."""
-        taken = frozenset(name for name, topic in self.bus.topics.items() if topic.taken)
-        if taken != self._taken:
-            self._taken = taken
+        if (changes := self.bus.changes) != self._changes:
+            self._changes = changes
             self.wanted = frozenset(
                 key for key, outlets in self._readers.items() if any(outlet.topic.taken for outlet in outlets)
             )
