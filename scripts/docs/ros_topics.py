@@ -48,7 +48,7 @@ def tables(vehicle: str) -> str:
                 lines.append(f"| `{name}` | {_short(topic.type)} | {'' if rate is None else rate} | {_code(frame)} |")
         lines += ["", "| command | type |", "|---|---|"]
         for name, heard in sorted(ros.bus.subscriptions.items()):
-            if name.startswith(own):
+            if name.startswith((own, f"/{vehicle}_")):
                 lines.append(f"| `{name}` | {_short(heard[0].type)} |")
     return "\n".join(lines)
 

@@ -50,6 +50,19 @@ class GiveGoal(Command):
 
 
 @dataclass(frozen=True)
+class AskController(Command):
+    """Ask something of a controller; it is up to who has control whether its actuators follow."""
+
+    robot: str
+    controller: str
+    method: str
+    arguments: Mapping[str, Any]
+
+    def apply(self, run: Runner) -> None:
+        getattr(run.world.robots[self.robot].controllers[self.controller], self.method)(**self.arguments)
+
+
+@dataclass(frozen=True)
 class StopController(Command):
     """Let a controller stop what it does."""
 

@@ -96,6 +96,7 @@ def test_all_is_announced_and_then_said(session: Any) -> None:
     bus.advertise("/tf_static", "tf2_msgs/TFMessage", LATCHED).publish(CODEC.make("tf2_msgs/TFMessage"))
     bus.subscribe("/sam/cmd", "std_msgs/Float64", lambda message: None)
     bus.offer("/pause", "std_srvs/SetBool", lambda request: None)
+    bus.offer("/skerry/get_parameters", "rcl_interfaces/GetParameters", lambda request: None)
     bus.client("/theirs", "std_srvs/Trigger")
     assert not imu.taken
     session.open()
@@ -106,7 +107,7 @@ def test_all_is_announced_and_then_said(session: Any) -> None:
         ("__subscribe", "/sam/cmd"),
         ("__unity_service", "/pause"),
         ("__ros_service", "/theirs"),
-    ]  # pictures are left out, as nobody knows whether they are wanted
+    ]  # pictures are left out, as nobody knows whether they are wanted, and so is what makes a node
     assert imu.taken
     message = CODEC.make("sensor_msgs/Imu")
     imu.publish(message)

@@ -21,6 +21,7 @@ from skerry.parts.actuator import ACTUATORS
 from skerry.parts.sensor import SENSORS
 from skerry.runner import Runner
 from skerry.scenario.vehicle import shipped_vehicles
+from skerry.world.check import check_file
 
 # The table of the SMaRC simulator's SAM: what it says, without pictures, and how often a second.
 SAM_SAYS = {
@@ -236,6 +237,26 @@ def test_the_simulation_is_controlled_by_services(sam: Graph) -> None:
     assert sam.runner.speed == 3.0
 
 
+def test_parameters_are_those_of_a_node_of_ros_2(sam: Graph) -> None:
+    bus = sam.ros.bus
+
+    def call(name: str, **values: Any) -> Any:
+        request = bus.codec.make(f"{bus.services[f'/skerry/{name}'].type}_Request", **values)
+        answer = bus.call(f"/skerry/{name}", request).result()
+        return bus.codec.from_cdr(bus.codec.to_cdr(answer), answer.__msgtype__)
+
+    zone, band, nothing = call("get_parameters", names=["utm_zone", "utm_band", "nothing"]).values
+    assert (zone.type, zone.integer_value) == (2, 33)
+    assert (band.type, band.string_value) == (4, "V")
+    assert nothing.type == 0
+    assert call("get_parameter_types", names=["utm_zone"]).types.tolist() == [2]
+    assert call("list_parameters").result.names == ["utm_band", "utm_zone"]
+    assert call("list_parameters", prefixes=["utm_z"]).result.names == ["utm_zone"]
+    assert call("describe_parameters", names=["utm_zone"]).descriptors[0].read_only
+    assert not call("set_parameters", parameters=[{"name": "utm_zone"}]).results[0].successful
+    assert not call("set_parameters_atomically").result.successful
+
+
 def test_there_is_nothing_to_restore_before_a_snapshot(sam: Graph) -> None:
     bus = sam.ros.bus
     with pytest.raises(SkerryError, match="snapshot"):
@@ -329,9 +350,11 @@ def test_every_kind_of_sensor_and_actuator_is_spoken() -> None:
         assert profile.actuator("any", "part", kind).command is not None
 
 
-@pytest.mark.parametrize("vehicle", shipped_vehicles())
-@pytest.mark.parametrize("profile", shipped_profiles())
-def test_every_vehicle_speaks_every_profile(vehicle: str, profile: str) -> None:
+@pytest.mark.parametrize(
+    ("profile", "vehicle"),
+    [*(("smarc", vehicle) for vehicle in shipped_vehicles()), *((name, "sam") for name in shipped_profiles())],
+)
+def test_every_vehicle_speaks_and_sam_every_profile(profile: str, vehicle: str) -> None:
     scenario = {
         "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
         "terrain": {"kind": "flat", "depth": 30},
@@ -371,6 +394,11 @@ def test_a_profile_of_ones_own_is_laid_over_another(tmp_path: Path) -> None:
         ),
         ("kinds: {sensors: {imu: [{topic: a, type: nothing/Imu}]}}", "not spoken as"),
         ("kindes: {}", "kindes"),
+        (
+            "vehicles: {sam: {controllers: {autopilot: {asks: [{topic: a, type: std_msgs/Bool, method: dance,"
+            " arguments: {}}]}}}}",
+            "no method 'dance'",
+        ),
     ],
 )
 def test_a_bad_profile_says_what_is_wrong(tmp_path: Path, text: str, words: str) -> None:
@@ -420,6 +448,40 @@ def test_definitions_of_ones_own_are_found_beside_the_scenario(tmp_path: Path) -
     (tmp_path / "scenario.yaml").write_text("interfaces: {ros: {kind: ros, message_paths: [nowhere]}}\n")
     with pytest.raises(SkerryError, match="no folder"):
         skerry.load(tmp_path / "scenario.yaml")
+
+
+EARTH = {"reference": {"latitude_deg": 58.8, "longitude_deg": 17.6}}
+
+
+def test_the_evolo_is_steered_by_a_twist_of_knots_and_degrees() -> None:
+    graph = Graph({**EARTH, "robots": {"evolo": {"vehicle": "evolo"}}})
+    graph.say("/evolo_cmd", linear={"x": 10.0}, angular={"z": 5.0})
+    graph.run(0.1)
+    flight = graph.world.robots["evolo"].controllers["flight"]
+    assert flight.speed_kn == pytest.approx(10)
+    assert flight.roll_deg == pytest.approx(-5)  # to port, as a positive turn about z is
+    graph.say("/evolo_cmd", linear={"x": float("nan")})
+    graph.run(0.1)
+    assert flight.speed_kn == pytest.approx(10)
+    graph.world.close()
+
+
+def test_the_drone_flies_to_a_moved_target() -> None:
+    graph = Graph({**EARTH, "robots": {"drone": {"vehicle": "quadrotor", "pose": {"position": [0, 0, 5]}}}})
+    graph.say("/drone/move_to_setpoint", position={"x": 1.0, "y": 2.0, "z": 6.0})
+    graph.run(0.1)
+    assert graph.world.robots["drone"].controllers["tracking"].target == pytest.approx([1, 2, 6])
+    graph.world.close()
+
+
+def test_a_scenario_is_checked_with_its_interfaces(tmp_path: Path) -> None:
+    file = tmp_path / "scenario.yaml"
+    text = "extends: sam_empty\ninterfaces: {ros: {kind: ros, profile: %s, transports: {it: {kind: rosbridge}}}}\n"
+    file.write_text(text % "smarc")
+    assert "1 robots" in check_file(str(file))
+    file.write_text(text % "smark")
+    with pytest.raises(SkerryError, match=r"interfaces\.ros: .*did you mean 'smarc'"):
+        check_file(str(file))
 
 
 def test_names_are_made_fit_for_ros() -> None:

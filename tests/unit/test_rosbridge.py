@@ -122,6 +122,42 @@ def test_junk_is_answered_in_words(text: str) -> None:
     assert all(answer["op"] == "status" for answer in client.answers)
 
 
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["/depth", "/cmd", "/pause", "std_msgs/Float64", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["data", "name", "topic"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+WORDS = ("topic", "type", "msg", "id", "service", "args", "compression", "throttle_rate", "values", "result", "action")
+OPERATIONS = (
+    "subscribe",
+    "unsubscribe",
+    "advertise",
+    "publish",
+    "call_service",
+    "advertise_service",
+    "service_response",
+)
+ALL = st.sampled_from([*OPERATIONS, "unadvertise_service", "send_action_goal", "cancel_action_goal", "set_level"])
+
+
+@given(asked=st.lists(st.tuples(ALL, st.dictionaries(st.sampled_from(WORDS), ANYTHING, max_size=5)), max_size=4))
+def test_no_request_however_odd_brings_the_server_down(asked: list[tuple[str, dict[str, Any]]]) -> None:
+    bus = Bus(CODEC)
+    bus.advertise("/depth", "std_msgs/Float64")
+    bus.subscribe("/cmd", "std_msgs/Float64", lambda message: None)
+    bus.offer("/pause", "std_srvs/SetBool", lambda request: CODEC.make("std_srvs/srv/SetBool_Response"))
+    client = Client(bus, set())
+    for operation, values in asked:
+        client.conversation.receive(json.dumps({"op": operation, **values}))
+    client.conversation.close()
+
+
 def test_a_service_of_the_simulator_is_called(bus: Bus, client: Client) -> None:
     promise: Future[Any] = Future()
     bus.offer(

@@ -48,6 +48,10 @@ class Interface(Component):
 
     wanted: frozenset[tuple[str, str]] = frozenset()
 
+    def check(self, world: Any) -> None:
+        """Raise an error if it could not start with this world; opens nothing."""
+        return
+
     @abstractmethod
     def start(self, world: Any, inbox: Inbox) -> None:
         """Open its sockets or files; the world stands still meanwhile and may be looked at."""

@@ -27,10 +27,23 @@ def check_file(name: str) -> str:
             )
     with build_world(name) as world:
         scenario = world.scenario
+        _check_interfaces(world)
         return (
             f"a scenario with {len(scenario.robots)} robots and {len(scenario.objects)} objects; step {scenario.step} s"
             + _estimates(world)
         )
+
+
+def _check_interfaces(world: World) -> None:
+    """Raise an error if one of the scenario's interfaces could not start."""
+    for name, config in world.scenario.interfaces.items():
+        interface = config.build()
+        try:
+            interface.check(world)
+        except SkerryError as error:
+            raise SkerryError(f"interfaces.{name}: {error}") from None
+        finally:
+            interface.close()
 
 
 def _estimates(world: World) -> str:

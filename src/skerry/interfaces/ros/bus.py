@@ -214,6 +214,8 @@ class Bus:
         self.actions: dict[str, Any] = {}
         """Servers of actions; what carries them in ROS 2 is among the services and topics too."""
         self.parameters: dict[str, Parameter] = {}
+        self.changes = 0
+        """How often somebody has taken or left topics."""
         self._lock = Lock()
 
     # -------------------------------------------------------------------------------------------- what there is
@@ -295,3 +297,4 @@ class Bus:
                 topic.take(outbox)
             else:
                 topic.leave(outbox)
+        self.changes += 1

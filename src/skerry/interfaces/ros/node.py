@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from skerry.commands import (
     Actuate,
+    AskController,
     Pause,
     Reset,
     Restore,
@@ -39,11 +40,13 @@ from skerry.interfaces.ros.outlets import (
     RepeatingOutlet,
     Timed,
 )
-from skerry.interfaces.ros.profile import ActuatorRow, SensorRow, load_profile, topic_name
+from skerry.interfaces.ros.parameters import ParameterServices
+from skerry.interfaces.ros.profile import ActuatorRow, AskRow, SensorRow, load_profile, topic_name
 from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.parts.actuator import Actuator
 from skerry.parts.interface import Command, Inbox, Interface, NewReading
+from skerry.runner import CommandQueue
 from skerry.world import Robot, World
 
 if TYPE_CHECKING:
@@ -67,10 +70,13 @@ class RosInterface(Interface):
         self._readers: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = defaultdict(list)
         self._timers: dict[Rate, list[Timed]] = defaultdict(list)
         self._counts: dict[Rate, int] = {}
-        self._taken: frozenset[str] = frozenset()
+        self._changes = -1  # of who takes what, up to which it is known which sensors are wanted
         self._snapshot: Any = None
 
     # -------------------------------------------------------------------------------------------- of an interface
+
+    def check(self, world: World) -> None:
+        self._build(world, CommandQueue())
 
     def start(self, world: World, inbox: Inbox) -> None:
         self._build(world, inbox)
@@ -106,9 +112,8 @@ class RosInterface(Interface):
 
     def _want_what_is_taken(self) -> None:
         """Let those sensors be measured whose topics somebody takes."""
-        taken = frozenset(name for name, topic in self.bus.topics.items() if topic.taken)
-        if taken != self._taken:
-            self._taken = taken
+        if (changes := self.bus.changes) != self._changes:
+            self._changes = changes
             self.wanted = frozenset(
                 key for key, outlets in self._readers.items() if any(outlet.topic.taken for outlet in outlets)
             )
@@ -158,6 +163,8 @@ class RosInterface(Interface):
             self.bus.parameters["/utm_zone"] = frames.projection.zone
             self.bus.parameters["/utm_band"] = frames.projection.band
 
+        ParameterServices(self.bus)
+
     def _add_robot(self, name: str, robot: Robot) -> None:
         vehicle = Path(self._world.scenario.robots[name].vehicle).name
         config, profile = robot.vehicle.config, self._profile
@@ -171,7 +178,10 @@ class RosInterface(Interface):
             found = profile.actuator(vehicle, part, settings.kind)
             self._add_actuator(name, part, robot, found, profile.word(vehicle, part))
         for part, settings in config.controllers.items():
-            if (goto := profile.controller(vehicle, part, settings.kind).goto) is not None:
+            asked = profile.controller(vehicle, part, settings.kind)
+            for ask in asked.asks:
+                self._add_ask(name, part, robot, ask, topic_name(ask.topic, name, profile.word(vehicle, part)))
+            if (goto := asked.goto) is not None:
                 where = topic_name(goto.topic, name, profile.word(vehicle, part))
                 rate = self._rate(FEEDBACK_FREQUENCY)
                 context = (self._frames, self._inbox, rate, self._time_now)
@@ -225,6 +235,19 @@ class RosInterface(Interface):
         value = {actuator.keyword: scale * field.get(message)}
         actuator.check(**value)
         self._inbox.put(Actuate(robot, part, value))
+
+    def _add_ask(self, name: str, part: str, robot: Robot, row: AskRow, where: str) -> None:
+        if not callable(getattr(robot.controllers[part], row.method, None)):
+            raise SkerryError(f"the controller {part!r} of {name!r} has no method {row.method!r}, which {where} needs")
+        arguments = {word: _numbers(self.bus.codec, row.type, fields) for word, fields in row.arguments.items()}
+
+        def hear(message: Message) -> None:
+            values = {word: read(message) for word, read in arguments.items()}
+            self._inbox.put(AskController(name, part, row.method, values)).add_done_callback(
+                partial(_log_failure, where)
+            )
+
+        self.bus.subscribe(where, row.type, hear)
 
     def _add_teleport(self, name: str) -> None:
         def hear(message: Message) -> None:
@@ -282,6 +305,21 @@ class RosInterface(Interface):
 
         asked.add_done_callback(finish)
         return promise
+
+
+def _numbers(codec: Codec, type_name: str, fields: str | tuple[str, ...]) -> Callable[[Message], Any]:
+    """Reads a number of a message, or a list of them; a minus before a field turns its sign."""
+    if isinstance(fields, tuple):
+        each = [_numbers(codec, type_name, field) for field in fields]
+        return lambda message: [read(message) for read in each]
+    sign = -1.0 if fields.startswith("-") else 1.0
+    path = FieldPath(codec, type_name, fields.removeprefix("-"))
+    return lambda message: sign * path.get(message)
+
+
+def _log_failure(where: str, done: Future[Any]) -> None:
+    if not done.cancelled() and done.exception() is not None:
+        logger.warning("%s: %s", where, done.exception())
 
 
 def _scaled_feedback(actuator: Actuator, scale: float) -> float:

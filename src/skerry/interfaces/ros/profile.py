@@ -65,8 +65,21 @@ class ActionRow(Config):
     type: str
 
 
+class AskRow(Config):
+    """A topic by which something is asked of a controller."""
+
+    topic: str = Field(min_length=1)
+    type: str
+    method: str = Field(pattern="^[a-z][a-z_]*$", description="of the controller, such as `command`")
+    arguments: dict[str, str | tuple[str, ...]] = Field(
+        description="of the method, each a field of the message or a list of them; a minus turns the sign"
+    )
+
+
 class ControllerRow(Config):
     """What a controller may be asked for."""
+
+    asks: tuple[AskRow, ...] = ()
 
     goto: ActionRow | None = Field(None, description="to go to a waypoint, for controllers of kind `waypoint`")
 

@@ -108,7 +108,7 @@ class Conversation:
         name = _text(asked, "topic")
         if not self._carries(name):
             raise SkerryError(f"the topic {name} is left out by the settings of this interface")
-        if asked.get("compression", "none") not in {"none", None}:
+        if asked.get("compression") not in ("none", None):
             raise SkerryError(f"compression {shorten(asked['compression'])} is not offered; ask for `none`")
         if name not in self._bus.topics:
             if not isinstance(asked.get("type"), str):

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from skerry.core.config import Positive
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus import Bus, Client, Outbox
+from skerry.interfaces.ros.bus import Bus, Client, Outbox, Service
 from skerry.interfaces.ros.codec import BadMessage, Message
 from skerry.interfaces.ros.endpoint_protocol import (
     KEEPALIVE,
@@ -59,7 +59,7 @@ class Session:
         topics = [topic for topic in named if self.config.carries(topic.name)]
         frames = [writer.publish(topic.name, topic.type, topic.qos.transient_local) for topic in topics]
         frames += [writer.subscribe(name, heard[0].type) for name, heard in bus.subscriptions.items()]
-        services = [service for service in bus.services.values() if HIDDEN not in service.name]
+        services = [service for service in bus.services.values() if _can_offer(service)]
         frames += [writer.offer(service.name, service.type) for service in services]
         frames += [writer.use(client.name, client.type) for client in bus.clients.values()]
         self.send(b"".join(frames))
@@ -152,6 +152,11 @@ class Session:
     def _write(self, message: Message) -> bytes:
         codec = self.bus.codec
         return codec.to_cdr(message) if self.writer.ros2 else codec.to_ros1(message)
+
+
+def _can_offer(service: Service) -> bool:
+    """Not what makes a node or an action: that would be of the endpoint's own nodes, one for each name."""
+    return HIDDEN not in service.name and not service.type.startswith("rcl_interfaces/")
 
 
 def _number(payload: bytes) -> int:
