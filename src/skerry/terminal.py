@@ -43,6 +43,8 @@ def run_in_terminal(
             f"{loaded.name or scenario}: {len(world.robots)} robots, step {loaded.step} s, seed {loaded.seed}"
         )
         interfaces = {name: config.build() for name, config in loaded.interfaces.items()}
+        for name, config in loaded.interfaces.items():
+            console.print(f"interface {name} ({config.kind}): {escape(interfaces[name].status)}", soft_wrap=True)
         with Runner(world, speed, interfaces) as runner:
             before = signal.signal(signal.SIGINT, lambda *_: runner.stop())
             try:
@@ -50,7 +52,7 @@ def run_in_terminal(
             finally:
                 signal.signal(signal.SIGINT, before)
             for name, interface in interfaces.items():
-                console.print(f"{name}: {interface.status}", soft_wrap=True)
+                console.print(f"{name}: {escape(interface.status)}", soft_wrap=True)
         for robot in world.robots.values():
             console.print(f"{world.time:9.2f} s  {_where(robot)}", soft_wrap=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from threading import Thread
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,7 @@ from skerry.world import World
 if TYPE_CHECKING:
     from skerry.interfaces.husky.rover import HuskyInterface
 
+STANDARD_INPUT: Final = 0
 HELP: Final = """\
 reset                    go back to the beginning
 run MOTOR POWER          run a motor with a power from -1 to 1
@@ -75,11 +77,15 @@ class Console:
         if self._projection is None:
             return f"{name}: {x:g} m east, {y:g} m north"
         latitude, longitude, _ = self._projection.to_geodetic((x, y, 0.0))
-        return f"{name}: latitude {latitude:.8f}, longitude {longitude:.8f}"
+        return f"{name}: latitude {latitude:z.8f}, longitude {longitude:z.8f}"
 
     def _listen(self) -> None:
-        for line in sys.stdin:
-            print(self.answer(line), file=sys.stderr)
+        # not by `sys.stdin`, whose lock a thread that waits would still hold when the interpreter ends
+        rest = b""
+        while piece := os.read(STANDARD_INPUT, 4096):
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                print(self.answer(line.decode(errors="replace")), file=sys.stderr)
 
 
 def _number(text: str) -> float:

@@ -10,7 +10,15 @@ from contextlib import suppress
 from threading import Lock, Thread
 from typing import Final
 
-from aiohttp import ClientError, ClientSession, ClientTimeout, ClientWebSocketResponse, WSMsgType
+from aiohttp import (
+    ClientConnectorError,
+    ClientError,
+    ClientSession,
+    ClientTimeout,
+    ClientWebSocketResponse,
+    WSMsgType,
+    WSServerHandshakeError,
+)
 
 logger = logging.getLogger("skerry")
 
@@ -183,4 +191,8 @@ class Link:
 def _words(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "no answer"
-    return f"{type(error).__name__}: {error}"[:120] if str(error) else type(error).__name__
+    if isinstance(error, WSServerHandshakeError):
+        return f"the answer is {error.status}; is another simulator connected?"
+    if isinstance(error, ClientConnectorError):
+        return "cannot connect"
+    return type(error).__name__

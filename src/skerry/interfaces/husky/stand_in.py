@@ -69,8 +69,13 @@ class RoverServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(timeout=10.0)
+        self.close()
+
+    def close(self) -> None:
+        """End it; closing twice is harmless."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._over.set)
+            self._thread.join(timeout=10.0)
 
     def send(self, message: Any) -> None:
         """Say something to the simulator: text as it is, all else as JSON."""
