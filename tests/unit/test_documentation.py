@@ -167,7 +167,10 @@ def write_files(page: Path, folder: Path) -> None:
 
 EXAMPLES = [
     "README.md",
-    *(f"docs/{name}.md" for name in ("actuators", "camera", "control", "lidar", "rays", "ros", "sonar", "terrain")),
+    *(
+        f"docs/{name}.md"
+        for name in ("actuators", "camera", "control", "husky", "lidar", "rays", "ros", "sonar", "terrain")
+    ),
 ]
 
 
