@@ -52,7 +52,7 @@ class Motor:
         """Its power and position now."""
         part = self._first
         power = part.running_power if isinstance(part, MotorActuator) else part.feedback
-        return motor_status(self.name, self.row.power_sign * power, self.position_deg)
+        return motor_status(self.name, self.row.power_sign * power + 0.0, self.position_deg)  # no −0
 
     def limit(self) -> str | None:
         """The limit switch that is closed now."""

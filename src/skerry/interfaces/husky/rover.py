@@ -27,6 +27,9 @@ from skerry.interfaces.husky.motors import Motor, motors_of
 from skerry.interfaces.husky.profiles import PROFILES
 from skerry.parts.interface import Inbox, Interface, NewReading
 from skerry.sensors.camera import Camera
+from skerry.sensors.gps import GpsReading
+from skerry.sensors.imu import ImuReading
+from skerry.sensors.lidar import PlanarReading
 from skerry.world import Robot, World
 
 if TYPE_CHECKING:
@@ -36,10 +39,11 @@ logger = logging.getLogger("skerry")
 
 REPORT_FREQUENCY: Final = Fraction(30)  # Hz of motors and the true pose; other rates are those of the sensors
 MOST_TOLD: Final = 100  # different faults that are logged
-SENSORS: Final[Mapping[str, Callable[[Any], Report]]] = {
-    "gps": messages.gps_position,
-    "imu": messages.imu_orientation,
-    "lidar": messages.lidar_points,
+SENSORS: Final = ("gps", "imu", "lidar")
+READERS: Final[Mapping[type, Callable[[Any], Report]]] = {
+    GpsReading: messages.gps_position,
+    ImuReading: messages.imu_orientation,
+    PlanarReading: messages.lidar_points,
 }
 
 
@@ -68,11 +72,8 @@ class HuskyInterface(Interface):
         robot = self._robot = self._find_robot(world)
         if robot is not None:
             self.motors = motors_of(robot, self.profile)
-            kinds = robot.vehicle.config.sensors
-            names = [name for name in SENSORS if name in kinds and kinds[name].kind == name]
-            if not self.profile.has_lidar:
-                names = [name for name in names if name != "lidar"]
-            self._sensors = frozenset((robot.name, name) for name in names)
+            names = SENSORS if self.profile.has_lidar else SENSORS[:-1]
+            self._sensors = frozenset((robot.name, name) for name in names if name in robot.sensors)
         if self.config.console:
             Console(self, world, inbox).start()
         self.link.start()
@@ -117,8 +118,8 @@ class HuskyInterface(Interface):
 
     def _read(self, readings: Sequence[NewReading]) -> Iterator[Report]:
         for new in readings:
-            if (new.robot, new.sensor) in self._sensors and new.reading is not None:
-                yield SENSORS[new.sensor](new.reading)
+            if (new.robot, new.sensor) in self._sensors and type(new.reading) in READERS:
+                yield READERS[type(new.reading)](new.reading)
 
     def _switches(self, closed: list[tuple[str, str]]) -> Iterator[Report]:
         if self._limit_message != "off":
