@@ -43,8 +43,6 @@ def run_in_terminal(
             f"{loaded.name or scenario}: {len(world.robots)} robots, step {loaded.step} s, seed {loaded.seed}"
         )
         interfaces = {name: config.build() for name, config in loaded.interfaces.items()}
-        for name, config in loaded.interfaces.items():
-            console.print(f"interface {name} ({config.kind}): {escape(interfaces[name].status)}", soft_wrap=True)
         with Runner(world, speed, interfaces) as runner:
             before = signal.signal(signal.SIGINT, lambda *_: runner.stop())
             try:
@@ -52,7 +50,7 @@ def run_in_terminal(
             finally:
                 signal.signal(signal.SIGINT, before)
             for name, interface in interfaces.items():
-                console.print(f"{name}: {escape(interface.status)}", soft_wrap=True)
+                console.print(f"{name}: {interface.status}", soft_wrap=True)
         for robot in world.robots.values():
             console.print(f"{world.time:9.2f} s  {_where(robot)}", soft_wrap=True)
 
@@ -63,8 +61,12 @@ def _run_with_status(console: Console, runner: Runner, duration: float | None) -
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=duration)
         start = world.time
+        untold = dict(runner.interfaces)
 
         def watch(factor: float) -> None:
+            while untold:  # where to find them, once they have started
+                name, interface = untold.popitem()
+                progress.console.print(f"{name}: {interface.status}", soft_wrap=True)
             progress.update(task, completed=world.time - start, description=_status(runner, factor))
 
         runner.run(duration, watch)
