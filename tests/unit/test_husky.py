@@ -219,6 +219,8 @@ BAD: list[Any] = [
     OPEN | {"intrinsics": [1, 2, 3]},
     OPEN | {"intrinsics": [0, 0, 320, 0, 0, 240, 0, 0, 1]},
     OPEN | {"intrinsics": [600, 0, None, 0, 600, 240, 0, 0, 1]},
+    OPEN | {"intrinsics": [1e-9, 0, 320, 0, 600, 240, 0, 0, 1]},
+    OPEN | {"intrinsics": [600, 0, 320, 0, 600, 1e200, 0, 0, 1]},
     OPEN | {"intrinsics": {"fx": 600}},
     {"type": "simCameraStreamCloseRequest"},
 ]
@@ -350,7 +352,10 @@ def test_power_turns_wheels_and_holds_without_being_repeated(world: World) -> No
     assert world.robots["rover"].joint_velocity("frontLeftWheelAxle") == pytest.approx(8.0, rel=0.01)  # half of 16
 
 
-@pytest.mark.parametrize(("motor", "position"), [("shoulder", -1_000_000), ("differentialLeft", 500_000)])
+@pytest.mark.parametrize(
+    ("motor", "position"),
+    [("armBase", 4_500_000), ("shoulder", -1_000_000), ("differentialLeft", 500_000), ("hand", 600_000)],
+)
 def test_a_position_is_one_of_the_motors_shaft_and_is_reached(world: World, motor: str, position: int) -> None:
     """Gear 54: 54° of the shaft are a degree of the joint; within 20° of the shaft under the arm's weight, and held."""
     interface, wire = wired()
@@ -595,6 +600,10 @@ def test_a_stream_that_is_open_already_stays_unless_something_else_is_asked_for(
         assert streams._open["rear"] is first
         ask(interface, "CameraStreamOpen", **asked | {"width": 16})
         assert streams._open["rear"].sensor.lens.width == 16
+        ask(interface, "CameraStreamOpen", **asked | {"fps": 1e-30})
+        assert streams.next_due(10) > 1e30
+        ask(interface, "CameraStreamOpen", **asked | {"fps": 1e30})
+        assert streams.next_due(10) == 11
         assert len(streams) == 1
 
 

@@ -58,7 +58,7 @@ class Streams:
         before = self._open.get(request.camera)
         if before is not None and before.request == request:
             return
-        rate = Rate.of(Fraction(request.fps).limit_denominator(1000), self._step, faster_ok=True)
+        rate = Rate.of(Fraction(request.fps), self._step, faster_ok=True)
         stream = Stream(request, part, camera_as_asked(config, request).build(), rate)
         self._open = {**self._open, request.camera: stream}
 

@@ -25,6 +25,8 @@ Report = dict[str, Any]
 
 ROUNDING: Final = 1e-6  # by which a power that was worked out in single precision may be above 1
 MOST_IN_ALL: Final = 2**22  # pixels of a picture
+WIDEST: Final = 22.8  # sides of the picture to a focal length, 170° in all, as a camera's settings allow
+FARTHEST: Final = 10.0  # sides of the picture that its principal point may be away
 
 
 class BadRequest(SkerryError):
@@ -166,10 +168,10 @@ def _open_stream(message: Report) -> OpenStream:
     width, height = _pixels(message, "width"), _pixels(message, "height")
     if width * height > MOST_IN_ALL:
         raise BadRequest(f"{message['type']}: {width} × {height} pixels are too many; at most {MOST_IN_ALL} in all")
-    return OpenStream(camera, fps, width, height, _intrinsics(message))
+    return OpenStream(camera, fps, width, height, _intrinsics(message, width, height))
 
 
-def _intrinsics(message: Report) -> tuple[float, float, float, float] | None:
+def _intrinsics(message: Report, width: int, height: int) -> tuple[float, float, float, float] | None:
     """Of the camera matrix, row by row: `intrinsicParameters` in the document, `intrinsics` from every real server."""
     key = "intrinsicParameters" if message.get("intrinsicParameters") is not None else "intrinsics"
     matrix = message.get(key)
@@ -178,8 +180,8 @@ def _intrinsics(message: Report) -> tuple[float, float, float, float] | None:
     if not isinstance(matrix, list) or len(matrix) != 9:
         raise BadRequest(f"{message['type']}: `{key}` is {shorten(matrix)}; it must be nine numbers, or null")
     fx, _, cx, _, fy, cy, *_ = (_checked(message, key, value) for value in matrix)
-    if fx <= 0 or fy <= 0:
-        raise BadRequest(f"{message['type']}: the focal lengths in `{key}` are {fx} and {fy}; they must be above 0")
+    if fx < width / WIDEST or fy < height / WIDEST or abs(cx) > FARTHEST * width or abs(cy) > FARTHEST * height:
+        raise BadRequest(f"{message['type']}: `{key}` is no lens for {width} × {height} pixels: {shorten(matrix)}")
     return fx, fy, cx, cy
 
 

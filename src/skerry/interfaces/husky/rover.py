@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import ValidationError
+
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.interfaces.husky import messages
@@ -142,7 +144,7 @@ class HuskyInterface(Interface):
         """Take a message, from any thread; what cannot be done is logged, once."""
         try:
             self.do(read_request(text))
-        except BadRequest as error:
+        except SkerryError as error:
             self._tell_once(str(error))
 
     def do(self, request: Request) -> None:
@@ -176,7 +178,10 @@ class HuskyInterface(Interface):
         config = None if self._robot is None else self._robot.vehicle.config.sensors.get(part)
         if not isinstance(config, Camera) or self._robot is None or self.streams is None:
             raise BadRequest(f"there is no camera {name!r:.60}; {did_you_mean(name, self.profile.cameras)}")
-        self.streams.open(request, self._robot.sensors[part], config)
+        try:
+            self.streams.open(request, self._robot.sensors[part], config)
+        except ValidationError as error:
+            raise BadRequest(f"the camera {name} cannot have this lens: {error.errors()[0]['msg']}") from None
         logger.info("husky: the camera %s is open, %d × %d", name, request.width, request.height)
 
     def _drop_forgotten_powers(self) -> None:
