@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from threading import Condition, Event, Thread
 from typing import Any, Final, Self
 
@@ -140,7 +141,8 @@ class RoverServer:
 
     async def _send(self, text: str | bytes) -> None:
         if self._client is not None:
-            await (self._client.send_str(text) if isinstance(text, str) else self._client.send_bytes(text))
+            with suppress(ConnectionError):  # the simulator may go meanwhile
+                await (self._client.send_str(text) if isinstance(text, str) else self._client.send_bytes(text))
 
     def _cut(self) -> None:
         if self._client is not None and self._client._req is not None and self._client._req.transport is not None:
