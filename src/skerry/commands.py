@@ -13,14 +13,21 @@ from skerry.runner import Runner
 
 @dataclass(frozen=True)
 class Actuate(Command):
-    """Command an actuator, by its own keyword, from outside; says whether it was heard."""
+    """Command an actuator, by its own keyword, from outside; says whether it was heard.
+
+    One that is `held` holds until the next; otherwise the actuator's watchdog awaits others.
+    """
 
     robot: str
     actuator: str
     value: Mapping[str, float]
+    held: bool = False
 
     def apply(self, run: Runner) -> bool:
-        heard: bool = run.world.robots[self.robot].actuators[self.actuator].receive(**self.value)
+        actuator = run.world.robots[self.robot].actuators[self.actuator]
+        heard: bool = actuator.receive(**self.value)
+        if heard and self.held:
+            actuator.watchdog.release()
         return heard
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from skerry.benchmarks import acoustics as acoustics_benchmark
 from skerry.benchmarks import goals, parts
+from skerry.benchmarks import husky as husky_benchmark
 from skerry.benchmarks import physics as physics_benchmark
 from skerry.benchmarks import sea as sea_benchmark
 from skerry.benchmarks import world as world_benchmark
@@ -55,6 +56,13 @@ def test_the_figures_of_acoustics_have_exactly_their_keys(monkeypatch: pytest.Mo
     values = acoustics_benchmark.measure()
     assert set(values) == {"acoustics.100.core_percent"}
     assert all(math.isfinite(value) for value in values.values())
+
+
+def test_the_figure_of_the_rovers_cameras_has_exactly_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(husky_benchmark, "SECONDS", 1.0)
+    values = husky_benchmark.measure()
+    assert set(values) == {"husky.camera_fps_each"}
+    assert values["husky.camera_fps_each"] > 0
 
 
 def test_every_part_has_goals_of_its_own() -> None:

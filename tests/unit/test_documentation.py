@@ -169,7 +169,7 @@ EXAMPLES = [
     "README.md",
     *(
         f"docs/{name}.md"
-        for name in ("acoustics", "actuators", "camera", "control", "lidar", "rays", "ros", "sonar", "terrain")
+        for name in ("acoustics", "actuators", "camera", "control", "husky", "lidar", "rays", "ros", "sonar", "terrain")
     ),
 ]
 

@@ -93,7 +93,12 @@ class MotorActuator(Actuator):
 
     @property
     def feedback(self) -> float:
-        """The power that it runs with: none at a limit switch."""
+        """The power that it runs with."""
+        return self.running_power
+
+    @property
+    def running_power(self) -> float:
+        """The power that it runs with, −1 to 1, however it was commanded: none at a limit switch."""
         return self._sign * float(self._drive.memory[POWER])
 
     @property

@@ -157,6 +157,19 @@ class MountedSensor(Component):
         with self._truth.at(instant) as truth:
             return self._measure(truth)
 
+    def look_through(self, sensor: Sensor[Any]) -> Callable[[], Any]:
+        """What another sensor in its place, such as a camera with another lens, sees now: a job for any thread.
+
+        It must be done, and once, as it holds the instant until then. The sensor's own readings know nothing of it.
+        """
+        instant = self._truth.instant.hold()
+
+        def measure() -> Any:
+            with self._truth.at(instant) as truth:
+                return sensor.measure(truth, self._noise)
+
+        return measure
+
     def watch_if_due(self) -> None:
         """Let a sensor that watches see an instant that has become due."""
         if self.sensor.watches:

@@ -1,0 +1,34 @@
+"""The rover with three cameras open, as its server of 2023 asks for them: pictures a second of each, on the wall."""
+
+from __future__ import annotations
+
+from threading import Timer
+from time import perf_counter
+
+import skerry
+from skerry.benchmarks.goal import Goal
+from skerry.interfaces.husky import Husky
+from skerry.interfaces.husky.stand_in import SPEC_CAMERAS, RoverServer
+from skerry.runner import Runner
+
+SECONDS = 10.0  # measured, after all cameras have sent a picture
+PATIENCE = 120.0  # s for that
+
+GOALS = {"husky.camera_fps_each": Goal(8, at_least=True)}
+
+
+def measure() -> dict[str, float]:
+    """The slowest camera's pictures a second, while the world runs at real time and all else is reported."""
+    with RoverServer(SPEC_CAMERAS, keep=False) as server:
+        interface = Husky(url=server.url).build()
+        with skerry.load("husky_yard") as world, Runner(world, 1.0, {"husky": interface}) as runner:
+            cameras = [f"camera {request['camera']}" for request in SPEC_CAMERAS]
+            for _ in range(int(PATIENCE)):
+                runner.run(1.0)
+                if all(server.counts[camera] for camera in cameras):
+                    break
+            before, start = server.counts.copy(), perf_counter()
+            Timer(SECONDS, runner.stop).start()
+            runner.run(None)
+            spent = perf_counter() - start
+            return {"husky.camera_fps_each": min(server.counts[name] - before[name] for name in cameras) / spent}
