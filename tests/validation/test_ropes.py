@@ -347,9 +347,9 @@ def test_a_rope_over_a_hook_runs_as_over_a_pulley(left: float, right: float) -> 
     }  # fmt: skip
     rope = {
         "start": "right", "length": 4, "buoy": {"mass": left, "radius": 0.02}, "mass_per_metre": 0.001,
-        "direction": [-1, 0, 0], "stiffness": 1e5, "damping": 1e2, "segment_length": 0.2,
+        "direction": [-1, 0, 0], "stiffness": 1e5, "damping": 1e2, "segment_length": 0.2, "diameter": 0.002,
     }  # fmt: skip
-    objects = {"right": ball(right, 2.0, 0, 8.99, 0.02)}
+    objects = {"right": ball(right, 2.0, 0, 8.99, 0.005)}  # too small to touch the other side as it rises
     with load(step="1/1000", objects=objects, ropes={"crane": hook, "line": rope}) as world:
         crane_rope, line = world.ropes["crane"], world.ropes["line"]
         world.advance(0.002)
