@@ -95,6 +95,8 @@ def test_what_cannot_be_tied_or_released_is_refused_and_the_world_goes_on() -> N
             ("nobody", "there is no robot or object 'nobody'"),
             ("near/hand", "'near' has no link 'hand'"),
             ("far", "its ends are 50 m apart, but it is 2 m long"),
+            ((0.0, float("nan"), 0.0), "three finite numbers"),
+            ((0.0, 1.0), "three finite numbers"),
         ):
             with pytest.raises(SkerryError, match=words):
                 line.attach(place)

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 import skerry
+from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, quaternion_to_matrix
 
 DRY = {"surface": {"kind": "flat", "level": -1000.0}}
@@ -138,3 +139,36 @@ def test_a_rope_with_its_other_end_tied_is_laid_anew_when_one_is_put_elsewhere()
         assert np.linalg.norm(np.diff(line.points, axis=0), axis=1).sum() == pytest.approx(4.0, rel=0.01)
         world.advance(1)
         assert np.isfinite(line.points).all()
+        before = bytes(world.snapshot())
+        with pytest.raises(SkerryError, match="the rope 'line': its ends are 50 m apart, but it is 4 m long"):
+            world.teleport("ball", Pose(np.array([50.0, 0.0, -2.0]), LEVEL))
+        assert bytes(world.snapshot()) == before
+
+
+def test_what_is_put_elsewhere_at_speed_does_not_jerk_its_rope() -> None:
+    """A ball that falls at 5 m/s on a rope is put at rest: what stopped it was no force, and pulls at no rope."""
+    thing = {"geometry": {"kind": "sphere", "radius": 0.1}, "motion": "dynamic", "mass": 4.0}
+    thing["pose"] = {"position": [0, 0, 10]}
+    rope = {"start": "ball", "length": 2, "direction": [0, 0, -1], "mass_per_metre": 0.05}
+    events = [{"at": 0.5, "move": "ball", "pose": {"position": [3, 0, 10]}}]
+    scenario = {"water": DRY, "objects": {"ball": thing}, "ropes": {"line": rope}, "events": events}
+    with skerry.load(scenario) as world:
+        world.advance(0.5)
+        line = world.ropes["line"]
+        assert line.velocities[-1][2] == pytest.approx(-0.5 * G, rel=0.02)
+        for _ in range(20):
+            world.advance_steps(1)
+            assert line.tension.max() < 0.1  # it falls freely
+        assert line.points[0] == pytest.approx([3, 0, 10 - 0.5 * G * 0.1**2], abs=0.01)
+
+
+@pytest.mark.parametrize("integrator", ["euler", "rk4"])
+def test_a_load_hangs_from_a_rope_with_every_integrator(integrator: str) -> None:
+    """The tension at the top is the weight below it."""
+    thing = {"geometry": {"kind": "sphere", "radius": 0.1}, "motion": "dynamic", "mass": 4.0}
+    thing["pose"] = {"position": [0, 0, -2]}
+    rope = {"start": [0, 0, 0], "end": "ball", "length": 2, "mass_per_metre": 0.05, "damping": 1e3}
+    scenario = {"water": DRY, "integrator": integrator, "objects": {"ball": thing}, "ropes": {"line": rope}}
+    with skerry.load(scenario) as world:
+        world.advance(5)
+        assert world.ropes["line"].tension[0] == pytest.approx((4.0 + 0.05 * 1.95) * G, rel=1e-3)

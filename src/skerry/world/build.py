@@ -155,7 +155,7 @@ def build_world(
         ropes,
         controllers,
         list(hooks.values()),
-        build_events(scenario, robots, trees),
+        build_events(scenario, robots, trees, ropes),
         _particles(scenario, model),
         surroundings,
         Past(engine, clock, model.water, surroundings),
