@@ -369,18 +369,18 @@ def test_a_rope_over_a_hook_runs_as_over_a_pulley(left: float, right: float) -> 
     }  # fmt: skip
     rope = {
         "start": "right", "length": 4, "buoy": {"mass": left, "radius": 0.02}, "mass_per_metre": 0.001,
-        "direction": [-1, 0, 0], "stiffness": 1e5, "damping": 1e2, "segment_length": 0.2, "diameter": 0.002,
+        "direction": [-1, 0, 0], "stiffness": 1e5, "damping": 1e2, "segment_length": 0.2,
     }  # fmt: skip
-    objects = {"right": ball(right, 2.0, 0, 8.99, 0.005)}  # too small to touch the other side as it rises
+    objects = {"right": ball(right, 2.0, 0, 8.99, 0.02)}
     with load(step="1/1000", objects=objects, ropes={"crane": hook, "line": rope}) as world:
         crane_rope, line = world.ropes["crane"], world.ropes["line"]
         world.advance(0.002)
         assert crane_rope.phase == "pulley"
         top = crane_rope.end
         # put both weights where they hang straight down
-        world.objects["right"].move(Pose(top + np.array([0.02, 0, -2]), np.array([0.0, 0, 0, 1])))
-        for memory, side in ((line._memory, -0.02), (line._twin, 0.02)):
-            lay(memory, line._capacity, top, top + np.array([side, 0, -2]), 2.0, 10)
+        world.objects["right"].move(Pose(top + np.array([0.1, 0, -1.997]), np.array([0.0, 0, 0, 1])))
+        for memory, side in ((line._memory, -0.1), (line._twin, 0.1)):
+            lay(memory, line._capacity, top, top + np.array([side, 0, -1.997]), 2.0, 10)
         world.advance(0.3)  # until the bounce is over
         start, speed = line.points[-1][2], line.velocities[-1][2]
         forces = []

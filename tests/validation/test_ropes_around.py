@@ -146,7 +146,7 @@ def test_a_rope_with_its_other_end_tied_is_laid_anew_when_one_is_put_elsewhere()
 
 
 def test_what_is_put_elsewhere_at_speed_does_not_jerk_its_rope() -> None:
-    """A ball that falls at 5 m/s on a rope is put at rest: what stopped it was no force, and pulls at no rope."""
+    """A ball that falls at 5 m/s on a rope is put at rest: what stopped it was no force, and moves no rope."""
     thing = {"geometry": {"kind": "sphere", "radius": 0.1}, "motion": "dynamic", "mass": 4.0}
     thing["pose"] = {"position": [0, 0, 10]}
     rope = {"start": "ball", "length": 2, "direction": [0, 0, -1], "mass_per_metre": 0.05}
@@ -158,7 +158,7 @@ def test_what_is_put_elsewhere_at_speed_does_not_jerk_its_rope() -> None:
         assert line.velocities[-1][2] == pytest.approx(-0.5 * G, rel=0.02)
         for _ in range(20):
             world.advance_steps(1)
-            assert line.tension.max() < 0.1  # it falls freely
+            assert np.abs(line.velocities).max() < 1.0  # the rope falls freely, too
         assert line.points[0] == pytest.approx([3, 0, 10 - 0.5 * G * 0.1**2], abs=0.01)
 
 
