@@ -219,6 +219,11 @@ def test_props_page_shows_a_scenario_and_a_prop_that_are_sound(tmp_path: Path) -
     run(["-m", "skerry", "check", "harbour.yaml", "with_crate.yaml"], tmp_path)
 
 
+def test_ropes_page_shows_a_scenario_that_is_sound(tmp_path: Path) -> None:
+    write_files(ROOT / "docs" / "ropes.md", tmp_path)
+    run(["-m", "skerry", "check", "otter_with_a_winch.yaml"], tmp_path)
+
+
 def test_every_prop_is_described() -> None:
     need_described(set(shipped_props()))
 
