@@ -45,7 +45,7 @@ def test_the_figures_of_worlds_have_exactly_their_keys(monkeypatch: pytest.Monke
     monkeypatch.setattr(world_benchmark, "SECONDS", 0.2)
     monkeypatch.setattr(world_benchmark, "REPEATS", 1)
     values = world_benchmark.measure()
-    assert set(values) == {"world.sam_nav.rtf", "world.sam_full.rtf", "world.demo.rtf"}
+    assert set(values) == {"world.sam_nav.rtf", "world.sam_full.rtf", "world.demo.rtf", "world.attach_ms"}
     assert all(value > 0 for value in values.values())
 
 

@@ -18,6 +18,7 @@ from skerry.control.keyboard import KeyConfig
 from skerry.control.navigation import NavigationConfig
 from skerry.core.config import Family
 from skerry.core.geo import GeoReference
+from skerry.ropes.config import Buoy, Hook, RopeConfig
 from skerry.scenario.events import EventConfig
 from skerry.scenario.objects import MooringConfig, ObjectConfig, ShapeConfig
 from skerry.scenario.pose import PoseConfig
@@ -53,6 +54,9 @@ SCHEMA = (
     Material,
     RegionConfig,
     RayViewerConfig,
+    RopeConfig,
+    Buoy,
+    Hook,
 )
 
 
@@ -169,7 +173,19 @@ EXAMPLES = [
     "README.md",
     *(
         f"docs/{name}.md"
-        for name in ("acoustics", "actuators", "camera", "control", "husky", "lidar", "rays", "ros", "sonar", "terrain")
+        for name in (
+            "acoustics",
+            "actuators",
+            "camera",
+            "control",
+            "husky",
+            "lidar",
+            "rays",
+            "ropes",
+            "ros",
+            "sonar",
+            "terrain",
+        )
     ),
 ]
 
@@ -213,6 +229,11 @@ def test_props_page_shows_a_scenario_and_a_prop_that_are_sound(tmp_path: Path) -
     own = "extends: harbour.yaml\nobjects: {crate: {prop: ./crate.yaml}}\n"
     (tmp_path / "with_crate.yaml").write_text(own, encoding="utf-8")
     run(["-m", "skerry", "check", "harbour.yaml", "with_crate.yaml"], tmp_path)
+
+
+def test_ropes_page_shows_a_scenario_that_is_sound(tmp_path: Path) -> None:
+    write_files(ROOT / "docs" / "ropes.md", tmp_path)
+    run(["-m", "skerry", "check", "otter_with_a_winch.yaml"], tmp_path)
 
 
 def test_every_prop_is_described() -> None:

@@ -316,3 +316,60 @@ def test_a_strict_kernel_fuses_nothing_and_has_a_place_of_its_own() -> None:
     assert kernels._KEYS[id(fast)][0] != kernels._KEYS[id(strict)][0]
     x = 1.0 + 2.0**-30
     assert strict(x, -(x * x)) == 0.0  # a fused one gives 2^-60
+
+
+CHAIN = """
+import sys
+import numpy as np
+from skerry.core.kernels import kernel
+
+@kernel
+def weigh(x, n, a, b):
+    total = 0.0
+    for k in range(n):
+        u = x[k] - a
+        total += u * u * b + x[k] / 3.0 - np.sqrt(abs(u)) * a
+        for j in range(k):
+            if x[j] > u:
+                total -= x[j] * b * u
+            else:
+                total += np.exp(-x[j] * u) * a
+    return total
+
+@kernel
+def first(x):
+    total = 0.0
+    for i in range(6):
+        total += weigh(x, 16, 0.1, 0.7) * weigh(x[i:], 8, 0.1, 0.7)
+    return total
+
+@kernel
+def second(x):
+    total = 0.0
+    for i in range(x.size - 8):
+        total += weigh(x[i:], x.size - i, x[i], total * 1e-3)
+    return total
+
+@kernel
+def third(x):
+    return first(x) - weigh(x, 30, 0.3, 0.2) * second(x)
+
+x = np.sin(np.arange(40.0)) + 1.3
+found = {name: float(globals()[name](x)).hex() for name in sys.argv[1:]}
+print(sorted(found.items()))
+"""
+
+
+def test_kernels_that_share_a_kernel_give_the_same_bits_with_a_fresh_cache_and_a_warm_one(tmp_path: Path) -> None:
+    """Also in whichever order they are first called: each caller has its own copy of what it calls."""
+    program = tmp_path / "chain.py"
+    program.write_text(CHAIN)
+    environment = {**os.environ, "SKERRY_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(*names: str) -> str:
+        command = [sys.executable, str(program), *names]
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+
+    fresh = run("first", "second", "third")
+    assert run("third", "second", "first") == fresh
+    assert run("second", "third", "first") == fresh

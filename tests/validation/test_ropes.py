@@ -150,6 +150,28 @@ def test_a_pendulum_swings_with_its_period() -> None:
         assert period == pytest.approx(2 * np.pi * np.sqrt(length / G) * (1 + theta**2 / 16), rel=0.01)
 
 
+def test_a_pendulum_in_water_swings_slower_by_buoyancy_and_added_mass() -> None:
+    """T = 2π √(l (m + ρV/2)/((m − ρV) g)) (1 + θ²/16), of a ball (Lamb 1932, §92) without drag on a thin rope."""
+    theta, length, radius, mass = 0.2, 5.0, 0.1, 20.0
+    displaced = 1025 * 4 / 3 * np.pi * radius**3
+    rope = {
+        "start": [0, 0, -2], "end": "bob", "length": length, "segment_length": 1, "mass_per_metre": 1e-3,
+        "stiffness": 1e6, "diameter": 1e-3, "normal_drag": 0, "tangential_drag": 0,
+    }  # fmt: skip
+    bob = ball(mass, length * np.sin(theta), 0, -2 - length * np.cos(theta), radius)
+    bob |= {"volume": displaced / 1025, "added_mass": [displaced / 2] * 3 + [0.0] * 3}
+    with skerry.load({"step": "1/500", "objects": {"bob": bob}, "ropes": {"line": rope}}) as world:
+        times, before = [], world.objects["bob"].position[0]
+        while len(times) < 3:
+            world.advance(0.002)
+            now = world.objects["bob"].position[0]
+            if before > 0 >= now or before < 0 <= now:
+                times.append(world.time)
+            before = now
+        wanted = 2 * np.pi * np.sqrt(length * (mass + displaced / 2) / ((mass - displaced) * G)) * (1 + theta**2 / 16)
+        assert 2 * np.mean(np.diff(times)) == pytest.approx(wanted, rel=0.01)
+
+
 def momentum(world: Any) -> np.ndarray[Any, Any]:
     """Of balls and ropes: of a rope's node, its mass times its velocity."""
     total = np.zeros(3)

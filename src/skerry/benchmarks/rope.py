@@ -7,6 +7,13 @@ from skerry.benchmarks.timing import best_cpu
 from skerry.world import World, build_world
 
 STEPS = 400
+SEABED = {
+    "kind": "heightfield",
+    "size": [40, 40],
+    "resolution": 0.5,
+    "level": -5.06,
+    "function": {"kind": "hills", "amplitude": 0.05, "wavelength": 4},
+}
 
 GOALS = {
     "rope.50.us_per_step": Goal(25),
@@ -25,7 +32,7 @@ def measure() -> dict[str, float]:
     with (
         build_world({}) as empty,
         build_world({"ropes": {"line": line}}) as one,
-        build_world({"ropes": {"line": line}, "terrain": {"kind": "flat", "z": -5.01}}) as grounded,
+        build_world({"ropes": {"line": line}, "terrain": SEABED}) as grounded,
         build_world({"ropes": many}) as fleet,
     ):
         nothing = _step(empty)

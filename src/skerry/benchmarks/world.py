@@ -1,26 +1,32 @@
 """Worlds with their sensors, over a million triangles: simulated seconds per second of CPU time.
 
 SAM in 64-component waves, and the demonstration world; every sensor is measured whenever it is due, at its own rate.
+In the latter, too, how long it takes to tie a load to the quadrotor's rope and to let go of it, each with the step
+after it, in which it first acts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
 
 from skerry.benchmarks.goal import Goal
 from skerry.benchmarks.timing import best_cpu
+from skerry.core.frames import Pose
 from skerry.sensors.camera import CameraSensor
 from skerry.world import World, build_world
 
 SECONDS = 2.0
 REPEATS = 5
 NAVIGATION = ("dvl", "imu", "sbg_imu", "depth20", "depth300", "gps", "mbes")
+LOAD = {"geometry": {"kind": "sphere", "radius": 0.1}, "motion": "dynamic", "mass": 5.0}
 SEABED = {"terrain": {"size": [708, 708], "resolution": 1.0}}
 
 GOALS = {
     "world.sam_full.rtf": Goal(25, at_least=True),
     "world.sam_nav.rtf": Goal(150, at_least=True),
     "world.demo.rtf": Goal(20, at_least=True),
+    "world.attach_ms": Goal(20),
 }
 
 
@@ -31,6 +37,8 @@ def measure() -> dict[str, float]:
         values["world.sam_full.rtf"] = _rtf(world)
     with build_world("demo") as world:
         values["world.demo.rtf"] = _rtf(world)
+    with build_world("demo", overrides={"objects": {"load": LOAD}}) as world:
+        values["world.attach_ms"] = 1e3 * _attach(world)
     return values
 
 
@@ -40,3 +48,24 @@ def _rtf(world: World, only: Collection[str] | None = None) -> float:
             if name in only if only is not None else not isinstance(sensor.sensor, CameraSensor):
                 _ = sensor.reading  # from now on it is measured whenever it is due
     return SECONDS / best_cpu(lambda: world.advance(SECONDS), REPEATS)
+
+
+def _attach(world: World) -> float:
+    """Wall time of the slower of tying a load and letting go of it, s."""
+    rope = world.robots["quadrotor"].ropes["lift"]
+    level = world.objects["load"].pose.orientation
+    tied, freed = [], []
+    for _ in range(REPEATS):
+        world.teleport("load", Pose(rope.end, level))
+        tied.append(_time(world, lambda: rope.attach("load")))
+        world.advance(0.1)
+        freed.append(_time(world, rope.release))
+        world.advance(0.1)
+    return max(min(tied), min(freed))
+
+
+def _time(world: World, action: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    action()
+    world.advance_steps(1)
+    return time.perf_counter() - start

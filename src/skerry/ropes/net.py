@@ -20,6 +20,7 @@ from skerry.ropes import layout as at
 from skerry.ropes.config import RopeConfig
 from skerry.terrain import Terrain
 from skerry.water import flow
+from skerry.water.fields import NOBODY as NO_OWNER
 
 Floats = NDArray[np.float64]
 STIFFEST = 0.1  # share of a body's inertia over the step squared that a contact's stiffness may be: it acts a step late
@@ -119,12 +120,12 @@ class RopeNet(System):
                 self._write_rope(own, model, name)
                 if slot >= len(self.names):  # the part beyond a hook ends in what the rope was tied to
                     own[[at.END_MASS, at.END_RADIUS, at.END_VOLUME, at.END_DRAG]] = 0.0
+                row = state[self.places[slot] : self.places[slot + 1]]
+                row[[at.JOIN, at.PARTNER, at.HEAD + at.BODY, at.TAIL + at.BODY]] = at.NOTHING
+                if slot < len(self.names) and self.plans[name].config.setup_on_start:
+                    self._lay(row, model, name, self.capacities[slot])
             except SkerryError as error:
                 raise SkerryError(f"ropes.{name}: {error}") from None
-            row = state[self.places[slot] : self.places[slot + 1]]
-            row[[at.JOIN, at.PARTNER, at.HEAD + at.BODY, at.TAIL + at.BODY]] = at.NOTHING
-            if slot < len(self.names) and self.plans[name].config.setup_on_start:
-                self._lay(row, model, name, self.capacities[slot])
         return Law(constants, force=measure_inertia, update=step_ropes, initial_state=state, phase=MEASURE)
 
     # -------------------------------------------------------------------------------------------- tables
@@ -173,7 +174,8 @@ class RopeNet(System):
         if config.winch is not None:
             assert plan.robot is not None
             own[at.WINCH] = model.law_slots[plan.robot, f"actuators.{config.winch}"][0]
-        own[at.OWNER] = at.NOTHING if plan.robot is None else list(model.laws).index(plan.robot)
+        # fields of the world have no owner and must act on a rope that has none: it is somebody else's than nobody's
+        own[at.OWNER] = NO_OWNER - 1 if plan.robot is None else list(model.laws).index(plan.robot)
         own[at.CATCHABLE] = name in self.twins
         own[at.SPARE] = self.twins.get(name, 0)
         if (buoy := config.buoy) is not None:

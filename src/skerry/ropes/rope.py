@@ -138,13 +138,15 @@ class Rope:
             raise SkerryError(f"the rope {self.name!r} is tied to something already; release it first")
         if row[at.JOIN] >= 0 or (self.phase == "pulley"):
             raise SkerryError(f"the rope {self.name!r} runs over a hook; nothing can be tied to it now")
+        for numbers in (point,) if isinstance(place, str) else (place, point):
+            if np.shape(numbers) != (3,) or not np.isfinite(numbers).all():
+                raise SkerryError(f"the rope {self.name!r} is tied to a point of three finite numbers, not {numbers}")
         body, on_body, where = self._locate(place, point)
         head = row[at.HEAD : at.HEAD + at.END]
         start_body, start_point, start = self._locate(self.config.start, self.config.start_point)
         if not self.exists or np.linalg.norm(where - self.end) > self._segment:
             length = self.length if self.exists else self._full_length()
-            segments = max(round(length / self._segment), 1)
-            lay(row, self._capacity, start, where, length, segments)
+            self._lay(start, where, length, max(round(length / self._segment), 1))
         if head[at.BODY] < 0:
             head[:] = 0.0
             head[at.BODY], head[at.POINT : at.POINT + 3] = start_body, start_point
@@ -171,7 +173,8 @@ class Rope:
         """Lay it from what its start is tied to, to what its end is tied to, at rest."""
         row = self._memory
         ends = [self._where(row[end : end + at.END]) for end in (at.HEAD, at.TAIL)]
-        lay(row, self._capacity, ends[0], ends[1], self.length, int(row[at.COUNT]) - 1)
+        self._lay(ends[0], ends[1], self.length, int(row[at.COUNT]) - 1)
+        _forget(row)
 
     def move(self, change: Callable[[Floats], Floats]) -> None:
         """Put all its nodes elsewhere, at rest, as when what it is tied to is put elsewhere."""
@@ -179,6 +182,13 @@ class Rope:
             nodes = _nodes(row, 0, 3)
             nodes[:] = change(nodes)
             _nodes(row, 3, 3)[:] = 0.0
+            _forget(row)
+
+    def _lay(self, start: Floats, end: Floats, length: float, segments: int) -> None:
+        try:
+            lay(self._memory, self._capacity, start, end, length, segments)
+        except SkerryError as error:
+            raise SkerryError(f"the rope {self.name!r}: {error}") from None
 
     @property
     def _capacity(self) -> int:
@@ -196,6 +206,12 @@ class Rope:
         if self._memory[at.JOIN] < 0 or self._twin is None:
             return own
         return np.concatenate([_nodes(self._twin, column, 1)[:-1, 0], own])
+
+
+def _forget(row: Floats) -> None:
+    """Forget how the ends moved: what is put elsewhere was not pushed there."""
+    for end in (at.HEAD, at.TAIL):
+        row[end + at.KNOWN : end + at.END] = 0.0
 
 
 def _nodes(row: Floats, column: int, width: int) -> Floats:

@@ -164,7 +164,7 @@ def build_world(
         ropes,
         controllers,
         list(hooks.values()),
-        build_events(scenario, robots, trees),
+        build_events(scenario, robots, trees, ropes),
         _particles(scenario, model),
         surroundings,
         present,

@@ -8,9 +8,11 @@ from functools import partial
 from math import ceil
 
 from skerry.core.errors import SkerryError
+from skerry.ropes.rope import Rope
 from skerry.scenario import Scenario
 from skerry.scenario.events import EventConfig
 from skerry.world.robot import Robot, Tree
+from skerry.world.ropes import put
 
 Action = Callable[[], None]
 
@@ -35,18 +37,22 @@ class Events:
         return self._ticks[place] if place < len(self._ticks) else None
 
 
-def build_events(scenario: Scenario, robots: Mapping[str, Robot], trees: Mapping[str, Tree]) -> Events:
+def build_events(
+    scenario: Scenario, robots: Mapping[str, Robot], trees: Mapping[str, Tree], ropes: Mapping[str, Rope]
+) -> Events:
     """The events of a scenario whose names have been checked."""
     found = []
     for number, event in enumerate(scenario.events):
         try:
-            found.append((ceil(event.at / scenario.step), _action(event, robots, trees)))
+            found.append((ceil(event.at / scenario.step), _action(event, robots, trees, ropes)))
         except SkerryError as error:
             raise SkerryError(f"events[{number}]: {error}") from None
     return Events(found)
 
 
-def _action(event: EventConfig, robots: Mapping[str, Robot], trees: Mapping[str, Tree]) -> Action:
+def _action(
+    event: EventConfig, robots: Mapping[str, Robot], trees: Mapping[str, Tree], ropes: Mapping[str, Rope]
+) -> Action:
     if event.trigger is not None:
         robot, _, part = event.trigger.partition("/")
         trigger: Action = robots[robot].sensors[part].sensor.trigger
@@ -57,5 +63,4 @@ def _action(event: EventConfig, robots: Mapping[str, Robot], trees: Mapping[str,
         actuator.check(**event.value)
         return partial(actuator.command, **event.value)
     assert event.move is not None and event.pose is not None
-    tree = trees[event.move]
-    return partial(tree.engine.place, tree.world, tree.root, event.pose.build())
+    return partial(put, ropes, trees[event.move], event.pose.build())

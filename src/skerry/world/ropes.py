@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skerry.actuators.winch import Winch, WinchActuator
 from skerry.core.config import Vector3
+from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator
 from skerry.physics.engine import Engine
@@ -18,6 +19,7 @@ from skerry.ropes import layout as at
 from skerry.ropes.net import RopeNet, RopePlan, place_of
 from skerry.ropes.rope import Rope
 from skerry.scenario.loading import LoadedScenario
+from skerry.world.robot import Tree
 
 ROPES = "ropes"
 
@@ -79,7 +81,21 @@ def _locate(
     return body, on_body, Pose.of(engine.motion(0, body)[:7]).transform(on_body)
 
 
-def move_ropes(ropes: Mapping[str, Rope], engine: Engine, root: int, change: Pose) -> None:
+def put(ropes: Mapping[str, Rope], tree: Tree, pose: Pose) -> None:
+    """Put a robot or object somewhere else, at rest, and its ropes with it; if one is too short, all stays as it is."""
+    engine = tree.engine
+    state, motions = engine.states[tree.world], engine.motions(tree.world)
+    before = state.copy(), motions.copy()
+    change = pose @ tree.pose.inverse()
+    engine.place(tree.world, tree.root, pose)
+    try:
+        _move_ropes(ropes, engine, tree.root, change)
+    except SkerryError:
+        state[:], motions[:] = before
+        raise
+
+
+def _move_ropes(ropes: Mapping[str, Rope], engine: Engine, root: int, change: Pose) -> None:
     """Let the ropes go with a tree of bodies that was put elsewhere by a change of pose."""
     roots = engine.model.compiled.body_rootid
     for rope in ropes.values():

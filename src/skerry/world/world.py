@@ -28,7 +28,7 @@ from skerry.world.hooks import PythonForce
 from skerry.world.instant import Past, Present
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot
-from skerry.world.ropes import move_ropes
+from skerry.world.ropes import put
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
@@ -248,16 +248,14 @@ class World:
     def teleport(self, name: str, pose: Pose) -> None:
         """Put a robot or object somewhere else, at rest; its joints stay as they are bent, their velocities zero.
 
-        Ropes whose other end is free go with it; others are laid anew between their ends.
+        Ropes whose other end is free go with it; others are laid anew between their ends, if they are long enough.
         """
         tree = dict.get(self.robots, name) or dict.get(self.objects, name)
         if tree is None:
             raise UnknownName(
                 f"there is no robot or object {name!r}; {did_you_mean(name, [*self.robots, *self.objects])}"
             )
-        change = pose @ tree.pose.inverse()
-        self._engine.place(tree.world, tree.root, pose)
-        move_ropes(self.ropes, self._engine, tree.root, change)
+        put(self.ropes, tree, pose)
 
     # -------------------------------------------------------------------------------------------- state
 
