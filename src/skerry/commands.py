@@ -113,6 +113,14 @@ class Reset(Command):
 
 
 @dataclass(frozen=True)
+class Stop(Command):
+    """End the run."""
+
+    def apply(self, run: Runner) -> None:
+        run.stop()
+
+
+@dataclass(frozen=True)
 class TakeSnapshot(Command):
     """All of the world's state."""
 

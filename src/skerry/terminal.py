@@ -61,8 +61,12 @@ def _run_with_status(console: Console, runner: Runner, duration: float | None) -
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=duration)
         start = world.time
+        untold = dict(runner.interfaces)
 
         def watch(factor: float) -> None:
+            while untold:  # where to find them, once they have started
+                name, interface = untold.popitem()
+                progress.console.print(f"{name}: {interface.status}", soft_wrap=True)
             progress.update(task, completed=world.time - start, description=_status(runner, factor))
 
         runner.run(duration, watch)

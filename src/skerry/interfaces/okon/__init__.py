@@ -1,0 +1,33 @@
+"""Okoń's own simulator, as far as its clients can tell: control and video over TCP."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from skerry.core.config import Positive
+from skerry.parts.interface import Interface, InterfaceConfig
+
+
+class Okon(InterfaceConfig):
+    """A server for programs that were written for Okoń's own simulator."""
+
+    kind: Literal["okon"] = "okon"
+    robot: str | None = Field(None, description="whom clients drive; the scenario's first by default")
+    camera: str = Field("camera", description="the robot's camera that gives the pictures")
+    host: str = Field("127.0.0.1", min_length=1, description="where it listens; 0.0.0.0 is every network")
+    control_port: int = Field(44210, ge=0, le=65535, description="0 takes any that is free")
+    video_port: int = Field(44209, ge=0, le=65535, description="0 takes any that is free")
+    quality: int = Field(85, ge=0, le=100, description="of pictures as JPEG, 0 to 100")
+    settings_file: str | None = Field(
+        "settings.json",
+        description="a file in the working folder that, if it is there, says ports and quality; null for none",
+    )
+    ack_every_request: bool = Field(False, description="send an ACK after each request, as the first clients expect")
+    depth_range: Positive = Field(40.0, description="m at which GET_DEPTH is black; white is at the lens")
+
+    def build(self) -> Interface:
+        from skerry.interfaces.okon.interface import OkonInterface
+
+        return OkonInterface(self)

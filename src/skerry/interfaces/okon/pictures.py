@@ -1,0 +1,107 @@
+"""Pictures for Okoń's clients: of a camera that works only while somebody asks, each encoded once."""
+
+from __future__ import annotations
+
+import base64
+import time
+from functools import cached_property
+from threading import Condition, Lock
+from typing import Any, Final
+
+import numpy as np
+import simplejpeg
+from numpy.typing import NDArray
+
+from skerry.sensors.camera import CameraReading
+
+LINGER: Final = 3.0  # s after the last request for which the camera goes on; real clients ask a second after they came
+
+
+class Picture:
+    """A picture with a number; its encodings are made when they are first asked for, and kept."""
+
+    def __init__(
+        self, number: int, reading: CameraReading, farthest: float, shrink: float, depth_shrink: float
+    ) -> None:
+        self.number = number
+        self.reading = reading
+        self._farthest = farthest
+        self._shrink, self._depth_shrink = shrink, depth_shrink
+        self._lock = Lock()
+        self._colour: dict[int, bytes] = {}
+
+    def colour(self, quality: int) -> bytes:
+        """JPEG, at a quality from 0 to 100."""
+        with self._lock:  # two who ask at once want it made once
+            if quality not in self._colour:
+                image = _shrunk(self.reading.image, self._shrink)
+                self._colour[quality] = simplejpeg.encode_jpeg(
+                    image, quality=max(quality, 1), colorspace="RGB", colorsubsampling="420"
+                )
+            return self._colour[quality]
+
+    @cached_property
+    def depth(self) -> bytes:
+        """JPEG in grey: white at the lens, black at the farthest distance and beyond."""
+        depth = _shrunk(self.reading.depth, self._depth_shrink)
+        share = np.clip(depth * np.float32(1.0 / self._farthest), 0.0, 1.0)
+        grey = np.rint(np.float32(255.0) * (np.float32(1.0) - share)).astype(np.uint8)
+        return simplejpeg.encode_jpeg(grey[..., None], quality=100, colorspace="GRAY")
+
+    @cached_property
+    def depth_base64(self) -> str:
+        """The same as text."""
+        return base64.b64encode(self.depth).decode("ascii")
+
+
+def _shrunk(image: NDArray[Any], scale: float) -> NDArray[Any]:
+    """Every so many-th pixel."""
+    step = max(round(1.0 / scale), 1)
+    return np.ascontiguousarray(image[step // 2 :: step, step // 2 :: step]) if step > 1 else image
+
+
+class Pictures:
+    """The latest picture of one camera; filled by the loop, taken by the threads of clients."""
+
+    def __init__(self, farthest: float, shrink: float = 1.0, depth_shrink: float = 1.0) -> None:
+        self._farthest, self._shrink, self._depth_shrink = farthest, shrink, depth_shrink
+        self._arrived = Condition()
+        self._latest: Picture | None = None
+        self._count = 0
+        self._asked = -np.inf
+        self.closed = False
+
+    @property
+    def asked_for(self) -> bool:
+        """Whether somebody has lately wanted one."""
+        return time.monotonic() - self._asked < LINGER
+
+    def ask(self) -> None:
+        """Let there be one soon."""
+        self._asked = time.monotonic()
+
+    def put(self, reading: CameraReading) -> None:
+        """Take a new one."""
+        with self._arrived:
+            self._count += 1
+            self._latest = Picture(self._count, reading, self._farthest, self._shrink, self._depth_shrink)
+            self._arrived.notify_all()
+
+    def forget(self) -> None:
+        """The camera rests; what it saw last is old."""
+        self._latest = None
+
+    def wait(self, after: int, seconds: float) -> Picture | None:
+        """One that is newer than a number; the latest, or None, if none comes in time."""
+        self.ask()
+        with self._arrived:
+            self._arrived.wait_for(
+                lambda: self.closed or (self._latest is not None and self._latest.number > after), seconds
+            )
+            return self._latest
+
+    def close(self) -> None:
+        """End all waits."""
+        with self._arrived:
+            self.closed = True
+            self._arrived.notify_all()
