@@ -69,6 +69,16 @@ class OkonInterface(Interface):
             self.craft.pictures.forget()
 
     @property
+    def control_port(self) -> int:
+        """Where it listens for control, once it has started."""
+        return self._control.port
+
+    @property
+    def video_port(self) -> int:
+        """And for video."""
+        return self._video.port
+
+    @property
     def status(self) -> str:
         if not self._servers:
             return "okon"
