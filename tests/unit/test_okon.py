@@ -422,13 +422,13 @@ def picture_of(value: int, depth: float) -> CameraReading:
 
 @pytest.mark.parametrize(("depth", "grey"), [(0.0, 255), (10.0, 191), (20.0, 128), (40.0, 0), (np.inf, 0)])
 def test_depth_is_white_at_the_lens_and_black_at_the_end_of_its_range(depth: float, grey: int) -> None:
-    picture = Picture(1, picture_of(9, depth), 40.0, 1.0, 1.0)
+    picture = Picture(1, picture_of(9, depth), 40.0, 1)
     found = simplejpeg.decode_jpeg(picture.depth, colorspace="GRAY")
     assert np.abs(found.astype(int) - grey).max() <= 1
 
 
 def test_a_picture_is_encoded_once_for_each_quality_and_zero_is_the_worst() -> None:
-    picture = Picture(1, picture_of(90, 1.0), 40.0, 1.0, 1.0)
+    picture = Picture(1, picture_of(90, 1.0), 40.0, 1)
     assert picture.colour(85) is picture.colour(85)
     assert picture.colour(0)[:2] == b"\xff\xd8"
     assert simplejpeg.decode_jpeg_header(picture.colour(100))[:2] == (36, 64)

@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from skerry.core.config import Positive
+from skerry.core.config import NonNegative, Positive
+from skerry.interfaces.okon.course import CourseConfig
 from skerry.parts.interface import Interface, InterfaceConfig
 
 
@@ -14,6 +15,7 @@ class Okon(InterfaceConfig):
     """A server for programs that were written for Okoń's own simulator."""
 
     kind: Literal["okon"] = "okon"
+    dialect: Literal["1", "2"] = Field("1", description="the documented one, or that of the versions 2.x")
     robot: str | None = Field(None, description="whom clients drive; the scenario's first by default")
     camera: str = Field("camera", description="the robot's camera that gives the pictures")
     host: str = Field("127.0.0.1", min_length=1, description="where it listens; 0.0.0.0 is every network")
@@ -25,7 +27,16 @@ class Okon(InterfaceConfig):
         description="a file in the working folder that, if it is there, says ports and quality; null for none",
     )
     ack_every_request: bool = Field(False, description="send an ACK after each request, as the first clients expect")
-    depth_range: Positive = Field(40.0, description="m at which GET_DEPTH is black; white is at the lens")
+    depth_range: Positive | None = Field(
+        None, description="m at which GET_DEPTH is black, white being at the lens; by default 40, in dialect 2 20"
+    )
+    heartbeat: NonNegative = Field(
+        0.5, description="s of silence after which a client of dialect 2 gets an empty ACK; 0 for never"
+    )
+    course: CourseConfig = Field(CourseConfig(), description="zones of dialect 2")
+    torpedo: str | None = Field(
+        None, description="a dynamic object of the scenario that TORPEDO launches, in dialect 2"
+    )
 
     def build(self) -> Interface:
         from skerry.interfaces.okon.interface import OkonInterface

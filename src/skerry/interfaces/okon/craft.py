@@ -17,14 +17,16 @@ from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.okon.instant import Instant
 from skerry.interfaces.okon.packets import xyz
-from skerry.interfaces.okon.pictures import Pictures
+from skerry.interfaces.okon.pictures import Picture, Pictures
 from skerry.interfaces.okon.unity import Triple, to_pose
+from skerry.parts.actuator import Actuator
 from skerry.parts.interface import Command, Inbox, NewReading
 from skerry.runner import Runner
 from skerry.world import World
 
 logger = logging.getLogger("skerry")
 
+FIRST_PICTURE: Final = 60.0  # s; where nothing is compiled yet, it may take so long
 PATIENCE: Final = 2.0  # s that a client waits for the world to do what it asked
 LOOKS_COUNTED: Final = 20  # for the rate at which the simulation shows itself
 RECORD_FREQUENCY: Final = Fraction(10)  # Hz; the original says nothing of it, and never recorded
@@ -123,6 +125,11 @@ class Craft:
         looks = list(self._looks)
         return round((len(looks) - 1) / max(looks[-1] - looks[0], 1e-6)) if len(looks) > 1 else 0
 
+    @property
+    def actuators(self) -> Mapping[str, Actuator]:
+        """The robot's."""
+        return self._robot.actuators
+
     # -------------------------------------------------------------------------------------------- the loop's
 
     def see(self, readings: Sequence[NewReading]) -> None:
@@ -161,16 +168,29 @@ class Craft:
 
     def do(self, command: Command) -> None:
         """Let a command be done, and see what came of it."""
-        promise = self._inbox.put(command)
-        promise.add_done_callback(self._see_again)
         try:
-            promise.result(PATIENCE)
+            self.ask(command).result(PATIENCE)
         except (CancelledError, TimeoutError):
             raise SkerryError("the simulation has ended, or is too busy") from None
+
+    def ask(self, command: Command) -> Future[Any]:
+        """Ask for a command, and see what comes of it; does not wait."""
+        promise = self._inbox.put(command)
+        promise.add_done_callback(self._see_again)
+        return promise
 
     def _see_again(self, promise: Future[Any]) -> None:
         if not promise.cancelled() and promise.exception() is None:
             self.instant = self._look()  # in the loop's thread, between two steps
+
+    def picture(self) -> Picture:
+        """The latest picture; the first one is waited for."""
+        if self.camera is None:
+            raise SkerryError("this robot has no camera")
+        latest = self.pictures.wait(0, FIRST_PICTURE)
+        if latest is None:
+            raise SkerryError("there is no picture yet")
+        return latest
 
     def end(self) -> None:
         """End the simulation."""

@@ -19,7 +19,6 @@ from skerry.interfaces.okon.packets import (
     vector,
     write_json,
 )
-from skerry.interfaces.okon.pictures import Picture
 
 logger = logging.getLogger("skerry")
 
@@ -27,7 +26,6 @@ THRUSTERS: Final = ("FL", "FR", "ML", "MR", "B")
 GROUPS: Final = ("gyro", "rot_speed", "accel", "angular_accel")
 FINE: Final = "none"
 """The `state` of an ACK when nothing is wrong."""
-FIRST_PICTURE: Final = 30.0  # s; on a machine where nothing is compiled yet it may take so long
 
 Answer = bytes | None
 """The body of an answer; None is no answer."""
@@ -56,7 +54,7 @@ class Dialogue:
             PacketType.SET_MTR: self._set_motors,
             PacketType.ARM_MTR: self._arm,
             PacketType.GET_SENS: lambda packet: write_json(craft.instant.sensors(GROUPS)),
-            PacketType.GET_DEPTH: lambda packet: write_json({"depth": self._picture().depth_base64}),
+            PacketType.GET_DEPTH: lambda packet: write_json({"depth": craft.picture().depth_base64}),
             PacketType.SET_SIM: self._set_simulation,
             PacketType.GET_ORIEN: lambda packet: write_json(craft.instant.orientation()),
             PacketType.SET_ORIEN: self._set_orientation,
@@ -110,14 +108,6 @@ class Dialogue:
     def _arm(self, packet: Packet) -> Answer:
         """They are armed from the start, and nothing disarms them."""
         return None
-
-    def _picture(self) -> Picture:
-        if self._craft.camera is None:
-            raise SkerryError("this robot has no camera")
-        latest = self._craft.pictures.wait(0, FIRST_PICTURE)
-        if latest is None:
-            raise SkerryError("there is no picture yet")
-        return latest
 
     def _set_simulation(self, packet: Packet) -> Answer:
         body = read_json(packet.body)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from skerry.core.frames import ENU_TO_UNITY, Array, rotate
+from skerry.core.frames import ENU_TO_UNITY, FLU_TO_UNITY, Array, Pose, inverse, rotate
 from skerry.interfaces.okon.packets import xyz
 from skerry.interfaces.okon.unity import Triple, to_euler
 
@@ -39,10 +39,15 @@ class Instant:
         """Where the nose points, of length 1."""
         return _triple(ENU_TO_UNITY.vector(rotate(self._now[3:7], [1.0, 0.0, 0.0])))
 
+    @property
+    def pose(self) -> Pose:
+        """In our own axes."""
+        return Pose.of(self._now[:7])
+
     @cached_property
-    def velocity(self) -> Triple:
-        """m/s, in the world's axes."""
-        return _triple(ENU_TO_UNITY.vector(self._now[7:10]))
+    def body_rates(self) -> Triple:
+        """Angular velocity, rad/s, in the body's axes after Unity: about right, up and forward."""
+        return _triple(FLU_TO_UNITY.angular(rotate(inverse(self._now[3:7]), self._now[10:])))
 
     @cached_property
     def angular_velocity(self) -> Triple:

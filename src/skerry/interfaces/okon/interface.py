@@ -6,14 +6,19 @@ import logging
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from skerry.commands import Teleport
 from skerry.core.clock import Rate
-from skerry.core.errors import SkerryError
+from skerry.core.errors import SkerryError, did_you_mean
+from skerry.interfaces.okon.course import Course
 from skerry.interfaces.okon.craft import Craft
 from skerry.interfaces.okon.dialogue import THRUSTERS, Dialogue, Quality
+from skerry.interfaces.okon.later_dialogue import THRUSTERS as LATER_THRUSTERS
+from skerry.interfaces.okon.later_dialogue import LaterDialogue, LaterType
 from skerry.interfaces.okon.packets import GET_VIDEO, Framing
 from skerry.interfaces.okon.pictures import Pictures
+from skerry.interfaces.okon.pilot import Pilot
 from skerry.interfaces.okon.server import Connection, Server
 from skerry.interfaces.okon.settings_file import read_settings_file
 from skerry.parts.interface import Inbox, Interface, NewReading
@@ -26,7 +31,15 @@ logger = logging.getLogger("skerry")
 
 LOOKS: Final = Fraction(200)  # Hz at most, at which the robot's motion is copied while there are clients
 REPEAT: Final = 1.0  # s after which a client gets the same picture again, if the world stands still
+DEPTH_STEP: Final = 5  # every fifth pixel of 640 × 360: 128 × 72, as in the later versions
 NOTHING: Final[frozenset[tuple[str, str]]] = frozenset()
+
+
+class Later(NamedTuple):
+    """What the later dialect has besides."""
+
+    pilot: Pilot
+    course: Course
 
 
 class OkonInterface(Interface):
@@ -36,6 +49,7 @@ class OkonInterface(Interface):
         self.config = config
         self._servers: list[Server] = []
         self._pictures: Pictures | None = None
+        self._later: Later | None = None
 
     # -------------------------------------------------------------------------------------------- of an interface
 
@@ -49,19 +63,39 @@ class OkonInterface(Interface):
         robot = config.robot or next(iter(world.robots))
         self._rate = Rate.of(LOOKS, world.scenario.step, faster_ok=True)
         self._quality = Quality(config.quality)
-        self._pictures = Pictures(config.depth_range)
-        self.craft = Craft(world, inbox, robot, THRUSTERS, config.camera, self._pictures)
+        later = config.dialect == "2"
+        self._step = float(world.scenario.step)
+        self._pictures = Pictures(config.depth_range or (20.0 if later else 40.0), DEPTH_STEP if later else 1)
+        thrusters = LATER_THRUSTERS if later and "FLH" in world.robots[robot].actuators else THRUSTERS
+        self.craft = Craft(world, inbox, robot, thrusters, config.camera, self._pictures)
+        if later:
+            self._later = self._prepare(world, robot)
         self._camera = NOTHING if self.craft.camera is None else frozenset({self.craft.camera})
         self._control = Server("control", config.host, config.control_port, self._talk)
         self._servers.append(self._control)
-        self._video = Server("video", config.host, config.video_port, self._show)
-        self._servers.append(self._video)
+        if not later:  # which sends its pictures on the control channel
+            self._servers.append(Server("video", config.host, config.video_port, self._show))
+
+    def _prepare(self, world: World, name: str) -> Later:
+        config, robot = self.config, world.robots[name]
+        dynamic = [key for key, thing in world.scenario.objects.items() if thing.motion == "dynamic"]
+        if config.torpedo is not None and config.torpedo not in dynamic:
+            raise SkerryError(
+                f"okon: there is no dynamic object {config.torpedo!r}; {did_you_mean(config.torpedo, dynamic)}"
+            )
+        description = robot.vehicle.robot
+        inertial = description.links[description.root].inertial
+        center = inertial.position if inertial is not None else (0.0, 0.0, 0.0)
+        return Later(Pilot(self.craft, center), Course(config.course, robot.pose, world.scenario.seed))
 
     def next_due(self, tick: int) -> int | None:
         return self._rate.next_due(tick) if self._control.clients else None
 
     def publish(self, readings: Sequence[NewReading]) -> None:
         self.craft.see(readings)
+        if self._later is not None:
+            self._later.pilot.see(self.craft.instant, self._step)
+            self._see_course(self._later.course)
         if self.craft.pictures.asked_for:
             self.wanted = self._camera
         elif self.wanted:
@@ -76,15 +110,15 @@ class OkonInterface(Interface):
     @property
     def video_port(self) -> int:
         """And for video."""
-        return self._video.port
+        return self._servers[1].port
 
     @property
     def status(self) -> str:
         if not self._servers:
             return "okon"
-        control, video = self._control, self._video
-        clients = len(control.clients) + len(video.clients)
-        return f"okon {self.config.host}, control {control.port}, video {video.port}, {clients} clients"
+        clients = sum(len(server.clients) for server in self._servers)
+        ports = ", ".join(f"{server.name} {server.port}" for server in self._servers)
+        return f"okon {self.config.host}, {ports}, {clients} clients"
 
     def close(self) -> None:
         if self._pictures is not None:
@@ -92,14 +126,36 @@ class OkonInterface(Interface):
         for server in self._servers:
             server.close()
 
+    def _see_course(self, course: Course) -> None:
+        """Begin anew where a run has ended, and tell all."""
+        if (hit := course.see(self.craft.instant.pose.position)) is not None:
+            self.craft.ask(Teleport(self.craft.name, course.begin()))
+            type_ = LaterType.HIT_FZ if hit.finish else LaterType.HIT_NGZ
+            self._broadcast(LaterDialogue.framing.encode(type_, hit.name.encode()))
+
+    def _broadcast(self, data: bytes) -> None:
+        for client in self._control.clients:
+            client.push(data)
+
     # -------------------------------------------------------------------------------------------- with clients
 
     def _talk(self, client: Connection) -> None:
         """The control channel."""
-        dialogue = Dialogue(self.craft, self._quality, self.config.ack_every_request, client.send)
+        config, silence = self.config, None
+        dialogue: Dialogue | LaterDialogue
+        if self._later is None:
+            dialogue = Dialogue(self.craft, self._quality, config.ack_every_request, client.send)
+        else:
+            parts = (self._later.pilot, self._later.course, config.torpedo)
+            dialogue = LaterDialogue(self.craft, self._quality, *parts, client.send, self._broadcast)
+            silence = config.heartbeat or None
         reader = dialogue.framing.reader()
         while not reader.over:
-            for packet in reader.feed(client.receive() or b""):
+            data = client.receive(silence)
+            if data is None:
+                client.send(dialogue.framing.encode(LaterType.ACK))
+                continue
+            for packet in reader.feed(data):
                 dialogue.receive(packet)
 
     def _show(self, client: Connection) -> None:

@@ -6,11 +6,10 @@ import base64
 import time
 from functools import cached_property
 from threading import Condition, Lock
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import simplejpeg
-from numpy.typing import NDArray
 
 from skerry.sensors.camera import CameraReading
 
@@ -20,13 +19,11 @@ LINGER: Final = 3.0  # s after the last request for which the camera goes on; re
 class Picture:
     """A picture with a number; its encodings are made when they are first asked for, and kept."""
 
-    def __init__(
-        self, number: int, reading: CameraReading, farthest: float, shrink: float, depth_shrink: float
-    ) -> None:
+    def __init__(self, number: int, reading: CameraReading, farthest: float, depth_step: int) -> None:
         self.number = number
         self.reading = reading
         self._farthest = farthest
-        self._shrink, self._depth_shrink = shrink, depth_shrink
+        self._depth_step = depth_step
         self._lock = Lock()
         self._colour: dict[int, bytes] = {}
 
@@ -34,16 +31,13 @@ class Picture:
         """JPEG, at a quality from 0 to 100."""
         with self._lock:  # two who ask at once want it made once
             if quality not in self._colour:
-                image = _shrunk(self.reading.image, self._shrink)
-                self._colour[quality] = simplejpeg.encode_jpeg(
-                    image, quality=max(quality, 1), colorspace="RGB", colorsubsampling="420"
-                )
+                self._colour[quality] = self.reading.jpeg(max(quality, 1))
             return self._colour[quality]
 
     @cached_property
     def depth(self) -> bytes:
         """JPEG in grey: white at the lens, black at the farthest distance and beyond."""
-        depth = _shrunk(self.reading.depth, self._depth_shrink)
+        depth = self.reading.depth[self._depth_step // 2 :: self._depth_step, self._depth_step // 2 :: self._depth_step]
         share = np.clip(depth * np.float32(1.0 / self._farthest), 0.0, 1.0)
         grey = np.rint(np.float32(255.0) * (np.float32(1.0) - share)).astype(np.uint8)
         return simplejpeg.encode_jpeg(grey[..., None], quality=100, colorspace="GRAY")
@@ -54,17 +48,12 @@ class Picture:
         return base64.b64encode(self.depth).decode("ascii")
 
 
-def _shrunk(image: NDArray[Any], scale: float) -> NDArray[Any]:
-    """Every so many-th pixel."""
-    step = max(round(1.0 / scale), 1)
-    return np.ascontiguousarray(image[step // 2 :: step, step // 2 :: step]) if step > 1 else image
-
-
 class Pictures:
     """The latest picture of one camera; filled by the loop, taken by the threads of clients."""
 
-    def __init__(self, farthest: float, shrink: float = 1.0, depth_shrink: float = 1.0) -> None:
-        self._farthest, self._shrink, self._depth_shrink = farthest, shrink, depth_shrink
+    def __init__(self, farthest: float, depth_step: int = 1) -> None:
+        """`farthest` m is black in pictures of depth, which have every so many-th pixel."""
+        self._farthest, self._depth_step = farthest, depth_step
         self._arrived = Condition()
         self._latest: Picture | None = None
         self._count = 0
@@ -84,7 +73,7 @@ class Pictures:
         """Take a new one."""
         with self._arrived:
             self._count += 1
-            self._latest = Picture(self._count, reading, self._farthest, self._shrink, self._depth_shrink)
+            self._latest = Picture(self._count, reading, self._farthest, self._depth_step)
             self._arrived.notify_all()
 
     def forget(self) -> None:

@@ -105,7 +105,7 @@ class Server:
     """Listens, and lets `talk` speak with each client until it returns or the client goes."""
 
     def __init__(self, name: str, host: str, port: int, talk: Callable[[Connection], None]) -> None:
-        self._name, self._talk = name, talk
+        self.name, self._talk = name, talk
         try:
             self._listener = socket.create_server((host, port), backlog=MOST_CLIENTS)
         except OSError as error:
@@ -152,7 +152,7 @@ class Server:
                 if len(self._clients) >= MOST_CLIENTS:
                     opened.close()
                     if not self._told:
-                        logger.warning("okon: more than %d clients for %s; others wait", MOST_CLIENTS, self._name)
+                        logger.warning("okon: more than %d clients for %s; others wait", MOST_CLIENTS, self.name)
                     self._told = True
                     continue
                 try:
@@ -160,7 +160,7 @@ class Server:
                 except OSError:
                     opened.close()
                     continue
-                name = f"{self._name} {address[0]}:{address[1]}"
+                name = f"{self.name} {address[0]}:{address[1]}"
                 thread = Thread(target=self._serve, args=(client, name), name=f"okon {name}", daemon=True)
                 self._clients[client] = thread
                 thread.start()
