@@ -21,6 +21,7 @@ from skerry.interfaces.okon.client import measure
 from skerry.interfaces.okon.interface import OkonInterface
 from skerry.interfaces.okon.server import MOST_CLIENTS
 from skerry.runner import Runner
+from skerry.scenario.loading import load_scenario
 
 SMALL_CAMERA = {"robots": {"okon": {"overrides": {"sensors": {"camera": {"width": 64, "height": 36}}}}}}
 
@@ -286,8 +287,7 @@ def test_a_client_of_ours_can_measure_it(simulation: Simulation) -> None:
 
 
 def test_it_listens_on_this_machine_only_unless_told_otherwise(simulation: Simulation) -> None:
-    assert simulation.okon._control._listener.getsockname()[0] == "127.0.0.1"
-    assert simulation.okon._video._listener.getsockname()[0] == "127.0.0.1"
+    assert [server._listener.getsockname()[0] for server in simulation.okon._servers] == ["127.0.0.1"] * 2
 
 
 def test_a_port_that_is_taken_is_told() -> None:
@@ -300,3 +300,74 @@ def test_a_port_that_is_taken_is_told() -> None:
             pytest.raises(SkerryError, match=f"{port}.*give another port"),
         ):
             runner.run(0.1)
+
+
+# ------------------------------------------------------------------------------------------------ the later dialect
+
+
+class LaterPeer(Peer):
+    """A client of the later dialect: a flag in each header."""
+
+    def send(self, packet: int, text: str = "", flag: int = 0) -> None:
+        self.socket.sendall(bytes([packet, flag]) + len(text).to_bytes(4, "little") + text.encode())
+
+    def receive(self) -> tuple[int, bytes]:
+        kind, _, length = struct.unpack("<BBi", self.take(6))
+        return kind, self.take(length)
+
+    def hear(self, packet: int) -> bytes:
+        """Wait for a packet among others."""
+        while True:
+            kind, body = self.receive()
+            if kind == packet:
+                return body
+
+
+@pytest.fixture
+def later() -> Iterator[Simulation]:
+    okon = OkonInterface(load_scenario("okon2_pool").scenario.interfaces["okon"].model_copy(update={"control_port": 0}))
+    with skerry.load("okon2_pool", overrides=SMALL_CAMERA) as world, Runner(world, 1.0, {"okon": okon}) as runner:
+        runner.run(0.01)
+        simulation = Simulation(runner, okon)
+        simulation.thread.start()
+        yield simulation
+        runner.stop()
+        simulation.thread.join(30)
+
+
+def test_a_client_of_the_later_dialect_arms_drives_and_looks(later: Simulation) -> None:
+    with LaterPeer(later.okon.control_port) as peer:
+        peer.send(0xA1)
+        peer.send(0xA0, '{"FLH":0.4,"FRH":0.4,"BLH":-0.4,"BRH":-0.4}')
+        peer.send(0xB0)
+        assert set(json.loads(peer.hear(0xB0))) == {"rot", "rotSpeed", "accel", "angularAccel", "baro"}
+        peer.send(0xB3)
+        assert simplejpeg.decode_jpeg_header(peer.hear(0xB3))[:2] == (36, 64)
+        peer.send(0xDE)
+        assert isinstance(json.loads(peer.hear(0xDE)), list)
+        before = later.runner.world.robots["okon"].pose.position[0]
+        wait_for(lambda: later.runner.world.robots["okon"].pose.position[0] > before + 0.05)
+
+
+def test_a_silent_client_of_the_later_dialect_hears_a_heartbeat(later: Simulation) -> None:
+    with LaterPeer(later.okon.control_port) as peer:
+        assert peer.receive() == (0xC1, b"")
+        assert peer.receive() == (0xC1, b"")
+
+
+def test_everybody_hears_of_a_zone_that_ended_a_run(later: Simulation) -> None:
+    with LaterPeer(later.okon.control_port) as one, LaterPeer(later.okon.control_port) as other:
+        for peer in (one, other):
+            peer.send(0xB0)
+            peer.hear(0xB0)
+        one.send(0xC3, '{"pos":{"x":-11.2,"y":-1.2,"z":1.6},"rot":{"y":90}}')
+        assert one.hear(0xC7) == b"orange"
+        assert other.hear(0xC7) == b"orange"
+        one.send(0xC3)
+        assert json.loads(one.hear(0xC3))["pos"]["x"] < -18
+        other.send(0xC3, '{"pos":{"x":22,"y":-1.2,"z":1.6},"rot":{"y":90}}')
+        assert one.hear(0xC8) == b"east"
+
+
+def test_the_later_dialect_has_no_video_port(later: Simulation) -> None:
+    assert "video" not in later.okon.status

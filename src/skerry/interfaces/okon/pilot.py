@@ -20,6 +20,7 @@ from skerry.interfaces.okon.unity import Triple, from_euler
 NONE: Final = (0.0, 0.0, 0.0)
 MODES: Final = ("manual", "acro", "stable")
 AXES: Final = ("pitch", "yaw", "roll")  # about x, y and z of Unity
+SMOOTHING: Final = 0.05  # s, of the derivative, without which the original's gains chatter at a step of 7 ms
 ERROR_GAIN: Final = 50.0  # by which the original multiplies the vector part of the attitude's error
 # What full output is, so that gains mean what they mean in the original, where a thruster gives 6.18 N at most:
 FORCE: Final = 24.7  # N, four of them
@@ -43,14 +44,16 @@ class Loop:
     def reset(self) -> None:
         """Forget what was."""
         self._sum = 0.0
+        self._rate = 0.0
         self._last: float | None = None
 
     def step(self, error: float, seconds: float) -> float:
         """The output for an error, so long after the last one."""
         self._sum = min(max(self._sum + error * seconds, -self.windupCap), self.windupCap)
-        rate = 0.0 if self._last is None else (error - self._last) / seconds
+        if self._last is not None:
+            self._rate += ((error - self._last) / seconds - self._rate) * seconds / (seconds + SMOOTHING)
         self._last = error
-        output = self.gain * (self.p * error + self.i * self._sum + self.d * rate)
+        output = self.gain * (self.p * error + self.i * self._sum + self.d * self._rate)
         return min(max(output, -self.limit), self.limit)
 
     def settings(self) -> dict[str, float]:
