@@ -5,6 +5,7 @@ import math
 import pytest
 
 from skerry.benchmarks import goals, parts
+from skerry.benchmarks import okon as okon_benchmark
 from skerry.benchmarks import physics as physics_benchmark
 from skerry.benchmarks import sea as sea_benchmark
 from skerry.benchmarks import world as world_benchmark
@@ -44,6 +45,15 @@ def test_the_figures_of_worlds_have_exactly_their_keys(monkeypatch: pytest.Monke
     monkeypatch.setattr(world_benchmark, "REPEATS", 1)
     values = world_benchmark.measure()
     assert set(values) == {"world.sam_nav.rtf", "world.sam_full.rtf", "world.demo.rtf"}
+    assert all(value > 0 for value in values.values())
+
+
+def test_the_figures_of_okons_clients_have_exactly_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = {"robots": {"okon": {"overrides": {"sensors": {"camera": {"width": 64, "height": 36}}}}}}
+    monkeypatch.setattr(okon_benchmark, "SECONDS", 0.5)
+    monkeypatch.setattr(okon_benchmark, "OVERRIDES", small)
+    values = okon_benchmark.measure()
+    assert set(values) == {"okon.pair_p99_ms", "okon.video_fps"}
     assert all(value > 0 for value in values.values())
 
 

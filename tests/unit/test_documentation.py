@@ -18,6 +18,7 @@ from skerry.control.keyboard import KeyConfig
 from skerry.control.navigation import NavigationConfig
 from skerry.core.config import Family
 from skerry.core.geo import GeoReference
+from skerry.interfaces.okon.course import CourseConfig, StartZone
 from skerry.scenario.events import EventConfig
 from skerry.scenario.objects import MooringConfig, ObjectConfig, ShapeConfig
 from skerry.scenario.pose import PoseConfig
@@ -53,6 +54,8 @@ SCHEMA = (
     Material,
     RegionConfig,
     RayViewerConfig,
+    CourseConfig,
+    StartZone,
 )
 
 
@@ -167,7 +170,10 @@ def write_files(page: Path, folder: Path) -> None:
 
 EXAMPLES = [
     "README.md",
-    *(f"docs/{name}.md" for name in ("actuators", "camera", "control", "lidar", "rays", "ros", "sonar", "terrain")),
+    *(
+        f"docs/{name}.md"
+        for name in ("actuators", "camera", "control", "lidar", "okon", "rays", "ros", "sonar", "terrain")
+    ),
 ]
 
 

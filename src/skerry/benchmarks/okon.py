@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from threading import Thread
+from typing import Any
 
 import skerry
 from skerry.benchmarks.goal import Goal
@@ -14,6 +15,7 @@ from skerry.interfaces.okon.interface import OkonInterface
 from skerry.runner import Runner
 
 SECONDS = 15.0
+OVERRIDES: dict[str, Any] = {}  # of the scenario, for a quick try
 CLIENT = "skerry.interfaces.okon.client"
 
 GOALS = {
@@ -25,7 +27,7 @@ GOALS = {
 def measure() -> dict[str, float]:
     """All figures of this part; the client is a process of its own, as the team's are."""
     okon = OkonInterface(Okon(control_port=0, video_port=0, settings_file=None))
-    with skerry.load("okon_pool") as world, Runner(world, 1.0, {"okon": okon}) as runner:
+    with skerry.load("okon_pool", overrides=OVERRIDES) as world, Runner(world, 1.0, {"okon": okon}) as runner:
         runner.run(0.5)
         thread = Thread(target=runner.run, args=(None,))
         thread.start()
