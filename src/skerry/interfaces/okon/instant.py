@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Final
 
-import numpy as np
-
-from skerry.core.frames import ENU_TO_UNITY, FLU_TO_UNITY, Array, Pose, inverse, rotate
+from skerry.core.frames import FLU_TO_UNITY, Array, Pose, inverse, rotate
 from skerry.interfaces.okon.packets import xyz
-from skerry.interfaces.okon.unity import Triple, to_euler
+from skerry.interfaces.okon.unity import Triple, to_angular, to_euler, to_vector
 
 BAROMETER: Final = 9800.0
 """N/m³: by what the original multiplies the depth for the gauge pressure, and by what clients divide it."""
@@ -27,7 +25,7 @@ class Instant:
     @cached_property
     def position(self) -> Triple:
         """Of the body's origin, m, in Unity's axes."""
-        return _triple(ENU_TO_UNITY.vector(self._now[:3]))
+        return to_vector(self._now[:3])
 
     @cached_property
     def angles(self) -> Triple:
@@ -37,7 +35,7 @@ class Instant:
     @cached_property
     def direction(self) -> Triple:
         """Where the nose points, of length 1."""
-        return _triple(ENU_TO_UNITY.vector(rotate(self._now[3:7], [1.0, 0.0, 0.0])))
+        return to_vector(rotate(self._now[3:7], [1.0, 0.0, 0.0]))
 
     @property
     def pose(self) -> Pose:
@@ -47,22 +45,23 @@ class Instant:
     @cached_property
     def body_rates(self) -> Triple:
         """Angular velocity, rad/s, in the body's axes after Unity: about right, up and forward."""
-        return _triple(FLU_TO_UNITY.angular(rotate(inverse(self._now[3:7]), self._now[10:])))
+        x, y, z = FLU_TO_UNITY.angular(rotate(inverse(self._now[3:7]), self._now[10:])).tolist()
+        return x, y, z
 
     @cached_property
     def angular_velocity(self) -> Triple:
         """rad/s, in the world's axes."""
-        return _triple(ENU_TO_UNITY.angular(self._now[10:]))
+        return to_angular(self._now[10:])
 
     @cached_property
     def acceleration(self) -> Triple:
         """m/s², without gravity, in the world's axes: the velocity's change over the last step."""
-        return _triple(ENU_TO_UNITY.vector((self._now[7:10] - self._before[7:10]) / self._step))
+        return to_vector((self._now[7:10] - self._before[7:10]) / self._step)
 
     @cached_property
     def angular_acceleration(self) -> Triple:
         """rad/s², as above."""
-        return _triple(ENU_TO_UNITY.angular((self._now[10:] - self._before[10:]) / self._step))
+        return to_angular((self._now[10:] - self._before[10:]) / self._step)
 
     @property
     def pressure(self) -> float:
@@ -78,8 +77,3 @@ class Instant:
     def orientation(self) -> dict[str, Any]:
         """The body of GET_ORIEN."""
         return {"rot": xyz(self.angles), "pos": xyz(self.position)}
-
-
-def _triple(values: Array) -> Triple:
-    x, y, z = (np.asarray(values) + 0.0).tolist()  # no negative zeros, which some readers of JSON take amiss
-    return x, y, z
