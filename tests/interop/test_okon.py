@@ -361,13 +361,40 @@ def test_everybody_hears_of_a_zone_that_ended_a_run(later: Simulation) -> None:
             peer.send(0xB0)
             peer.hear(0xB0)
         one.send(0xC3, '{"pos":{"x":-11.2,"y":-1.2,"z":1.6},"rot":{"y":90}}')
-        assert one.hear(0xC7) == b"orange"
-        assert other.hear(0xC7) == b"orange"
+        assert json.loads(one.hear(0xC7)) == {"id": "orange"}
+        assert json.loads(other.hear(0xC7)) == {"id": "orange"}
         one.send(0xC3)
         assert json.loads(one.hear(0xC3))["pos"]["x"] < -18
         other.send(0xC3, '{"pos":{"x":22,"y":-1.2,"z":1.6},"rot":{"y":90}}')
-        assert one.hear(0xC8) == b"east"
+        assert json.loads(one.hear(0xC8)) == {"id": "east"}
 
 
 def test_the_later_dialect_has_no_video_port(later: Simulation) -> None:
     assert "video" not in later.okon.status
+
+
+class EarlyPeer(LaterPeer):
+    """A client of 2.0: it sends a packet in four pieces, and takes whatever comes for its answer."""
+
+    def send(self, packet: int, text: str = "", flag: int = 0) -> None:
+        for piece in (bytes([packet]), bytes([flag]), struct.pack("<I", len(text)), text.encode()):
+            self.socket.sendall(piece)
+
+
+def test_a_client_of_2_0_needs_not_arm_and_hears_nothing_but_answers() -> None:
+    okon = OkonInterface(Okon(dialect="2.0", control_port=0, settings_file=None))
+    with skerry.load("okon_pool", overrides=SMALL_CAMERA) as world, Runner(world, 1.0, {"okon": okon}) as runner:
+        runner.run(0.01)
+        thread = threading.Thread(target=runner.run, args=(None,))
+        thread.start()
+        with EarlyPeer(okon.control_port) as peer:
+            peer.send(0xA0, '{"FL": 0.0, "FR": 0.0, "ML": 0.4, "MR": 0.4, "B": 0.0}')
+            time.sleep(0.7)  # longer than a heartbeat
+            peer.send(0xB0)
+            kind, body = peer.receive()
+            assert kind == 0xB0
+            assert json.loads(body)["rot_speed"]
+            peer.send(0xC2)
+            assert json.loads(peer.receive()[1])["pos"]["x"] > -20.0
+        runner.stop()
+        thread.join(30)

@@ -49,7 +49,7 @@ class AtOnce:
 class Talk:
     """A client's conversation with Okoń's second frame, without the wire."""
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, early: bool = False) -> None:
         self.world = runner.world
         self.okon = self.world.robots["okon"]
         self.craft = Craft(self.world, AtOnce(runner), "okon", THRUSTERS, "camera", Pictures(20.0, 5))
@@ -58,7 +58,7 @@ class Talk:
         self.course = Course(config.course, self.okon.pose, 1)
         self.sent: list[bytes] = []
         self.told: list[bytes] = []
-        parts = (Quality(85), self.pilot, self.course, config.torpedo)
+        parts = (Quality(85), self.pilot, self.course, config.torpedo, early)
         self.dialogue = LaterDialogue(self.craft, *parts, self.sent.append, self.told.append)
 
     def say(self, type_: int, body: bytes = b"", flag: int = 0) -> list[Packet]:
@@ -107,9 +107,9 @@ def test_an_answer_carries_the_flag_of_what_it_answers(talk: Talk) -> None:
 
 
 def test_the_flag_of_an_echo_brings_an_ack_with_the_body_besides(talk: Talk) -> None:
-    echo, answer = talk.say(0xC5, b"1604.5", flag=1)
-    assert echo == Packet(0xC1, b'{"fromClient":"1604.5"}', 1)
+    answer, echo = talk.say(0xC5, b"1604.5", flag=1)
     assert answer == Packet(0xC5, b"1604.5", 1)
+    assert echo == Packet(0xC1, b'{"fromClient":"1604.5"}')
 
 
 def test_an_ack_is_acknowledged_with_the_flag_of_a_test(talk: Talk) -> None:
@@ -180,6 +180,19 @@ def test_a_box_is_in_shares_of_the_picture_with_a_margin() -> None:
     assert body["max"] == pytest.approx({"x": 0.76, "y": 0.76})
     assert body["fill"] == pytest.approx(0.52**2)
     assert not body["visibleInFrame"]  # too faint
+
+
+def test_clients_of_2_0_get_some_answers_as_they_were_before(talk: Talk) -> None:
+    early = Talk(talk.craft._inbox.runner, early=True)
+    early.craft.pictures.put(early.okon.sensors["camera"].reading)
+    assert list(early.ask(0xB0)) == ["gyro", "rot_speed", "accel", "angular_accel", "baro"]
+    jpeg = base64.b64decode(early.ask(0xB1)["depth"])
+    assert simplejpeg.decode_jpeg_header(jpeg)[:2] == (18, 32)
+    assert "gate" in [row["className"] for row in early.ask(0xDE)["detected"]]
+    assert early.ask(0xC5, b'{"timestamp":0,"ping":0}')["ping"] > 1_600_000_000_000
+    (error,) = early.say(0x11, b"hello")
+    assert error.type == 0xC1
+    assert json.loads(error.body)["fromClient"] == "hello"
 
 
 # ------------------------------------------------------------------------------------------------ modes

@@ -15,7 +15,9 @@ class Okon(InterfaceConfig):
     """A server for programs that were written for Okoń's own simulator."""
 
     kind: Literal["okon"] = "okon"
-    dialect: Literal["1", "2"] = Field("1", description="the documented one, or that of the versions 2.x")
+    dialect: Literal["1", "2.0", "2"] = Field(
+        "1", description="the documented one, that of the versions 2.0 and 2.1, or that of 2.2 and 2.3"
+    )
     robot: str | None = Field(None, description="whom clients drive; the scenario's first by default")
     camera: str = Field("camera", description="the robot's camera that gives the pictures")
     host: str = Field("127.0.0.1", min_length=1, description="where it listens; 0.0.0.0 is every network")
@@ -31,7 +33,7 @@ class Okon(InterfaceConfig):
         None, description="m at which GET_DEPTH is black, white being at the lens; by default 40, in dialect 2 20"
     )
     heartbeat: NonNegative = Field(
-        0.5, description="s of silence after which a client of dialect 2 gets an empty ACK; 0 for never"
+        0.5, description="s of silence after which a client of dialect 2, not of 2.0, gets an empty ACK; 0 for never"
     )
     course: CourseConfig = Field(CourseConfig(), description="zones of dialect 2")
     torpedo: str | None = Field(

@@ -31,6 +31,13 @@ Answer = bytes | None
 """The body of an answer; None is no answer."""
 
 
+def answer_ping(body: bytes) -> bytes:
+    """Now, and how long ago the client's timestamp was; ms of Unix time."""
+    now = time.time_ns() // 1_000_000
+    sent = number(read_json(body), "timestamp", float(now))
+    return write_json({"timestamp": now, "ping": now - round(sent)})
+
+
 class Quality:
     """The compression of pictures, 0 to 100, as all clients share it."""
 
@@ -59,7 +66,7 @@ class Dialogue:
             PacketType.GET_ORIEN: lambda packet: write_json(craft.instant.orientation()),
             PacketType.SET_ORIEN: self._set_orientation,
             PacketType.KILL: self._kill,
-            PacketType.PING: self._ping,
+            PacketType.PING: lambda packet: answer_ping(packet.body),
             PacketType.REC_STRT: lambda packet: craft.recording.start(),
             PacketType.REC_ST: lambda packet: craft.recording.stop(),
             PacketType.REC_RST: lambda packet: craft.recording.reset(),
@@ -125,8 +132,3 @@ class Dialogue:
         logger.info("okon: a client ends the simulation")
         self._craft.end()
         return None
-
-    def _ping(self, packet: Packet) -> Answer:
-        now = time.time_ns() // 1_000_000
-        sent = number(read_json(packet.body), "timestamp", float(now))
-        return write_json({"timestamp": now, "ping": now - round(sent)})

@@ -16,7 +16,7 @@ from skerry.interfaces.okon.craft import Craft
 from skerry.interfaces.okon.dialogue import THRUSTERS, Dialogue, Quality
 from skerry.interfaces.okon.later_dialogue import THRUSTERS as LATER_THRUSTERS
 from skerry.interfaces.okon.later_dialogue import LaterDialogue, LaterType
-from skerry.interfaces.okon.packets import GET_VIDEO, Framing
+from skerry.interfaces.okon.packets import GET_VIDEO, Framing, write_json
 from skerry.interfaces.okon.pictures import Pictures
 from skerry.interfaces.okon.pilot import Pilot
 from skerry.interfaces.okon.server import Connection, Server
@@ -63,7 +63,7 @@ class OkonInterface(Interface):
         robot = config.robot or next(iter(world.robots))
         self._rate = Rate.of(LOOKS, world.scenario.step, faster_ok=True)
         self._quality = Quality(config.quality)
-        later = config.dialect == "2"
+        later = config.dialect != "1"
         self._step = float(world.scenario.step)
         self._pictures = Pictures(config.depth_range or (20.0 if later else 40.0), DEPTH_STEP if later else 1)
         thrusters = LATER_THRUSTERS if later and "FLH" in world.robots[robot].actuators else THRUSTERS
@@ -86,7 +86,8 @@ class OkonInterface(Interface):
         description = robot.vehicle.robot
         inertial = description.links[description.root].inertial
         center = inertial.position if inertial is not None else (0.0, 0.0, 0.0)
-        return Later(Pilot(self.craft, center), Course(config.course, robot.pose, world.scenario.seed))
+        pilot = Pilot(self.craft, center, armed=config.dialect == "2.0")
+        return Later(pilot, Course(config.course, robot.pose, world.scenario.seed))
 
     def next_due(self, tick: int) -> int | None:
         return self._rate.next_due(tick) if self._control.clients else None
@@ -131,7 +132,7 @@ class OkonInterface(Interface):
         if (hit := course.see(self.craft.instant.pose.position)) is not None:
             self.craft.ask(Teleport(self.craft.name, course.begin()))
             type_ = LaterType.HIT_FZ if hit.finish else LaterType.HIT_NGZ
-            self._broadcast(LaterDialogue.framing.encode(type_, hit.name.encode()))
+            self._broadcast(LaterDialogue.framing.encode(type_, write_json({"id": hit.name})))
 
     def _broadcast(self, data: bytes) -> None:
         for client in self._control.clients:
@@ -146,9 +147,10 @@ class OkonInterface(Interface):
         if self._later is None:
             dialogue = Dialogue(self.craft, self._quality, config.ack_every_request, client.send)
         else:
-            parts = (self._later.pilot, self._later.course, config.torpedo)
+            early = config.dialect == "2.0"
+            parts = (self._later.pilot, self._later.course, config.torpedo, early)
             dialogue = LaterDialogue(self.craft, self._quality, *parts, client.send, self._broadcast)
-            silence = config.heartbeat or None
+            silence = None if early else config.heartbeat or None
         reader = dialogue.framing.reader()
         while not reader.over:
             data = client.receive(silence)

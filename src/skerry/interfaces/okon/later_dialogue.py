@@ -1,4 +1,8 @@
-"""The later dialect, 2.x: a flag in every packet, arming, modes, pictures on the control channel, a course."""
+"""The later dialects: a flag in every packet, arming, modes, pictures on the control channel, a course.
+
+That of the versions 2.2 and 2.3, and that of 2.0 and 2.1, called early here, whose clients know fewer packets and
+expect some answers as they were in the documented dialect.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.interfaces.okon.course import Course
 from skerry.interfaces.okon.craft import Craft
-from skerry.interfaces.okon.dialogue import Quality
+from skerry.interfaces.okon.dialogue import GROUPS as EARLY_GROUPS
+from skerry.interfaces.okon.dialogue import Quality, answer_ping
 from skerry.interfaces.okon.packets import Framing, Packet, number, read_json, vector, write_json
 from skerry.interfaces.okon.pilot import NONE, Pilot, read_wish, wish_body
 from skerry.rays.silhouettes import Detection
@@ -92,11 +97,12 @@ class LaterDialogue:
         pilot: Pilot,
         course: Course,
         torpedo: str | None,
+        early: bool,
         send: Callable[[bytes], None],
         broadcast: Callable[[bytes], None],
     ) -> None:
         self._craft, self._quality, self._pilot, self._course = craft, quality, pilot, course
-        self._torpedo, self._send, self._broadcast = torpedo, send, broadcast
+        self._torpedo, self._early, self._send, self._broadcast = torpedo, early, send, broadcast
         self._warned: set[int] = set()
         self._answers: dict[int, Callable[[bytes], bytes | None]] = {
             LaterType.SET_MTR: self._set_motors,
@@ -106,8 +112,8 @@ class LaterDialogue:
             LaterType.SET_ACRO: self._set_acro,
             LaterType.SET_STABLE: self._set_stable,
             LaterType.SET_PID: self._set_loops,
-            LaterType.GET_SENS: lambda body: write_json(craft.instant.sensors(GROUPS)),
-            LaterType.GET_DEPTH: lambda body: craft.picture().depth_base64.encode("ascii"),
+            LaterType.GET_SENS: lambda body: write_json(craft.instant.sensors(EARLY_GROUPS if early else GROUPS)),
+            LaterType.GET_DEPTH: self._depth,
             LaterType.GET_DEPTH_BYTES: lambda body: craft.picture().depth,
             LaterType.GET_VIDEO_BYTES: lambda body: craft.picture().colour(quality.value),
             LaterType.GET_VIDEO: lambda body: base64.b64encode(craft.picture().colour(quality.value)),
@@ -115,7 +121,7 @@ class LaterDialogue:
             LaterType.GET_ORIEN: lambda body: write_json(craft.instant.orientation()),
             LaterType.SET_ORIEN: self._set_orientation,
             LaterType.RST_SIM: self._reset,
-            LaterType.PING: lambda body: body,
+            LaterType.PING: answer_ping if early else lambda body: body,
             LaterType.GET_CPS: lambda body: write_json(
                 [{"id": name, "reached": reached} for name, reached in course.reached.items()]
             ),
@@ -130,10 +136,13 @@ class LaterDialogue:
 
     def receive(self, packet: Packet) -> None:
         """Do what a packet asks for; an answer carries the flag of what it answers."""
-        flag = packet.flag
-        if flag & ECHO:
+        self._answer(packet)
+        if packet.flag & ECHO:
             echo = write_json({"fromClient": packet.body.decode("utf-8", "replace")})
-            self._send(self.framing.encode(LaterType.ACK, echo, flag))
+            self._send(self.framing.encode(LaterType.ACK, echo))
+
+    def _answer(self, packet: Packet) -> None:
+        flag = packet.flag
         if packet.type == LaterType.ACK:
             self._send(self.framing.encode(LaterType.ACK, write_json({"info": "ack ack"}), flag | TEST))
             return
@@ -144,7 +153,8 @@ class LaterDialogue:
         except SkerryError as error:
             self._warn(packet.type, str(error))
             said = {"info": str(error), "fromClient": packet.body.decode("utf-8", "replace")}
-            self._send(self.framing.encode(LaterType.ERROR, write_json(said), flag))
+            type_ = LaterType.ACK if self._early else LaterType.ERROR
+            self._send(self.framing.encode(type_, write_json(said), flag))
         else:
             if body is not None:
                 self._send(self.framing.encode(packet.type, body, flag))
@@ -190,6 +200,10 @@ class LaterDialogue:
         self._pilot.set_loops(read_json(body))
         return None
 
+    def _depth(self, body: bytes) -> bytes:
+        text = self._craft.picture().depth_base64
+        return write_json({"depth": text}) if self._early else text.encode("ascii")
+
     def _set_simulation(self, body: bytes) -> bytes | None:
         if not body:
             return write_json({"quality": self._quality.value})
@@ -216,7 +230,8 @@ class LaterDialogue:
     def _detections(self, body: bytes) -> bytes:
         reading = self._craft.picture().reading
         height, width = reading.depth.shape
-        return write_json([detection_body(found, width, height) for found in reading.detections])
+        rows = [detection_body(found, width, height) for found in reading.detections]
+        return write_json({"detected": rows} if self._early else rows)
 
     def _launch(self, body: bytes) -> None:
         if self._torpedo is None:
