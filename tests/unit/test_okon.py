@@ -355,6 +355,7 @@ def test_an_unknown_packet_is_answered_by_an_ack_that_says_so(talk: Talk) -> Non
         (0xC0, b'{"quality":"high"}'),
         (0xC3, b'{"pos":[1,2,3]}'),
         (0xC3, b'{"pos":{"x":null}}'),
+        (0xC3, b'{"pos":{"x":1e6}}'),
         (0xC5, b'{"timestamp":"now"}'),
     ],
 )

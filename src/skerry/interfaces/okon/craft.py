@@ -16,7 +16,7 @@ from skerry.commands import Stop, Teleport
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.okon.instant import Instant
-from skerry.interfaces.okon.packets import xyz
+from skerry.interfaces.okon.packets import BadBody, xyz
 from skerry.interfaces.okon.pictures import Picture, Pictures
 from skerry.interfaces.okon.unity import Triple, to_pose
 from skerry.parts.actuator import Actuator
@@ -27,6 +27,7 @@ from skerry.world import World
 logger = logging.getLogger("skerry")
 
 FIRST_PICTURE: Final = 60.0  # s; where nothing is compiled yet, it may take so long
+FARTHEST: Final = 10_000.0  # m; a thousand kilometres away the physics was seen to diverge
 PATIENCE: Final = 2.0  # s that a client waits for the world to do what it asked
 LOOKS_COUNTED: Final = 20  # for the rate at which the simulation shows itself
 RECORD_FREQUENCY: Final = Fraction(10)  # Hz; the original says nothing of it, and never recorded
@@ -164,6 +165,8 @@ class Craft:
 
     def place(self, position: Triple, angles: Triple) -> None:
         """Put the robot somewhere, at rest; whoever asks afterwards finds it there."""
+        if max(map(abs, position)) > FARTHEST:
+            raise BadBody(f"`pos` is more than {FARTHEST:g} m away")
         self.do(Teleport(self._robot.name, to_pose(position, angles)))
 
     def do(self, command: Command) -> None:
