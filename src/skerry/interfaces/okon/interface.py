@@ -70,7 +70,10 @@ class OkonInterface(Interface):
         self.craft = Craft(world, inbox, robot, thrusters, config.camera, self._pictures)
         if later:
             self._later = self._prepare(world, robot)
-        self._camera = NOTHING if self.craft.camera is None else frozenset({self.craft.camera})
+        self._camera = NOTHING
+        if self.craft.camera is not None:
+            self._camera = frozenset({self.craft.camera})
+            world.robots[robot].sensors[config.camera].rehearse()  # no client shall wait while kernels are compiled
         self._control = Server("control", config.host, config.control_port, self._talk)
         self._servers.append(self._control)
         if not later:  # which sends its pictures on the control channel
@@ -130,9 +133,10 @@ class OkonInterface(Interface):
     def _see_course(self, course: Course) -> None:
         """Begin anew where a run has ended, and tell all."""
         if (hit := course.see(self.craft.instant.pose.position)) is not None:
-            self.craft.ask(Teleport(self.craft.name, course.begin()))
             type_ = LaterType.HIT_FZ if hit.finish else LaterType.HIT_NGZ
-            self._broadcast(LaterDialogue.framing.encode(type_, write_json({"id": hit.name})))
+            packet = LaterDialogue.framing.encode(type_, write_json({"id": hit.name}))
+            promise = self.craft.ask(Teleport(self.craft.name, course.begin()))
+            promise.add_done_callback(lambda _: self._broadcast(packet))  # who asks then finds it at the start
 
     def _broadcast(self, data: bytes) -> None:
         for client in self._control.clients:
