@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("skerry")
 
-LOOKS: Final = Fraction(200)  # Hz at most, at which the robot's motion is copied while there are clients
+LOOKS: Final = Fraction(200)  # Hz at most, at which the robot is looked at while somebody needs it
 REPEAT: Final = 1.0  # s after which a client gets the same picture again, if the world stands still
 DEPTH_STEP: Final = 5  # every fifth pixel of 640 × 360: 128 × 72, as in the later versions
 NOTHING: Final[frozenset[tuple[str, str]]] = frozenset()
@@ -93,7 +93,9 @@ class OkonInterface(Interface):
         return Later(pilot, Course(config.course, robot.pose, world.scenario.seed))
 
     def next_due(self, tick: int) -> int | None:
-        return self._rate.next_due(tick) if self._control.clients else None
+        # a mode of the later dialect steers on when its client has gone
+        needed = self._later is not None or any(server.clients for server in self._servers)
+        return self._rate.next_due(tick) if needed else None
 
     def publish(self, readings: Sequence[NewReading]) -> None:
         self.craft.see(readings)
