@@ -121,10 +121,10 @@ class OkonInterface(Interface):
     @property
     def status(self) -> str:
         if not self._servers:
-            return "okon"
+            return "not started"
         clients = sum(len(server.clients) for server in self._servers)
         ports = ", ".join(f"{server.name} {server.port}" for server in self._servers)
-        return f"okon {self.config.host}, {ports}, {clients} clients"
+        return f"listens at {self.config.host}, {ports}, {clients} clients"
 
     def close(self) -> None:
         if self._pictures is not None:
