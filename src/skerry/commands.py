@@ -33,13 +33,14 @@ class Actuate(Command):
 
 @dataclass(frozen=True)
 class Teleport(Command):
-    """Put a robot or an object somewhere else, at rest."""
+    """Put a robot or an object somewhere else, at rest or moving, m/s in the world's axes."""
 
     name: str
     pose: Pose
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def apply(self, run: Runner) -> None:
-        run.world.teleport(self.name, self.pose)
+        run.world.teleport(self.name, self.pose, self.velocity)
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,14 @@ class Reset(Command):
 
     def apply(self, run: Runner) -> None:
         run.reset()
+
+
+@dataclass(frozen=True)
+class Stop(Command):
+    """End the run."""
+
+    def apply(self, run: Runner) -> None:
+        run.stop()
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,8 @@ class CommandQueue:
             self._woken = False
 
     def obey(self, run: Runner) -> None:
-        """Do what waits; one that fails is the asker's to know, and stops nothing."""
-        while self._waiting:
+        """Do what waits now, so that nobody who keeps asking holds up the world; one that fails stops nothing."""
+        for _ in range(len(self._waiting)):
             command, promise = self._waiting.popleft()
             if promise.set_running_or_notify_cancel():
                 try:

@@ -7,6 +7,7 @@ import pytest
 from skerry.benchmarks import acoustics as acoustics_benchmark
 from skerry.benchmarks import goals, parts
 from skerry.benchmarks import husky as husky_benchmark
+from skerry.benchmarks import okon as okon_benchmark
 from skerry.benchmarks import physics as physics_benchmark
 from skerry.benchmarks import sea as sea_benchmark
 from skerry.benchmarks import world as world_benchmark
@@ -63,6 +64,15 @@ def test_the_figure_of_the_rovers_cameras_has_exactly_its_key(monkeypatch: pytes
     values = husky_benchmark.measure()
     assert set(values) == {"husky.camera_fps_each"}
     assert values["husky.camera_fps_each"] > 0
+
+
+def test_the_figures_of_okons_clients_have_exactly_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = {"robots": {"okon": {"overrides": {"sensors": {"camera": {"width": 64, "height": 36}}}}}}
+    monkeypatch.setattr(okon_benchmark, "SECONDS", 0.5)
+    monkeypatch.setattr(okon_benchmark, "OVERRIDES", small)
+    values = okon_benchmark.measure()
+    assert set(values) == {"okon.pair_p99_ms", "okon.video_fps"}
+    assert all(value > 0 for value in values.values())
 
 
 def test_every_part_has_goals_of_its_own() -> None:

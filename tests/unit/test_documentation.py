@@ -18,6 +18,7 @@ from skerry.control.keyboard import KeyConfig
 from skerry.control.navigation import NavigationConfig
 from skerry.core.config import Family
 from skerry.core.geo import GeoReference
+from skerry.interfaces.okon.course import CourseConfig, StartZone
 from skerry.ropes.config import Buoy, Hook, RopeConfig
 from skerry.scenario.events import EventConfig
 from skerry.scenario.objects import MooringConfig, ObjectConfig, ShapeConfig
@@ -57,6 +58,8 @@ SCHEMA = (
     RopeConfig,
     Buoy,
     Hook,
+    CourseConfig,
+    StartZone,
 )
 
 
@@ -180,6 +183,7 @@ EXAMPLES = [
             "control",
             "husky",
             "lidar",
+            "okon",
             "rays",
             "ropes",
             "ros",

@@ -3,15 +3,17 @@
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 import skerry
-from skerry.commands import Actuate, Pause, Reset, Restore, SetSpeed, Step, TakeSnapshot, Teleport, TriggerSensor
+from skerry.commands import Actuate, Pause, Reset, Restore, SetSpeed, Step, Stop, TakeSnapshot, Teleport, TriggerSensor
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
-from skerry.parts.interface import Inbox, Interface, NewReading
+from skerry.parts.interface import Command, Inbox, Interface, NewReading
 from skerry.runner import MOST_COMMANDS, Runner
 from skerry.world import World
 
@@ -168,3 +170,38 @@ def test_too_many_commands_are_refused_rather_than_kept() -> None:
             promises[-1].result()
         runner.close()
         assert promises[0].cancelled()
+
+
+@dataclass(frozen=True)
+class AskAgain(Command):
+    """Asks for itself again whenever it is done, as a peer may that never rests."""
+
+    def apply(self, run: Runner) -> None:
+        run.inbox.put(self)
+
+
+def test_who_never_stops_asking_does_not_hold_up_the_world() -> None:
+    with skerry.load("torpedo_in_still_water") as world:
+        runner = Runner(world, None)
+        runner.inbox.put(AskAgain())
+        runner.run(1.0)
+        assert world.time == 1.0
+
+
+def test_a_run_can_be_ended_by_a_command() -> None:
+    with skerry.load("torpedo_in_still_water") as world:
+        runner = Runner(world, None)
+        runner.inbox.put(Stop())
+        runner.run(1000.0)
+        assert world.time < 1000.0
+
+
+def test_what_is_teleported_may_be_given_a_velocity() -> None:
+    with skerry.load("torpedo_in_still_water") as world:
+        runner = Runner(world, None)
+        name = next(iter(world.robots))
+        pose = Pose([1.0, 2.0, -9.0], [0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)])  # headed north
+        runner.inbox.put(Teleport(name, pose, (0.0, 1.5, 0.0)))
+        runner.inbox.obey(runner)
+        assert world.robots[name].twist.linear == pytest.approx([1.5, 0.0, 0.0], abs=1e-12)
+        assert world.robots[name].pose.position == pytest.approx([1.0, 2.0, -9.0])

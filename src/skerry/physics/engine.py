@@ -241,11 +241,14 @@ class Engine:
         """Take up what `motion_bytes` gave."""
         self._motion[world] = np.frombuffer(data).reshape(self._motion[world].shape)
 
-    def place(self, world: int, body: int, pose: Pose) -> None:
-        """Put a free or kinematic body somewhere, at rest; its joints stay as they are bent, and stop."""
+    def place(self, world: int, body: int, pose: Pose, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
+        """Put a free or kinematic body somewhere, at rest; its joints stay as they are bent, and stop.
+
+        A free one may be given a velocity, in the world's axes.
+        """
         compiled = self.model.compiled
         row = self.states[world]
-        if not (np.isfinite(pose.position).all() and np.isfinite(pose.orientation).all()):
+        if not (np.isfinite(pose.position).all() and np.isfinite([*pose.orientation, *velocity]).all()):
             raise SkerryError(f"cannot put {compiled.body(body).name!r} at a pose that is not finite: {pose}")
         x, y, z, w = normalise(pose.orientation)
         values = [*pose.position, w, x, y, z]
@@ -263,6 +266,8 @@ class Engine:
                 if int(compiled.body_rootid[compiled.dof_bodyid[axis]]) == body:
                     row[self._places["qvel"]][axis] = 0.0
                     row[self._places["qacc_warmstart"]][axis] = 0.0
+            first = int(compiled.jnt_dofadr[joint])
+            row[self._places["qvel"]][first : first + 3] = velocity
         if self.model.water_level is not None and self.model.water_level[0] == body:
             row[self._places["userdata"].start + self.model.water_level[1]] = pose.position[2]
         self.refresh([world])

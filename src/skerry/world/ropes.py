@@ -81,13 +81,15 @@ def _locate(
     return body, on_body, Pose.of(engine.motion(0, body)[:7]).transform(on_body)
 
 
-def put(ropes: Mapping[str, Rope], tree: Tree, pose: Pose) -> None:
-    """Put a robot or object somewhere else, at rest, and its ropes with it; if one is too short, all stays as it is."""
+def put(
+    ropes: Mapping[str, Rope], tree: Tree, pose: Pose, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+) -> None:
+    """Put a robot or object somewhere else, and its ropes with it; if one is too short, all stays as it is."""
     engine = tree.engine
     state, motions = engine.states[tree.world], engine.motions(tree.world)
     before = state.copy(), motions.copy()
     change = pose @ tree.pose.inverse()
-    engine.place(tree.world, tree.root, pose)
+    engine.place(tree.world, tree.root, pose, velocity)
     try:
         _move_ropes(ropes, engine, tree.root, change)
     except SkerryError:

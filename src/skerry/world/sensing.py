@@ -134,6 +134,10 @@ class MountedSensor(Component):
         if self._job is not None and self._job.done():
             self.finish()
 
+    def rehearse(self) -> None:
+        """Measure once and forget it, so that what takes long the first time is done; no reading to come is changed."""
+        self.sensor.measure(self._truth, self._noise)
+
     def drop(self) -> None:
         """Wait for a reading that is being measured, and forget it."""
         if self._job is not None:

@@ -245,8 +245,10 @@ class World:
         """The velocity of the air at points (…, 3), now; nothing under water."""
         return self.water.sample_wind(points, self.time, self._engine.part("userdata")[0])
 
-    def teleport(self, name: str, pose: Pose) -> None:
-        """Put a robot or object somewhere else, at rest; its joints stay as they are bent, their velocities zero.
+    def teleport(self, name: str, pose: Pose, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
+        """Put a robot or object somewhere else; its joints stay as they are bent, their velocities zero.
+
+        It is at rest there unless a `velocity` is given, m/s in the world's axes, with which a free one is let go.
 
         Ropes whose other end is free go with it; others are laid anew between their ends, if they are long enough.
         """
@@ -255,7 +257,7 @@ class World:
             raise UnknownName(
                 f"there is no robot or object {name!r}; {did_you_mean(name, [*self.robots, *self.objects])}"
             )
-        put(self.ropes, tree, pose)
+        put(self.ropes, tree, pose, velocity)
 
     # -------------------------------------------------------------------------------------------- state
 
