@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from math import isnan
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -29,8 +30,8 @@ from skerry.actuators.propeller import PropellerActuator
 from skerry.control.spline import Spline
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError
-from skerry.core.frames import quaternion_to_matrix
 from skerry.core.kernels import strict_kernel
+from skerry.core.rotations import matrix_of
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller, ControllerConfig, Dial
 from skerry.parts.sensor import Truth
@@ -174,6 +175,22 @@ def next_heading(heading: float, goal: float, acceleration: float, g: Any) -> fl
     return heading + (ahead if error > 0.0 else -ahead)
 
 
+@strict_kernel
+def yaw_of(motion: Any) -> float:
+    """Of a motion (13,), rad left from east."""
+    x, y, z, w = motion[3], motion[4], motion[5], motion[6]
+    return np.arctan2(2.0 * (x * y + z * w), 1.0 - 2.0 * (y * y + z * z))
+
+
+@strict_kernel
+def steer(motion: Any, target: Any, goal: float, turning: float, gravity: float, pull: float, g: Any) -> Any:
+    """Thrust and torque (4,) towards a target and a goal of yaw, with a pull downwards, N, that is to be borne too."""
+    R = matrix_of(motion[3], motion[4], motion[5], motion[6])
+    wrench = track(motion, R, target, next_heading(yaw_of(motion), goal, gravity * turning, g), gravity, g)
+    wrench[0] += pull * R[2, 2]
+    return wrench
+
+
 class GeometricTrackingController(Controller):
     """Flies to a point, after a robot or object, or along a trajectory; holds where it starts if told nothing."""
 
@@ -262,14 +279,13 @@ class GeometricTrackingController(Controller):
 
     def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         motion = truth.motion(self._config.link)
-        if np.isnan(self._point[0]):
+        if isnan(self._point[0]):
             self._point = motion[:3].copy()
-        attitude = quaternion_to_matrix(motion[3:7])
-        yaw = float(np.arctan2(attitude[1, 0], attitude[0, 0]))
-        self._follow_dials(motion[:3], yaw)
+        if self._push.any() or self._pushed.any():
+            self._follow_dials(motion[:3], yaw_of(motion))
         self._wanted = self._reference(truth)
-        if np.isnan(self._goal):
-            self._goal = yaw
+        if isnan(self._goal):
+            self._goal = yaw_of(motion)
         if not self._active:
             return
         propellers = [actuators[name] for name in self._config.propellers]
@@ -279,20 +295,20 @@ class GeometricTrackingController(Controller):
             torque = self._config.mass / len(propellers) / np.abs(self._allocation[0][:, 3]).max()
             self._turning = TURNING_SHARE * torque / self._config.inertia[2]
         inverse, largest, per_rpm = self._allocation
-        heading = next_heading(yaw, self._goal, truth.gravity * self._turning, self._gains)
-        wrench = self._wrench(truth, motion, attitude, heading)
-        for propeller, rpm in zip(propellers, share_out(wrench, inverse, largest) / per_rpm, strict=True):
-            propeller.command(rpm=float(rpm))
+        rpm = share_out(self._wrench(truth, motion), inverse, largest) / per_rpm
+        for propeller, value in zip(propellers, rpm.tolist(), strict=True):
+            propeller.command(rpm=value)
 
-    def _wrench(self, truth: Truth, motion: Floats, attitude: Floats, heading: float) -> Floats:
-        """Thrust and torque (4,) towards what is wanted."""
-        return np.asarray(track(motion, attitude, self._wanted, heading, truth.gravity, self._gains))
+    def _wrench(self, truth: Truth, motion: Floats, pull: float = 0.0) -> Floats:
+        """Thrust and torque (4,) towards what is wanted, with a pull downwards, N, that is to be borne too."""
+        found: Floats = steer(motion, self._wanted, self._goal, self._turning, truth.gravity, pull, self._gains)
+        return found
 
     def _follow_dials(self, place: Floats, yaw: float) -> None:
         """Move the point to fly to ahead of the drone as long as a dial asks for it, then stay where it is."""
         ahead, left, up, boost = self._push.tolist()
         pushed = np.array([float(bool(ahead or left)), float(bool(up))])
-        if not (pushed.any() or self._pushed.any()):
+        if not (pushed.any() or self._pushed.any()):  # boost alone moves nothing
             return
         if self._name is not None or self._spline is not None:
             self._point, self._name, self._spline = place.copy(), None, None
@@ -311,7 +327,7 @@ class GeometricTrackingController(Controller):
         rows[0] = self._point
         if self._name is not None:
             place = truth.place_of(self._name)
-            if not np.isnan(self._seen[0]):
+            if not isnan(self._seen[0]):
                 rows[1] = (place - self._seen) / self._period
             self._seen = place
             rows[0] = place + self._offset

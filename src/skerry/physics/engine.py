@@ -277,7 +277,7 @@ class Engine:
         native.install_callback()
         if world not in self._probes:
             self._probes[world] = ContactProbe(self.models[world].compiled)
-        return self._probes[world].look(self.states[world], owner)
+        return self._probes[world].look(self.states[world], self._motion[world, 0], owner)
 
     def close(self) -> None:
         """Step no more, and free the native memory as soon as nobody looks at it; closing twice is harmless."""
