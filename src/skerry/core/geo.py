@@ -16,6 +16,7 @@ true metre is k grid metres, with k from 0.9996 in the middle of a zone to 1.001
 from __future__ import annotations
 
 from functools import cache
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias
 
 import numpy as np
@@ -176,7 +177,8 @@ class Projection:
         if utm.ndim == 1:  # a single point goes to PROJ as plain numbers, which is ten times as quick
             east, north, up = utm.tolist()
             longitude, latitude = self._transformer.transform(east, north, direction="INVERSE")
-            return self._finite(np.array((latitude, longitude, up)), utm, "easting, northing")
+            found = np.array((latitude, longitude, up))
+            return found if isfinite(latitude + longitude + up) else self._finite(found, utm, "easting, northing")
         longitude, latitude = self._transformer.transform(utm[..., 0], utm[..., 1], direction="INVERSE")
         return self._finite(np.stack((latitude, longitude, utm[..., 2]), axis=-1), utm, "easting, northing")
 

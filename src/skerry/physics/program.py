@@ -76,7 +76,8 @@ BODY_ROW: Final = 13  # position, quaternion (x, y, z, w), velocity, angular vel
 # words of a request
 STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS = range(9)
 # how many instants on the way are wanted, the steps after which they come (one by one, in order), where to write them
-# (motion now, motion one step before, userdata), and how many numbers userdata has
+# (motion now, motion one step before, userdata, positions and velocities of the joints), and how many numbers userdata
+# has
 LOOKS, LOOK_STEPS, LOG, STATES, WORDS = range(9, 14)
 
 
@@ -144,11 +145,12 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
     steps = request[STEPS]
     looks = words(request[LOOK_STEPS], request[LOOKS])
     motion = BODY_ROW * request[BODIES]
+    kept_numbers = 2 * motion + request[STATES] + request[POSITIONS] + request[VELOCITIES]
     look = 0
     for step in range(steps):
         log = out
         if look < looks.size and looks[look] == step + 1:
-            log = request[LOG] + 8 * look * (2 * motion + request[STATES])
+            log = request[LOG] + 8 * look * kept_numbers
         if log != out or step == steps - 1:
             _look(m, d, request, log + 8 * motion)
         for k in range(first_update, last_update):
@@ -166,6 +168,11 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
             kept = floats(log + 16 * motion, request[STATES])
             for k in range(request[STATES]):
                 kept[k] = userdata[k]
+            joints = floats(log + 16 * motion + 8 * request[STATES], qpos.size + qvel.size)
+            for k in range(qpos.size):
+                joints[k] = qpos[k]
+            for k in range(qvel.size):
+                joints[qpos.size + k] = qvel[k]
             look += 1
     _look(m, d, request, out)
 
