@@ -183,12 +183,23 @@ def yaw_of(motion: Any) -> float:
 
 
 @strict_kernel
-def steer(motion: Any, target: Any, goal: float, turning: float, gravity: float, pull: float, g: Any) -> Any:
-    """Thrust and torque (4,) towards a target and a goal of yaw, with a pull downwards, N, that is to be borne too."""
+def fly(
+    motion: Any,
+    target: Any,
+    goal: float,
+    turning: float,
+    gravity: float,
+    pull: float,
+    g: Any,
+    inverse: Any,
+    largest: Any,
+    thrusts: Any,
+) -> None:
+    """Thrusts towards a target and a goal of yaw, with a pull downwards, N, that is to be borne too."""
     R = matrix_of(motion[3], motion[4], motion[5], motion[6])
     wrench = track(motion, R, target, next_heading(yaw_of(motion), goal, gravity * turning, g), gravity, g)
     wrench[0] += pull * R[2, 2]
-    return wrench
+    thrusts[:] = share_out(wrench, inverse, largest)
 
 
 class GeometricTrackingController(Controller):
@@ -202,6 +213,7 @@ class GeometricTrackingController(Controller):
         self._gains[MASS], self._gains[INERTIA : INERTIA + 3] = config.mass, config.inertia
         self._gains[CAP], self._gains[TILT] = config.distance_error_cap, np.tan(np.radians(config.maximum_tilt_deg))
         self._allocation: tuple[Floats, Floats, Floats] | None = None
+        self._thrusts = np.zeros(0)
         self._turning = 0.0  # yaw acceleration for turns over that of gravity, rad/m
         self._active = True
         self._goal = np.nan if config.yaw_deg is None else np.radians(config.yaw_deg)
@@ -210,6 +222,7 @@ class GeometricTrackingController(Controller):
         self._seen = np.full(3, np.nan)  # where the target was last
         self._push = np.zeros(len(DIALS))  # as dials ask for it, and
         self._pushed = np.zeros(2)  # whether that was level and upright when it last looked
+        self._is_pushed = False  # whether there is anything to be done for them
         path = config.trajectory
         self._spline = None if path is None else Spline(path.times, path.positions, path.repeat)
 
@@ -246,6 +259,7 @@ class GeometricTrackingController(Controller):
 
     def _turn_dial(self, number: int, value: float) -> None:
         self._push[number] = value
+        self._is_pushed = True
         self._active = self._active or value != 0.0
 
     @property
@@ -281,7 +295,7 @@ class GeometricTrackingController(Controller):
         motion = truth.motion(self._config.link)
         if isnan(self._point[0]):
             self._point = motion[:3].copy()
-        if self._push.any() or self._pushed.any():
+        if self._is_pushed:
             self._follow_dials(motion[:3], yaw_of(motion))
         self._wanted = self._reference(truth)
         if isnan(self._goal):
@@ -291,24 +305,30 @@ class GeometricTrackingController(Controller):
         propellers = [actuators[name] for name in self._config.propellers]
         if self._allocation is None:
             self._allocation = _allocation(propellers, self._config)
+            self._thrusts = np.zeros(len(propellers))
             # a hovering propeller can give up no more than its thrust
             torque = self._config.mass / len(propellers) / np.abs(self._allocation[0][:, 3]).max()
             self._turning = TURNING_SHARE * torque / self._config.inertia[2]
         inverse, largest, per_rpm = self._allocation
-        rpm = share_out(self._wrench(truth, motion), inverse, largest) / per_rpm
-        for propeller, value in zip(propellers, rpm.tolist(), strict=True):
-            propeller.command(rpm=value)
+        self._share_out(truth, motion, (inverse, largest, self._thrusts))
+        for propeller, rpm in zip(propellers, (self._thrusts / per_rpm).tolist(), strict=True):
+            propeller.command(rpm=rpm)
 
-    def _wrench(self, truth: Truth, motion: Floats, pull: float = 0.0) -> Floats:
-        """Thrust and torque (4,) towards what is wanted, with a pull downwards, N, that is to be borne too."""
-        found: Floats = steer(motion, self._wanted, self._goal, self._turning, truth.gravity, pull, self._gains)
-        return found
+    def _share_out(
+        self, truth: Truth, motion: Floats, shares: tuple[Floats, Floats, Floats], pull: float = 0.0
+    ) -> None:
+        """Find the thrusts towards what is wanted, with a pull downwards, N, that is to be borne too.
+
+        `shares` are the way from a wrench to the thrusts, the largest of them, and memory for them.
+        """
+        fly(motion, self._wanted, self._goal, self._turning, truth.gravity, pull, self._gains, *shares)
 
     def _follow_dials(self, place: Floats, yaw: float) -> None:
         """Move the point to fly to ahead of the drone as long as a dial asks for it, then stay where it is."""
         ahead, left, up, boost = self._push.tolist()
         pushed = np.array([float(bool(ahead or left)), float(bool(up))])
-        if not (pushed.any() or self._pushed.any()):  # boost alone moves nothing
+        self._is_pushed = bool(pushed.any())  # boost alone moves nothing
+        if not (self._is_pushed or self._pushed.any()):
             return
         if self._name is not None or self._spline is not None:
             self._point, self._name, self._spline = place.copy(), None, None
@@ -349,6 +369,7 @@ class GeometricTrackingController(Controller):
         self._active, self._goal = bool(numbers[0]), float(numbers[1])
         self._point, self._offset, self._seen = numbers[2:11].reshape(3, 3).copy()
         self._push, self._pushed = numbers[11:15].copy(), numbers[15:17].copy()
+        self._is_pushed = True  # it finds out when it next looks
         self._spline = None
         if len(numbers) > 17:
             count = (len(numbers) - 18) // 4

@@ -64,7 +64,17 @@ def _limit(value: float, most: float) -> float:
 
 
 @strict_kernel
-def steer(motion: Any, water: float, flow: Any, gravity: float, s: Any, c: Any, lifting: Any, surfaces: Any) -> Any:
+def steer(
+    motion: Any,
+    water: float,
+    flow: Any,
+    gravity: float,
+    s: Any,
+    c: Any,
+    lifting: Any,
+    surfaces: Any,
+    answer: Any,
+) -> None:
     """Thrust (N) and the angles (rad) of port, starboard, elevator and rudder; the state goes one period on.
 
     `motion` (13,) is that of the link, `water` the height of the surface below it, `flow` (3,) the velocity of
@@ -144,7 +154,6 @@ def steer(motion: Any, water: float, flow: Any, gravity: float, s: Any, c: Any, 
     # what the thrust has beyond the drag of the foils, which is as low, accelerates the boat and lifts its nose
     wrench[2] = c[INERTIA + 1] * pitching - (c[PROPELLER + 2] - z) * m * change / dt
 
-    answer = np.empty(5)
     answer[0] = thrust
     for i in range(4):
         f = surfaces[i]
@@ -163,7 +172,6 @@ def steer(motion: Any, water: float, flow: Any, gravity: float, s: Any, c: Any, 
         attack = _limit(force / (slope * along * along), ATTACHED)
         # w + u δ = −F/(½ ρ A s |u|), so with u > 0 δ = −(attack + w/u)
         answer[1 + i] = _limit(-np.sign(along) * attack - out / along, f[LARGEST])
-    return answer
 
 
 class HydrofoilController(Controller):
@@ -176,6 +184,7 @@ class HydrofoilController(Controller):
         self._active = True
         self._prepared: tuple[Floats, Floats, Floats] | None = None
         self._foils = Pose.identity()  # their middle, on the link
+        self._answer = np.zeros(5)  # thrust and angles, as they were last worked out
 
     def command(self, speed_kn: float | None = None, roll_deg: float | None = None) -> None:
         """Wish for a speed, of which the nearest that can be held is taken, and for a roll, starboard down."""
@@ -239,8 +248,8 @@ class HydrofoilController(Controller):
         motion = truth.motion(config.link)
         water = truth.depth(motion[:3]) + motion[2]
         flow = truth.water_velocity(truth.motion(config.link, self._foils)[:3])
-        answer = steer(motion, water, flow, truth.gravity, self._numbers, *self._prepared)
-        thrust, *angles = answer.tolist()
+        steer(motion, water, flow, truth.gravity, self._numbers, *self._prepared, self._answer)
+        thrust, *angles = self._answer.tolist()
         propeller.command(rpm=thrust / (propeller.thrust_per_rpm or 1.0))
         for surface, angle in zip(surfaces, angles, strict=True):
             surface.command(angle=angle)

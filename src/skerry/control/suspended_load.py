@@ -31,6 +31,7 @@ from skerry.control.geometric_tracking import (
     _dot,
     _torque,
     next_heading,
+    share_out,
     yaw_of,
 )
 from skerry.core.config import Positive
@@ -57,8 +58,11 @@ def carry(
     gravity: float,
     g: Any,
     own: Any,
-) -> Any:
-    """Thrust and torque (4,): as `steer`, for a load at a place with a velocity (6,), of a mass."""
+    inverse: Any,
+    largest: Any,
+    thrusts: Any,
+) -> None:
+    """Thrusts: as `fly`, for a load at a place with a velocity (6,), of a mass."""
     m = g[MASS]
     R = matrix_of(motion[3], motion[4], motion[5], motion[6])
     heading = next_heading(yaw_of(motion), goal, gravity * turning, g)
@@ -82,7 +86,7 @@ def carry(
     F = _dot(A, q) * q + m * length * (own[DIRECTION] * e_q + own[TURNING] * dq)
     F[2] = max(F[2], 0.3 * (m + weight) * gravity)
     M = _torque(R, W, F, np.zeros(3), np.zeros(3), heading, g)
-    return np.array([_dot(F, R[:, 2]), M[0], M[1], M[2]])
+    thrusts[:] = share_out(np.array([_dot(F, R[:, 2]), M[0], M[1], M[2]]), inverse, largest)
 
 
 class SuspendedLoadController(GeometricTrackingController):
@@ -107,7 +111,9 @@ class SuspendedLoadController(GeometricTrackingController):
         """The mass that it takes its load to have, kg."""
         return self._config.load_mass or self._pull / 9.81
 
-    def _wrench(self, truth: Truth, motion: Floats, pull: float = 0.0) -> Floats:
+    def _share_out(
+        self, truth: Truth, motion: Floats, shares: tuple[Floats, Floats, Floats], pull: float = 0.0
+    ) -> None:
         rope = truth.rope(self._config.rope)
         exists, loaded = rope.exists, rope.loaded
         tension = float(rope.tension[0]) if exists else 0.0
@@ -115,17 +121,17 @@ class SuspendedLoadController(GeometricTrackingController):
         if self._config.attack_the_buoy is not None and not loaded:
             self._aim_at_buoy(truth, truth.rope(self._config.attack_the_buoy))
         if not exists:
-            return super()._wrench(truth, motion)
-        if not loaded or np.linalg.norm(rope.points[-1] - motion[:3]) < SHORTEST:
+            super()._share_out(truth, motion, shares)
+        elif not loaded or np.linalg.norm(rope.points[-1] - motion[:3]) < SHORTEST:
             # what hangs there, a hook say, is a part of the vehicle
-            return super()._wrench(truth, motion, self._pull)
-        mass = self._config.load_mass or self._pull / truth.gravity
-        load = np.concatenate([rope.points[-1], rope.velocities[-1]])
-        found: Floats = carry(
-            *(motion, load, mass, self._wanted, self._goal, self._turning, truth.gravity),
-            *(self._gains, self._load_gains),
-        )
-        return found
+            super()._share_out(truth, motion, shares, self._pull)
+        else:
+            mass = self._config.load_mass or self._pull / truth.gravity
+            load = np.concatenate([rope.points[-1], rope.velocities[-1]])
+            carry(
+                *(motion, load, mass, self._wanted, self._goal, self._turning, truth.gravity),
+                *(self._gains, self._load_gains, *shares),
+            )
 
     def _aim_at_buoy(self, truth: Truth, rope: RopeSight) -> None:
         """Swoop to the buoy: down to it over a few seconds on a parabola, and up again."""

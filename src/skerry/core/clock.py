@@ -14,7 +14,7 @@ from skerry.core.errors import SkerryError
 class Clock:
     """How many steps have been made, and how long that is; nothing here is ever rounded but what is shown."""
 
-    __slots__ = ("_carry", "_denominator", "_numerator", "_step", "tick")
+    __slots__ = ("_carry", "_denominator", "_numerator", "_step", "tick", "time")
 
     def __init__(self, step: Fraction) -> None:
         if step <= 0:
@@ -23,6 +23,8 @@ class Clock:
         self._numerator, self._denominator = step.numerator, step.denominator
         self.tick = 0
         """The number of steps made so far."""
+        self.time = 0.0
+        """The time since the start, s: the float nearest to the exact time."""
         self._carry = Fraction(0)
 
     @property
@@ -34,11 +36,6 @@ class Clock:
     def exact_time(self) -> Fraction:
         """The time since the start, s."""
         return self.tick * self._step
-
-    @property
-    def time(self) -> float:
-        """The time since the start, s: the float nearest to the exact time."""
-        return self.time_of(self.tick)
 
     def time_of(self, tick: int) -> float:
         """The time of a tick, s."""
@@ -61,6 +58,7 @@ class Clock:
         if steps < 0:
             raise SkerryError(f"time does not run backwards (found {steps} steps)")
         self.tick += steps
+        self.time = self.time_of(self.tick)
 
     def state(self) -> bytes:
         """The tick and the carried remainder, exactly."""
@@ -70,6 +68,7 @@ class Clock:
         """Go to a state that `state` gave."""
         tick, numerator, denominator = json.loads(state)
         self.tick, self._carry = tick, Fraction(numerator, denominator)
+        self.time = self.time_of(tick)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ from skerry.parts.law import (
 )
 from skerry.water import flow
 from skerry.water.fields import add_fields
-from skerry.water.flow import NEED_FLOW_RATE
+from skerry.water.flow import HEIGHT_KNOWN, NEED_FLOW_RATE
 
 CHUNK = 128  # points that are looked up in the water at once
 # count, volume share, ramp, cap share, custom force share (3), mass share, start, need,
@@ -109,15 +109,16 @@ def push_points(model: int, data: int, table: int) -> None:
                 touching = 1.0
         rate = floats(wet_sample + 8 * flow.FLOW_RATE * wetted, 3 * wetted)
         if need and wetted > 0:  # the water's acceleration costs more than its height, and dry points do not feel it
-            place = floats(wet_points, 3 * wetted)
+            place, level = floats(wet_points, 3 * wetted), floats(wet_sample + 8 * flow.HEIGHT * wetted, wetted)
             j = 0
             for i in range(n):
                 if covered[i] > 0.0:
                     place[j], place[wetted + j], place[2 * wetted + j] = where[i], where[n + i], where[2 * n + i]
+                    level[j] = height[i]
                     j += 1
             call7(
                 *(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET]),
-                *(need, wetted, wet_points, wet_sample),
+                *(need | HEIGHT_KNOWN, wetted, wet_points, wet_sample),
             )
         if fields != 0:
             for i in range(n):
