@@ -33,19 +33,16 @@ class ContactProbe:
         self._data = mujoco.MjData(compiled)
         self._data.warning.number[:] = 1  # MuJoCo prints the first of each kind; the engine has said it already
         self._names = [compiled.geom(number).name.rpartition("#")[0] or "terrain" for number in range(compiled.ngeom)]
-        self._nearness = Nearness(compiled, [_owner(name) for name in self._names])
+        self.may_touch = Nearness(compiled, [_owner(name) for name in self._names]).may_touch
         self._state: NDArray[np.float64] | None = None
         self._owners: set[str] = set()  # who touches something in that state
         self._found: list[Touch] | None = None  # worked out when somebody of them asks
 
-    def look(self, state: NDArray[np.float64], motions: NDArray[np.float64], owner: str) -> list[Touch]:
-        """The contacts of an owner in a state row, with the motions of all bodies (n, 13) in it.
+    def look(self, state: NDArray[np.float64], owner: str) -> list[Touch]:
+        """The contacts of an owner in a state row; asked again about the same state, it does not work twice.
 
-        Whether anything is near is found out first, then whether it touches anything, as the forces of all bodies cost
-        some ten times as much each; asked again about the same state, it does not work twice.
+        Whether it touches anything is found out first, as the forces of all bodies cost some ten times as much.
         """
-        if not self._nearness.may_touch(motions, owner):
-            return []
         try:
             if self._state is None or not np.array_equal(self._state, state):
                 self._meet(state)

@@ -278,10 +278,13 @@ class Engine:
 
     def contacts(self, world: int, owner: str) -> list[Touch]:
         """Where a robot or object touches something now."""
+        probe = self._probes.get(world)
+        if probe is None:
+            probe = self._probes[world] = ContactProbe(self.models[world].compiled)
+        if not probe.may_touch(self._motion[world, 0], owner):
+            return []
         native.install_callback()
-        if world not in self._probes:
-            self._probes[world] = ContactProbe(self.models[world].compiled)
-        return self._probes[world].look(self.states[world], self._motion[world, 0], owner)
+        return probe.look(self.states[world], owner)
 
     def close(self) -> None:
         """Step no more, and free the native memory as soon as nobody looks at it; closing twice is harmless."""
