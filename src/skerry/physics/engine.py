@@ -73,6 +73,7 @@ class Engine:
         self._request[native.LOOK_STEPS] = self._look_steps.ctypes.data
         self._request[native.LOG] = self._log.ctypes.data
         self._request[native.STATES] = first.nuserdata
+        self._request[native.ONE_PASS] = first.opt.integrator != int(mujoco.mjtIntegrator.mjINT_RK4)
         self._request_at: int = self._request.ctypes.data
         self._run_steps: int = native.run_steps.address
         self._request[native.FAILED_AT] = self._failed_at.ctypes.data

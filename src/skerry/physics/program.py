@@ -78,7 +78,9 @@ STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS = ra
 # how many instants on the way are wanted, the steps after which they come (one by one, in order), where to write them
 # (motion now, motion one step before, userdata, positions and velocities of the joints), and how many numbers userdata
 # has
-LOOKS, LOOK_STEPS, LOG, STATES, WORDS = range(9, 14)
+LOOKS, LOOK_STEPS, LOG, STATES = range(9, 13)
+# whether a step evaluates the state that it starts from only, so that what it leaves is the motion one step before
+ONE_PASS, WORDS = range(13, 15)
 
 
 @kernel
@@ -151,12 +153,15 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
         log = out
         if look < looks.size and looks[look] == step + 1:
             log = request[LOG] + 8 * look * kept_numbers
-        if log != out or step == steps - 1:
+        seen = log != out or step == steps - 1
+        if seen and request[ONE_PASS] == 0:
             _look(m, d, request, log + 8 * motion)
         for k in range(first_update, last_update):
             entry = program + 16 + 16 * k
             call3(load_word(entry), m, d, load_word(entry + 8))
         _mj_step(m, d)
+        if seen and request[ONE_PASS] != 0:
+            _write_bodies(request, d, log + 8 * motion)
         axis = _first_beyond(qvel, slow)
         place = _first_beyond(qpos, near)
         if axis >= 0 or place >= 0:
