@@ -25,6 +25,7 @@ def all_readings(monkeypatch, stop, seconds=1.7):
 
             sensor._take = keep
             _ = sensor.reading
+        world._stopping_sensors = [sensor for sensor in world._sensors if sensor.stops_the_world]
         stops = []
         advance = world._engine.advance
         monkeypatch.setattr(world._engine, "advance", lambda *a, **k: stops.append(a[0]) or advance(*a, **k))

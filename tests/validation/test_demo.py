@@ -50,8 +50,15 @@ def test_another_seed_leaves_the_bay_as_it_is(bay: HeightfieldGround) -> None:
 
 def test_the_robots_of_the_demonstration_stay_sensible_without_commands() -> None:
     """A minute: the quadrotor hovers and the rover stands within centimetres; Evolo drifts below 0.1 m/s, the ROV
-    hangs within half a metre; SAM swims its turn some metres below the surface."""
+    hangs within half a metre; SAM swims its turn some metres below the surface. The boats go about in their areas and
+    touch nothing; buoys stay upright on their moorings, which let them go √(1.02² − 1) = 0.2 of the depth, some 3 m."""
     with skerry.load("demo") as world:
+        buoys = {name: thing for name, thing in world.objects.items() if world.scenario.objects[name].mooring}
+        moored = {name: buoy.pose.position for name, buoy in buoys.items()}
+        bumpers = {name: robot.sensors["collisions"] for name, robot in world.robots.items() if "boat" in name}
+        felt: list[str] = []
+        for name, bumper in bumpers.items():
+            bumper.deliver = lambda _, reading, name=name: felt.extend([name] * reading.touching)
         start = {name: robot.pose.position for name, robot in world.robots.items()}
         world.advance(2.0)
         stands = world.robots["husky"].pose.position
@@ -63,5 +70,15 @@ def test_the_robots_of_the_demonstration_stay_sensible_without_commands() -> Non
         assert np.linalg.norm(now["bluerov2"].position - start["bluerov2"]) < 0.5
         assert -4.0 < now["sam"].position[2] < -1.0
         assert 0.4 < world.robots["sam"].twist.linear[0] < 1.0
-        for name in ("evolo", "husky", "bluerov2", "quadrotor"):
+        for name in bumpers:
+            area = world.scenario.robots[name].overrides["controllers"]["wander"]
+            assert np.linalg.norm(now[name].position[:2] - area["center"]) < area["radius"]
+            assert np.linalg.norm(now[name].position - start[name]) > 5.0
+        assert felt == []
+        assert len(buoys) == 8
+        for name, buoy in buoys.items():
+            far = 6.5 if name == "marker" else 3.5  # whose mooring is longer, 1.1 times the depth of 13 m
+            assert np.linalg.norm(buoy.pose.position - moored[name]) < far, name
+            assert rotate(buoy.pose.orientation, np.array([0.0, 0.0, 1.0]))[2] > 0.8, name
+        for name in ("evolo", "husky", "bluerov2", "quadrotor", *bumpers):
             assert rotate(now[name].orientation, np.array([0.0, 0.0, 1.0]))[2] > 0.95, name

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from math import isnan
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -29,8 +30,8 @@ from skerry.actuators.propeller import PropellerActuator
 from skerry.control.spline import Spline
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError
-from skerry.core.frames import quaternion_to_matrix
 from skerry.core.kernels import strict_kernel
+from skerry.core.rotations import matrix_of
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller, ControllerConfig, Dial
 from skerry.parts.sensor import Truth
@@ -174,6 +175,33 @@ def next_heading(heading: float, goal: float, acceleration: float, g: Any) -> fl
     return heading + (ahead if error > 0.0 else -ahead)
 
 
+@strict_kernel
+def yaw_of(motion: Any) -> float:
+    """Of a motion (13,), rad left from east."""
+    x, y, z, w = motion[3], motion[4], motion[5], motion[6]
+    return np.arctan2(2.0 * (x * y + z * w), 1.0 - 2.0 * (y * y + z * z))
+
+
+@strict_kernel
+def fly(
+    motion: Any,
+    target: Any,
+    goal: float,
+    turning: float,
+    gravity: float,
+    pull: float,
+    g: Any,
+    inverse: Any,
+    largest: Any,
+    thrusts: Any,
+) -> None:
+    """Thrusts towards a target and a goal of yaw, with a pull downwards, N, that is to be borne too."""
+    R = matrix_of(motion[3], motion[4], motion[5], motion[6])
+    wrench = track(motion, R, target, next_heading(yaw_of(motion), goal, gravity * turning, g), gravity, g)
+    wrench[0] += pull * R[2, 2]
+    thrusts[:] = share_out(wrench, inverse, largest)
+
+
 class GeometricTrackingController(Controller):
     """Flies to a point, after a robot or object, or along a trajectory; holds where it starts if told nothing."""
 
@@ -185,6 +213,7 @@ class GeometricTrackingController(Controller):
         self._gains[MASS], self._gains[INERTIA : INERTIA + 3] = config.mass, config.inertia
         self._gains[CAP], self._gains[TILT] = config.distance_error_cap, np.tan(np.radians(config.maximum_tilt_deg))
         self._allocation: tuple[Floats, Floats, Floats] | None = None
+        self._thrusts = np.zeros(0)
         self._turning = 0.0  # yaw acceleration for turns over that of gravity, rad/m
         self._active = True
         self._goal = np.nan if config.yaw_deg is None else np.radians(config.yaw_deg)
@@ -193,6 +222,7 @@ class GeometricTrackingController(Controller):
         self._seen = np.full(3, np.nan)  # where the target was last
         self._push = np.zeros(len(DIALS))  # as dials ask for it, and
         self._pushed = np.zeros(2)  # whether that was level and upright when it last looked
+        self._is_pushed = False  # whether there is anything to be done for them
         path = config.trajectory
         self._spline = None if path is None else Spline(path.times, path.positions, path.repeat)
 
@@ -229,6 +259,7 @@ class GeometricTrackingController(Controller):
 
     def _turn_dial(self, number: int, value: float) -> None:
         self._push[number] = value
+        self._is_pushed = True
         self._active = self._active or value != 0.0
 
     @property
@@ -262,37 +293,42 @@ class GeometricTrackingController(Controller):
 
     def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         motion = truth.motion(self._config.link)
-        if np.isnan(self._point[0]):
+        if isnan(self._point[0]):
             self._point = motion[:3].copy()
-        attitude = quaternion_to_matrix(motion[3:7])
-        yaw = float(np.arctan2(attitude[1, 0], attitude[0, 0]))
-        self._follow_dials(motion[:3], yaw)
+        if self._is_pushed:
+            self._follow_dials(motion[:3], yaw_of(motion))
         self._wanted = self._reference(truth)
-        if np.isnan(self._goal):
-            self._goal = yaw
+        if isnan(self._goal):
+            self._goal = yaw_of(motion)
         if not self._active:
             return
         propellers = [actuators[name] for name in self._config.propellers]
         if self._allocation is None:
             self._allocation = _allocation(propellers, self._config)
+            self._thrusts = np.zeros(len(propellers))
             # a hovering propeller can give up no more than its thrust
             torque = self._config.mass / len(propellers) / np.abs(self._allocation[0][:, 3]).max()
             self._turning = TURNING_SHARE * torque / self._config.inertia[2]
         inverse, largest, per_rpm = self._allocation
-        heading = next_heading(yaw, self._goal, truth.gravity * self._turning, self._gains)
-        wrench = self._wrench(truth, motion, attitude, heading)
-        for propeller, rpm in zip(propellers, share_out(wrench, inverse, largest) / per_rpm, strict=True):
-            propeller.command(rpm=float(rpm))
+        self._share_out(truth, motion, (inverse, largest, self._thrusts))
+        for propeller, rpm in zip(propellers, (self._thrusts / per_rpm).tolist(), strict=True):
+            propeller.command(rpm=rpm)
 
-    def _wrench(self, truth: Truth, motion: Floats, attitude: Floats, heading: float) -> Floats:
-        """Thrust and torque (4,) towards what is wanted."""
-        return np.asarray(track(motion, attitude, self._wanted, heading, truth.gravity, self._gains))
+    def _share_out(
+        self, truth: Truth, motion: Floats, shares: tuple[Floats, Floats, Floats], pull: float = 0.0
+    ) -> None:
+        """Find the thrusts towards what is wanted, with a pull downwards, N, that is to be borne too.
+
+        `shares` are the way from a wrench to the thrusts, the largest of them, and memory for them.
+        """
+        fly(motion, self._wanted, self._goal, self._turning, truth.gravity, pull, self._gains, *shares)
 
     def _follow_dials(self, place: Floats, yaw: float) -> None:
         """Move the point to fly to ahead of the drone as long as a dial asks for it, then stay where it is."""
         ahead, left, up, boost = self._push.tolist()
         pushed = np.array([float(bool(ahead or left)), float(bool(up))])
-        if not (pushed.any() or self._pushed.any()):
+        self._is_pushed = bool(pushed.any())  # boost alone moves nothing
+        if not (self._is_pushed or self._pushed.any()):
             return
         if self._name is not None or self._spline is not None:
             self._point, self._name, self._spline = place.copy(), None, None
@@ -311,7 +347,7 @@ class GeometricTrackingController(Controller):
         rows[0] = self._point
         if self._name is not None:
             place = truth.place_of(self._name)
-            if not np.isnan(self._seen[0]):
+            if not isnan(self._seen[0]):
                 rows[1] = (place - self._seen) / self._period
             self._seen = place
             rows[0] = place + self._offset
@@ -333,6 +369,7 @@ class GeometricTrackingController(Controller):
         self._active, self._goal = bool(numbers[0]), float(numbers[1])
         self._point, self._offset, self._seen = numbers[2:11].reshape(3, 3).copy()
         self._push, self._pushed = numbers[11:15].copy(), numbers[15:17].copy()
+        self._is_pushed = True  # it finds out when it next looks
         self._spline = None
         if len(numbers) > 17:
             count = (len(numbers) - 18) // 4

@@ -28,8 +28,9 @@ from skerry.actuators.control_surface import ControlSurfaceActuator
 from skerry.actuators.propeller import PropellerActuator
 from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.errors import SkerryError
-from skerry.core.frames import quaternion_to_matrix
+from skerry.core.frames import Pose
 from skerry.core.kernels import strict_kernel
+from skerry.core.rotations import matrix_of
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller, ControllerConfig, Dial
 from skerry.parts.sensor import Truth
@@ -64,15 +65,24 @@ def _limit(value: float, most: float) -> float:
 
 @strict_kernel
 def steer(
-    motion: Any, R: Any, water: float, flow: Any, gravity: float, s: Any, c: Any, lifting: Any, surfaces: Any
-) -> Any:
+    motion: Any,
+    water: float,
+    flow: Any,
+    gravity: float,
+    s: Any,
+    c: Any,
+    lifting: Any,
+    surfaces: Any,
+    answer: Any,
+) -> None:
     """Thrust (N) and the angles (rad) of port, starboard, elevator and rudder; the state goes one period on.
 
-    `motion` (13,) and R are those of the link, `water` the height of the surface below it, `flow` (3,) the velocity of
+    `motion` (13,) is that of the link, `water` the height of the surface below it, `flow` (3,) the velocity of
     the water at the foils, `lifting` (3, 3) leads from lift, roll and pitch torque to the forces on the first three
     surfaces.
     """
     dt, m = c[PERIOD], c[MASS]
+    R = matrix_of(motion[3], motion[4], motion[5], motion[6])
     V, W = np.empty(3), np.empty(3)  # of the centre of mass, in the body's axes
     for i in range(3):
         V[i] = R[0, i] * motion[7] + R[1, i] * motion[8] + R[2, i] * motion[9]
@@ -144,7 +154,6 @@ def steer(
     # what the thrust has beyond the drag of the foils, which is as low, accelerates the boat and lifts its nose
     wrench[2] = c[INERTIA + 1] * pitching - (c[PROPELLER + 2] - z) * m * change / dt
 
-    answer = np.empty(5)
     answer[0] = thrust
     for i in range(4):
         f = surfaces[i]
@@ -163,7 +172,6 @@ def steer(
         attack = _limit(force / (slope * along * along), ATTACHED)
         # w + u δ = −F/(½ ρ A s |u|), so with u > 0 δ = −(attack + w/u)
         answer[1 + i] = _limit(-np.sign(along) * attack - out / along, f[LARGEST])
-    return answer
 
 
 class HydrofoilController(Controller):
@@ -175,7 +183,8 @@ class HydrofoilController(Controller):
         self._numbers[LEVEL] = np.nan
         self._active = True
         self._prepared: tuple[Floats, Floats, Floats] | None = None
-        self._foils = np.zeros(3)  # their middle, on the link
+        self._foils = Pose.identity()  # their middle, on the link
+        self._answer = np.zeros(5)  # thrust and angles, as they were last worked out
 
     def command(self, speed_kn: float | None = None, roll_deg: float | None = None) -> None:
         """Wish for a speed, of which the nearest that can be held is taken, and for a roll, starboard down."""
@@ -233,16 +242,17 @@ class HydrofoilController(Controller):
         surfaces = [actuators[name] for name in config.surfaces]
         if self._prepared is None:
             self._prepared = _prepare(config, propeller, surfaces)
-            self._foils = self._prepared[2][:RUDDER, PLACE : PLACE + 3].mean(axis=0) + config.center_of_mass
+            foils = self._prepared[2][:RUDDER, PLACE : PLACE + 3].mean(axis=0) + config.center_of_mass
+            self._foils = Pose(foils, Pose.identity().orientation)
         assert isinstance(propeller, PropellerActuator)
         motion = truth.motion(config.link)
         water = truth.depth(motion[:3]) + motion[2]
-        attitude = quaternion_to_matrix(motion[3:7])
-        flow = truth.water_velocity(motion[:3] + attitude @ self._foils)
-        answer = steer(motion, attitude, water, flow, truth.gravity, self._numbers, *self._prepared)
-        propeller.command(rpm=float(answer[0]) / (propeller.thrust_per_rpm or 1.0))
-        for surface, angle in zip(surfaces, answer[1:], strict=True):
-            surface.command(angle=float(angle))
+        flow = truth.water_velocity(truth.motion(config.link, self._foils)[:3])
+        steer(motion, water, flow, truth.gravity, self._numbers, *self._prepared, self._answer)
+        thrust, *angles = self._answer.tolist()
+        propeller.command(rpm=thrust / (propeller.thrust_per_rpm or 1.0))
+        for surface, angle in zip(surfaces, angles, strict=True):
+            surface.command(angle=angle)
 
     def state(self) -> bytes:
         return bytes([self._active]) + self._numbers.tobytes()

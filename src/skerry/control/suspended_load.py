@@ -30,9 +30,13 @@ from skerry.control.geometric_tracking import (
     _cross,
     _dot,
     _torque,
+    next_heading,
+    share_out,
+    yaw_of,
 )
 from skerry.core.config import Positive
 from skerry.core.kernels import strict_kernel
+from skerry.core.rotations import matrix_of
 from skerry.parts.sensor import RopeSight, Truth
 
 Floats = NDArray[np.float64]
@@ -45,10 +49,23 @@ LOAD_POSITION, LOAD_VELOCITY, DIRECTION, TURNING, LOAD_CAP, LOAD_GAINS = range(6
 
 @strict_kernel
 def carry(
-    motion: Any, R: Any, load: Any, weight: float, target: Any, heading: float, gravity: float, g: Any, own: Any
-) -> Any:
-    """Thrust and torque (4,): as `track`, for a load at a place with a velocity (6,), of a mass."""
+    motion: Any,
+    load: Any,
+    weight: float,
+    target: Any,
+    goal: float,
+    turning: float,
+    gravity: float,
+    g: Any,
+    own: Any,
+    inverse: Any,
+    largest: Any,
+    thrusts: Any,
+) -> None:
+    """Thrusts: as `fly`, for a load at a place with a velocity (6,), of a mass."""
     m = g[MASS]
+    R = matrix_of(motion[3], motion[4], motion[5], motion[6])
+    heading = next_heading(yaw_of(motion), goal, gravity * turning, g)
     spin = motion[10:13]
     W = np.array([_dot(R[:, 0], spin), _dot(R[:, 1], spin), _dot(R[:, 2], spin)])
     line = load[0:3] - motion[0:3]
@@ -69,7 +86,7 @@ def carry(
     F = _dot(A, q) * q + m * length * (own[DIRECTION] * e_q + own[TURNING] * dq)
     F[2] = max(F[2], 0.3 * (m + weight) * gravity)
     M = _torque(R, W, F, np.zeros(3), np.zeros(3), heading, g)
-    return np.array([_dot(F, R[:, 2]), M[0], M[1], M[2]])
+    thrusts[:] = share_out(np.array([_dot(F, R[:, 2]), M[0], M[1], M[2]]), inverse, largest)
 
 
 class SuspendedLoadController(GeometricTrackingController):
@@ -94,24 +111,27 @@ class SuspendedLoadController(GeometricTrackingController):
         """The mass that it takes its load to have, kg."""
         return self._config.load_mass or self._pull / 9.81
 
-    def _wrench(self, truth: Truth, motion: Floats, attitude: Floats, heading: float) -> Floats:
+    def _share_out(
+        self, truth: Truth, motion: Floats, shares: tuple[Floats, Floats, Floats], pull: float = 0.0
+    ) -> None:
         rope = truth.rope(self._config.rope)
-        tension = float(rope.tension[0]) if rope.exists else 0.0
+        exists, loaded = rope.exists, rope.loaded
+        tension = float(rope.tension[0]) if exists else 0.0
         self._pull += (tension - self._pull) * min(self._period / SMOOTHING, 1.0)
-        if self._config.attack_the_buoy is not None and not rope.loaded:
+        if self._config.attack_the_buoy is not None and not loaded:
             self._aim_at_buoy(truth, truth.rope(self._config.attack_the_buoy))
-        if not rope.exists:
-            return super()._wrench(truth, motion, attitude, heading)
-        mass = self._config.load_mass or self._pull / truth.gravity
-        load = np.concatenate([rope.points[-1], rope.velocities[-1]])
-        if not rope.loaded or np.linalg.norm(load[:3] - motion[:3]) < SHORTEST:
+        if not exists:
+            super()._share_out(truth, motion, shares)
+        elif not loaded or np.linalg.norm(rope.points[-1] - motion[:3]) < SHORTEST:
             # what hangs there, a hook say, is a part of the vehicle
-            wrench = super()._wrench(truth, motion, attitude, heading)
-            wrench[0] += self._pull * attitude[2, 2]
-            return wrench
-        return np.asarray(
-            carry(motion, attitude, load, mass, self._wanted, heading, truth.gravity, self._gains, self._load_gains)
-        )
+            super()._share_out(truth, motion, shares, self._pull)
+        else:
+            mass = self._config.load_mass or self._pull / truth.gravity
+            load = np.concatenate([rope.points[-1], rope.velocities[-1]])
+            carry(
+                *(motion, load, mass, self._wanted, self._goal, self._turning, truth.gravity),
+                *(self._gains, self._load_gains, *shares),
+            )
 
     def _aim_at_buoy(self, truth: Truth, rope: RopeSight) -> None:
         """Swoop to the buoy: down to it over a few seconds on a parabola, and up again."""

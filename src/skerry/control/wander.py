@@ -15,7 +15,6 @@ from pydantic import Field, model_validator
 
 from skerry.control.pid import Pid, PidConfig, wrapped
 from skerry.core.config import Positive
-from skerry.core.frames import inverse, quaternion_to_rpy, rotate
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller, ControllerConfig
 from skerry.parts.sensor import Truth
@@ -30,16 +29,15 @@ class WanderController(Controller):
 
     def __init__(self, config: Wander) -> None:
         self.config = config
+        self._period = 1.0 / float(config.frequency)
         self._loops = {"speed": Pid(config.speed_loop), "turn": Pid(config.turn_loop)}
 
     def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        motion = truth.motion(self.config.link)
-        speed = float(rotate(inverse(motion[3:7]), motion[7:10])[0])
-        yaw = float(quaternion_to_rpy(motion[3:7])[2])
-        wanted = self._wanted_rate(truth.time, float(motion[0]), float(motion[1]), yaw)
-        seconds = 1.0 / float(self.config.frequency)
-        ahead = self._loops["speed"].step(self.config.speed, speed, seconds)
-        turn = self._loops["turn"].step(wanted, float(motion[12]), seconds)
+        place_x, place_y, _, x, y, z, w, east, north, up, _, _, turning = truth.motion(self.config.link).tolist()
+        bow_x, bow_y, bow_z = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + z * w), 2.0 * (x * z - y * w)
+        wanted = self._wanted_rate(truth.time, place_x, place_y, atan2(bow_y, bow_x))
+        ahead = self._loops["speed"].step(self.config.speed, bow_x * east + bow_y * north + bow_z * up, self._period)
+        turn = self._loops["turn"].step(wanted, turning, self._period)
         heard = True
         for name, side in zip(self.config.propellers, (-1.0, 1.0), strict=True):
             actuator = actuators[name]

@@ -14,13 +14,17 @@ from skerry.core.errors import SkerryError
 class Clock:
     """How many steps have been made, and how long that is; nothing here is ever rounded but what is shown."""
 
-    __slots__ = ("_carry", "_step", "_tick")
+    __slots__ = ("_carry", "_denominator", "_numerator", "_step", "tick", "time")
 
     def __init__(self, step: Fraction) -> None:
         if step <= 0:
             raise SkerryError(f"the step must be longer than 0 s (found {step}); 1/200 is a usual one")
         self._step = step
-        self._tick = 0
+        self._numerator, self._denominator = step.numerator, step.denominator
+        self.tick = 0
+        """The number of steps made so far."""
+        self.time = 0.0
+        """The time since the start, s: the float nearest to the exact time."""
         self._carry = Fraction(0)
 
     @property
@@ -29,23 +33,13 @@ class Clock:
         return self._step
 
     @property
-    def tick(self) -> int:
-        """The number of steps made so far."""
-        return self._tick
-
-    @property
     def exact_time(self) -> Fraction:
         """The time since the start, s."""
-        return self._tick * self._step
-
-    @property
-    def time(self) -> float:
-        """The time since the start, s: the float nearest to the exact time."""
-        return self.time_of(self._tick)
+        return self.tick * self._step
 
     def time_of(self, tick: int) -> float:
         """The time of a tick, s."""
-        return tick * self._step.numerator / self._step.denominator
+        return tick * self._numerator / self._denominator
 
     def steps_for(self, seconds: float) -> int:
         """The steps nearest to a span of time; what is left over or borrowed counts towards the next call.
@@ -63,16 +57,18 @@ class Clock:
         """Count steps that were made."""
         if steps < 0:
             raise SkerryError(f"time does not run backwards (found {steps} steps)")
-        self._tick += steps
+        self.tick += steps
+        self.time = self.time_of(self.tick)
 
     def state(self) -> bytes:
         """The tick and the carried remainder, exactly."""
-        return json.dumps([self._tick, self._carry.numerator, self._carry.denominator]).encode()
+        return json.dumps([self.tick, self._carry.numerator, self._carry.denominator]).encode()
 
     def set_state(self, state: bytes) -> None:
         """Go to a state that `state` gave."""
         tick, numerator, denominator = json.loads(state)
-        self._tick, self._carry = tick, Fraction(numerator, denominator)
+        self.tick, self._carry = tick, Fraction(numerator, denominator)
+        self.time = self.time_of(tick)
 
 
 @dataclass(frozen=True, slots=True)

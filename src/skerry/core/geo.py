@@ -16,6 +16,7 @@ true metre is k grid metres, with k from 0.9996 in the middle of a zone to 1.001
 from __future__ import annotations
 
 from functools import cache
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias
 
 import numpy as np
@@ -27,6 +28,7 @@ from skerry.core.errors import SkerryError
 
 if TYPE_CHECKING:
     from pyproj import Transformer
+    from pyproj.enums import TransformDirection
 
 BANDS: Final = "CDEFGHJKLMNPQRSTUVWX"
 """Bands of latitude of 8° from 80° S on, the last of 12° (NGA.STND.0037: "Universal grids", 2014)."""
@@ -175,9 +177,10 @@ class Projection:
         utm = self.to_utm(points)
         if utm.ndim == 1:  # a single point goes to PROJ as plain numbers, which is ten times as quick
             east, north, up = utm.tolist()
-            longitude, latitude = self._transformer.transform(east, north, direction="INVERSE")
-            return self._finite(np.array((latitude, longitude, up)), utm, "easting, northing")
-        longitude, latitude = self._transformer.transform(utm[..., 0], utm[..., 1], direction="INVERSE")
+            longitude, latitude = self._transformer.transform(east, north, direction=_inverse())
+            found = np.array((latitude, longitude, up))
+            return found if isfinite(latitude + longitude + up) else self._finite(found, utm, "easting, northing")
+        longitude, latitude = self._transformer.transform(utm[..., 0], utm[..., 1], direction=_inverse())
         return self._finite(np.stack((latitude, longitude, utm[..., 2]), axis=-1), utm, "easting, northing")
 
     def from_geodetic(self, geodetic: ArrayLike) -> Array:
@@ -211,6 +214,14 @@ class Projection:
 
 def _hemisphere_of(band: str) -> Hemisphere:
     return "north" if band >= "N" else "south"
+
+
+@cache
+def _inverse() -> TransformDirection:
+    """PROJ's word for the way back, which pyproj otherwise looks up each time."""
+    from pyproj.enums import TransformDirection
+
+    return TransformDirection.INVERSE
 
 
 @cache

@@ -25,7 +25,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, event
+from numba.core import event
 from numba.extending import intrinsic
 
 # Sums may be reordered and fused, but NaN and infinity stay what they are: divergence must be seen.
@@ -341,13 +341,17 @@ def address_of(typingctx: Any, pointer: Any) -> Any:
 
 @intrinsic
 def stack_floats(typingctx: Any, count: Any) -> Any:
-    """The address of so many float64 on the stack of the calling kernel; the count is a literal."""
+    """The address of so many float64 on the stack of the calling kernel; the count is a literal.
+
+    They are not cleared, as numba's own are: of some thousand numbers that takes longer than most kernels do.
+    """
     if not isinstance(count, types.IntegerLiteral):
         return None
     size = count.literal_value
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = cgutils.alloca_once(builder, ir.ArrayType(ir.DoubleType(), size))
+        with builder.goto_entry_block():
+            array = builder.alloca(ir.ArrayType(ir.DoubleType(), size))
         array.align = 64
         return builder.ptrtoint(array, ir.IntType(64))
 

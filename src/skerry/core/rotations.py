@@ -1,8 +1,12 @@
-"""Vectors turned by quaternions, for kernels."""
+"""Vectors turned by quaternions, and their matrices, for kernels."""
 
 from __future__ import annotations
 
-from skerry.core.kernels import kernel
+from typing import Any
+
+import numpy as np
+
+from skerry.core.kernels import kernel, strict_kernel
 
 Vector = tuple[float, float, float]
 
@@ -21,3 +25,13 @@ def turn(x: float, y: float, z: float, w: float, a: float, b: float, c: float) -
 def turn_back(x: float, y: float, z: float, w: float, a: float, b: float, c: float) -> Vector:
     """A vector of the world in the axes of a frame."""
     return turn(-x, -y, -z, w, a, b, c)
+
+
+@strict_kernel
+def matrix_of(x: float, y: float, z: float, w: float) -> Any:
+    """The rotation matrix, (3, 3)."""
+    R = np.empty((3, 3))
+    R[0, 0], R[0, 1], R[0, 2] = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)
+    R[1, 0], R[1, 1], R[1, 2] = 2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)
+    R[2, 0], R[2, 1], R[2, 2] = 2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)
+    return R

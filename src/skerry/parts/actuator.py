@@ -113,7 +113,7 @@ class Actuator(Component):
         self._set(self._checked(value))
 
     def _checked(self, value: dict[str, float]) -> float:
-        if list(value) != [self.keyword]:
+        if len(value) != 1 or self.keyword not in value:
             given = ", ".join(value) or "nothing"
             hint = did_you_mean(given, [self.keyword])
             raise SkerryError(f"this actuator is commanded by `{self.keyword}=`, not by {given}; {hint}")
@@ -130,6 +130,8 @@ class Actuator(Component):
 
 def within(keyword: str, value: float, limits: tuple[float, float]) -> float:
     """A command as a number within limits; raise an error if it is none."""
+    if type(value) is float and isfinite(value):  # as controllers command, some hundred times a second
+        return min(max(value, limits[0]), limits[1])
     try:
         wanted = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -116,7 +116,7 @@ class Sensor(Component, Generic[Reading]):
     One whose readings depend on what went before sets `watches`: `watch` then sees every due instant, from tick 0 on,
     whether or not anybody reads it, and before it is measured. One that takes milliseconds sets `heavy`: it may then be
     measured in a thread of its own while the world goes on. That one, and one that sets `sees_bodies_only`, must ask
-    the truth for nothing but motions, water, ground and rays: then the world need not stop for it.
+    the truth for nothing but motions, joints, water, ground and rays: then the world need not stop for it.
     """
 
     watches: bool = False

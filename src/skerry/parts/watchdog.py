@@ -38,6 +38,11 @@ class Watchdog:
         self._last = None
         self._resetting = False
 
+    @property
+    def waits(self) -> bool:
+        """Whether a message from outside is awaited."""
+        return self._last is not None
+
     def deadline(self) -> int | None:
         """The first tick at which the silence has lasted too long; None if nothing is awaited."""
         if self._clock is None or self._last is None or self.expected_frequency is None or self._resetting:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skerry.core.errors import EngineError
 from skerry.physics.mujoco import mujoco
+from skerry.physics.nearness import Nearness
 
 STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
@@ -32,6 +33,7 @@ class ContactProbe:
         self._data = mujoco.MjData(compiled)
         self._data.warning.number[:] = 1  # MuJoCo prints the first of each kind; the engine has said it already
         self._names = [compiled.geom(number).name.rpartition("#")[0] or "terrain" for number in range(compiled.ngeom)]
+        self.may_touch = Nearness(compiled, [_owner(name) for name in self._names]).may_touch
         self._state: NDArray[np.float64] | None = None
         self._owners: set[str] = set()  # who touches something in that state
         self._found: list[Touch] | None = None  # worked out when somebody of them asks

@@ -65,12 +65,15 @@ class Engine:
         # room for a while of instants on the way, of a world that is alone
         self._look_steps = np.zeros(MOST_LOOKS if worlds == 1 else 0, np.int64)
         motion = 2 * self.bodies * native.BODY_ROW
-        self._log = np.zeros((len(self._look_steps), motion + first.nuserdata))
+        self._log = np.zeros((len(self._look_steps), motion + first.nuserdata + first.nq + first.nv))
         self.log_motions = self._log[:, :motion].reshape(-1, 2, self.bodies, native.BODY_ROW)
-        self.log_userdata = self._log[:, motion:]
+        self.log_userdata = self._log[:, motion : motion + first.nuserdata]
+        self.log_positions = self._log[:, motion + first.nuserdata : -first.nv or None]
+        self.log_velocities = self._log[:, motion + first.nuserdata + first.nq :]
         self._request[native.LOOK_STEPS] = self._look_steps.ctypes.data
         self._request[native.LOG] = self._log.ctypes.data
         self._request[native.STATES] = first.nuserdata
+        self._request[native.ONE_PASS] = first.opt.integrator != int(mujoco.mjtIntegrator.mjINT_RK4)
         self._request_at: int = self._request.ctypes.data
         self._run_steps: int = native.run_steps.address
         self._request[native.FAILED_AT] = self._failed_at.ctypes.data
@@ -97,8 +100,10 @@ class Engine:
         self._warnings[:] = 1
         self._no_warnings = self._warnings.tobytes()
         self._places = _places(first)
-        self._joint_positions = (self._places["qpos"].start + first.jnt_qposadr).tolist()
-        self._joint_velocities = (self._places["qvel"].start + first.jnt_dofadr).tolist()
+        self.joint_places: list[tuple[int, int]] = list(
+            zip(first.jnt_qposadr.tolist(), first.jnt_dofadr.tolist(), strict=True)
+        )
+        """Where each joint is among the positions, "qpos", and the velocities, "qvel"."""
         self._probes: dict[int, ContactProbe] = {}
         self._slots = [(model, model.compiled.numeric_data) for model in {id(m): m for m in self.models}.values()]
         for model, row in zip(self.models, self.states, strict=True):
@@ -131,7 +136,7 @@ class Engine:
 
         A world that diverges stands at its last sound state; one in which MuJoCo raised an error, where it was before.
         `looks` are steps, in order and at most `MOST_LOOKS`, after which the motion of a world that is alone is kept,
-        in `log_motions` and, unless it is not wanted, `log_userdata`.
+        in `log_motions`, `log_positions`, `log_velocities` and, unless it is not wanted, `log_userdata`.
         """
         if steps < 1:
             return {}
@@ -276,18 +281,21 @@ class Engine:
 
     def joint_position(self, world: int, joint: int) -> float:
         """A hinge's angle or a slide's travel."""
-        return float(self.states[world, self._joint_positions[joint]])
+        return float(self.states[world, self._places["qpos"].start + self.joint_places[joint][0]])
 
     def joint_velocity(self, world: int, joint: int) -> float:
         """A hinge's or slide's rate."""
-        return float(self.states[world, self._joint_velocities[joint]])
+        return float(self.states[world, self._places["qvel"].start + self.joint_places[joint][1]])
 
     def contacts(self, world: int, owner: str) -> list[Touch]:
         """Where a robot or object touches something now."""
+        probe = self._probes.get(world)
+        if probe is None:
+            probe = self._probes[world] = ContactProbe(self.models[world].compiled)
+        if not probe.may_touch(self._motion[world, 0], owner):
+            return []
         native.install_callback()
-        if world not in self._probes:
-            self._probes[world] = ContactProbe(self.models[world].compiled)
-        return self._probes[world].look(self.states[world], owner)
+        return probe.look(self.states[world], owner)
 
     def close(self) -> None:
         """Step no more, and free the native memory as soon as nobody looks at it; closing twice is harmless."""

@@ -76,8 +76,11 @@ BODY_ROW: Final = 13  # position, quaternion (x, y, z, w), velocity, angular vel
 # words of a request
 STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS = range(9)
 # how many instants on the way are wanted, the steps after which they come (one by one, in order), where to write them
-# (motion now, motion one step before, userdata), how many numbers userdata has, and how many of them are kept
-LOOKS, LOOK_STEPS, LOG, STATES, STATES_KEPT, WORDS = range(9, 15)
+# (motion now, motion one step before, userdata, positions and velocities of the joints), how many numbers userdata has,
+# and how many of them are kept
+LOOKS, LOOK_STEPS, LOG, STATES, STATES_KEPT = range(9, 14)
+# whether a step evaluates the state that it starts from only, so that what it leaves is the motion one step before
+ONE_PASS, WORDS = range(14, 16)
 
 
 @kernel
@@ -144,22 +147,21 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
     steps = request[STEPS]
     looks = words(request[LOOK_STEPS], request[LOOKS])
     motion = BODY_ROW * request[BODIES]
+    kept_numbers = 2 * motion + request[STATES] + request[POSITIONS] + request[VELOCITIES]
     look = 0
     for step in range(steps):
         log = out
         if look < looks.size and looks[look] == step + 1:
-            log = request[LOG] + 8 * look * (2 * motion + request[STATES])
-        if look > 0 and looks[look - 1] == step:  # what is before this step was kept after the last one
-            last = floats(request[LOG] + 8 * (look - 1) * (2 * motion + request[STATES]), motion)
-            before = floats(log + 8 * motion, motion)
-            for k in range(motion):
-                before[k] = last[k]
-        elif log != out or step == steps - 1:
+            log = request[LOG] + 8 * look * kept_numbers
+        seen = log != out or step == steps - 1
+        if seen and request[ONE_PASS] == 0:
             _look(m, d, request, log + 8 * motion)
         for k in range(first_update, last_update):
             entry = program + 16 + 16 * k
             call3(load_word(entry), m, d, load_word(entry + 8))
         _mj_step(m, d)
+        if seen and request[ONE_PASS] != 0:
+            _write_bodies(request, d, log + 8 * motion)
         axis = _first_beyond(qvel, slow)
         place = _first_beyond(qpos, near)
         if axis >= 0 or place >= 0:
@@ -171,6 +173,11 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
             kept = floats(log + 16 * motion, request[STATES_KEPT])
             for k in range(request[STATES_KEPT]):
                 kept[k] = userdata[k]
+            joints = floats(log + 16 * motion + 8 * request[STATES], qpos.size + qvel.size)
+            for k in range(qpos.size):
+                joints[k] = qpos[k]
+            for k in range(qvel.size):
+                joints[qpos.size + k] = qvel[k]
             look += 1
     _look(m, d, request, out)
 

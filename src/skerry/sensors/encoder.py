@@ -32,6 +32,8 @@ class EncoderReading:
 class EncoderSensor(Sensor[EncoderReading]):
     """Counts ticks."""
 
+    sees_bodies_only = True
+
     def __init__(self, config: Encoder) -> None:
         self._config = config
         self._tick = config.travel_per_turn / config.ticks_per_turn

@@ -75,8 +75,8 @@ class GpsSensor(Sensor[GpsReading]):
         if truth.depth(place) > 0.0:
             return None
         seen = place + self._sigma * noise.normal(truth.tick, (3,))
-        latitude, longitude, altitude = (float(value) for value in projection.to_geodetic(seen))
-        easting, northing, _ = (float(value) for value in projection.to_utm(seen))
+        latitude, longitude, altitude = projection.to_geodetic(seen).tolist()
+        easting, northing, _ = projection.to_utm(seen).tolist()
         return GpsReading(
             truth.time,
             latitude,

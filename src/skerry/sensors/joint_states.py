@@ -27,6 +27,8 @@ class JointStatesReading:
 class JointStatesSensor(Sensor[JointStatesReading]):
     """Measures joints."""
 
+    sees_bodies_only = True
+
     def __init__(self, config: JointStates) -> None:
         self._config = config
 

@@ -72,7 +72,10 @@ def _add_in_part(row: Any, table: int, n: int, where: Any, depth: Any, force: An
 
 
 @kernel
-def _add_wash(row: Any, userdata: int, n: int, where: Any, depth: Any, force: Any) -> None:
+def _add_wash(
+    row: Any, userdata: int, x: float, y: float, z: float, radius: float, n: int, where: Any, depth: Any, force: Any
+) -> None:
+    """The wash of a propeller, which most bodies are too far away for: the ball around their points tells at once."""
     thrust = floats(userdata + 8 * int(row[THRUST_PLACE]), 1)[0]
     if thrust <= 0.0:
         return
@@ -83,6 +86,9 @@ def _add_wash(row: Any, userdata: int, n: int, where: Any, depth: Any, force: An
     tx = block[0] + block[3] * row[X] + block[4] * row[Y] + block[5] * row[Z] + row[TIP] * ax
     ty = block[1] + block[6] * row[X] + block[7] * row[Y] + block[8] * row[Z] + row[TIP] * ay
     tz = block[2] + block[9] * row[X] + block[10] * row[Y] + block[11] * row[Z] + row[TIP] * az
+    reach = row[LENGTH] + radius
+    if (x - tx) ** 2 + (y - ty) ** 2 + (z - tz) ** 2 > 1.001 * reach * reach:
+        return
     for i in range(n):
         rx, ry, rz = where[i] - tx, where[n + i] - ty, where[2 * n + i] - tz
         distance = np.sqrt(rx * rx + ry * ry + rz * rz)
@@ -174,7 +180,7 @@ def add_fields(
         if row[OWNER] == owner:
             continue
         if row[KIND] == PROPELLER:
-            _add_wash(row, userdata, n, where, depth, force)
+            _add_wash(row, userdata, x, y, z, radius, n, where, depth, force)
             continue
         table = words(fields + 8 * (HEAD + ROW * f), ROW)[VOLUME]
         held = covers(table, x, y, z, radius)

@@ -38,6 +38,7 @@ NEED_HEAD: Final = 32
 NEED_ALL: Final = 39
 # and how it asks
 IN_AIR: Final = 8  # for the air above the surface
+HEIGHT_KNOWN: Final = 64  # the height is in the answer already, as the same sea gave it
 MARK_OUTSIDE: Final = 16  # a part that refuses points outside its data answers NaN there, instead of the nearest
 
 FLOW_FUNCTION = types.void(*[types.int64] * 7)

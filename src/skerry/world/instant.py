@@ -21,6 +21,8 @@ class Instant(Protocol):
 
     motions: NDArray[np.float64]  # (2, bodies, 13): now and one step before
     userdata: NDArray[np.float64]
+    positions: NDArray[np.float64]  # of all joints, and
+    velocities: NDArray[np.float64]
     probe: Probe
 
     @property
@@ -37,6 +39,7 @@ class Present:
     def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: Surroundings) -> None:
         self.motions = engine.motions(0)
         self.userdata = engine.part("userdata")[0]
+        self.positions, self.velocities = engine.part("qpos")[0], engine.part("qvel")[0]
         self.probe = Probe(water, self.userdata)
         self._clock = clock
         self._water = water
@@ -74,6 +77,7 @@ class Past:
     def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: Surroundings) -> None:
         self.motions = np.zeros_like(engine.motions(0))
         self.userdata = np.zeros_like(engine.part("userdata")[0])
+        self.positions, self.velocities = np.zeros_like(engine.part("qpos")[0]), np.zeros_like(engine.part("qvel")[0])
         self.probe = Probe(water, self.userdata)
         self.tick = 0
         self.time = 0.0
@@ -86,6 +90,8 @@ class Past:
         """Be the engine's look of that number."""
         self.motions[:] = self._engine.log_motions[look]
         self.userdata[:] = self._engine.log_userdata[look]
+        self.positions[:] = self._engine.log_positions[look]
+        self.velocities[:] = self._engine.log_velocities[look]
         self.tick = tick
         self.time = self._clock.time_of(tick)
 
@@ -107,6 +113,7 @@ class Held:
     def __init__(self, instant: Instant, water: Water, surroundings: Surroundings) -> None:
         self.motions = instant.motions.copy()
         self.userdata = instant.userdata.copy()
+        self.positions, self.velocities = instant.positions.copy(), instant.velocities.copy()
         self.probe = Probe(water, self.userdata)
         self.tick = instant.tick
         self.time = instant.time

@@ -100,7 +100,7 @@ class MountedSensor(Component):
             self.measure_if_due(truth)
         else:
             self.watch_if_due()
-        self.plan(truth.tick)
+        self.next_look = self.rate.next_due(truth.instant.tick)
 
     def _truth_of(self, past: Past) -> RobotTruth:
         if self._past is None:
@@ -112,11 +112,13 @@ class MountedSensor(Component):
         if self.sensor.watches:
             self.watch_if_due()
         truth = self._truth if truth is None else truth
-        due = self.rate.count(truth.tick)
+        tick = truth.instant.tick
+        due = self.rate.count(tick)
         if due == self._measured:
             return False
-        self.finish()
-        self._measured, self._tick = due, truth.tick
+        if self._job is not None:
+            self.finish()
+        self._measured, self._tick = due, tick
         if self.sensor.heavy and processors() > 1:
             self._job = pool("sensors", max(processors() - 1, 1)).submit(self._measure_held, truth.instant.hold())
         else:

@@ -28,6 +28,7 @@ class Surroundings:
         self._bodies = bodies
         self._motion = motion
         self._frame: Frame | None = None
+        self._seen = b""  # the motions that the frame shows
 
     @cached_property
     def scene(self) -> RayScene:
@@ -42,10 +43,12 @@ class Surroundings:
             self.scene.release(self._frame)
             self._frame = None
         motion = self._motion if motion is None else motion
+        now = motion.tobytes()
         if self._frame is None:
             self._frame = self.scene.frame(motion)
-        else:
+        elif now != self._seen:
             self.scene.move(self._frame, motion)
+        self._seen = now
         return RayView(self.scene, self._frame, motion, own_bit)
 
 

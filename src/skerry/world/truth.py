@@ -150,10 +150,10 @@ class RobotTruth:
         return tuple(self.robot.joints)
 
     def joint_position(self, joint: str) -> float:
-        return self.robot.joint_position(joint)
+        return float(self.instant.positions[self.robot.engine.joint_places[self.robot.joints[joint]][0]])
 
     def joint_velocity(self, joint: str) -> float:
-        return self.robot.joint_velocity(joint)
+        return float(self.instant.velocities[self.robot.engine.joint_places[self.robot.joints[joint]][1]])
 
     @property
     def power(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Self
@@ -14,10 +14,10 @@ from skerry.acoustics.channel import Channel
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose
-from skerry.parts.actuator import Actuator
 from skerry.parts.component import Component
 from skerry.parts.controller import Controller
 from skerry.parts.ownership import speaking_as
+from skerry.parts.watchdog import Watchdog
 from skerry.physics.engine import MOST_LOOKS, Engine
 from skerry.ropes.rope import Rope
 from skerry.scenario import Scenario
@@ -95,8 +95,11 @@ class World:
         self._engine = engine
         self._clock = clock
         self._controllers = controllers
-        self._actuators: list[Actuator] = [part for robot in robots.values() for part in robot.actuators.values()]
-        self._keyboards = [robot.keyboard for robot in robots.values() if robot.keys]
+        self._watched: list[tuple[Watchdog, Callable[[], None]]] = []  # with what to do when one bites
+        for robot in robots.values():
+            self._watched += [(part.watchdog, part.reset) for part in robot.actuators.values()]
+        keyboards = [robot.keyboard for robot in robots.values() if robot.keys]
+        self._watched += [(keyboard.watchdog, keyboard.release_all) for keyboard in keyboards]
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._stopping_sensors = [sensor for sensor in self._sensors if sensor.stops_the_world]
         self._hooks = hooks
@@ -152,12 +155,9 @@ class World:
             for error in errors:
                 raise error
             self._move_particles()
-            for actuator in self._actuators:
-                if actuator.watchdog.bites():
-                    actuator.reset()
-            for keyboard in self._keyboards:
-                if keyboard.watchdog.bites():
-                    keyboard.release_all()
+            for watchdog, go_back in self._watched:
+                if watchdog.waits and watchdog.bites():
+                    go_back()
             self.acoustics.hear(self._present, is_present=True)
             for sensor in self._sensors:
                 if sensor.next_look <= tick:
@@ -175,11 +175,8 @@ class World:
         for mounted in self._controllers:
             if not mounted.controller.idle:
                 yield mounted.rate.next_due(tick)
-        for actuator in self._actuators:
-            if (deadline := actuator.watchdog.deadline()) is not None:
-                yield max(deadline, tick + 1)
-        for keyboard in self._keyboards:
-            if (deadline := keyboard.watchdog.deadline()) is not None:
+        for watchdog, _ in self._watched:
+            if watchdog.waits and (deadline := watchdog.deadline()) is not None:
                 yield max(deadline, tick + 1)
         for sensor in self._stopping_sensors:
             yield sensor.next_look

@@ -46,7 +46,7 @@ from skerry.parts.law import (
 )
 from skerry.water import flow
 from skerry.water.fields import add_fields
-from skerry.water.flow import NEED_FLOW_RATE
+from skerry.water.flow import HEIGHT_KNOWN, NEED_FLOW_RATE
 
 CHUNK = 128  # points that are looked up in the water at once
 # count, volume share, ramp, cap share, custom force share (3), mass share, start, need,
@@ -73,7 +73,10 @@ def push_points(model: int, data: int, table: int) -> None:
     g = block[GRAVITY]
     points = stack_floats(3 * 128)
     sample = stack_floats(10 * 128)
+    wet_points = stack_floats(3 * 128)
+    wet_sample = stack_floats(10 * 128)
     depths = stack_floats(128)
+    shares = stack_floats(128)
     pushes = stack_floats(3 * 128)
     fx, fy, fz = constants[4], constants[5], constants[6] - mass * g
     need = int(constants[9])
@@ -93,27 +96,47 @@ def push_points(model: int, data: int, table: int) -> None:
             where[i] = X + R[0] * x + R[1] * y + R[2] * z
             where[n + i] = Y + R[3] * x + R[4] * y + R[5] * z
             where[2 * n + i] = Z + R[6] * x + R[7] * y + R[8] * z
-        call7(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET], need, n, points, sample)
+        call7(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET], 0, n, points, sample)
         height = floats(sample + 8 * flow.HEIGHT * n, n)
         around = floats(sample + 8 * flow.DENSITY * n, n)
-        rate = floats(sample + 8 * flow.FLOW_RATE * n, 3 * n)
-        under, pushed = floats(depths, n), floats(pushes, 3 * n)
+        under, pushed, covered = floats(depths, n), floats(pushes, 3 * n), floats(shares, n)
+        wetted = 0
+        for i in range(n):
+            depth = height[i] - where[2 * n + i] + start
+            covered[i] = min(max(depth * steepness, 0.0), 1.0)
+            wetted += 1 if covered[i] > 0.0 else 0
+            if depth > 0.0:
+                touching = 1.0
+        rate = floats(wet_sample + 8 * flow.FLOW_RATE * wetted, 3 * wetted)
+        if need and wetted > 0:  # the water's acceleration costs more than its height, and dry points do not feel it
+            place, level = floats(wet_points, 3 * wetted), floats(wet_sample + 8 * flow.HEIGHT * wetted, wetted)
+            j = 0
+            for i in range(n):
+                if covered[i] > 0.0:
+                    place[j], place[wetted + j], place[2 * wetted + j] = where[i], where[n + i], where[2 * n + i]
+                    level[j] = height[i]
+                    j += 1
+            call7(
+                *(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET]),
+                *(need | HEIGHT_KNOWN, wetted, wet_points, wet_sample),
+            )
         if fields != 0:
             for i in range(n):
                 under[i] = height[i] - where[2 * n + i]
             for i in range(3 * n):
                 pushed[i] = 0.0
             add_fields(fields, owner, userdata, ball_x, ball_y, ball_z, constants[13], n, where, under, pushed)
+        j = 0
         for i in range(n):
-            depth = height[i] - where[2 * n + i] + start
-            share = min(max(depth * steepness, 0.0), 1.0)
+            share = covered[i]
             rho = density[first + i] if density[first + i] > 0.0 else around[i]
             push_x, push_y, lift = fx, fy, fz + min(rho * g * volume * share, cap)
-            if need:
+            if need and share > 0.0:
                 carried = rho * volume * share
-                push_x += carried * rate[i]
-                push_y += carried * rate[n + i]
-                lift += carried * rate[2 * n + i]
+                push_x += carried * rate[j]
+                push_y += carried * rate[wetted + j]
+                lift += carried * rate[2 * wetted + j]
+                j += 1
             if fields != 0:
                 push_x += pushed[i] / sharing
                 push_y += pushed[n + i] / sharing
@@ -122,8 +145,6 @@ def push_points(model: int, data: int, table: int) -> None:
             applied[count + first + i] = push_y
             applied[2 * count + first + i] = lift
             wet += share
-            if depth > 0.0:
-                touching = 1.0
             dx, dy, dz = where[i] - X, where[n + i] - Y, where[2 * n + i] - Z
             sum_fx += push_x
             sum_fy += push_y

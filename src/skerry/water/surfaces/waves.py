@@ -25,6 +25,7 @@ from skerry.water.flow import (
     FLOW_RATE,
     HEAD,
     HEIGHT,
+    HEIGHT_KNOWN,
     NEED_FLOW,
     NEED_FLOW_RATE,
     NEED_HEAD,
@@ -189,7 +190,8 @@ def _press(table: int, t: float, count: int, points: int, out: int) -> None:
 @flow
 def wave(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
     t = floats(time, 1)[0]
-    _raise_surface(table, t, count, points, out)
+    if not need & HEIGHT_KNOWN:
+        _raise_surface(table, t, count, points, out)
     if need & NEED_SLOPE:
         _slope_surface(table, t, count, points, out)
     if need & NEED_HEAD:

@@ -1,0 +1,155 @@
+"""Whether a robot or object may touch anything now: boxes around its shapes against those of all others.
+
+It costs some microseconds where finding contacts costs a hundred. It may say that something is near where nothing is
+touched, never the other way round.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.kernels import kernel
+from skerry.core.rotations import turn
+from skerry.physics.mujoco import mujoco
+
+# numbers of a shape: its body; the place of its box and its turn (x, y, z, w) on that body; half the sides of the box;
+# its margin, within which it touches
+BODY, PLACE, TURN, HALF, MARGIN, SHAPE = 0, 1, 4, 8, 11, 12
+# numbers of a frame: the middle of the box, and its axes in the world, row by row
+MIDDLE, AXES, FRAME = 0, 3, 12
+# words of a pair: the shape of the one who asks, the other one, and what that is
+BOX, PLANE, HEIGHTS = range(3)
+KINDS: Final = {int(mujoco.mjtGeom.mjGEOM_PLANE): PLANE, int(mujoco.mjtGeom.mjGEOM_HFIELD): HEIGHTS}
+SLACK: Final = 1e-4  # m, for what is rounded
+
+
+@kernel
+def _place(motion: Any, shape: Any, frame: Any) -> None:
+    """Where a shape's box is, of the motion (13,) of its body."""
+    x, y, z, w = motion[3], motion[4], motion[5], motion[6]
+    a, b, c = turn(x, y, z, w, shape[PLACE], shape[PLACE + 1], shape[PLACE + 2])
+    frame[0], frame[1], frame[2] = motion[0] + a, motion[1] + b, motion[2] + c
+    i, j, k, s = shape[TURN], shape[TURN + 1], shape[TURN + 2], shape[TURN + 3]
+    x, y, z, w = (
+        w * i + x * s + y * k - z * j,
+        w * j - x * k + y * s + z * i,
+        w * k + x * j - y * i + z * s,
+        w * s - x * i - y * j - z * k,
+    )
+    R = frame[AXES:]
+    R[0], R[1], R[2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)
+    R[3], R[4], R[5] = 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
+    R[6], R[7], R[8] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
+
+
+@kernel
+def _is_near_ground(frame: Any, half: Any, margin: float, ground: Any, sides: Any, heights: Any) -> bool:
+    """Whether a box reaches down to a level grid of heights, which spans `sides` (x, y) around its middle, times z."""
+    R = frame[AXES:]
+    wide = abs(R[0]) * half[0] + abs(R[1]) * half[1] + abs(R[2]) * half[2] + margin
+    long = abs(R[3]) * half[0] + abs(R[4]) * half[1] + abs(R[5]) * half[2] + margin
+    tall = abs(R[6]) * half[0] + abs(R[7]) * half[1] + abs(R[8]) * half[2] + margin
+    rows, columns = heights.shape
+    x, y = frame[0] - ground[0] + sides[0], frame[1] - ground[1] + sides[1]
+    per_x, per_y = (columns - 1) / (2.0 * sides[0]), (rows - 1) / (2.0 * sides[1])
+    first_column, last_column = int(np.floor((x - wide) * per_x)), int(np.ceil((x + wide) * per_x))
+    first_row, last_row = int(np.floor((y - long) * per_y)), int(np.ceil((y + long) * per_y))
+    bottom = frame[2] - tall - ground[2]
+    for i in range(max(first_row, 0), min(last_row, rows - 1) + 1):
+        for j in range(max(first_column, 0), min(last_column, columns - 1) + 1):
+            if heights[i, j] * sides[2] >= bottom:
+                return True
+    return False
+
+
+@kernel
+def is_near(motions: Any, shapes: Any, pairs: Any, sides: Any, heights: Any, frames: Any) -> bool:
+    """Whether any pair of shapes may touch: the ball around the first one's box, and the second one's box.
+
+    `frames` is memory for the place of each shape.
+    """
+    for number in range(len(shapes)):
+        _place(motions[int(shapes[number, BODY])], shapes[number], frames[number])
+    for n in range(len(pairs)):
+        own, other = frames[pairs[n, 0]], frames[pairs[n, 1]]
+        first, half = shapes[pairs[n, 0], HALF : HALF + 3], shapes[pairs[n, 1], HALF : HALF + 3]
+        margin = shapes[pairs[n, 0], MARGIN] + shapes[pairs[n, 1], MARGIN] + SLACK
+        if pairs[n, 2] == HEIGHTS:
+            if _is_near_ground(own, first, margin, other, sides, heights):
+                return True
+            continue
+        reach = np.sqrt(first[0] * first[0] + first[1] * first[1] + first[2] * first[2]) + margin
+        R = other[AXES:]
+        x, y, z = own[0] - other[0], own[1] - other[1], own[2] - other[2]
+        up = R[2] * x + R[5] * y + R[8] * z
+        if pairs[n, 2] == PLANE:
+            if up <= reach:
+                return True
+            continue
+        away = max(abs(up) - half[2], 0.0) ** 2
+        away += max(abs(R[0] * x + R[3] * y + R[6] * z) - half[0], 0.0) ** 2
+        away += max(abs(R[1] * x + R[4] * y + R[7] * z) - half[1], 0.0) ** 2
+        if away <= reach * reach:
+            return True
+    return False
+
+
+class Nearness:
+    """The shapes of a compiled model; `owners` are the names that its shapes begin with, "" where they have none."""
+
+    def __init__(self, compiled: Any, owners: list[str]) -> None:
+        self._compiled = compiled
+        self._owners = owners
+        self._shapes = np.zeros((compiled.ngeom, SHAPE))
+        self._frames = np.zeros((compiled.ngeom, FRAME))
+        self._pairs: dict[str, NDArray[np.int64]] = {}
+        self._sides, self._heights = np.ones(3), np.zeros((2, 2), np.float32)
+        for number, shape in enumerate(self._shapes):
+            w, x, y, z = compiled.geom_quat[number]
+            axes = np.zeros(9)
+            mujoco.mju_quat2Mat(axes, compiled.geom_quat[number])
+            middle, half = compiled.geom_aabb[number, :3], compiled.geom_aabb[number, 3:]
+            kind = KINDS.get(int(compiled.geom_type[number]), BOX)
+            if kind != BOX:
+                middle, half = np.zeros(3), np.zeros(3)
+            shape[BODY], shape[TURN : TURN + 4] = compiled.geom_bodyid[number], (x, y, z, w)
+            shape[HALF : HALF + 3] = half
+            shape[PLACE : PLACE + 3] = compiled.geom_pos[number] + axes.reshape(3, 3) @ middle
+            shape[MARGIN] = compiled.geom_margin[number]
+            if kind == HEIGHTS:  # there is one at most, the terrain's
+                field = int(compiled.geom_dataid[number])
+                rows, columns = int(compiled.hfield_nrow[field]), int(compiled.hfield_ncol[field])
+                start = int(compiled.hfield_adr[field])
+                self._sides = compiled.hfield_size[field, :3].copy()
+                self._heights = compiled.hfield_data[start : start + rows * columns].reshape(rows, columns)
+
+    def may_touch(self, motions: NDArray[np.float64], owner: str) -> bool:
+        """Whether an owner may touch anything, of the motions of all bodies (n, 13)."""
+        pairs = self._pairs.get(owner)
+        if pairs is None:
+            pairs = self._pairs[owner] = self._find_pairs(owner)
+        return bool(is_near(motions, self._shapes, pairs, self._sides, self._heights, self._frames))
+
+    def _find_pairs(self, owner: str) -> NDArray[np.int64]:
+        """What may touch what, as MuJoCo filters it: not what is fixed to each other, hinged to it, or excluded."""
+        m = self._compiled
+        excluded = {int(signature) for signature in m.exclude_signature}
+        welded = m.body_weldid
+        above = welded[m.body_parentid[welded]]
+        found = []
+        for own in (number for number, name in enumerate(self._owners) if name == owner):
+            for other in range(m.ngeom):
+                first, second = int(m.geom_bodyid[own]), int(m.geom_bodyid[other])
+                collide = (m.geom_contype[own] & m.geom_conaffinity[other]) or (
+                    m.geom_contype[other] & m.geom_conaffinity[own]
+                )
+                hinged = 0 not in (welded[first], welded[second]) and (
+                    above[first] == welded[second] or above[second] == welded[first]
+                )
+                apart = {(first << 16) + second, (second << 16) + first} & excluded
+                if collide and welded[first] != welded[second] and not hinged and not apart:
+                    found.append((own, other, KINDS.get(int(m.geom_type[other]), BOX)))
+        return np.array(found, np.int64).reshape(-1, 3)
