@@ -88,6 +88,8 @@ class TriggerSensor(Command):
 class Pause(Command):
     """Stand still, or go on."""
 
+    changes_world = False
+
     paused: bool
 
     def apply(self, run: Runner) -> None:
@@ -101,6 +103,8 @@ class Pause(Command):
 class Step(Command):
     """Pause, and make so many steps."""
 
+    changes_world = False
+
     steps: int = 1
 
     def apply(self, run: Runner) -> None:
@@ -110,6 +114,8 @@ class Step(Command):
 @dataclass(frozen=True)
 class SetSpeed(Command):
     """Simulated seconds per second of wall time; None is as fast as it goes."""
+
+    changes_world = False
 
     speed: float | None
 
@@ -128,6 +134,8 @@ class Reset(Command):
 @dataclass(frozen=True)
 class TakeSnapshot(Command):
     """All of the world's state."""
+
+    changes_world = False
 
     def apply(self, run: Runner) -> Any:
         return run.world.snapshot()

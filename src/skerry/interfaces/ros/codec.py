@@ -114,6 +114,11 @@ class Codec:
             waiting += [field.type.base for field in fields if field.type.is_message]
         return found
 
+    def definition(self, name: str) -> str:
+        """The definition of a message and of all that it refers to, as text in the manner of ROS 2."""
+        self.type(name)
+        return self._store.generate_msgdef(full_name(name), ros_version=2)[0]
+
     # -------------------------------------------------------------------------------------------- bytes
 
     def to_cdr(self, message: Message) -> bytes:
