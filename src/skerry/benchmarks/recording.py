@@ -1,4 +1,4 @@
-"""Recording: what it costs a run as fast as it goes, and how large the file becomes. SAM in the bay, without cameras."""
+"""Recording: what it costs a run as fast as it goes, and how large the file is; SAM in the bay, without cameras."""
 
 from __future__ import annotations
 
