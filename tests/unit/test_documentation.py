@@ -169,7 +169,18 @@ EXAMPLES = [
     "README.md",
     *(
         f"docs/{name}.md"
-        for name in ("acoustics", "actuators", "camera", "control", "lidar", "rays", "ros", "sonar", "terrain")
+        for name in (
+            "acoustics",
+            "actuators",
+            "camera",
+            "control",
+            "lidar",
+            "rays",
+            "recording",
+            "ros",
+            "sonar",
+            "terrain",
+        )
     ),
 ]
 
