@@ -1,4 +1,4 @@
-"""The command line: run · check · list · dataset · bench."""
+"""The command line: run · replay · check · list · dataset · bench."""
 
 from __future__ import annotations
 
@@ -72,6 +72,13 @@ def add_transport(overrides: dict[str, Any], transport: str) -> None:
     place.setdefault("transports", {}).setdefault(transport, {}).setdefault("kind", transport)
 
 
+def add_recorder(overrides: dict[str, Any], path: str) -> None:
+    """Let the scenario's interface `recorder`, or a new one, record to this file."""
+    place = overrides.setdefault("interfaces", {}).setdefault("recorder", {})
+    place.setdefault("kind", "recorder")
+    place["path"] = path
+
+
 def parse_speed(speed: str) -> float | None:
     """`max`, or simulated seconds per second."""
     if speed == "max":
@@ -102,7 +109,11 @@ def run(
     ] = None,
     ros: Annotated[
         list[str] | None,
-        typer.Option(help="Speak to ROS over `endpoint` or `rosbridge`. May be repeated."),
+        typer.Option(help="Speak to ROS over `endpoint`, `rosbridge` or `dds`. May be repeated."),
+    ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option(help="Record to a new file, .mcap: ROS 2 messages, and all that is needed to run it again."),
     ] = None,
     headless: Annotated[
         bool, typer.Option("--headless", help="Without a page in the browser; only the terminal.")
@@ -119,13 +130,54 @@ def run(
     `skerry run --set robots.torpedo.pose.position=[0,0,-10]`
 
     `skerry run sam_in_the_bay --ros endpoint`
+
+    `skerry run sam_in_the_bay --record dive.mcap`
     """
     from skerry.terminal import run_in_terminal
 
     overrides = parse_settings(settings or [])
     for transport in ros or []:
         add_transport(overrides, transport)
+    if record is not None:
+        add_recorder(overrides, record)
     run_in_terminal(scenario, parse_speed(speed), duration, seed, overrides)
+
+
+@app.command()
+def replay(
+    file: Annotated[str, typer.Argument(help="A recording that `skerry run --record` made.")],
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Run the world again with the recorded commands, and compare it to the bit."),
+    ] = False,
+    ros: Annotated[
+        list[str] | None,
+        typer.Option(help="Say what was recorded over a transport, such as `endpoint`. May be repeated."),
+    ] = None,
+    speed: Annotated[str, typer.Option(help="Recorded seconds per second: 1 is real time; or `max`.")] = "1",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting of a transport, e.g. `--set endpoint.port=10001`. May be repeated."),
+    ] = None,
+) -> None:
+    """Show what is in a recording, run it again, or say it to peers of ROS.
+
+    **Examples**
+
+    `skerry replay dive.mcap`
+
+    `skerry replay dive.mcap --verify`
+
+    `skerry replay dive.mcap --ros endpoint --speed 2`
+    """
+    from skerry.terminal import republish_in_terminal, show_recording, verify_in_terminal
+
+    if verify:
+        verify_in_terminal(file)
+    if ros:
+        republish_in_terminal(file, ros, parse_speed(speed), parse_settings(settings or []))
+    if not (verify or ros):
+        show_recording(file)
 
 
 @app.command()

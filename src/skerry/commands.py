@@ -96,6 +96,8 @@ class TriggerSensor(Command):
 class Pause(Command):
     """Stand still, or go on."""
 
+    changes_world = False
+
     paused: bool
 
     def apply(self, run: Runner) -> None:
@@ -109,6 +111,8 @@ class Pause(Command):
 class Step(Command):
     """Pause, and make so many steps."""
 
+    changes_world = False
+
     steps: int = 1
 
     def apply(self, run: Runner) -> None:
@@ -118,6 +122,8 @@ class Step(Command):
 @dataclass(frozen=True)
 class SetSpeed(Command):
     """Simulated seconds per second of wall time; None is as fast as it goes."""
+
+    changes_world = False
 
     speed: float | None
 
@@ -144,6 +150,8 @@ class Stop(Command):
 @dataclass(frozen=True)
 class TakeSnapshot(Command):
     """All of the world's state."""
+
+    changes_world = False
 
     def apply(self, run: Runner) -> Any:
         return run.world.snapshot()

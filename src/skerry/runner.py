@@ -59,6 +59,8 @@ class CommandQueue:
         for _ in range(len(self._waiting)):
             command, promise = self._waiting.popleft()
             if promise.set_running_or_notify_cancel():
+                for interface in run.interfaces.values():
+                    interface.witness(run.world.tick, command)
                 try:
                     promise.set_result(command.apply(run))
                 except SkerryError as error:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 from rich.console import Console
@@ -14,6 +17,9 @@ from rich.table import Table
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
 from skerry.dataset import DatasetOptions, write_dataset
+from skerry.interfaces.recorder.reading import Recording
+from skerry.interfaces.recorder.replay import republish, verify
+from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS
 from skerry.interfaces.ros.transport import TRANSPORTS
 from skerry.parts.acoustics import ACOUSTICS
 from skerry.parts.actuator import ACTUATORS
@@ -101,6 +107,64 @@ def _where(robot: Robot) -> str:
         f"{robot.name}: x {x:.2f} y {y:.2f} z {z:.2f} m  heading {float(yaw_to_heading(yaw)):.0f}°  "
         f"roll {roll * degrees:.0f}°  pitch {pitch * degrees:.0f}°  forward {twist.linear[0]:.2f} m/s"
     )
+
+
+def show_recording(path: str) -> None:
+    """Print what is in a recording."""
+    recording = Recording(Path(path))
+    counts: Counter[str] = Counter()
+    types: dict[str, str] = {}
+    first, last = None, 0
+    for message in recording.messages():
+        counts[message.topic] += 1
+        types[message.topic] = message.type
+        first, last = (message.time if first is None else first), message.time
+    seconds = (last - (first or 0)) / 1e9
+    console = Console()
+    name = recording.scenario.get("name") or "a scenario"
+    console.print(f"{path}: {name}, seed {recording.seed}, {seconds:.2f} s, by Skerry {recording.version}")
+    if not recording.complete:
+        console.print("The file has no end, as of a run that was killed; this is what was written before.")
+    console.print(f"{counts.pop(COMMANDS, 0)} commands, {counts.pop(FINGERPRINTS, 0)} fingerprints of the world")
+    table = Table("topic", "type", "messages", "Hz", box=None)
+    for topic, count in sorted(counts.items()):
+        table.add_row(topic, types[topic], str(count), f"{(count - 1) / seconds:.1f}" if seconds and count > 1 else "")
+    console.print(table)
+
+
+def verify_in_terminal(path: str) -> None:
+    """Run a recorded world again, and say that it came out the same; an error says where it did not."""
+    console = Console(stderr=True)
+    recording = Recording(Path(path))
+    with console.status("") as status:
+        found = verify(recording, lambda seconds: status.update(f"{seconds:8.1f} s"))
+    console.print(
+        f"{path}: the world came out the same to the bit, up to {found.seconds:.2f} s: "
+        f"{found.fingerprints} fingerprints, {found.commands} commands",
+        soft_wrap=True,
+    )
+    if not recording.complete:
+        console.print("The file has no end, as of a run that was killed; this was checked of what there is.")
+
+
+def republish_in_terminal(path: str, kinds: list[str], speed: float | None, settings: Mapping[str, Any]) -> None:
+    """Say a recording to peers; Ctrl-C ends it cleanly."""
+    console = Console(stderr=True)
+    stopped = Event()
+    before = signal.signal(signal.SIGINT, lambda *_: stopped.set())
+    try:
+        with console.status("") as status:
+            count = republish(
+                Recording(Path(path)),
+                kinds,
+                speed,
+                stopped,
+                lambda seconds, peers: status.update(f"{seconds:8.1f} s  {escape(f'[{peers}]')}"),
+                settings,
+            )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    console.print(f"{path}: {count} messages")
 
 
 def write_dataset_in_terminal(

@@ -185,6 +185,7 @@ EXAMPLES = [
             "lidar",
             "okon",
             "rays",
+            "recording",
             "ropes",
             "ros",
             "sonar",

@@ -19,7 +19,7 @@ from skerry.core.errors import UnknownName, did_you_mean
 
 def parts() -> list[str]:
     """The parts that can be measured."""
-    return sorted(m.name for m in iter_modules(__path__) if m.name not in {"goal", "seabed", "timing"})
+    return sorted(m.name for m in iter_modules(__path__) if m.name not in {"dds", "goal", "seabed", "timing"})
 
 
 def measure(names: list[str]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""ROS: message objects to the bytes that go over the wire."""
+"""ROS: message objects to the bytes that go over the wire, and what it costs to send them over DDS."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skerry.benchmarks import dds
 from skerry.benchmarks.goal import Goal
 from skerry.benchmarks.timing import best_cpu
 from skerry.interfaces.ros.codec import Codec
@@ -16,6 +17,7 @@ GOALS = {
     "ros.encode.image.us": Goal(150),
     "ros.encode.pointcloud100k.us": Goal(350),
     "ros.encode.tf20.us": Goal(25),
+    **dds.GOALS,
 }
 
 
@@ -56,6 +58,7 @@ def measure() -> dict[str, float]:
         "ros.encode.image.us": _microseconds(codec, image, 20),
         "ros.encode.pointcloud100k.us": _microseconds(codec, cloud, 20),
         "ros.encode.tf20.us": _microseconds(codec, tree, 200),
+        **dds.measure(),
     }
 
 

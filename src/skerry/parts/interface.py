@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from skerry.core.config import Family
 from skerry.parts.component import Component, ComponentConfig
@@ -26,6 +26,9 @@ class NewReading:
 
 class Command(ABC):
     """Something that a peer asks for, as data. `run` is the `Runner`, which has the `world`."""
+
+    changes_world: ClassVar[bool] = True
+    """Whether the world goes on differently after it; if not, it only changes how the world is run or looked at."""
 
     @abstractmethod
     def apply(self, run: Any) -> Any:
@@ -63,6 +66,10 @@ class Interface(Component):
     @abstractmethod
     def publish(self, readings: Sequence[NewReading]) -> None:
         """See the world as it is now, and take what has been measured since; never blocks the loop."""
+
+    def witness(self, tick: int, command: Command) -> None:
+        """See a command, of whatever interface, that is about to be done at this tick."""
+        return
 
     @property
     def status(self) -> str:

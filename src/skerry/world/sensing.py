@@ -189,6 +189,10 @@ class MountedSensor(Component):
         kept = (self.wanted, self._measured, self._watched, self._reading, self.sensor.state())
         return pickle.dumps(kept, protocol=5)
 
+    def watched_state(self) -> bytes:
+        """What the sensor keeps of the instants that it sees whether or not anybody wants its readings."""
+        return self.sensor.state() if self.sensor.watches else b""
+
     def set_state(self, state: bytes) -> None:
         self.finish()
         if self._trail is not None:

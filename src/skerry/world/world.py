@@ -285,6 +285,17 @@ class World:
         body = b"".join([len(text).to_bytes(8, "little"), text, row, motion, *(state for _, state in states)])
         return Snapshot(MAGIC + blake2b(body, digest_size=DIGEST).digest() + body)
 
+    def fingerprint(self) -> str:
+        """A hash of all that goes on whoever looks: the state without readings, which depend on who asks for them."""
+        digest = blake2b(self._engine.states[0].tobytes(), digest_size=DIGEST)
+        digest.update(self._engine.motion_bytes(0))
+        digest.update(self._clock.state())
+        for name, component in self._components():
+            state = component.watched_state() if isinstance(component, MountedSensor) else component.state()
+            digest.update(f"{name} {len(state)}\n".encode())
+            digest.update(state)
+        return digest.hexdigest()
+
     def restore(self, snapshot: Snapshot | bytes) -> None:
         """Go back to a snapshot; what follows is bit-identical. A snapshot of another structure is refused."""
         data = bytes(snapshot)

@@ -44,6 +44,8 @@ class Codec:
         self._store = Typestore(max_sequence_length=MOST_ITEMS)
         self._lock = Lock()  # several threads may meet a new type at once
         self._blanks: dict[str, list[tuple[str, FieldType, Any]]] = {}
+        # by name as it was asked for: the class, and its fields; those that are taken as they come have no type here
+        self._plans: dict[str, tuple[Any, list[tuple[str, FieldType | None, Any]], set[str]]] = {}
 
     # -------------------------------------------------------------------------------------------- objects
 
@@ -59,11 +61,23 @@ class Codec:
 
     def make(self, name: str, /, **values: Any) -> Message:
         """A message of numbers, arrays, messages or mappings; what is not given is zero or empty."""
-        chosen = self.type(name)
-        blank = self._blank(full_name(name))
-        for word in values.keys() - {field for field, _, _ in blank}:
-            raise SkerryError(f"{name} has no field {word!r}; {did_you_mean(word, [field for field, _, _ in blank])}")
-        return chosen(*(self._value(kind, values.get(field), default) for field, kind, default in blank))
+        plan = self._plans.get(name)
+        if plan is None:
+            blank = self._blank(full_name(name))
+            rows = [(field, None if _is_plain(kind) else kind, default) for field, kind, default in blank]
+            plan = self._plans[name] = (self.type(name), rows, {field for field, _, _ in blank})
+        chosen, rows, fields = plan
+        for word in values.keys() - fields:
+            raise SkerryError(f"{name} has no field {word!r}; {did_you_mean(word, sorted(fields))}")
+        get = values.get
+        return chosen(
+            *[
+                (default if (value := get(field)) is None else value)
+                if kind is None
+                else self._value(kind, get(field), default)
+                for field, kind, default in rows
+            ]
+        )
 
     def constant(self, name: str, word: str) -> Any:
         """A constant of a message."""
@@ -113,6 +127,11 @@ class Codec:
             )
             waiting += [field.type.base for field in fields if field.type.is_message]
         return found
+
+    def definition(self, name: str) -> str:
+        """The definition of a message and of all that it refers to, as text in the manner of ROS 2."""
+        self.type(name)
+        return self._store.generate_msgdef(full_name(name), ros_version=2)[0]
 
     # -------------------------------------------------------------------------------------------- bytes
 
@@ -180,6 +199,11 @@ class Codec:
 
 
 # ------------------------------------------------------------------------------------------------ of types
+
+
+def _is_plain(kind: FieldType) -> bool:
+    """Whether values are taken as they come."""
+    return not (kind.array or kind.is_message)
 
 
 def _is_empty(fields: tuple[Field, ...]) -> bool:

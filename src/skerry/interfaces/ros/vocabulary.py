@@ -35,6 +35,7 @@ class Vocabulary:
     """
 
     def __init__(self, paths: Iterable[Path] = (), distribution: Distribution = "humble") -> None:
+        self.distribution = distribution
         self._files: dict[str, Path] = {}
         for folder in (SHIPPED, *_variant(distribution), *paths):
             self._files |= _definitions_in(folder)

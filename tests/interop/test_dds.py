@@ -1,0 +1,286 @@
+"""DDS with a peer in another process that declares its types in plain IDL, by Cyclone DDS's own, typed interface.
+
+It speaks as rmw_cyclonedds does: the header of calls is a part of its types. It is no ROS 2.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import skerry
+from skerry.interfaces.ros import Ros
+from skerry.interfaces.ros.codec import Message
+from skerry.interfaces.ros.node import RosInterface
+from skerry.runner import Runner
+
+pytest.importorskip("cyclonedds")
+
+DOMAIN = 20 + os.getpid() % 200  # so that runs beside each other do not meet
+
+SCENARIO = {
+    "reference": {"latitude_deg": 58.823332, "longitude_deg": 17.635227},
+    "robots": {"sam": {"vehicle": "sam", "pose": {"position": [0, 0, -2]}}},
+}
+
+COMMON = """
+import sys, time
+from dataclasses import dataclass
+from cyclonedds.core import Policy, Qos
+from cyclonedds.domain import Domain, DomainParticipant
+from cyclonedds.idl import IdlStruct
+from cyclonedds.idl.types import array, float32, float64, int8, int32, int64, sequence, uint32, uint64, uint8
+from cyclonedds.pub import DataWriter
+from cyclonedds.sub import DataReader
+from cyclonedds.topic import Topic
+from cyclonedds.util import duration
+
+domain = Domain(int(sys.argv[1]), '''<CycloneDDS><Domain Id="any"><General>
+<Interfaces><NetworkInterface name="lo" multicast="false"/></Interfaces><AllowMulticast>false</AllowMulticast></General>
+<Discovery><ParticipantIndex>auto</ParticipantIndex><Peers><Peer Address="127.0.0.1"/></Peers></Discovery>
+</Domain></CycloneDDS>''')
+me = DomainParticipant(int(sys.argv[1]))
+
+@dataclass
+class Time(IdlStruct, typename="builtin_interfaces.msg.dds_.Time_"):
+    sec: int32
+    nanosec: uint32
+@dataclass
+class Header(IdlStruct, typename="std_msgs.msg.dds_.Header_"):
+    stamp: Time
+    frame_id: str
+reliable = Qos(Policy.Reliability.Reliable(duration(seconds=1)), Policy.History.KeepLast(10))
+latched = Qos(
+    Policy.Reliability.Reliable(duration(seconds=1)), Policy.Durability.TransientLocal, Policy.History.KeepLast(1)
+)
+
+def reader(name, kind, qos=reliable):
+    return DataReader(me, Topic(me, name, kind), qos=qos)
+
+def first(source, wanted=lambda sample: True, seconds=20):
+    for sample in source.take_iter(timeout=duration(seconds=seconds)):
+        if wanted(sample):
+            return sample
+    raise SystemExit(f"nothing came on {source.topic.name}")
+"""
+
+PEER = """
+@dataclass
+class Number(IdlStruct, typename="smarc_msgs.msg.dds_.FloatStamped_"):
+    header: Header
+    data: float32
+@dataclass
+class Rpm(IdlStruct, typename="smarc_msgs.msg.dds_.ThrusterRPM_"):
+    rpm: int32
+@dataclass
+class Dc(IdlStruct, typename="smarc_msgs.msg.dds_.ThrusterDC_"):
+    dc: float32
+@dataclass
+class Feedback(IdlStruct, typename="smarc_msgs.msg.dds_.ThrusterFeedback_"):
+    header: Header
+    rpm: Rpm
+    dc: Dc
+    current: float32
+    torque: float32
+@dataclass
+class Ask(IdlStruct, typename="std_srvs.srv.dds_.SetBool_Request_"):
+    client: uint64
+    number: int64
+    data: bool
+@dataclass
+class Answer(IdlStruct, typename="std_srvs.srv.dds_.SetBool_Response_"):
+    client: uint64
+    number: int64
+    success: bool
+    message: str
+@dataclass
+class Gid(IdlStruct, typename="rmw_dds_common.msg.dds_.Gid_"):
+    data: array[uint8, 24]
+@dataclass
+class Node(IdlStruct, typename="rmw_dds_common.msg.dds_.NodeEntitiesInfo_"):
+    node_namespace: str
+    node_name: str
+    reader_gid_seq: sequence[Gid]
+    writer_gid_seq: sequence[Gid]
+@dataclass
+class Info(IdlStruct, typename="rmw_dds_common.msg.dds_.ParticipantEntitiesInfo_"):
+    gid: Gid
+    node_entities_info_seq: sequence[Node]
+
+info = first(reader("ros_discovery_info", Info, latched))
+(node,) = info.node_entities_info_seq
+assert (node.node_namespace, node.node_name) == ("/", "skerry"), node
+assert len(node.writer_gid_seq) > 20 and len(node.reader_gid_seq) > 10
+
+headings = reader("rt/sam/core/heading", Number)
+heading = first(headings)
+assert heading.header.frame_id == "sam/base_link_gt" and 0 <= heading.data <= 360, heading
+
+commands = DataWriter(me, Topic(me, "rt/sam/core/thruster1_cmd", Rpm), qos=reliable)
+turning = reader("rt/sam/core/thruster1_fb", Feedback)
+end = time.monotonic() + 20
+while True:
+    commands.write(Rpm(700))
+    time.sleep(0.1)
+    if any(abs(sample.rpm.rpm - 700) < 5 for sample in turning.take(100)):
+        break
+    assert time.monotonic() < end, "the thruster does not turn"
+
+asks = DataWriter(me, Topic(me, "rq/skerry/pauseRequest", Ask), qos=reliable)
+answers = reader("rr/skerry/pauseReply", Answer)
+time.sleep(0.5)
+for number, paused in enumerate((True, False), 1):
+    asks.write(Ask(1234567890123456789, number, paused))
+    answer = first(answers)
+    assert (answer.client, answer.number, answer.success) == (1234567890123456789, number, True), answer
+
+mine = reader("rq/dock/openRequest", Ask)
+replies = DataWriter(me, Topic(me, "rr/dock/openReply", Answer), qos=reliable)
+call = first(mine)
+replies.write(Answer(call.client, call.number, call.data, "docked"))
+replies.wait_for_acks(duration(seconds=5))
+print("peer is content")
+"""
+
+
+GOAL_GIVER = """
+@dataclass
+class Point(IdlStruct, typename="geometry_msgs.msg.dds_.Point_"):
+    x: float64
+    y: float64
+    z: float64
+@dataclass
+class Quaternion(IdlStruct, typename="geometry_msgs.msg.dds_.Quaternion_"):
+    x: float64
+    y: float64
+    z: float64
+    w: float64
+@dataclass
+class Pose(IdlStruct, typename="geometry_msgs.msg.dds_.Pose_"):
+    position: Point
+    orientation: Quaternion
+@dataclass
+class PoseStamped(IdlStruct, typename="geometry_msgs.msg.dds_.PoseStamped_"):
+    header: Header
+    pose: Pose
+@dataclass
+class Uuid(IdlStruct, typename="unique_identifier_msgs.msg.dds_.UUID_"):
+    uuid: array[uint8, 16]
+@dataclass
+class Goal(IdlStruct, typename="smarc_msgs.action.dds_.GotoWaypoint_Goal_"):
+    waypoint_pose: PoseStamped
+    goal_tolerance: float64
+    z_control_mode: uint8
+    travel_altitude: float64
+    travel_depth: float64
+    speed_control_mode: uint8
+    travel_rpm: float64
+    travel_speed: float64
+@dataclass
+class Send(IdlStruct, typename="smarc_msgs.action.dds_.GotoWaypoint_SendGoal_Request_"):
+    client: uint64
+    number: int64
+    goal_id: Uuid
+    goal: Goal
+@dataclass
+class Sent(IdlStruct, typename="smarc_msgs.action.dds_.GotoWaypoint_SendGoal_Response_"):
+    client: uint64
+    number: int64
+    accepted: bool
+    stamp: Time
+@dataclass
+class Get(IdlStruct, typename="smarc_msgs.action.dds_.GotoWaypoint_GetResult_Request_"):
+    client: uint64
+    number: int64
+    goal_id: Uuid
+@dataclass
+class Result(IdlStruct, typename="smarc_msgs.action.dds_.GotoWaypoint_Result_"):
+    reached_waypoint: bool
+@dataclass
+class Got(IdlStruct, typename="smarc_msgs.action.dds_.GotoWaypoint_GetResult_Response_"):
+    client: uint64
+    number: int64
+    status: int8
+    result: Result
+
+name = "/sam/ctrl/goto_waypoint/_action/"
+sends = DataWriter(me, Topic(me, f"rq{name}send_goalRequest", Send), qos=reliable)
+sent = reader(f"rr{name}send_goalReply", Sent)
+gets = DataWriter(me, Topic(me, f"rq{name}get_resultRequest", Get), qos=reliable)
+got = reader(f"rr{name}get_resultReply", Got)
+time.sleep(2.0)
+number = Uuid(list(range(16)))
+pose = PoseStamped(Header(Time(0, 0), "map_gt"), Pose(Point(4.0, 0.0, 0.0), Quaternion(0.0, 0.0, 0.0, 1.0)))
+sends.write(Send(1, 1, number, Goal(pose, 2.0, 0, 0.0, 0.0, 1, 900.0, 0.0)))
+answer = first(sent)
+assert answer.accepted, answer
+gets.write(Get(1, 2, number))
+end = first(got, seconds=60)
+assert (end.number, end.status, end.result.reached_waypoint) == (2, 4, True), end  # 4 is STATUS_SUCCEEDED
+print("peer is content")
+"""
+
+
+def run_with_peer(ros: RosInterface, peer: str, then: threading.Event) -> str:
+    """Run SAM at real time until a peer has ended; what the peer said."""
+    environment = {name: value for name, value in os.environ.items() if name != "CYCLONEDDS_URI"}
+    with skerry.load(SCENARIO) as world, Runner(world, 1.0, {"ros": ros}) as runner:
+        process = subprocess.Popen(
+            [sys.executable, "-c", COMMON + peer, str(DOMAIN)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+        )
+
+        def wait() -> None:
+            process.wait(timeout=120)
+            then.set()
+            runner.stop()
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        runner.run(100.0)
+        thread.join()
+        assert process.stdout is not None
+        with process.stdout:
+            return process.stdout.read()
+
+
+def test_a_typed_peer_hears_commands_and_calls_and_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CYCLONEDDS_URI", raising=False)
+    ros = Ros(transports={"dds": {"kind": "dds", "domain": DOMAIN}}).build()
+    assert isinstance(ros, RosInterface)
+    client = ros.bus.client("/dock/open", "std_srvs/SetBool")
+    answers: list[Message] = []
+    over = threading.Event()
+
+    def keep_asking() -> None:  # until the peer is there
+        while not over.wait(1.0):
+            if client.carriers and not answers:
+                request = ros.bus.codec.make("std_srvs/srv/SetBool_Request", data=True)
+                client.call(request).add_done_callback(lambda done: done.exception() or answers.append(done.result()))
+
+    asking = threading.Thread(target=keep_asking)
+    asking.start()
+    try:
+        said = run_with_peer(ros, PEER, over)
+    finally:
+        over.set()
+        asking.join()
+    assert "peer is content" in said, said
+    assert answers
+    assert (answers[0].success, answers[0].message) == (True, "docked")
+    assert "sent" in ros.status
+
+
+def test_a_typed_peer_sends_sam_to_a_waypoint_by_an_action(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CYCLONEDDS_URI", raising=False)
+    ros = Ros(profile="smarc-interface", transports={"dds": {"kind": "dds", "domain": DOMAIN}}).build()
+    assert isinstance(ros, RosInterface)
+    said = run_with_peer(ros, GOAL_GIVER, threading.Event())
+    assert "peer is content" in said, said

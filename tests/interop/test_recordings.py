@@ -1,0 +1,97 @@
+"""Recordings in the readers that others wrote: `mcap` and `rosbags`; and said again, over a real WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from pathlib import Path
+
+import aiohttp
+import pytest
+from mcap.reader import make_reader
+from rosbags.highlevel import AnyReader
+
+import skerry
+from skerry.interfaces.recorder import Recorder
+from skerry.interfaces.recorder.reading import Recording
+from skerry.interfaces.recorder.replay import republish
+from skerry.runner import Runner
+
+
+@pytest.fixture(scope="module")
+def dive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recordings") / "dive.mcap"
+    with (
+        skerry.load("sam_in_the_bay") as world,
+        Runner(world, None, {"recorder": Recorder(path=path).build()}) as runner,
+    ):
+        runner.run(3.0)
+    return path
+
+
+def test_the_reader_of_mcap_finds_all_topics_by_its_index(dive: Path) -> None:
+    with dive.open("rb") as file:
+        reader = make_reader(file, validate_crcs=True)
+        assert reader.get_header().profile == "ros2"
+        summary = reader.get_summary()
+        assert summary is not None
+        assert summary.statistics is not None
+        topics = {channel.topic: channel for channel in summary.channels.values()}
+        assert {"/sam/core/imu", "/sam/payload/sidescan", "/sam/mbes/map_gt/bathy_points", "/tf"} <= topics.keys()
+        assert not any("image" in topic or topic == "/clock" for topic in topics)
+        counts = summary.statistics.channel_message_counts
+        assert counts[topics["/sam/core/imu"].id] == 31
+        assert sum(1 for _ in reader.iter_messages()) == summary.statistics.message_count
+        names = [record.name for record in reader.iter_metadata()]
+        assert names == ["skerry"]
+
+
+def test_rosbags_decodes_every_message_by_the_definitions_in_the_file(dive: Path) -> None:
+    with AnyReader([dive]) as reader:
+        found = {connection.topic for connection in reader.connections}
+        count = 0
+        for connection, time, data in reader.messages():
+            message = reader.deserialize(data, connection.msgtype)
+            count += 1
+            if connection.topic == "/sam/core/imu":
+                stamp = message.header.stamp
+                assert stamp.sec + stamp.nanosec / 1e9 == pytest.approx(time / 1e9, abs=1e-6)  # as floats have it
+                assert message.header.frame_id == "sam/imu_link_gt"
+        assert count == reader.message_count
+        assert len(found) > 15
+
+
+def test_a_recording_is_said_again_to_a_client_of_rosbridge(dive: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    stopped = threading.Event()
+    settings = {"rosbridge": {"port": port}}
+    recording = Recording(dive)
+    thread = threading.Thread(target=lambda: republish(recording, ["rosbridge"], 0.5, stopped, settings=settings))
+    thread.start()
+
+    async def listen() -> dict[str, list[object]]:
+        came: dict[str, list[object]] = {"/sam/core/imu": [], "/tf_static": [], "/clock": []}
+        async with aiohttp.ClientSession() as session:
+            for _ in range(200):
+                try:
+                    opened = await session.ws_connect(f"ws://127.0.0.1:{port}")
+                    break
+                except aiohttp.ClientConnectorError:
+                    await asyncio.sleep(0.05)
+            for topic in came:
+                await opened.send_str(json.dumps({"op": "subscribe", "topic": topic}))
+            while not all(came.values()):
+                said = json.loads((await opened.receive(timeout=30)).data)
+                came[said["topic"]].append(said["msg"])
+            await opened.close()
+        return came
+
+    try:
+        came = asyncio.run(listen())
+    finally:
+        stopped.set()
+        thread.join()
+    assert came["/sam/core/imu"][0]["header"]["frame_id"] == "sam/imu_link_gt"  # type: ignore[index]

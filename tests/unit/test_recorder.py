@@ -1,0 +1,189 @@
+"""Recordings: what is in them, that they can be run again to the bit, and that no disk holds up the world."""
+
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from mcap.records import Channel, Message, Metadata, Schema
+from mcap.stream_reader import StreamReader
+from mcap.writer import Writer
+
+import skerry
+from skerry.commands import Actuate, AskController, GiveGoal, Reset, Restore, Teleport
+from skerry.core.errors import SkerryError
+from skerry.core.frames import Pose
+from skerry.interfaces.recorder import Recorder
+from skerry.interfaces.recorder.plain import command_from_text, command_to_text
+from skerry.interfaces.recorder.reading import Done, Recording
+from skerry.interfaces.recorder.replay import WorldDiffers, verify
+from skerry.interfaces.recorder.writing import COMMANDS, MOST_WAITING, RecordingWriter
+from skerry.interfaces.ros.bus import Bus
+from skerry.interfaces.ros.codec import Codec
+from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.parts.interface import Command
+from skerry.runner import Runner
+from skerry.world.world import Snapshot
+
+
+def record(path: Path, *commands: Command, seconds: float = 0.5, **settings: object) -> None:
+    """SAM for a while after each command."""
+    recorder = Recorder(path=path, fingerprint_frequency=10, **settings).build()  # type: ignore[arg-type]
+    with skerry.load("sam_empty") as world, Runner(world, None, {"recorder": recorder}) as runner:
+        runner.run(seconds)
+        for command in commands:
+            runner.inbox.put(command)
+            runner.run(seconds)
+
+
+def altered(source: Path, path: Path, old: bytes, new: bytes) -> Path:
+    """The same recording with other bytes in its commands."""
+    with source.open("rb") as file, path.open("wb") as out:
+        writer = Writer(out)
+        writer.start("ros2")
+        seen = set()
+        for found in StreamReader(file).records:
+            if isinstance(found, Schema | Channel):  # they stand again at the end of a file
+                if (type(found), found.id) not in seen:
+                    seen.add((type(found), found.id))
+                    if isinstance(found, Schema):
+                        writer.register_schema(found.name, found.encoding, found.data)
+                    else:
+                        writer.register_channel(found.topic, found.message_encoding, found.schema_id, found.metadata)
+            elif isinstance(found, Metadata):
+                writer.add_metadata(found.name, found.metadata)
+            elif isinstance(found, Message):
+                data = found.data.replace(old, new)
+                writer.add_message(found.channel_id, found.log_time, data, found.publish_time, found.sequence)
+        writer.finish()
+    return path
+
+
+@pytest.fixture(scope="module")
+def dive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recordings") / "dive.mcap"
+    record(path, Actuate("sam", "thruster1", {"rpm": 612.0}), Actuate("sam", "vbs", {"percent": 71.5}))
+    return path
+
+
+def test_a_recording_runs_again_to_the_bit(dive: Path) -> None:
+    found = verify(recording := Recording(dive))
+    assert found.commands == 2
+    assert found.fingerprints == 16  # ten a second of 1.5 s, and that of the beginning
+    assert recording.complete
+
+
+def test_commands_stand_at_their_ticks_with_all_digits(dive: Path) -> None:
+    done = [event for event in Recording(dive).course() if isinstance(event, Done)]
+    assert [(event.tick, event.command) for event in done] == [
+        (100, Actuate("sam", "thruster1", {"rpm": 612.0})),
+        (200, Actuate("sam", "vbs", {"percent": 71.5})),
+    ]
+
+
+def test_an_altered_command_is_noticed_and_it_is_said_when(dive: Path, tmp_path: Path) -> None:
+    path = altered(dive, tmp_path / "altered.mcap", b"612.0", b"612.1")
+    with pytest.raises(
+        WorldDiffers, match=r"differs from the recording at 0\.600 s; at 0\.500 s it was the same, with 1"
+    ):
+        verify(Recording(path))
+    assert verify(Recording(altered(dive, tmp_path / "same.mcap", b"612.0", b"612.0"))).commands == 2
+
+
+def test_going_back_in_time_is_run_again_too(tmp_path: Path) -> None:
+    path = tmp_path / "back.mcap"
+    with skerry.load("sam_empty") as world:
+        world.advance(0.25)
+        snapshot = world.snapshot()
+    record(path, Reset(), Restore(snapshot), Teleport("sam", Pose([1, 2, -3], [0, 0, 0, 1])), seconds=0.3)
+    assert verify(Recording(path)).commands == 3
+    times = [message.time for message in Recording(path).messages()]
+    assert times == sorted(times)  # though the world's own time went back
+
+
+def test_a_recording_of_a_run_that_was_killed_is_read_as_far_as_it_goes(dive: Path, tmp_path: Path) -> None:
+    whole = dive.read_bytes()
+    count = sum(1 for _ in Recording(dive).messages())
+    path = tmp_path / "cut.mcap"
+    found = []
+    for length in (len(whole) // 4, len(whole) // 2, len(whole) - 20):
+        path.write_bytes(whole[:length])
+        recording = Recording(path)
+        found.append(sum(1 for _ in recording.messages()))
+        assert not recording.complete
+    assert found == sorted(found)
+    assert found[-1] == count
+
+
+def test_what_is_no_recording_is_said_in_words(dive: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bad.mcap"
+    with pytest.raises(SkerryError, match="cannot be read"):
+        Recording(path)
+    path.write_bytes(b"hello, this is not it")
+    with pytest.raises(SkerryError, match="no MCAP file"):
+        Recording(path)
+    with path.open("wb") as file:
+        writer = Writer(file)
+        writer.start("ros2")
+        writer.finish()
+    with pytest.raises(SkerryError, match="not a recording that Skerry made"):
+        Recording(path)
+    data = bytearray(dive.read_bytes())
+    data[len(data) // 3] ^= 0xFF
+    path.write_bytes(data)
+    with pytest.raises(SkerryError, match="damaged"):
+        sum(1 for _ in Recording(path).messages())
+
+
+def test_a_file_that_is_there_is_not_written_over(dive: Path) -> None:
+    with pytest.raises(SkerryError, match="already"):
+        record(dive)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        Actuate("sam", "thruster1", {"rpm": 0.1 + 0.2}),
+        Teleport("sam", Pose([0.1, 1e-300, -3], [0, 0, 0, 1])),
+        GiveGoal("sam", "waypoint", {"position": [1.0, 2.0, -3.0], "speed": None, "name": "α"}),
+        AskController("evolo", "flight", "command", {"speed_kn": 12}),
+        Restore(Snapshot(b"\x00\xff snapshot")),
+        Reset(),
+    ],
+)
+def test_a_command_comes_back_as_it_was(command: Command) -> None:
+    found = command_from_text(command_to_text(command))
+    if isinstance(command, Teleport) and isinstance(found, Teleport):
+        assert found.pose.position.tolist() == command.pose.position.tolist()
+        found = replace(found, pose=command.pose)
+    assert found == command
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"command": "Actuat"}', '{"command": "Actuate"}', '{"command": []}'])
+def test_what_is_no_command_is_refused(text: str) -> None:
+    with pytest.raises(SkerryError):
+        command_from_text(text)
+
+
+def test_a_disk_that_stands_still_holds_nothing_up_and_loses_no_command(tmp_path: Path) -> None:
+    slow = threading.Event()
+
+    class SlowCodec(Codec):
+        def to_cdr(self, message: object) -> bytes:
+            slow.wait()
+            return super().to_cdr(message)
+
+    bus = Bus(SlowCodec(Vocabulary()))
+    topic = bus.advertise("/number", "std_msgs/Int32")
+    writer = RecordingWriter(tmp_path / "slow.mcap", bus, "lz4", {})
+    topic.take(writer)
+    message = bus.codec.make("std_msgs/Int32", data=1)
+    for _ in range(2 * MOST_WAITING + 100):
+        topic.publish(message)
+    writer.put_text(COMMANDS, json.dumps({"tick": 1}))
+    assert writer.dropped["/number"] >= 100
+    slow.set()
+    writer.close()
+    writer.close()
+    assert writer.written + writer.dropped.total() == 2 * MOST_WAITING + 101
