@@ -19,7 +19,7 @@ def skerry(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_run_of_nothing_in_particular_shows_the_demonstration() -> None:
     result = skerry("run", "--headless", "--duration", "0")
     assert result.returncode == 0
-    assert "demo: 5 robots" in result.stderr
+    assert "demo: 8 robots" in result.stderr
     assert "sam: x 0.00 y 20.00 z -2.00" in result.stderr
 
 

@@ -123,10 +123,10 @@ def test_a_key_unlike_all_others_is_answered_with_the_list() -> None:
         ("functions: [{kind: slope}, {kind: slop}]", "functions[1]", "did you mean 'slope'?"),
         ("functions: [{kind: sum, terms: [{kind: hlls}]}]", "functions[0].terms[0]", "did you mean 'hills'?"),
         ("shape: {kind: squar, side: 1}", "shape", "did you mean 'square'?"),
-        ("terrain: {kind: 5}", "terrain", "known: flat, heightfield, mesh"),
+        ("terrain: {kind: 5}", "terrain", "known: flat, georeferenced, heightfield, mesh"),
         ("terrain: {kind: Flat}", "terrain", "did you mean 'flat'?"),
         ("terrain: {kind: flat.py}", "terrain", "did you mean 'flat'?"),
-        ("terrain: {kind: __init__}", "terrain", "known: flat, heightfield, mesh"),
+        ("terrain: {kind: __init__}", "terrain", "known: flat, georeferenced, heightfield, mesh"),
     ],
 )
 def test_an_unknown_kind_is_guessed(text: str, place: str, guess: str) -> None:
@@ -143,7 +143,9 @@ def test_a_word_of_a_choice_is_guessed() -> None:
 
 
 def test_settings_without_a_kind_are_told_the_kinds() -> None:
-    assert faults_in("terrain: {depth: 3}") == ["line 1: terrain: has no `kind`; known: flat, heightfield, mesh"]
+    assert faults_in("terrain: {depth: 3}") == [
+        "line 1: terrain: has no `kind`; known: flat, georeferenced, heightfield, mesh"
+    ]
     assert faults_in("terrain: 5") == ["line 1: terrain: must be a mapping with a `kind` (found 5)"]
     assert faults_in("shape: {side: 3}") == ["line 1: shape: has no `kind`"]
 

@@ -146,7 +146,7 @@ def test_a_file_that_is_there_is_not_written_over(dive: Path) -> None:
     [
         Actuate("sam", "thruster1", {"rpm": 0.1 + 0.2}),
         Teleport("sam", Pose([0.1, 1e-300, -3], [0, 0, 0, 1])),
-        GiveGoal("sam", "waypoint", {"position": [1.0, 2.0, -3.0], "speed": None, "name": "α"}),
+        GiveGoal("sam", "waypoint", {"position": (1.0, 2.0, -3.0), "speed": None, "name": "α"}),
         AskController("evolo", "flight", "command", {"speed_kn": 12}),
         Restore(Snapshot(b"\x00\xff snapshot")),
         Reset(),

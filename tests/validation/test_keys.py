@@ -19,7 +19,8 @@ from skerry.scenario.vehicle import shipped_vehicles
 HOLD = 2.0  # s that each key is held
 FAR, TURNED = 0.05, np.radians(1.0)  # what counts as a motion in that time: m and rad more than without the key
 
-STARTS = {"otter": 0.0, "evolo": 0.408, "quadrotor": 10.0, "husky": 20.2}  # z; all others dive
+STARTS = {"otter": 0.0, "obstacle_boat": 0.0, "evolo": 0.408, "quadrotor": 10.0, "husky": 20.2}  # z; all others dive
+OVERRIDES = {"obstacle_boat": {"controllers": {"wander": None}}}  # or it would be under way
 GROUND = {"husky": {"kind": "flat", "z": 20.0}}
 
 # The key that is held besides, and before: surfaces need way, and `faster` a direction.
@@ -155,7 +156,13 @@ def worlds() -> Iterator[Callable[[str], tuple[Any, Any]]]:
                 {
                     "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
                     "terrain": GROUND.get(name, {"kind": "flat", "depth": 40}),
-                    "robots": {"it": {"vehicle": name, "pose": {"position": [0, 0, STARTS.get(name, -12.0)]}}},
+                    "robots": {
+                        "it": {
+                            "vehicle": name,
+                            "pose": {"position": [0, 0, STARTS.get(name, -12.0)]},
+                            "overrides": OVERRIDES.get(name, {}),
+                        }
+                    },
                 }
             )
             world.advance(2.0)

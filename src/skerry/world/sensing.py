@@ -100,7 +100,7 @@ class MountedSensor(Component):
             self.measure_if_due(truth)
         else:
             self.watch_if_due()
-        self.next_look = self.rate.next_due(truth.instant.tick)
+        self.next_look = self.rate.next_due(truth.tick)
 
     def _truth_of(self, past: Past) -> RobotTruth:
         if self._past is None:
@@ -112,7 +112,7 @@ class MountedSensor(Component):
         if self.sensor.watches:
             self.watch_if_due()
         truth = self._truth if truth is None else truth
-        tick = truth.instant.tick
+        tick = truth.tick
         due = self.rate.count(tick)
         if due == self._measured:
             return False

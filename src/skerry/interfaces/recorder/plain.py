@@ -73,5 +73,5 @@ def _from_plain(value: Any) -> Any:
         case dict():
             return {word: _from_plain(item) for word, item in value.items()}
         case list():
-            return [_from_plain(item) for item in value]
+            return tuple(_from_plain(item) for item in value)
     return value
