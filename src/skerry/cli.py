@@ -14,7 +14,7 @@ from skerry import __version__
 from skerry.core.documents import parse_document
 from skerry.core.errors import SkerryError
 
-DEFAULT_SCENARIO = "demo"
+DEFAULT_SCENARIO = "sam_in_the_bay"  # there within seconds; the larger `demo` takes longer to load
 
 app = typer.Typer(
     name="skerry",
