@@ -194,7 +194,8 @@ class World:
     def _look_back(self, ticks: list[int]) -> None:
         """Hear and measure what was due on the way, in the order of time."""
         for number, tick in enumerate(ticks):
-            self.acoustics.hear(self._past.glimpse(number, tick), is_present=False)
+            if not self.acoustics.is_quiet:
+                self.acoustics.hear(self._past.glimpse(number, tick), is_present=False)
             due = [sensor for sensor in self._sensors if sensor.next_look <= tick]
             if due:
                 self._past.go(number, tick)
