@@ -83,3 +83,30 @@ def test_the_drone_recovers_sam_by_its_rope_and_sets_it_down_elsewhere(seed: int
             world.restore(middle)
             world.advance_steps(steps - world.tick)
             assert bytes(world.snapshot()) == end
+
+
+def test_a_drone_that_attacks_the_buoy_swoops_to_the_end_of_the_rope_instead_of_its_target() -> None:
+    """Down to 0.16 m above it and up again, every eight seconds, wherever it was told to be."""
+    scenario = {
+        "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
+        "ropes": {"line": {"start": [5, 0, 0], "length": 2, "buoy": {"mass": 0.1}}},
+        "robots": {
+            "drone": {
+                "vehicle": "quadrotor",
+                "pose": {"position": [0, 0, 3]},
+                "overrides": {
+                    "ropes": {"lift": {"hook": None}},
+                    "controllers": {"tracking": {"attack_the_buoy": "line", "point": [-20, 0, 10]}},
+                },
+            }
+        },
+    }
+    with skerry.load(scenario) as world:
+        drone, line = world.robots["drone"], world.ropes["line"]
+        world.advance(8.0)
+        nearest = np.inf
+        for _ in range(160):
+            world.advance(0.05)
+            nearest = min(nearest, float(np.linalg.norm(drone.position - line.end)))
+        assert nearest < 0.4
+        assert np.hypot(*(drone.position - line.end)[:2]) < 0.3
