@@ -16,11 +16,11 @@ def skerry(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "skerry", *arguments], capture_output=True, text=True, timeout=120)
 
 
-def test_a_run_of_nothing_in_particular_shows_sam_in_a_bay() -> None:
+def test_a_run_of_nothing_in_particular_shows_sam_in_the_bay() -> None:
     result = skerry("run", "--headless", "--duration", "0")
     assert result.returncode == 0
     assert "sam_in_the_bay: 1 robot" in result.stderr
-    assert "sam: x 0.00 y 20.00 z -2.00" in result.stderr
+    assert "sam: x 0.00 y 0.00 z -2.00" in result.stderr
 
 
 def test_a_run_at_full_speed_lasts_as_long_as_it_was_told() -> None:
