@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -51,13 +52,13 @@ class ShaftActuator(Actuator):
         return self._shaft.constants[AX : AZ + 1].copy()
 
     @property
+    @abstractmethod
     def thrust_limits(self) -> tuple[float, float]:
         """The largest thrusts at rest, N, backwards (negative) and forwards."""
-        raise NotImplementedError
 
+    @abstractmethod
     def command_for(self, thrust: float) -> float:
         """The command that gives this thrust, N, at rest in its medium; of one beyond the largest, the limit."""
-        raise NotImplementedError
 
     @property
     def thrust(self) -> float:
