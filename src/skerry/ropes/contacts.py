@@ -15,6 +15,7 @@ import numpy as np
 from skerry.core.kernels import call3, floats, kernel, load_word, words
 from skerry.physics.mujoco import GEOM_XPOS
 from skerry.physics.points import BODY_ROW, ROOT, distance_to, push_at, velocity_at
+from skerry.ropes.group import PLANE, PLANES, TOUCH
 from skerry.ropes.layout import (
     AXIS_LIST,
     BODIES,
@@ -32,15 +33,12 @@ from skerry.ropes.layout import (
     STEP,
 )
 from skerry.ropes.matrices import add_along
-from skerry.ropes.solver import PLANE, PLANES
 from skerry.terrain import ground
 
 SLOWEST: Final = 1e-3  # m/s below which friction is a drag that fades
 SOFTNESS: Final = 1e-3  # m that a node sinks in under its own weight in air
 # per node of scratch: the ground's rows
 PER_NODE: Final = ground.ROWS
-# What is kept of a touch until its force is known: the body, its velocity there (3), the factor of friction
-TOUCH: Final = 5
 
 
 @kernel

@@ -19,29 +19,40 @@ from typing import Any, Final
 import numpy as np
 
 from skerry.core.kernels import kernel
+from skerry.ropes.group import (
+    BEND,
+    BESIDE,
+    CHANGE,
+    CONTACTS,
+    DIAGONAL,
+    FIXED,
+    GOAL,
+    GRADIENT,
+    MASS,
+    PARENT,
+    PLANE,
+    PLANES,
+    REST,
+    STIFF,
+    TOUCHING,
+    TRIAL,
+    X,
+    numbers_at,
+    whole_at,
+)
 
 MOST_ITERATIONS: Final = 40
 # m; Newton's method squares its error near the end: after a step as small as this nothing is left to correct
 CLOSE_ENOUGH: Final = 1e-7
-# Planes that a node may touch: two rows of normal (3), distance of the plane along it, stiffness
-PLANE: Final = 5
-PLANES: Final = 2 * PLANE
 
 
 @kernel
-def energy_of(
-    n: int,
-    x: Any,
-    goal: Any,
-    mass: Any,
-    parent: Any,
-    stiffness: Any,
-    rest: Any,
-    bending: Any,
-    planes: Any,
-    touching: Any,
-) -> float:
-    """E of positions x, (3n), in J."""
+def energy_of(memory: int, n: int, x: Any) -> float:
+    """E of a group with n nodes at positions x, (3n), in J."""
+    goal, mass = numbers_at(memory, GOAL, n, 0, 3, n), numbers_at(memory, MASS, n, 0, 6, n)
+    parent, touching = whole_at(memory, PARENT, n, 0, n), whole_at(memory, TOUCHING, n, 0, n)
+    stiffness, rest = numbers_at(memory, STIFF, n, 0, 1, n), numbers_at(memory, REST, n, 0, 1, n)
+    bending, planes = numbers_at(memory, BEND, n, 0, 1, n), numbers_at(memory, CONTACTS, n, 0, PLANES, n)
     total = 0.0
     for i in range(n):
         a, b, c = x[3 * i] - goal[3 * i], x[3 * i + 1] - goal[3 * i + 1], x[3 * i + 2] - goal[3 * i + 2]
@@ -68,23 +79,15 @@ def energy_of(
 
 
 @kernel
-def _assemble(
-    n: int,
-    x: Any,
-    goal: Any,
-    mass: Any,
-    parent: Any,
-    stiffness: Any,
-    rest: Any,
-    bending: Any,
-    planes: Any,
-    touching: Any,
-    fixed: Any,
-    D: Any,
-    B: Any,
-    R: Any,
-) -> None:
+def _assemble(memory: int, n: int) -> None:
     """The Hessian, D on the diagonal and B towards the parents, and the downhill gradient R."""
+    goal, mass = numbers_at(memory, GOAL, n, 0, 3, n), numbers_at(memory, MASS, n, 0, 6, n)
+    parent, touching = whole_at(memory, PARENT, n, 0, n), whole_at(memory, TOUCHING, n, 0, n)
+    stiffness, rest = numbers_at(memory, STIFF, n, 0, 1, n), numbers_at(memory, REST, n, 0, 1, n)
+    bending, planes = numbers_at(memory, BEND, n, 0, 1, n), numbers_at(memory, CONTACTS, n, 0, PLANES, n)
+    x, R = numbers_at(memory, X, n, 0, 3, n), numbers_at(memory, GRADIENT, n, 0, 3, n)
+    D, B = numbers_at(memory, DIAGONAL, n, 0, 6, n), numbers_at(memory, BESIDE, n, 0, 6, n)
+    fixed = whole_at(memory, FIXED, n, 0, n)
     for i in range(n):
         a, b, c = x[3 * i] - goal[3 * i], x[3 * i + 1] - goal[3 * i + 1], x[3 * i + 2] - goal[3 * i + 2]
         m = mass[6 * i : 6 * i + 6]
@@ -174,8 +177,11 @@ def _assemble(
 
 
 @kernel
-def _solve(n: int, parent: Any, D: Any, B: Any, R: Any, dx: Any) -> float:
+def _solve(memory: int, n: int) -> float:
     """dx = Hessian⁻¹ R, from the leaves up and back down; gives the longest of its components."""
+    parent = whole_at(memory, PARENT, n, 0, n)
+    D, B = numbers_at(memory, DIAGONAL, n, 0, 6, n), numbers_at(memory, BESIDE, n, 0, 6, n)
+    R, dx = numbers_at(memory, GRADIENT, n, 0, 3, n), numbers_at(memory, CHANGE, n, 0, 3, n)
     for i in range(n):
         a, b, c, d, e, f = D[6 * i], D[6 * i + 1], D[6 * i + 2], D[6 * i + 3], D[6 * i + 4], D[6 * i + 5]
         c0, c1, c2 = d * f - e * e, c * e - b * f, b * e - c * d
@@ -219,35 +225,20 @@ def _solve(n: int, parent: Any, D: Any, B: Any, R: Any, dx: Any) -> float:
 
 
 @kernel
-def settle(
-    n: int,
-    x: Any,
-    goal: Any,
-    mass: Any,
-    parent: Any,
-    stiffness: Any,
-    rest: Any,
-    bending: Any,
-    planes: Any,
-    touching: Any,
-    fixed: Any,
-    D: Any,
-    B: Any,
-    R: Any,
-    dx: Any,
-    trial: Any,
-) -> int:
-    """Move x to where E is least, fixed nodes staying; gives how many iterations it took."""
-    now = energy_of(n, x, goal, mass, parent, stiffness, rest, bending, planes, touching)
+def settle(memory: int, n: int) -> int:
+    """Move the n nodes of a group to where E is least, fixed ones staying; gives how many iterations it took."""
+    x, trial = numbers_at(memory, X, n, 0, 3, n), numbers_at(memory, TRIAL, n, 0, 3, n)
+    dx = numbers_at(memory, CHANGE, n, 0, 3, n)
+    now = energy_of(memory, n, x)
     for iteration in range(MOST_ITERATIONS):
-        _assemble(n, x, goal, mass, parent, stiffness, rest, bending, planes, touching, fixed, D, B, R)
-        longest = _solve(n, parent, D, B, R, dx)
+        _assemble(memory, n)
+        longest = _solve(memory, n)
         share = 1.0
         after = now
         for _ in range(12):
             for k in range(3 * n):
                 trial[k] = x[k] + share * dx[k]
-            after = energy_of(n, trial, goal, mass, parent, stiffness, rest, bending, planes, touching)
+            after = energy_of(memory, n, trial)
             if after <= now + 1e-12 * abs(now):
                 break
             share *= 0.5

@@ -20,7 +20,7 @@ from skerry.parts.law import (
 from skerry.physics.mujoco import LAYOUT_SIZE, QFRC_APPLIED
 from skerry.physics.points import bring_up, free, mark, scratch
 from skerry.ropes import contacts, loads
-from skerry.ropes.contacts import TOUCH, look_at_ground, look_at_shapes, push_back, rub
+from skerry.ropes.contacts import look_at_ground, look_at_shapes, push_back, rub
 from skerry.ropes.ends import (
     AT,
     END_NOW,
@@ -35,6 +35,26 @@ from skerry.ropes.ends import (
     pull_end,
 )
 from skerry.ropes.feeding import constants_of_rope, feed_all, nodes_of, state_of_rope
+from skerry.ropes.group import (
+    BEGIN,
+    BEND,
+    CONTACTS,
+    FIXED,
+    GOAL,
+    HEAVY,
+    MASS,
+    PARENT,
+    PLANES,
+    REST,
+    STIFF,
+    TOUCH,
+    TOUCHES,
+    TOUCHING,
+    WIDTH,
+    X,
+    numbers_at,
+    whole_at,
+)
 from skerry.ropes.hooks import move_hooks
 from skerry.ropes.layout import (
     AXES,
@@ -59,41 +79,9 @@ from skerry.ropes.layout import (
 )
 from skerry.ropes.loads import load_node, look_around
 from skerry.ropes.matrices import invert, times
-from skerry.ropes.solver import PLANES, settle
+from skerry.ropes.solver import settle
 
-# Scratch numbers per node of a group of ropes that are solved together: each where it begins
-X: Final = 0
-GOAL: Final = 3
-BEGIN: Final = 6
-TRIAL: Final = 9
-CHANGE: Final = 12
-GRADIENT: Final = 15
-MASS: Final = 18
-DIAGONAL: Final = 24
-BESIDE: Final = 30
-PLANE: Final = 36
-TOUCHES: Final = PLANE + PLANES
-PARENT: Final = TOUCHES + 2 * TOUCH
-STIFF: Final = PARENT + 1
-REST: Final = STIFF + 1
-BEND: Final = REST + 1
-TOUCHING: Final = BEND + 1
-FIXED: Final = TOUCHING + 1
-HEAVY: Final = FIXED + 1
-WIDTH: Final = HEAVY + 1
 AROUND: Final = loads.PER_NODE + contacts.PER_NODE
-
-
-@kernel
-def _at(memory: int, what: int, total: int, first: int, width: int, count: int) -> Any:
-    """Some numbers of nodes from `first` on, in the scratch memory of a group of `total` nodes."""
-    return floats(memory + 8 * (what * total + width * first), width * count)
-
-
-@kernel
-def _whole(memory: int, what: int, total: int, first: int, count: int) -> Any:
-    """The same for whole numbers."""
-    return words(memory + 8 * (what * total + first), count)
 
 
 @kernel
@@ -135,16 +123,16 @@ def _prepare(
     windy = numbers[WINDY] != 0
     look_around(data, table, userdata, numbers, own, count, x, around)
     mine = count if join < 0 else count - 1
-    planes = _at(memory, PLANE, total, first, PLANES, mine)
-    touch = _at(memory, TOUCHES, total, first, 2 * TOUCH, mine)
-    touching = _whole(memory, TOUCHING, total, first, mine)
-    heavy = _at(memory, HEAVY, total, first, 1, mine)
-    goal, begin = _at(memory, GOAL, total, first, 3, mine), _at(memory, BEGIN, total, first, 3, mine)
-    here = _at(memory, X, total, first, 3, mine)
-    parent, fixed = _whole(memory, PARENT, total, first, mine), _whole(memory, FIXED, total, first, mine)
-    stiff, length = _at(memory, STIFF, total, first, 1, mine), _at(memory, REST, total, first, 1, mine)
-    bend = _at(memory, BEND, total, first, 1, mine)
-    masses = _at(memory, MASS, total, first, 6, mine)
+    planes = numbers_at(memory, CONTACTS, total, first, PLANES, mine)
+    touch = numbers_at(memory, TOUCHES, total, first, 2 * TOUCH, mine)
+    touching = whole_at(memory, TOUCHING, total, first, mine)
+    heavy = numbers_at(memory, HEAVY, total, first, 1, mine)
+    goal, begin = numbers_at(memory, GOAL, total, first, 3, mine), numbers_at(memory, BEGIN, total, first, 3, mine)
+    here = numbers_at(memory, X, total, first, 3, mine)
+    parent, fixed = whole_at(memory, PARENT, total, first, mine), whole_at(memory, FIXED, total, first, mine)
+    stiff, length = numbers_at(memory, STIFF, total, first, 1, mine), numbers_at(memory, REST, total, first, 1, mine)
+    bend = numbers_at(memory, BEND, total, first, 1, mine)
+    masses = numbers_at(memory, MASS, total, first, 6, mine)
     inverse = floats(scratch(data, 9), 9)
     push = inverse[6:9]
     has_end = row[PHASE] != CARRYING  # the hook is gone then
@@ -254,16 +242,16 @@ def _finish(
     count = int(row[COUNT])
     h = constants[STEP]
     mine = count if join < 0 else count - 1
-    here, begin = _at(memory, X, total, first, 3, mine), _at(memory, BEGIN, total, first, 3, mine)
-    planes = _at(memory, PLANE, total, first, PLANES, mine)
-    touch = _at(memory, TOUCHES, total, first, 2 * TOUCH, mine)
-    touching = _whole(memory, TOUCHING, total, first, mine)
-    stiff, length = _at(memory, STIFF, total, first, 1, mine), _at(memory, REST, total, first, 1, mine)
+    here, begin = numbers_at(memory, X, total, first, 3, mine), numbers_at(memory, BEGIN, total, first, 3, mine)
+    planes = numbers_at(memory, CONTACTS, total, first, PLANES, mine)
+    touch = numbers_at(memory, TOUCHES, total, first, 2 * TOUCH, mine)
+    touching = whole_at(memory, TOUCHING, total, first, mine)
+    stiff, length = numbers_at(memory, STIFF, total, first, 1, mine), numbers_at(memory, REST, total, first, 1, mine)
     for k in range(3 * mine):
         x[k] = here[k]
         v[k] = (here[k] - begin[k]) / h
     if join >= 0:
-        hook, was = _at(memory, X, total, join, 3, 1), _at(memory, BEGIN, total, join, 3, 1)
+        hook, was = numbers_at(memory, X, total, join, 3, 1), numbers_at(memory, BEGIN, total, join, 3, 1)
         for i in range(3):
             x[3 * (count - 1) + i] = hook[i]
             v[3 * (count - 1) + i] = (hook[i] - was[i]) / h
@@ -286,35 +274,14 @@ def _finish(
 
 
 @kernel
-def _settle(memory: int, total: int) -> None:
-    """Solve the step of a group of ropes."""
-    settle(
-        total,
-        _at(memory, X, total, 0, 3, total),
-        _at(memory, GOAL, total, 0, 3, total),
-        _at(memory, MASS, total, 0, 6, total),
-        _whole(memory, PARENT, total, 0, total),
-        _at(memory, STIFF, total, 0, 1, total),
-        _at(memory, REST, total, 0, 1, total),
-        _at(memory, BEND, total, 0, 1, total),
-        _at(memory, PLANE, total, 0, PLANES, total),
-        _whole(memory, TOUCHING, total, 0, total),
-        _whole(memory, FIXED, total, 0, total),
-        _at(memory, DIAGONAL, total, 0, 6, total),
-        _at(memory, BESIDE, total, 0, 6, total),
-        _at(memory, GRADIENT, total, 0, 3, total),
-        _at(memory, CHANGE, total, 0, 3, total),
-        _at(memory, TRIAL, total, 0, 3, total),
-    )
-
-
-@kernel
 def _tension(memory: int, total: int, node: int) -> float:
     """Of the edge from a node to its parent, N."""
-    p = _whole(memory, PARENT, total, node, 1)[0]
-    here, there = _at(memory, X, total, node, 3, 1), _at(memory, X, total, p, 3, 1)
+    p = whole_at(memory, PARENT, total, node, 1)[0]
+    here, there = numbers_at(memory, X, total, node, 3, 1), numbers_at(memory, X, total, p, 3, 1)
     size = np.sqrt((there[0] - here[0]) ** 2 + (there[1] - here[1]) ** 2 + (there[2] - here[2]) ** 2)
-    return _at(memory, STIFF, total, node, 1, 1)[0] * max(size - _at(memory, REST, total, node, 1, 1)[0], 0.0)
+    return numbers_at(memory, STIFF, total, node, 1, 1)[0] * max(
+        size - numbers_at(memory, REST, total, node, 1, 1)[0], 0.0
+    )
 
 
 @kernel
@@ -329,8 +296,8 @@ def _balance(constants: Any, state: int, memory: int, total: int, hook: int, pai
     first, second = state_of_rope(state, one), state_of_rope(state, other)
     rest1, rest2 = nodes_of(first, one)[2], nodes_of(second, other)[2]
     n1, n2 = int(first[COUNT]), int(second[COUNT])
-    length1, length2 = _at(memory, REST, total, pair[2], 1, 1), _at(memory, REST, total, pair[3], 1, 1)
-    stiff1, stiff2 = _at(memory, STIFF, total, pair[2], 1, 1), _at(memory, STIFF, total, pair[3], 1, 1)
+    length1, length2 = numbers_at(memory, REST, total, pair[2], 1, 1), numbers_at(memory, REST, total, pair[3], 1, 1)
+    stiff1, stiff2 = numbers_at(memory, STIFF, total, pair[2], 1, 1), numbers_at(memory, STIFF, total, pair[3], 1, 1)
     begun = first[FEED]
     # no edge may vanish in a step: half of what the shorter has is the most that runs
     most = 0.5 * min(rest1[n1 - 2], rest2[n2 - 2]) / h
@@ -339,7 +306,7 @@ def _balance(constants: Any, state: int, memory: int, total: int, hook: int, pai
     slope = own[SHEAVE_MASS] / h + own[SHEAVE_DRAG] + h * (stiff1[0] + stiff2[0])
     before, error_before = s, 0.0
     for round_ in range(12):
-        _settle(memory, total)
+        settle(memory, total)
         t1, t2 = _tension(memory, total, pair[2]), _tension(memory, total, pair[3])
         error = own[SHEAVE_MASS] * (s - begun) / h + own[SHEAVE_DRAG] * s - (t1 - t2)
         if abs(error) < 1e-4 * (t1 + t2) + 1e-6:
@@ -425,7 +392,7 @@ def step_ropes(model: int, data: int, table: int) -> None:
                 if pair[0] >= 0:
                     _balance(constants, state, memory, total, root, pair)
                 else:
-                    _settle(memory, total)
+                    settle(memory, total)
         free(data)
 
 
