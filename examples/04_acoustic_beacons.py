@@ -48,4 +48,5 @@ with skerry.load("sam_in_the_bay", seed=1, overrides={"robots": robots}) as worl
             print(f"the station reads {packet.data!r} by {packet.path}")
     fix = station.read_fix()
     if fix is not None:
-        print(f"the station finds SAM {fix.range:.1f} m away, {np.degrees(fix.bearing):.0f}° to port of its bow")
+        side = "port" if fix.bearing > 0 else "starboard"
+        print(f"the station finds SAM {fix.range:.1f} m away, {abs(np.degrees(fix.bearing)):.0f}° to {side} of its bow")
