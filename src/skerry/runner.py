@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ logger = logging.getLogger("skerry")
 
 SLICE: Final = 0.05  # s of wall time between looks at the clock, so that the status stays live and a stop is prompt
 CATCH_UP: Final = 0.5  # s that a slow machine may lag behind before the lag is forgiven
+SWITCH: Final = 0.0005  # s after which the loop lets a peer's thread speak, if it asks; Python's own is 5 ms
 MOST_COMMANDS: Final = 10_000  # that wait; who sends more between two steps of the world is not heard
 
 
@@ -91,6 +93,7 @@ class Runner:
         self._steps = 0  # that may be made while it is paused
         self._stopped = False
         self._started = False
+        self._switch_before: float | None = None  # s, what it was before this runner had peers
         self._first = world.snapshot()
         self._anchor = (0.0, 0.0)  # wall time and simulated time from which the pace is counted
         self._new: list[NewReading] = []
@@ -231,6 +234,9 @@ class Runner:
     def _start(self) -> None:
         if not self._started:
             self._started = True
+            if self.interfaces:
+                self._switch_before = sys.getswitchinterval()
+                sys.setswitchinterval(SWITCH)
             for name, interface in self.interfaces.items():
                 logger.info("interface %s starts", name)
                 interface.start(self.world, self.inbox)
@@ -241,6 +247,9 @@ class Runner:
         self.inbox.refuse()
         for interface in self.interfaces.values():
             interface.close()
+        if self._switch_before is not None:
+            sys.setswitchinterval(self._switch_before)
+            self._switch_before = None
         for robot, sensor in self._delivering:
             self.world.robots[robot].sensors[sensor].deliver = None
         self._delivering, self._wants = frozenset(), []

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skerry.rays.packets import packet_memory
+
+NICENESS: Final = 10  # of 19; a picture may come later, an answer to a peer or a step of the world may not
 
 
 @cache
@@ -21,8 +26,14 @@ def processors() -> int:
 
 @cache
 def pool(name: str, size: int) -> ThreadPoolExecutor:
-    """Threads that are kept for one purpose."""
-    return ThreadPoolExecutor(size, thread_name_prefix=f"skerry-{name}")
+    """Threads that are kept for one purpose, and give way to the loop and to those who talk with peers."""
+    return ThreadPoolExecutor(size, thread_name_prefix=f"skerry-{name}", initializer=_give_way)
+
+
+def _give_way() -> None:
+    """Lower this thread's priority; only Linux has one for each thread, elsewhere it would be the whole process's."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
 
 
 if hasattr(os, "register_at_fork"):  # a forked process has none of the threads that its pools count on
