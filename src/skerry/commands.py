@@ -44,6 +44,27 @@ class Teleport(Command):
 
 
 @dataclass(frozen=True)
+class Spawn(Command):
+    """Let a robot or an object come into the world, with settings as in a scenario's file."""
+
+    name: str
+    settings: Mapping[str, Any]
+
+    def apply(self, run: Runner) -> None:
+        run.world.spawn(self.name, self.settings)
+
+
+@dataclass(frozen=True)
+class Delete(Command):
+    """Take a robot or an object out of the world."""
+
+    name: str
+
+    def apply(self, run: Runner) -> None:
+        run.world.delete(self.name)
+
+
+@dataclass(frozen=True)
 class GiveGoal(Command):
     """Give a controller that knows goals one, and the robot's actuators with it."""
 

@@ -99,6 +99,7 @@ class Runner:
         self._new: list[NewReading] = []
         self._wants: list[frozenset[tuple[str, str]]] = []
         self._delivering: frozenset[tuple[str, str]] = frozenset()
+        self._changes = world.changes
 
     # -------------------------------------------------------------------------------------------- control
 
@@ -186,6 +187,11 @@ class Runner:
         return min([*stops, *(max(stop, tick + 1) for stop in due if stop is not None)])
 
     def _advance(self, stop: int) -> None:
+        if self.world.changes is not self._changes:
+            self._changes = self.world.changes
+            self._delivering, self._wants = frozenset(), []  # its sensors are new
+            for interface in self.interfaces.values():
+                interface.world_changed()
         self._deliver_what_is_wanted()
         steps = stop - self.world.tick
         self.world.advance_steps(steps)
@@ -204,7 +210,11 @@ class Runner:
         if all(map(_is, wants, self._wants)) and len(wants) == len(self._wants):
             return
         self._wants = wants
-        wanted = frozenset[tuple[str, str]]().union(*wants)
+        wanted = frozenset(
+            (robot, sensor)
+            for robot, sensor in frozenset[tuple[str, str]]().union(*wants)
+            if robot in self.world.robots and sensor in self.world.robots[robot].sensors  # it may be gone
+        )
         for robot, sensor in wanted ^ self._delivering:
             part = self.world.robots[robot].sensors[sensor]
             part.deliver = partial(self._take, robot, sensor) if (robot, sensor) in wanted else None

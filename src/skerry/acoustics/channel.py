@@ -410,6 +410,35 @@ class Channel(Component):
             member.found = np.frombuffer(b64decode(found)).reshape(-1, way.PATH_COLUMNS)
         self._simple = np.array([member.is_simple for member in self._members], bool)
 
+    def take_over(self, former: Channel) -> None:
+        """Go on from where another channel is, which had other parts; sound from or to one that is gone is gone too."""
+        kept = json.loads(former.state())
+        numbers = {old: self._names[name] for name, old in former._names.items() if name in self._names}
+        signals = [signal for signal in map(Signal.of, kept["signals"]) if signal.source in self._names]
+        known = {signal.number for signal in signals}
+        flights = np.frombuffer(b64decode(kept["flights"])).reshape(-1, flight.FLIGHT_COLUMNS)
+        left = [row for row in flights if row[flight.SIGNAL] in known and row[flight.RECEIVER] in numbers]
+        flights = np.array(left).reshape(-1, flight.FLIGHT_COLUMNS)
+        flights[:, flight.RECEIVER] = [numbers[int(old)] for old in flights[:, flight.RECEIVER]]
+        kept["signals"] = [signal.plain() for signal in signals]
+        kept["flights"] = b64encode(flights.tobytes()).decode()
+        pending = [(end, order, receiver, arrival) for end, order, receiver, arrival in sorted(former._pending)]
+        kept["pending"] = [
+            [end, order, numbers[receiver], arrival.plain()]
+            for end, order, receiver, arrival in pending
+            if receiver in numbers and arrival.signal.source in self._names
+        ]
+        for word, nothing in (("coming", []), ("sent", []), ("found", "")):
+            rows: list[Any] = [nothing] * len(self._members)
+            for old, new in numbers.items():
+                rows[new] = kept[word][old]
+            kept[word] = rows
+        self.set_state(json.dumps(kept).encode())
+        for member in self._members:
+            shown = [row for row in member.found if row[way.RECEIVER] in numbers]
+            member.found = np.array(shown).reshape(-1, way.PATH_COLUMNS)
+            member.found[:, way.RECEIVER] = [numbers[int(old)] for old in member.found[:, way.RECEIVER]]
+
 
 def _turned(vector: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.float64]:
     """A vector turned by a rotation vector (Rodrigues)."""

@@ -71,6 +71,13 @@ class Interface(Component):
         """See a command, of whatever interface, that is about to be done at this tick."""
         return
 
+    def world_changed(self) -> None:
+        """Robots or objects have come or gone; called by the loop, between two steps, as `publish` is.
+
+        What it holds of those that stay is still good.
+        """
+        return
+
     @property
     def status(self) -> str:
         """How it does, in a few words for the terminal."""

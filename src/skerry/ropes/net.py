@@ -128,6 +128,31 @@ class RopeNet(System):
                 raise SkerryError(f"ropes.{name}: {error}") from None
         return Law(constants, force=measure_inertia, update=step_ropes, initial_state=state, phase=MEASURE)
 
+    def take_over(self, state: Floats, former: RopeNet, was: Floats, bodies: Mapping[int, int]) -> None:
+        """Go on from where the ropes of another world are, which may have others; `bodies` are former → new numbers.
+
+        An end that was tied to a body which is gone is free.
+        """
+        numbers = {former.names.index(name): self.names.index(name) for name in former.names if name in self.names}
+        numbers |= {old: self.twins[name] for name, old in former.twins.items() if name in self.twins}
+        for old, new in numbers.items():
+            row, before = (
+                state[self.places[new] : self.places[new + 1]],
+                was[former.places[old] : former.places[old + 1]],
+            )
+            capacity, count = self.capacities[new], int(before[at.COUNT])
+            joined = {int(before[word]) for word in (at.JOIN, at.PARTNER) if before[word] != at.NOTHING}
+            if count > capacity or not joined <= numbers.keys():
+                raise SkerryError("a rope lies over a hook of what would be gone; let it go first")
+            row[: at.NODES] = before[: at.NODES]
+            for word in (at.JOIN, at.PARTNER):
+                row[word] = numbers.get(int(before[word]), at.NOTHING)
+            for end in (at.HEAD, at.TAIL):
+                row[end + at.BODY] = bodies.get(int(before[end + at.BODY]), at.NOTHING)
+            for start, width in ((0, 3), (3, 3), (6, 1), (7, 1)):
+                here, there = at.NODES + start * capacity, at.NODES + start * former.capacities[old]
+                row[here : here + width * count] = before[there : there + width * count]
+
     # -------------------------------------------------------------------------------------------- tables
 
     def _write_common(self, constants: Floats, model: Model, ropes: int) -> None:

@@ -170,6 +170,8 @@ def build_world(
         present,
         Past(engine, clock, model.water, surroundings),
         channel,
+        net,
+        partial(build_world, forces=forces),
     )
 
 

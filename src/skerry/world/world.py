@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,21 +19,26 @@ from skerry.parts.controller import Controller
 from skerry.parts.ownership import speaking_as
 from skerry.parts.watchdog import Watchdog
 from skerry.physics.engine import MOST_LOOKS, Engine
+from skerry.physics.inherit import common_bodies, inherit
+from skerry.physics.model import NOBODY
+from skerry.ropes.net import RopeNet
 from skerry.ropes.rope import Rope
 from skerry.scenario import Scenario
+from skerry.scenario.merging import plain
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
+from skerry.world.changes import Change, changed, follow
 from skerry.world.events import Events
 from skerry.world.hooks import PythonForce
 from skerry.world.instant import Past, Present
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot
-from skerry.world.ropes import put
+from skerry.world.ropes import ROPES, put
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
 
-MAGIC = b"skerry snapshot 4\n"
+MAGIC = b"skerry snapshot 5\n"
 DIGEST = 16  # bytes after it: a hash of all that follows
 
 
@@ -85,8 +90,15 @@ class World:
         present: Present,
         past: Past,
         acoustics: Channel,
+        net: RopeNet | None,
+        rebuild: Callable[[Mapping[str, Any]], World],
     ) -> None:
         self.scenario = scenario
+        self.changes: tuple[Change, ...] = ()
+        """What has come and gone since the world was built."""
+        self._beginning = scenario
+        self._rebuild = rebuild
+        self._net = net
         self.water = water
         self.terrain = terrain
         self.robots = Parts("robot", robots)
@@ -257,6 +269,52 @@ class World:
             )
         put(self.ropes, tree, pose, velocity)
 
+    # -------------------------------------------------------------------------------------------- coming and going
+
+    def spawn(self, name: str, settings: Mapping[str, Any]) -> None:
+        """Let a robot (settings with a `vehicle`) or an object come into the world, as a scenario's file describes it.
+
+        The world is built anew around what is there, which takes about as long as loading it, and goes on from where it
+        is; robots, parts and ropes that somebody holds stay good.
+        """
+        if name in self.robots or name in self.objects:
+            raise SkerryError(f"there is a robot or object {name!r} already; give another name")
+        self._change((*self.changes, Change(name, plain(settings))))
+
+    def delete(self, name: str) -> None:
+        """Take a robot or an object out of the world, with its ropes; ropes of others that are tied to it come free."""
+        if name not in self.robots and name not in self.objects:
+            raise UnknownName(
+                f"there is no robot or object {name!r}; {did_you_mean(name, [*self.robots, *self.objects])}"
+            )
+        self._change((*self.changes, Change(name, None)))
+
+    def _change(self, changes: tuple[Change, ...]) -> None:
+        """Be the world that comes of the scenario by these changes."""
+        new = self._rebuild(changed(self._beginning, changes))
+        try:
+            new._go_on_from(self)
+        except SkerryError:
+            new.close()
+            raise
+        new.changes, new._beginning = changes, self._beginning
+        self._engine.close()
+        follow(self, new)
+
+    def _go_on_from(self, former: World) -> None:
+        """Take over the state of all that both worlds have."""
+        bodies = common_bodies(self._engine, former._engine)
+        inherit(self._engine, former._engine, bodies)
+        if self._net is not None and former._net is not None:
+            states = [world._engine.model.laws[NOBODY][ROPES].memory for world in (self, former)]
+            self._net.take_over(states[0], former._net, states[1], bodies)
+        self._clock.set_state(former._clock.state())
+        before = dict(former._components())
+        for name, component in self._components():
+            if component is not self.acoustics and name in before:
+                component.set_state(before[name].state())
+        self.acoustics.take_over(former.acoustics)
+
     # -------------------------------------------------------------------------------------------- state
 
     def _components(self) -> list[tuple[str, Component]]:
@@ -277,6 +335,7 @@ class World:
         motion = self._engine.motion_bytes(0)
         states = [(name, component.state()) for name, component in self._components()]
         head = {
+            "changes": [[change.name, change.settings] for change in self.changes],
             "structure": self._engine.model.structure,
             "clock": self._clock.state().decode(),
             "sizes": [len(row), len(motion)],
@@ -298,7 +357,10 @@ class World:
         return digest.hexdigest()
 
     def restore(self, snapshot: Snapshot | bytes) -> None:
-        """Go back to a snapshot; what follows is bit-identical. A snapshot of another structure is refused."""
+        """Go back to a snapshot; what follows is bit-identical. A snapshot of another structure is refused.
+
+        What has come or gone since, comes or goes again, for which the world is built anew.
+        """
         data = bytes(snapshot)
         if not data.startswith(MAGIC):
             raise SkerryError("this is not a snapshot of a Skerry world, or one of another version")
@@ -308,6 +370,9 @@ class World:
         length = int.from_bytes(data[start : start + 8], "little")
         start += 8
         head = json.loads(data[start : start + length])
+        changes = tuple(Change(name, settings) for name, settings in head["changes"])
+        if changes != self.changes:
+            self._change(changes)
         components = self._components()
         names = [name for name, _ in components]
         if head["structure"] != self._engine.model.structure or [name for name, _ in head["components"]] != names:

@@ -1,0 +1,201 @@
+"""Robots and objects come and go while the world runs, and nobody else notices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skerry
+from skerry.commands import Delete, Spawn
+from skerry.core.errors import SkerryError, UnknownName
+from skerry.core.frames import Pose
+from skerry.interfaces.recorder.plain import command_from_text, command_to_text
+from skerry.runner import Runner
+
+BESIDE = {"vehicle": "sam", "pose": {"position": [0, 10, -5]}}
+FLOAT = {
+    "motion": "dynamic",
+    "geometry": {"kind": "sphere", "radius": 0.3},
+    "mass": 20.0,
+    "pose": {"position": [4, 0, 0]},
+}
+
+DEEP = Pose(np.array([0.0, 0.0, -5.0]), np.array([0.0, 0.0, 0.0, 1.0]))
+
+
+def world_of_sam() -> Any:
+    return skerry.load("sam_empty", seed=3)
+
+
+def test_a_world_goes_on_to_the_bit_beside_what_is_far_away() -> None:
+    """Nothing acts between two vehicles 10 m apart, so the old one must not notice; MuJoCo solves them apart."""
+    with world_of_sam() as alone, world_of_sam() as shared:
+        for world in (alone, shared):
+            world.robots["sam"].actuators["thruster1"].command(rpm=600)
+            world.robots["sam"].actuators["vbs"].command(percent=20)
+            world.advance(2.0)
+        shared.spawn("second", BESIDE)
+        for world in (alone, shared):
+            world.advance(2.0)
+        for one, other in zip(alone.robots["sam"].pose.position, shared.robots["sam"].pose.position, strict=True):
+            assert one == other
+        assert alone.time == shared.time
+        shared.delete("second")
+        for world in (alone, shared):
+            world.advance(2.0)
+        assert np.array_equal(alone.robots["sam"].pose.position, shared.robots["sam"].pose.position)
+        assert alone.snapshot().data != shared.snapshot().data  # one of them knows what it has seen
+        assert list(shared.robots) == ["sam"]
+
+
+def test_what_a_user_holds_stays_good() -> None:
+    with world_of_sam() as world:
+        sam = world.robots["sam"]
+        propeller, dvl, pressure = sam.actuators["thruster1"], sam.sensors["dvl"], sam.sensors["depth300"]
+        world.advance(0.5)
+        world.spawn("second", BESIDE)
+        propeller.command(rpm=700)
+        world.advance(2.0)
+        assert sam is not world.robots["second"]
+        assert sam.twist.linear[0] > 0.1
+        assert np.array_equal(sam.pose.position, world.robots["sam"].pose.position)
+        assert world.robots["sam"].actuators["thruster1"].feedback == propeller.feedback
+        assert pressure.reading == world.robots["sam"].sensors["depth300"].reading
+        assert dvl.reading is world.robots["sam"].sensors["dvl"].reading
+
+
+def test_a_spawned_robot_can_be_driven() -> None:
+    with world_of_sam() as world:
+        world.advance(1.0)
+        world.spawn("second", BESIDE)
+        second = world.robots["second"]
+        start = second.pose.position.copy()
+        assert np.allclose(start, [0, 10, -5])
+        second.actuators["thruster1"].command(rpm=800)
+        second.actuators["thruster2"].command(rpm=800)
+        world.advance(3.0)
+        assert second.pose.position[0] > start[0] + 0.3
+        assert second.sensors["depth300"].reading is not None
+
+
+def test_an_object_comes_floats_and_goes() -> None:
+    with world_of_sam() as world:
+        world.spawn("ball", FLOAT)
+        world.advance(2.0)
+        assert abs(world.objects["ball"].pose.position[2]) < 0.5
+        world.delete("ball")
+        assert "ball" not in world.objects
+        world.advance(0.1)
+
+
+def test_a_snapshot_brings_back_what_was_there() -> None:
+    with world_of_sam() as world:
+        sam = world.robots["sam"]
+        first = world.snapshot()
+        world.spawn("second", BESIDE)
+        world.robots["second"].actuators["thruster1"].command(rpm=800)
+        world.advance(1.0)
+        with_both = world.snapshot()
+        world.advance(1.0)
+        later = world.fingerprint()
+        world.restore(first)
+        assert list(world.robots) == ["sam"]
+        assert world.time == 0.0
+        world.restore(with_both)
+        assert list(world.robots) == ["sam", "second"]
+        world.advance(1.0)
+        assert world.fingerprint() == later
+        assert np.array_equal(sam.pose.position, world.robots["sam"].pose.position)
+        with world_of_sam() as other:
+            other.restore(with_both)
+            other.advance(1.0)
+            assert other.fingerprint() == later
+
+
+def test_a_name_that_is_taken_or_unknown_is_refused_and_nothing_changes() -> None:
+    with world_of_sam() as world:
+        before = world.fingerprint()
+        with pytest.raises(SkerryError, match="already"):
+            world.spawn("sam", BESIDE)
+        with pytest.raises(UnknownName, match="'sam'"):
+            world.delete("samm")
+        with pytest.raises(SkerryError, match="samx"):
+            world.spawn("third", {"vehicle": "samx"})
+        assert world.fingerprint() == before
+        world.advance(0.1)
+
+
+def test_a_transceiver_that_comes_later_hears_and_is_heard() -> None:
+    """Direct sound over 100 m at 1500 m/s takes 67 ms: sent at 1 s, it is there well before 2 s."""
+    with world_of_sam() as world:
+        world.advance(1.0)
+        world.spawn("second", {"vehicle": "sam", "pose": {"position": [100, 0, -5]}})
+        one = next(iter(world.robots["sam"].acoustics.values()))
+        other = next(iter(world.robots["second"].acoustics.values()))
+        world.teleport("sam", DEEP)
+        one.write("hello")
+        world.advance(1.0)
+        heard = other.read()
+        assert heard is not None
+        assert heard.data == "hello"
+        other.write("and you")
+        world.advance(0.02)  # it is on its way
+        world.spawn("third", {"vehicle": "sam", "pose": {"position": [0, 40, -5]}})
+        world.advance(1.0)
+        answer = one.read()
+        assert answer is not None
+        assert answer.data == "and you"
+        while one.read() is not None:
+            pass  # its echoes
+        other.write("nobody hears the dead")
+        world.advance(0.02)
+        world.delete("second")
+        world.advance(1.0)
+        assert one.read() is None
+
+
+def test_ropes_stay_tied_and_come_free_when_what_holds_them_goes() -> None:
+    scenario = {
+        "objects": {
+            "load": {
+                "geometry": {"kind": "sphere", "radius": 0.2},
+                "mass": 40.0,
+                "motion": "dynamic",
+                "pose": {"position": [0, 0, 2]},
+            },
+        },
+        "ropes": {"line": {"start": [0.0, 0.0, 4.0], "end": "load", "length": 2.0, "diameter": 0.01}},
+    }
+    with skerry.load(scenario) as world, skerry.load(scenario) as alone:
+        for one in (world, alone):
+            one.advance(1.0)
+        rope = world.ropes["line"]
+        world.spawn("ball", {**FLOAT, "pose": {"position": [8, 0, 0]}})
+        for one in (world, alone):
+            one.advance(1.0)
+        assert np.array_equal(rope.points, alone.ropes["line"].points)
+        assert rope.tension[0] == pytest.approx(40 * 9.81, rel=0.05)
+        world.delete("load")
+        assert not rope.loaded
+        world.advance(1.0)
+        assert rope.tension.max() < 5.0  # N; its own weight is 1.5 N
+
+
+def test_a_run_tells_its_interfaces_and_goes_back_to_the_beginning() -> None:
+    with world_of_sam() as world, Runner(world, None) as runner:
+        runner.run(0.1)
+        runner.inbox.put(Spawn("second", BESIDE))
+        runner.run(0.1)
+        assert "second" in world.robots
+        runner.inbox.put(Delete("sam"))
+        runner.run(0.1)
+        assert list(world.robots) == ["second"]
+        runner.reset()
+        assert list(world.robots) == ["sam"]
+
+
+def test_coming_and_going_can_be_recorded() -> None:
+    for command in (Spawn("second", {"vehicle": "sam", "pose": {"position": (0, 10, -5)}}), Delete("second")):
+        assert command_from_text(command_to_text(command)) == command
