@@ -1,9 +1,15 @@
 """The cache of native kernels: never stale, never compiled twice, and nowhere but in the cache folder."""
 
+import dataclasses
+import dis
+import inspect
 import os
 import subprocess
 import sys
+import typing
+from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType
 
 import pytest
 
@@ -246,6 +252,30 @@ def test_a_kernel_must_stand_below_what_it_uses() -> None:
             return x * defined_below  # type: ignore[name-defined]  # noqa: F821
 
 
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def test_the_names_that_a_kernel_looks_up_are_those_that_the_module_dis_knows() -> None:
+    """Whatever this Python's bytecode is like; of plenty of code that uses it all."""
+    for module in (inspect, dataclasses, typing):
+        code = compile(Path(module.__file__).read_text(), module.__file__, "exec")
+        for part in _codes(code):
+            names = {
+                str(step.argval)
+                for inner in _codes(part)
+                for step in dis.get_instructions(inner)
+                if step.opname in {"LOAD_GLOBAL", "LOAD_DEREF"}
+            }
+            own = {name for inner in _codes(part) for name in (*inner.co_cellvars, *inner.co_varnames)}
+            found = {name for name, *_ in kernels._outer_names(part)}
+            assert found <= names
+            assert names - own <= found
+
+
 def test_two_types_of_numba_do_not_share_a_key() -> None:
     """An intrinsic's machine code depends on types that it got from a closure."""
     keys = set()
@@ -320,6 +350,8 @@ def test_a_strict_kernel_fuses_nothing_and_has_a_place_of_its_own() -> None:
 
 CHAIN = """
 import sys
+import typing
+from collections.abc import Iterator
 import numpy as np
 from skerry.core.kernels import kernel
 

@@ -98,11 +98,14 @@ def _search(address: int, pattern: bytes, limit: int) -> int:
     """
     for start in range(0, limit, 4096):
         chunk = ctypes.string_at(address + start, 4096)
-        for offset in range(start, start + 4096, 8):
-            if chunk[offset - start : offset - start + 8] == pattern:
-                while ctypes.string_at(address + offset + 8, 8) == pattern:
-                    offset += 8
-                return offset
+        place = chunk.find(pattern)
+        while place % 8 and place >= 0:
+            place = chunk.find(pattern, place + 1)
+        if place >= 0:
+            offset = start + place
+            while ctypes.string_at(address + offset + 8, 8) == pattern:
+                offset += 8
+            return offset
     raise SkerryError(_UNKNOWN)
 
 
