@@ -20,7 +20,7 @@ class Instant(Protocol):
     """When it is, where all bodies are, and the state of all else that is in the engine."""
 
     motions: NDArray[np.float64]  # (2, bodies, 13): now and one step before
-    userdata: NDArray[np.float64]
+    userdata: NDArray[np.float64]  # for the water only, which reads no more than a level that follows an object
     positions: NDArray[np.float64]  # of all joints, and
     velocities: NDArray[np.float64]
     probe: Probe
@@ -89,7 +89,8 @@ class Past:
     def go(self, look: int, tick: int) -> None:
         """Be the engine's look of that number."""
         self.motions[:] = self._engine.log_motions[look]
-        self.userdata[:] = self._engine.log_userdata[look]
+        if self._water.follows is not None:
+            self.userdata[:] = self._engine.log_userdata[look]
         self.positions[:] = self._engine.log_positions[look]
         self.velocities[:] = self._engine.log_velocities[look]
         self.tick = tick
@@ -112,7 +113,7 @@ class Held:
 
     def __init__(self, instant: Instant, water: Water, surroundings: Surroundings) -> None:
         self.motions = instant.motions.copy()
-        self.userdata = instant.userdata.copy()
+        self.userdata = instant.userdata if water.follows is None else instant.userdata.copy()
         self.positions, self.velocities = instant.positions.copy(), instant.velocities.copy()
         self.probe = Probe(water, self.userdata)
         self.tick = instant.tick

@@ -39,6 +39,7 @@ from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
 
 MAGIC = b"skerry snapshot 5\n"
+Watched = tuple[Watchdog, Callable[[], None]]  # with what to do when it bites
 DIGEST = 16  # bytes after it: a hash of all that follows
 
 
@@ -107,7 +108,7 @@ class World:
         self._engine = engine
         self._clock = clock
         self._controllers = controllers
-        self._watched: list[tuple[Watchdog, Callable[[], None]]] = []  # with what to do when one bites
+        self._watched: list[Watched] = []
         for robot in robots.values():
             self._watched += [(part.watchdog, part.reset) for part in robot.actuators.values()]
         keyboards = [robot.keyboard for robot in robots.values() if robot.keys]
@@ -156,7 +157,8 @@ class World:
             for mounted in self._controllers:
                 mounted.act_if_due(tick)
             self.acoustics.send(self._present)
-            stop = min([end, *self._stops_after(tick)])
+            waiting = [entry for entry in self._watched if entry[0].waits]
+            stop = min([end, *self._stops_after(tick, waiting)])
             ticks: list[int] = []
             if not self.acoustics.is_quiet or any(sensor.next_look < stop for sensor in self._sensors):
                 stop = min(stop, tick + MOST_LOOKS)  # so that there is room for all looks
@@ -167,15 +169,15 @@ class World:
             for error in errors:
                 raise error
             self._move_particles()
-            for watchdog, go_back in self._watched:
-                if watchdog.waits and watchdog.bites():
+            for watchdog, go_back in waiting:
+                if watchdog.bites():
                     go_back()
             self.acoustics.hear(self._present, is_present=True)
             for sensor in self._sensors:
                 if sensor.next_look <= tick:
                     sensor.look()
 
-    def _stops_after(self, tick: int) -> Iterator[int]:
+    def _stops_after(self, tick: int, waiting: list[Watched]) -> Iterator[int]:
         """The ticks at which something must happen in Python."""
         if self._must_step_singly:
             yield tick + 1
@@ -187,8 +189,8 @@ class World:
         for mounted in self._controllers:
             if not mounted.controller.idle:
                 yield mounted.rate.next_due(tick)
-        for watchdog, _ in self._watched:
-            if watchdog.waits and (deadline := watchdog.deadline()) is not None:
+        for watchdog, _ in waiting:
+            if (deadline := watchdog.deadline()) is not None:
                 yield max(deadline, tick + 1)
         for sensor in self._stopping_sensors:
             yield sensor.next_look
@@ -224,9 +226,7 @@ class World:
         if self.water.refuses:
             self._check_places()
         before = self._engine.states.copy() if self._hooks else None
-        # sound needs nothing of the engine's userdata but the level of water that follows an object
-        keep = self.water.follows is not None or any(s.next_look < self.tick + steps for s in self._sensors)
-        errors = self._engine.advance(steps, looks=looks, keep_userdata=keep)
+        errors = self._engine.advance(steps, looks=looks, keep_userdata=self.water.follows is not None)
         if before is not None and any(hook.error is not None for hook in self._hooks):
             self._engine.states[:] = before  # a step without one of its forces is no step
             self._engine.refresh()
