@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -35,7 +35,7 @@ def check_render_mode(render_mode: str | None) -> None:
 class Environment(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
     """A task; made by `gymnasium.make("skerry/SamDepth-v0")`, which also cuts it off after its time."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 25}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 25}  # noqa: RUF012
 
     def __init__(
         self,

@@ -70,7 +70,8 @@ class Episodes:
         self._all_worlds, self._all_rows = np.arange(worlds), np.arange(rows)
         mirror = build_world(source)
         self.stage: Stage
-        if observation == "truth" and not whole_worlds and suits(task, mirror):
+        ropes_follow = bool(mirror.ropes) and self._draws.moves_robots  # what hangs on them must come along
+        if observation == "truth" and not whole_worlds and not ropes_follow and suits(task, mirror):
             self.stage = BatchStage(task, source, mirror, self.robots, self.bench, worlds, self.steps, threads)
         else:
             mirror.close()

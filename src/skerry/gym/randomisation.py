@@ -47,6 +47,11 @@ class Draws:
                 raise SkerryError(f"randomise[{path!r}] must be a distribution, as Uniform(1, 2), not {distribution!r}")
             self._check(path)
 
+    @property
+    def moves_robots(self) -> bool:
+        """Whether some robot begins elsewhere in each episode."""
+        return any(path.startswith("robots.") and path.split(".")[2:3] == ["pose"] for path in self._distributions)
+
     def draw(self, seed: int) -> Episode:
         """The values of the episode of that seed."""
         values = {path: what.at(Noise(seed, path).uniform(0)) for path, what in self._distributions.items()}

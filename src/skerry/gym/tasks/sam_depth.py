@@ -7,6 +7,7 @@ from typing import Any
 
 from skerry.control.navigation import NavigationConfig
 from skerry.gym.distributions import Uniform
+from skerry.gym.rules import restlessness
 from skerry.gym.task import OVER, OWN, PITCH, REWARD, ROLL, SUCCESS, TIME, Command, Q, Task, U, W, Z, judge, observe
 
 GOAL = 0  # depth, m
@@ -37,10 +38,9 @@ def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None
 def rate(before: Any, now: Any, goal: Any, action: Any, memory: Any, verdict: Any) -> None:
     seconds = now[TIME] - before[TIME]
     error = abs(goal[GOAL] + now[Z])
-    effort = 0.0
-    for k in range(ACTIONS):
-        effort += (action[k] - action[ACTIONS + k]) ** 2
-    verdict[REWARD] = seconds * (1.0 - math.tanh(error) - 0.1 * now[PITCH] ** 2 - 0.05 * now[Q] ** 2) - 0.001 * effort
+    verdict[REWARD] = seconds * (
+        1.0 - math.tanh(0.5 * error) - 0.1 * now[PITCH] ** 2 - 0.05 * now[Q] ** 2
+    ) - 0.001 * restlessness(action, ACTIONS)
     lost = now[Z] > SHALLOWEST or now[Z] < DEEPEST or abs(now[PITCH]) > STEEPEST
     verdict[OVER] = 1.0 if lost else 0.0
     if lost:
