@@ -1,4 +1,4 @@
-"""Learning: steps a second of SamDepth by truth, 10 ms of control in two steps of physics; alone, and many on two cores.
+"""Learning: steps a second of SamDepth by truth, 10 ms of control in two steps of physics, alone and many on two cores.
 
 The vector's speedup is its own on two native threads over one, in the same run; the rest of a step is Python's.
 """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skerry.core.errors import SkerryError
 from skerry.gym.command_map import CommandMap
 from skerry.gym.randomisation import Episode
-from skerry.gym.rows import Bench, Lookout
+from skerry.gym.rows import Agents, Bench, Lookout
 from skerry.gym.stage import Stage, take_picture
 from skerry.gym.task import Task
 from skerry.world import World, build_batch, build_world
@@ -33,7 +33,7 @@ class BatchStage(Stage):
         task: Task,
         source: Mapping[str, Any],
         mirror: World,
-        robots: tuple[str, ...],
+        agents: Agents,
         bench: Bench,
         worlds: int,
         steps: int,
@@ -43,14 +43,14 @@ class BatchStage(Stage):
         self._mirror = mirror
         self._mirrored: Episode | None = None  # of which the mirror has the values
         self._episodes: list[Episode | None] = [None] * worlds
-        self._robots = robots
+        self._agents = agents
         self._steps = steps
         self._batch = build_batch(source, [0] * worlds, threads=threads)
         self._engine = self._batch.engine
         self._userdata = self._engine.part("userdata")
         self._changes_with_seed = depends_on_seed(mirror.scenario)
-        self._commands = CommandMap(task, [mirror.robots[name] for name in robots])
-        self._lookout = Lookout(self._engine, task, robots, bench.now)
+        self._commands = CommandMap(task, [mirror.robots[name] for name in agents])
+        self._lookout = Lookout(self._engine, task, agents, bench.now)
 
     def begin(self, world: int, episode: Episode) -> None:
         before, self._episodes[world] = self._episodes[world], episode
@@ -77,7 +77,7 @@ class BatchStage(Stage):
                 self._mirror = build_world(self._source, episode.seed, episode.overrides)
             self._mirrored = episode
         self._mirror.adopt(self._batch.state(world))
-        return take_picture(self._mirror, self._robots[0])
+        return take_picture(self._mirror, next(iter(self._agents)))
 
     def close(self) -> None:
         self._batch.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from skerry.core.noise import Noise
 from skerry.gym.batch_stage import BatchStage, suits
 from skerry.gym.distributions import Distribution
 from skerry.gym.randomisation import Draws
-from skerry.gym.rows import Bench, take_actions
+from skerry.gym.rows import Agents, Bench, take_actions
 from skerry.gym.stage import Stage, camera_overrides
 from skerry.gym.task import OVER, Task
 from skerry.gym.world_stage import WorldStage
@@ -37,7 +37,7 @@ class Episodes:
         task: Task,
         worlds: int = 1,
         *,
-        robots: Sequence[str] | None = None,
+        agents: Agents | None = None,
         observation: Observation = "truth",
         randomise: Mapping[str, Distribution] | None = None,
         overrides: Mapping[str, Any] | None = None,
@@ -48,34 +48,35 @@ class Episodes:
     ) -> None:
         """`randomise` and `overrides` are laid over the task's own; `steps` of physics make a step of control.
 
-        `whole_worlds` takes the stage on which everything works even where the fast one would do.
+        `agents` are the robots that act; that of the task alone by default. `whole_worlds` takes the stage on which
+        everything works even where the fast one would do.
         """
         if observation not in OBSERVATIONS:
             hint = did_you_mean(str(observation), OBSERVATIONS)
             raise SkerryError(f"observation={observation!r}: an agent sees by truth or by sensors; {hint}")
         self.task = task
         self.worlds = worlds
-        self.robots = tuple(robots or (task.robot,))
+        self.agents = dict(agents or {task.robot: (0.0, 0.0)})
         self.steps = task.steps if steps is None else steps
         if self.steps < 1 or worlds < 1:
             raise SkerryError(f"needs at least one step and one world (found {self.steps} and {worlds})")
         source: dict[str, Any] = merge(plain(task.scenario), plain(overrides or {}), lambda place: len(place) > 2)
         if render:
-            source = merge(source, plain(camera_overrides(task, self.robots, PICTURE)))
+            source = merge(source, plain(camera_overrides(task, self.agents, PICTURE)))
         loaded = load_scenario(source)
         self.step_seconds = float(self.steps * loaded.scenario.step)
         self._draws = Draws(loaded, {**task.randomise, **(randomise or {})})
-        rows = worlds * len(self.robots)
+        rows = worlds * len(self.agents)
         self.bench = Bench(task, rows, separate=observation == "sensors")
         self._all_worlds, self._all_rows = np.arange(worlds), np.arange(rows)
         mirror = build_world(source)
         self.stage: Stage
         ropes_follow = bool(mirror.ropes) and self._draws.moves_robots  # what hangs on them must come along
         if observation == "truth" and not whole_worlds and not ropes_follow and suits(task, mirror):
-            self.stage = BatchStage(task, source, mirror, self.robots, self.bench, worlds, self.steps, threads)
+            self.stage = BatchStage(task, source, mirror, self.agents, self.bench, worlds, self.steps, threads)
         else:
             mirror.close()
-            self.stage = WorldStage(task, source, self.robots, self.bench, worlds, self.steps, threads)
+            self.stage = WorldStage(task, source, self.agents, self.bench, worlds, self.steps, threads)
         self._count = len(task.observations)
         self._actions = len(task.commands)
 
@@ -86,13 +87,13 @@ class Episodes:
 
     def begin(self, seeds: Mapping[int, int], observations: NDArray[np.float32]) -> dict[int, dict[str, Any]]:
         """Begin anew in some worlds, each with its seed; write what is seen there, and give what was drawn."""
-        agents = len(self.robots)
+        agents = len(self.agents)
         drawn = {}
         for world, seed in seeds.items():
             episode = self._draws.draw(seed)
             self.stage.begin(world, episode)
             drawn[world] = dict(episode.values)
-            for agent, robot in enumerate(self.robots):
+            for agent, robot in enumerate(self.agents):
                 noise = Noise(seed, f"{robot}/goal")
                 goals = {name: float(what.at(noise.child(name).uniform(0))) for name, what in self.task.goals.items()}
                 self.bench.begin(world * agents + agent, list(goals.values()))
@@ -130,7 +131,7 @@ class Episodes:
         return np.empty((self.rows, self._count), np.float32)
 
     def _rows_of(self, worlds: NDArray[np.int64]) -> NDArray[np.int64]:
-        agents = len(self.robots)
+        agents = len(self.agents)
         return worlds if agents == 1 else (worlds[:, None] * agents + np.arange(agents)).ravel()
 
     def close(self) -> None:

@@ -7,7 +7,8 @@ among a thousand gets the very bits that it would get alone.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import types
@@ -18,10 +19,13 @@ from skerry.gym.task import OTHER, OVER, OWN, SUCCESS, TIME, VERDICT, Task
 from skerry.physics.engine import Engine
 from skerry.physics.model import Model
 
+Agents: TypeAlias = Mapping[str, tuple[float, float]]
+"""The robots that act, each with the place, east and north, that it takes for the world's origin."""
+
 # ------------------------------------------------------------------------------------------------ facts
 
-# what is known of an agent: its body, how many joints and others, then their places
-BODY, JOINTS, OTHERS, PLACES = range(4)
+# what is known of an agent: its body, how many joints and others, its own origin (two floats), then their places
+BODY, JOINTS, OTHERS, ORIGIN, _, PLACES = range(6)
 BODY_ROW = 13  # position, quaternion, velocity, angular velocity
 
 
@@ -33,10 +37,10 @@ def fill_facts(layout: int, motion: int, positions: int, time: int, now: int) ->
     places = words(layout + 8 * PLACES, joints + others)
     row = floats(motion + 8 * BODY_ROW * head[BODY], BODY_ROW)
     facts = floats(now, OWN + joints + OTHER * others)
+    origin = floats(layout + 8 * ORIGIN, 2)
     x, y, z, w = row[3], row[4], row[5], row[6]
     facts[TIME] = floats(time, 1)[0]
-    for k in range(3):
-        facts[1 + k] = row[k]
+    facts[1], facts[2], facts[3] = row[0] - origin[0], row[1] - origin[1], row[2]
     facts[4] = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
     facts[5] = math.asin(min(max(2.0 * (w * y - z * x), -1.0), 1.0))
     facts[6] = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
@@ -51,8 +55,8 @@ def fill_facts(layout: int, motion: int, positions: int, time: int, now: int) ->
     for k in range(others):
         other = floats(motion + 8 * BODY_ROW * places[joints + k], BODY_ROW)
         start = OWN + joints + OTHER * k
+        facts[start], facts[start + 1], facts[start + 2] = other[0] - origin[0], other[1] - origin[1], other[2]
         for i in range(3):
-            facts[start + i] = other[i]
             facts[start + 3 + i] = other[7 + i]
 
 
@@ -79,14 +83,15 @@ def look_at_all(table: int) -> None:
 class Lookout:
     """Fills the facts of the robots of an engine into rows that belong to somebody else."""
 
-    def __init__(self, engine: Engine, task: Task, robots: tuple[str, ...], now: NDArray[np.float64]) -> None:
-        self._layouts = np.array([_layout(engine, engine.model, task, robot) for robot in robots], np.int64)
+    def __init__(self, engine: Engine, task: Task, agents: Agents, now: NDArray[np.float64]) -> None:
+        self._layouts = np.array([_layout(engine, engine.model, task, robot) for robot in agents], np.int64)
+        self._layouts.view(np.float64)[:, ORIGIN:PLACES] = list(agents.values())
         self._motion = engine.all_motion()
         self._positions, self._times = engine.part("qpos"), engine.part("time")
         self._now = now
         self._table = np.zeros(LOOK_WORDS, np.int64)
         self._table[FILL] = fill_facts.address
-        self._table[WORLDS], self._table[AGENTS] = len(engine.models), len(robots)
+        self._table[WORLDS], self._table[AGENTS] = len(engine.models), len(agents)
         for place, array in (
             (LAYOUTS, self._layouts),
             (MOTION, self._motion),
@@ -105,7 +110,7 @@ class Lookout:
 def _layout(engine: Engine, model: Model, task: Task, robot: str) -> list[int]:
     joints = [engine.joint_places[model.joints[robot][name]][0] for name in task.joints]
     others = [model.roots[name] for name in task.others]
-    return [model.roots[robot], len(joints), len(others), *joints, *others]
+    return [model.roots[robot], len(joints), len(others), 0, 0, *joints, *others]
 
 
 # ------------------------------------------------------------------------------------------------ actions and verdicts

@@ -17,14 +17,15 @@ from skerry.world.robot import Robot
 class Senses:
     """Reads the sensors of one robot, from its first look on."""
 
-    def __init__(self, task: Task, world: World, robot: Robot) -> None:
+    def __init__(self, task: Task, world: World, robot: Robot, origin: tuple[float, float]) -> None:
         self._task = task
+        self._origin = np.array([*origin, 0.0])
         self._robot = robot
         self._charted: list[tuple[int, NDArray[np.float64]]] = []  # what never moves is known, as on a chart
         for number, name in enumerate(task.others):
             if name in world.objects and world.scenario.objects[name].motion == "static":
                 place = OWN + len(task.joints) + OTHER * number
-                self._charted.append((place, world.objects[name].position))
+                self._charted.append((place, world.objects[name].position - self._origin))
         mounted = next(iter(robot.sensors.values()))
         self._truth = mounted.truth
         self._navigation = Navigation(task.navigation, "base_link", self._truth, robot.sensors)
@@ -33,8 +34,8 @@ class Senses:
         """Write what is known now over what was known."""
         config, navigation = self._task.navigation, self._navigation
         facts[TIME] = self._truth.time
-        if config.position != TRUTH:
-            _write(facts, X, navigation.place())
+        if config.position != TRUTH and (place := navigation.place()) is not None:
+            _write(facts, X, place - self._origin)
         if config.depth != TRUTH and (depth := navigation.depth()) is not None:
             facts[Z] = -depth
         if config.attitude != TRUTH:
@@ -48,8 +49,8 @@ class Senses:
             _write(facts, P, navigation.rates())
         for number, joint in enumerate(self._task.joints):  # their encoders have no noise
             facts[OWN + number] = self._robot.joint_position(joint)
-        for place, position in self._charted:
-            _write(facts, place, position)
+        for start, position in self._charted:
+            _write(facts, start, position)
         if self._task.scan is not None and (reading := self._robot.sensors[self._task.scan.sensor].reading) is not None:
             sectors(self._task.scan, reading.points, facts[-self._task.scan.sectors :])
 
@@ -69,14 +70,14 @@ def sectors(scan: Scan, points: Any, ranges: NDArray[np.float64]) -> None:
     np.minimum.at(ranges, places, distance)
 
 
-def true_scan(task: Task, world: World, facts: NDArray[np.float64]) -> None:
+def true_scan(task: Task, world: World, origin: tuple[float, float], facts: NDArray[np.float64]) -> None:
     """The same for upright cylinders whose places are known, each as wide as it is."""
     scan = task.scan
     assert scan is not None
     heading = facts[YAW]
     found = []
     for name, radius in scan.obstacles.items():
-        way = world.objects[name].position[:2] - facts[X : X + 2]
+        way = world.objects[name].position[:2] - origin - facts[X : X + 2]
         distance = max(float(np.hypot(*way)), radius)
         half = math.asin(min(radius / distance, 1.0))
         middle = math.atan2(way[1], way[0]) - heading

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class Stage(ABC):
         """Free all memory; closing twice is harmless."""
 
 
-def camera_overrides(task: Task, robots: tuple[str, ...], size: tuple[int, int]) -> Mapping[str, Any]:
+def camera_overrides(task: Task, robots: Iterable[str], size: tuple[int, int]) -> Mapping[str, Any]:
     """A camera that follows the robots of a task, to be laid over its scenario."""
     width, height = size
     camera = {"kind": "camera", "link": "base_link", "frequency": 1, "width": width, "height": height}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skerry.core.errors import SkerryError
 from skerry.gym.command_map import CommandMap
 from skerry.gym.randomisation import Episode
-from skerry.gym.rows import Bench, Lookout
+from skerry.gym.rows import Agents, Bench, Lookout
 from skerry.gym.senses import Senses, true_scan
 from skerry.gym.stage import Stage, take_picture
 from skerry.gym.task import Command, Task
@@ -24,16 +24,17 @@ from skerry.world import World, build_world
 class Play:
     """One world with all that looks at it and commands it, for the length of an episode."""
 
-    def __init__(self, task: Task, world: World, robots: tuple[str, ...], bench: Bench, first: int) -> None:
+    def __init__(self, task: Task, world: World, agents: Agents, bench: Bench, first: int) -> None:
         self.world = world
         self._task = task
-        self._robots = [world.robots[name] for name in robots]
-        self._rows = slice(first, first + len(robots))
+        self._agents = agents
+        self._robots = [world.robots[name] for name in agents]
+        self._rows = slice(first, first + len(agents))
         self._bench = bench
         engine = self._robots[0].engine
         self._userdata = engine.part("userdata")
         self._commands = CommandMap(task, self._robots)
-        self._lookout = Lookout(engine, task, robots, bench.now[self._rows])
+        self._lookout = Lookout(engine, task, agents, bench.now[self._rows])
         self._dials: list[tuple[int, int, Command, Dial]] = []
         for agent, robot in enumerate(self._robots):
             for number, command in enumerate(task.commands):
@@ -44,7 +45,7 @@ class Play:
                     robot.actuators[name].owner = "api"
         self._senses: list[Senses] = []
         if bench.seen is not bench.now:
-            self._senses = [Senses(task, world, robot) for robot in self._robots]
+            self._senses = [Senses(task, world, robot, agents[robot.name]) for robot in self._robots]
 
     def command(self, actions: NDArray[np.float64]) -> None:
         own = actions[self._rows]
@@ -55,8 +56,8 @@ class Play:
     def look(self) -> None:
         self._lookout.look()
         if self._task.scan is not None:
-            for row in self._bench.now[self._rows]:
-                true_scan(self._task, self.world, row)
+            for row, origin in zip(self._bench.now[self._rows], self._agents.values(), strict=True):
+                true_scan(self._task, self.world, origin, row)
         for row, senses in zip(self._bench.seen[self._rows], self._senses, strict=bool(self._senses)):
             senses.look(row)
 
@@ -71,7 +72,7 @@ class WorldStage(Stage):
         self,
         task: Task,
         source: Mapping[str, Any],
-        robots: tuple[str, ...],
+        agents: Agents,
         bench: Bench,
         worlds: int,
         steps: int,
@@ -79,7 +80,7 @@ class WorldStage(Stage):
     ) -> None:
         self._task = task
         self._source = source
-        self._robots = robots
+        self._agents = agents
         self._bench = bench
         self._steps = steps
         self._plays: list[Play | None] = [None] * worlds
@@ -92,10 +93,10 @@ class WorldStage(Stage):
         built = build_world(self._source, episode.seed, episode.overrides)
         for name, pose in episode.poses.items():
             built.teleport(name, pose)
-        first = world * len(self._robots)
-        self._plays[world] = Play(self._task, built, self._robots, self._bench, first)
+        first = world * len(self._agents)
+        self._plays[world] = Play(self._task, built, self._agents, self._bench, first)
         if self._bench.seen is not self._bench.now:
-            self._bench.seen[first : first + len(self._robots)] = 0.0
+            self._bench.seen[first : first + len(self._agents)] = 0.0
 
     def advance(self, actions: NDArray[np.float64], worlds: NDArray[np.int64]) -> dict[int, SkerryError]:
         def go(world: int) -> SkerryError | None:
@@ -116,7 +117,7 @@ class WorldStage(Stage):
             self._play(world).look()
 
     def picture(self, world: int) -> NDArray[np.uint8]:
-        return take_picture(self._play(world).world, self._robots[0])
+        return take_picture(self._play(world).world, next(iter(self._agents)))
 
     def close(self) -> None:
         for play in self._plays:
