@@ -1,7 +1,7 @@
 """Teach SAM to dive: PPO of Stable-Baselines3 on the native vector environment, and the curve of what it learnt.
 
-Needs `pip install 'skerry[gym]' stable-baselines3 matplotlib`. A whole training takes some minutes:
-`python examples/05_train_sam_depth.py --steps 3000000 --curve curve.png`.
+Needs `pip install 'skerry[gym]' stable-baselines3 matplotlib`. A whole training takes some minutes of two cores:
+`python examples/05_train_sam_depth.py --steps 800000 --curve curve.png`.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class Curve(BaseCallback):
         if latest:
             returns = [episode["r"] for episode in latest]
             self.points.append((self.num_timesteps, float(np.mean(returns)), float(np.std(returns))))
+            print(f"{self.num_timesteps:8} steps: return {np.mean(returns):6.2f}", flush=True)
 
 
 def examine(model: PPO) -> tuple[float, float]:

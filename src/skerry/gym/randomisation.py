@@ -60,7 +60,9 @@ class Draws:
         for path, value in values.items():
             keys = path.split(".")
             if keys[0] == "robots" and keys[2:3] == ["pose"] and len(keys) > 3:
-                pose = moved.setdefault(keys[1], deepcopy(self._tree["robots"][keys[1]]["pose"]))
+                if keys[1] not in moved:
+                    moved[keys[1]] = deepcopy(self._tree["robots"][keys[1]]["pose"])
+                pose = moved[keys[1]]
                 if keys[3] in _DIRECTIONS:
                     pose |= dict.fromkeys(_DIRECTIONS)
                 self._put(pose, keys[3:], value)
@@ -87,7 +89,9 @@ class Draws:
         for number, key in enumerate(keys[:-1]):
             known = known[key]
             if isinstance(known, list):
-                self._put(place.setdefault(key, deepcopy(known)), keys[number + 1 :], value)
+                if key not in place:
+                    place[key] = deepcopy(known)
+                self._put(place[key], keys[number + 1 :], value)
                 return
             place = place.setdefault(key, {})
         place[keys[-1]] = value

@@ -116,6 +116,10 @@ class Task:
         if not self.commands or not self.observations:
             raise SkerryError(f"the task {self.name!r} needs at least one command and one observation")
 
+    def __deepcopy__(self, memo: object) -> Task:
+        """Itself, as nothing can change it; Gymnasium copies what an environment is made from."""
+        return self
+
     @property
     def control_steps(self) -> int:
         """Steps of control in an episode that is not over before."""
