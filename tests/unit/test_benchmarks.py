@@ -6,6 +6,7 @@ import pytest
 
 from skerry.benchmarks import acoustics as acoustics_benchmark
 from skerry.benchmarks import goals, parts
+from skerry.benchmarks import gym as gym_benchmark
 from skerry.benchmarks import husky as husky_benchmark
 from skerry.benchmarks import okon as okon_benchmark
 from skerry.benchmarks import physics as physics_benchmark
@@ -72,6 +73,15 @@ def test_the_figures_of_okons_clients_have_exactly_their_keys(monkeypatch: pytes
     monkeypatch.setattr(okon_benchmark, "OVERRIDES", small)
     values = okon_benchmark.measure()
     assert set(values) == {"okon.pair_p99_ms", "okon.video_fps"}
+    assert all(value > 0 for value in values.values())
+
+
+def test_the_figures_of_learning_have_exactly_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gym_benchmark, "WORLDS", 2)
+    monkeypatch.setattr(gym_benchmark, "STEPS", 5)
+    monkeypatch.setattr(gym_benchmark, "LOOKS", 2)
+    values = gym_benchmark.measure()
+    assert set(values) == {"gym.single.env_steps_per_s", "gym.vector.env_steps_per_s", "gym.vector.speedup"}
     assert all(value > 0 for value in values.values())
 
 

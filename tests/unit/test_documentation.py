@@ -182,6 +182,7 @@ EXAMPLES = [
             "camera",
             "control",
             "husky",
+            "learning",
             "lidar",
             "okon",
             "rays",

@@ -47,32 +47,40 @@ class Navigation:
 
     def position(self) -> tuple[float, float] | None:
         """East and north, m."""
+        place = self.place()
+        return None if place is None else (float(place[0]), float(place[1]))
+
+    def place(self) -> Any:
+        """East, north and up, m."""
         if self._config.position == TRUTH:
-            place = self._truth.motion(self._link)
-            return float(place[0]), float(place[1])
+            return self._truth.motion(self._link)[:3]
         if (reading := self._reading(self._config.position)) is None:
             return None
         if hasattr(reading, "pose"):
-            return float(reading.pose.position[0]), float(reading.pose.position[1])
+            return reading.pose.position
         if hasattr(reading, "easting") and self._truth.projection is not None:
-            place = self._truth.projection.from_utm([reading.easting, reading.northing, reading.altitude])
-            return float(place[0]), float(place[1])
+            return self._truth.projection.from_utm([reading.easting, reading.northing, reading.altitude])
         raise self._unfit(self._config.position, "position")
 
     def attitude(self) -> tuple[float, float, float] | None:
         """Roll, pitch (nose down) and yaw (left from east), rad."""
-        if self._config.attitude == TRUTH:
-            turn = self._truth.motion(self._link)[3:7]
-        elif (reading := self._reading(self._config.attitude)) is None:
+        turn = self.orientation()
+        if turn is None:
             return None
-        elif hasattr(reading, "orientation"):
-            turn = reading.orientation
-        elif hasattr(reading, "pose"):
-            turn = reading.pose.orientation
-        else:
-            raise self._unfit(self._config.attitude, "attitude")
         roll, pitch, yaw = quaternion_to_rpy(turn).tolist()
         return roll, pitch, yaw
+
+    def orientation(self) -> Any:
+        """The attitude as a quaternion, x, y, z, w."""
+        if self._config.attitude == TRUTH:
+            return self._truth.motion(self._link)[3:7]
+        if (reading := self._reading(self._config.attitude)) is None:
+            return None
+        if hasattr(reading, "orientation"):
+            return reading.orientation
+        if hasattr(reading, "pose"):
+            return reading.pose.orientation
+        raise self._unfit(self._config.attitude, "attitude")
 
     def yaw(self) -> float | None:
         """Left from east, rad."""
@@ -103,28 +111,38 @@ class Navigation:
 
     def speed(self) -> float | None:
         """Forwards, m/s."""
+        velocity = self.velocity()
+        return None if velocity is None else _finite(float(velocity[0]))
+
+    def velocity(self) -> Any:
+        """Forwards, to the left and up, m/s; not a number where a DVL has no lock."""
         if self._config.speed == TRUTH:
             motion = self._truth.motion(self._link)
-            return float(rotate(inverse_of(motion[3:7]), motion[7:10])[0])
+            return rotate(inverse_of(motion[3:7]), motion[7:10])
         if (reading := self._reading(self._config.speed)) is None:
             return None
         if hasattr(reading, "twist"):
-            return float(reading.twist.linear[0])
+            return reading.twist.linear
         if hasattr(reading, "velocity"):
-            return _finite(float(np.asarray(reading.velocity)[0]))
+            return np.asarray(reading.velocity)
         raise self._unfit(self._config.speed, "speed")
 
     def turn_rate(self) -> float | None:
         """To the left, rad/s."""
+        rates = self.rates()
+        return None if rates is None else float(rates[2])
+
+    def rates(self) -> Any:
+        """About the axes forwards, to the left and up, rad/s."""
         if self._config.turn_rate == TRUTH:
             motion = self._truth.motion(self._link)
-            return float(rotate(inverse_of(motion[3:7]), motion[10:13])[2])
+            return rotate(inverse_of(motion[3:7]), motion[10:13])
         if (reading := self._reading(self._config.turn_rate)) is None:
             return None
         if hasattr(reading, "angular_velocity"):
-            return float(reading.angular_velocity[2])
+            return reading.angular_velocity
         if hasattr(reading, "twist"):
-            return float(reading.twist.angular[2])
+            return reading.twist.angular
         raise self._unfit(self._config.turn_rate, "rate of turn")
 
     def _reading(self, name: str | None) -> Any:

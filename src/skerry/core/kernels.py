@@ -421,6 +421,18 @@ def call4(typingctx: Any, function: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
 
 
 @intrinsic
+def call5(typingctx: Any, function: Any, a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:
+    """Call the native function at an address with five words."""
+    return types.void(*[types.int64] * 6), _caller(5)
+
+
+@intrinsic
+def call6(typingctx: Any, function: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
+    """Call the native function at an address with six words."""
+    return types.void(*[types.int64] * 7), _caller(6)
+
+
+@intrinsic
 def call7(typingctx: Any, function: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any) -> Any:
     """Call the native function at an address with seven words."""
     return types.void(*[types.int64] * 8), _caller(7)

@@ -40,17 +40,15 @@ class Engine:
         native.install_callback()
         self.models = list(models)
         first = models[0].compiled
-        for number, model in enumerate(models):
-            if model.structure != models[0].structure:
-                raise SkerryError(
-                    f"world {number} of the batch has another structure than world 0 (other links, parts or step); "
-                    "in a batch only values may differ"
-                )
         self.model = models[0]
+        for number, model in enumerate(models):
+            self._check_structure(number, model)
         self.step_length = float(self.model.options.step)
         self.bodies: int = first.nbody
         worlds = len(self.models)
         self._failed_at = np.full((worlds, 2), -1, np.int64)
+        self._failures = self._failed_at[:, 0]
+        self._no_failures = self._failures.tobytes()
         self._motion = np.zeros((worlds, 2, self.bodies, native.BODY_ROW))
         self._roots = np.array(first.body_rootid, np.int64)
         self._request = np.zeros(native.WORDS, np.int64)
@@ -92,7 +90,8 @@ class Engine:
         memory = (ctypes.c_double * (worlds * width)).from_address(self._library.mjb_state(self._batch))
         # Views of the states outlive us: the batch goes when the last of them does, and MuJoCo's models after it. Our
         # own models must not be held here: their laws have such views, and would keep each other alive for ever.
-        weakref.finalize(memory, _delete, self._library, self._batch, [model.compiled for model in self.models])
+        self._compiled = [model.compiled for model in self.models]
+        weakref.finalize(memory, _delete, self._library, self._batch, self._compiled)
         self.states: NDArray[np.float64] = np.ctypeslib.as_array(memory).reshape(worlds, width)
         # (last info, count) of each warning. MuJoCo prints the first of each kind; we count from 1 and say it
         kinds = len(mujoco.mjtWarning.__members__) - 1
@@ -105,11 +104,18 @@ class Engine:
         )
         """Where each joint is among the positions, "qpos", and the velocities, "qvel"."""
         self._probes: dict[int, ContactProbe] = {}
-        self._slots = [(model, model.compiled.numeric_data) for model in {id(m): m for m in self.models}.values()]
+        self._slots = _slots(self.models)
         for model, row in zip(self.models, self.states, strict=True):
             self._write_start(model, row)
         self.refresh()
         self._motion[:, 1] = self._motion[:, 0]
+
+    def _check_structure(self, world: int, model: Model) -> None:
+        if model.structure != self.model.structure:
+            raise SkerryError(
+                f"world {world} of the batch has another structure than world 0 (other links, parts or step); "
+                "in a batch only values may differ"
+            )
 
     def _write_start(self, model: Model, row: NDArray[np.float64]) -> None:
         """Write where a world begins: a batch's rows all begin with its first model's."""
@@ -141,16 +147,35 @@ class Engine:
         if steps < 1:
             return {}
         before = self.states.copy()
-        self._look_steps[: len(looks)] = looks
+        if looks:
+            self._look_steps[: len(looks)] = looks
         self._request[native.LOOKS] = len(looks)
         self._request[native.STATES_KEPT] = self._request[native.STATES] if keep_userdata else 0
-        chosen = range(len(self.models)) if worlds is None else sorted(worlds)
-        broken = self._apply(steps, worlds)
-        errors: dict[int, SkerryError] = dict(broken)
-        for world in chosen:
-            if world not in errors and self._failed_at[world, 0] >= 0:
-                errors[world] = self._step_back(world, before[world])
+        errors = self._apply(steps, worlds)
+        if self._failures.tobytes() != self._no_failures:  # quicker than any way to ask for the largest
+            for world in range(len(self.models)) if worlds is None else sorted(worlds):
+                if world not in errors and self._failed_at[world, 0] >= 0:
+                    errors[world] = self._step_back(world, before[world])
         return errors
+
+    def replace(self, world: int, model: Model) -> None:
+        """Let a world begin anew with another model of the same structure."""
+        self._check_structure(world, model)
+        self.models[world] = model
+        self._compiled.append(model.compiled)
+        self._addresses[world] = model.compiled._address
+        self._library.mjb_setModels(self._batch, self._addresses.ctypes.data)
+        self._slots = _slots(self.models)
+        in_use = {id(used.compiled) for used in self.models}
+        self._compiled[:] = [compiled for compiled in self._compiled if id(compiled) in in_use]
+        self.states[world] = 0.0
+        self._write_start(model, self.states[world])
+        self.stand(world)
+
+    def stand(self, world: int) -> None:
+        """Bring the bodies' motion up to a state that was written from outside, and let it be that of before too."""
+        self.refresh([world])
+        self._motion[world, 1] = self._motion[world, 0]
 
     def refresh(self, worlds: Sequence[int] | None = None) -> None:
         """Bring the bodies' motion up to states that were written from outside."""
@@ -309,6 +334,11 @@ class Engine:
 def _delete(batches: Any, batch: int, compiled: list[Any]) -> None:
     """Free a batch; the compiled models, which it reads, are held until then."""
     batches.mjb_deleteBatch(batch)
+
+
+def _slots(models: Sequence[Model]) -> list[tuple[Model, Any]]:
+    """Each model once, with the place where it carries the address of its program."""
+    return [(model, model.compiled.numeric_data) for model in {id(m): m for m in models}.values()]
 
 
 def _bounds(compiled: Any) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skerry.core.clock import Clock
 from skerry.core.errors import SkerryError
 from skerry.physics.engine import Engine
+from skerry.physics.model import Model
 from skerry.scenario import Scenario
 from skerry.world.robot import Parts
 
@@ -55,6 +56,7 @@ class Batch:
         self.objects = Parts("object", {name: BatchRobot(engine, name) for name in scenarios[0].objects})
         self._engine = engine
         self._clock = clock
+        self._starts = engine.states.copy()
 
     def __len__(self) -> int:
         return len(self.scenarios)
@@ -72,6 +74,30 @@ class Batch:
             whole = len(alive) == len(self)
             self.failures |= self._engine.advance(steps, None if whole else alive)
         self._clock.advance(steps)
+
+    @property
+    def engine(self) -> Engine:
+        """What steps them; its arrays are those of all worlds, one row each."""
+        return self._engine
+
+    def reset(self, world: int) -> None:
+        """Let one world begin anew, whatever the time of the others."""
+        self._engine.states[world] = self._starts[world]
+        self._begin(world)
+
+    def replace(self, world: int, scenario: Scenario, model: Model) -> None:
+        """Let one world begin anew as another one of the same structure; `rebuild` of `world/build.py` makes it."""
+        self._engine.replace(world, model)
+        self.scenarios[world] = scenario
+
+    def keep_start(self, world: int) -> None:
+        """Take the state that a world is in as the one that it begins with."""
+        self._starts[world] = self._engine.states[world]
+        self._begin(world)
+
+    def _begin(self, world: int) -> None:
+        self._engine.stand(world)
+        self.failures.pop(world, None)
 
     def state(self, world: int) -> bytes:
         """The physical state of one world: the same bytes as those of the world stepped alone."""

@@ -217,12 +217,15 @@ def build_batch(
     models: dict[str, tuple[Model, Actuators]] = {}
     chosen: list[tuple[Model, Actuators]] = []
     scenarios: list[Scenario] = []
+    known: dict[tuple[int, int], tuple[LoadedScenario, str]] = {}  # reading a scenario takes longer than comparing it
     for seed, layer in zip(seeds, layers, strict=True):
-        loaded = load_scenario(source, layer, seed)
-        if loaded.scenario.events:
-            raise SkerryError("a batch steps all its worlds without a stop, and has no `events`; remove them")
+        if (seed, id(layer)) not in known:
+            loaded = load_scenario(source, layer, seed)
+            if loaded.scenario.events:
+                raise SkerryError("a batch steps all its worlds without a stop, and has no `events`; remove them")
+            known[seed, id(layer)] = loaded, _with_seeds(loaded.scenario).model_dump_json(exclude={"seed"})
+        loaded, key = known[seed, id(layer)]
         scenarios.append(loaded.scenario)
-        key = _with_seeds(loaded.scenario).model_dump_json(exclude={"seed"})
         if key not in models:
             model, _, actuators, _ = _assemble(loaded, {})
             if model.water.refuses:
@@ -239,6 +242,24 @@ def build_batch(
         _command(scenario, actuators)
     _bind(engine.model, userdata)
     return Batch(scenarios, engine, Clock(scenarios[0].step))
+
+
+def rebuild(batch: Batch, world: int, source: Source, seed: int, overrides: Mapping[str, Any] | None = None) -> None:
+    """Let one world of a batch begin anew with other values of its scenario, of the same structure."""
+    loaded = load_scenario(source, overrides, seed)
+    model, _, actuators, _ = _assemble(loaded, {})
+    batch.replace(world, loaded.scenario, model)
+    _bind(model, batch.engine.part("userdata")[world])
+    _command(loaded.scenario, actuators)
+    batch.keep_start(world)
+
+
+def depends_on_seed(scenario: Scenario) -> bool:
+    """Whether the sea or the ground, and not only noise, is another one with another seed."""
+    first, second = (
+        _with_seeds(scenario.model_copy(update={"seed": seed})).model_dump_json(exclude={"seed"}) for seed in (0, 1)
+    )
+    return first != second
 
 
 def _bind(model: Model, userdata: NDArray[np.float64]) -> None:

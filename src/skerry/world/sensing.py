@@ -58,6 +58,11 @@ class MountedSensor(Component):
         self._watched = -1  # and of the last one that the sensor has seen
 
     @property
+    def truth(self) -> RobotTruth:
+        """What it looks at."""
+        return self._truth
+
+    @property
     def reading(self) -> Any:
         """The latest due reading, measured now if nobody had asked before; None if there is none."""
         if not self.wanted:

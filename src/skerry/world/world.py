@@ -390,6 +390,15 @@ class World:
         for (_, component), state in zip(components, chunks[2:], strict=True):
             component.set_state(state)
 
+    def adopt(self, state: bytes) -> None:
+        """Take over the physical state of a world of a batch, of the same structure, to be looked at from here."""
+        row = np.frombuffer(state)
+        if row.shape != self._engine.states[0].shape:
+            raise SkerryError(f"this is a state of {row.size} numbers; this world has {self._engine.states[0].size}")
+        self._engine.states[0] = row
+        self._engine.stand(0)
+        self._clock.set_state(json.dumps([round(self._engine_time.item() / self._engine.step_length), 0, 1]).encode())
+
     def close(self) -> None:
         """Free the native memory; closing twice is harmless."""
         for sensor in self._sensors:

@@ -1,0 +1,62 @@
+"""Learning: steps a second of SamDepth by truth, 10 ms of control in two steps of physics, alone and many on two cores.
+
+The vector's speedup is its own on two native threads over one, in the same run; the rest of a step is Python's.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+from skerry.benchmarks.goal import Goal
+from skerry.benchmarks.timing import best_wall
+
+ID = "skerry/SamDepth-v0"
+WORLDS = 256
+STEPS = 50  # of the single environment in one look
+LOOKS = 150
+
+GOALS = {
+    "gym.single.env_steps_per_s": Goal(20_000, at_least=True),
+    "gym.vector.env_steps_per_s": Goal(60_000, at_least=True),
+    "gym.vector.speedup": Goal(1.7, at_least=True),
+}
+
+
+def measure() -> dict[str, float]:
+    """All figures of this part, the best of many short looks, since machines are noisy; nothing without the extra."""
+    if find_spec("gymnasium") is None:
+        return {}
+    import gymnasium
+
+    import skerry.gym  # noqa: F401  # registers the tasks
+
+    single = gymnasium.make(ID)
+    values = {"gym.single.env_steps_per_s": STEPS / best_wall(_steps(single, STEPS), LOOKS)}
+    single.close()
+    best = {1: float("inf"), 2: float("inf")}
+    vectors = {threads: gymnasium.make_vec(ID, WORLDS, threads=threads) for threads in best}
+    actions = {threads: _steps(vector, 1) for threads, vector in vectors.items()}
+    for _ in range(LOOKS):
+        for threads, action in actions.items():
+            best[threads] = min(best[threads], best_wall(action, repeats=1))
+    for vector in vectors.values():
+        vector.close()
+    values["gym.vector.env_steps_per_s"] = WORLDS / best[2]
+    values["gym.vector.speedup"] = best[1] / best[2]
+    return values
+
+
+def _steps(environment: Any, count: int) -> Any:
+    """Some steps by random actions, each as a loop of learning would make it; episodes begin anew as they end."""
+    environment.action_space.seed(1)
+    actions = [environment.action_space.sample() for _ in range(100)]
+    environment.reset(seed=1)
+
+    def go() -> None:
+        for number in range(count):
+            _, _, over, cut, _ = environment.step(actions[number % 100])
+            if over is True or cut is True:
+                environment.reset()
+
+    return go

@@ -1,0 +1,100 @@
+"""Every task keeps Gymnasium's rules, repeats itself to the bit, and is the same alone, among others, on each stage."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+
+import skerry.gym
+from skerry.gym import Environment, Task, VectorEnvironment
+from skerry.gym.batch_stage import BatchStage
+from skerry.gym.tasks import shipped_tasks
+
+TASKS = list(shipped_tasks().values())
+NATIVE = [task for task in TASKS if not task.scan and not any(command.dials for command in task.commands)]
+STEPS = 12
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*different from the unwrapped version.*")
+
+
+def name_of(task: Task) -> str:
+    return task.name
+
+
+def actions_of(task: Task, steps: int, seed: int = 3) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(-1, 1, (steps, len(task.commands))).astype(np.float32)
+
+
+def play(environment: Environment, actions: np.ndarray, seed: int) -> list[bytes]:
+    """All that an episode gives, as bytes; begins anew where it ends."""
+    found = [environment.reset(seed=seed)[0].tobytes()]
+    for action in actions:
+        observation, reward, over, cut, _ = environment.step(action)
+        found.append(observation.tobytes() + np.array([reward, over, cut]).tobytes())
+        if over or cut:
+            found.append(environment.reset()[0].tobytes())
+    return found
+
+
+@pytest.mark.parametrize("task", TASKS, ids=name_of)
+def test_it_keeps_the_rules_of_gymnasium(task: Task) -> None:
+    environment = gymnasium.make(f"skerry/{task.name}-v0", render_mode="rgb_array")
+    check_env(environment.unwrapped)
+    environment.close()
+
+
+@pytest.mark.parametrize("observation", ["truth", "sensors"])
+@pytest.mark.parametrize("task", TASKS, ids=name_of)
+def test_the_same_seed_gives_the_same_episode_and_another_another(task: Task, observation: str) -> None:
+    actions = actions_of(task, STEPS)
+    environment = Environment(task, observation=observation)
+    first = play(environment, actions, seed=5)
+    assert play(environment, actions, seed=5) == first
+    assert play(environment, actions, seed=6) != first
+    environment.close()
+
+
+@pytest.mark.parametrize("task", TASKS, ids=name_of)
+def test_each_world_of_a_vector_is_bit_equal_to_the_environment_alone(task: Task) -> None:
+    actions = np.stack([actions_of(task, STEPS, seed) for seed in range(3)], axis=1)
+    with_others = VectorEnvironment(task, 3, threads=2, max_episode_steps=5, autoreset_mode=AutoresetMode.SAME_STEP)
+    seen = [with_others.reset(seed=9)[0]]
+    rewards = []
+    for action in actions:
+        observation, reward, *_ = with_others.step(action)
+        seen.append(observation)
+        rewards.append(reward)
+    with_others.close()
+    for world in range(3):
+        alone = gymnasium.make(f"skerry/{task.name}-v0", max_episode_steps=5)
+        observation, _ = alone.reset(seed=9 + world)
+        assert observation.tobytes() == seen[0][world].tobytes()
+        for number, action in enumerate(actions[:, world]):
+            observation, reward, over, cut, _ = alone.step(action)
+            if over or cut:
+                observation, _ = alone.reset()
+            assert observation.tobytes() == seen[number + 1][world].tobytes()
+            assert reward == rewards[number][world]
+        alone.close()
+
+
+@pytest.mark.parametrize("task", NATIVE, ids=name_of)
+def test_rows_of_a_batch_are_bit_equal_to_whole_worlds(task: Task) -> None:
+    """Two ways of stepping, with nothing in common but the engine and the rules, agree in every bit."""
+    fast, whole = Environment(task), Environment(task, whole_worlds=True)
+    assert isinstance(fast.episodes.stage, BatchStage)
+    assert not isinstance(whole.episodes.stage, BatchStage)
+    actions = actions_of(task, STEPS)
+    assert play(fast, actions, seed=2) == play(whole, actions, seed=2)
+    fast.close()
+    whole.close()
+
+
+@pytest.mark.parametrize("task", TASKS, ids=name_of)
+def test_its_id_is_registered_with_its_length(task: Task) -> None:
+    specification = gymnasium.spec(f"skerry/{task.name}-v0")
+    assert specification.max_episode_steps == task.control_steps
+    assert skerry.gym.Environment.__module__ in str(specification.entry_point)
