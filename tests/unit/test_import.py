@@ -23,7 +23,7 @@ ROV = f"""<?xml version="1.0"?>
   <link name="base_link">
     <inertial><origin xyz="0 0 -0.05"/><mass value="24"/>{INERTIA.format(0.8)}</inertial>
     <visual><geometry><mesh filename="package://rov_description/meshes/hull.stl"/></geometry></visual>
-    <collision><geometry><mesh filename="package://rov_description/meshes/hull.stl" scale="1 1 1"/></geometry></collision>
+    <collision><geometry><mesh filename="package://rov_description/meshes/hull.stl"/></geometry></collision>
   </link>
   <link name="camera_link"/>
   <joint name="camera_joint" type="fixed">
