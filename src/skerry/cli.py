@@ -1,4 +1,4 @@
-"""The command line: run · replay · check · list · dataset · bench."""
+"""The command line: run · replay · check · list · import · export · dataset · bench."""
 
 from __future__ import annotations
 
@@ -210,6 +210,76 @@ def list_(
     from skerry.terminal import list_contents
 
     list_contents(what)
+
+
+@app.command(name="import")
+def import_(
+    file: Annotated[str, typer.Argument(help="A vehicle: .urdf, .sdf, Stonefish .scn, or .json of `skerry export`.")],
+    name: Annotated[str | None, typer.Option(help="Of the folder; the robot's own name by default.")] = None,
+    out: Annotated[str | None, typer.Option(help="A new folder; by default one of that name, here.")] = None,
+    packages: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Where `package://` and `model://` are looked for, beside the file's parents. May be repeated."
+        ),
+    ] = None,
+) -> None:
+    """Make a vehicle that runs of another program's file: links, joints, masses, meshes, sensors.
+
+    What the file does not say is guessed from its shapes, each number with its likely error beside it in vehicle.yaml:
+    buoyancy, added mass, drag. Every guess, and what was left out, is told.
+
+    **Examples**
+
+    `skerry import robot.urdf --packages ~/ros2_ws/src`
+
+    `skerry import sam.json --name my_sam`
+    """
+    from skerry.terminal import import_vehicle_in_terminal
+
+    import_vehicle_in_terminal(file, name, out, packages or [])
+
+
+@app.command(name="import-terrain")
+def import_terrain(
+    file: Annotated[str, typer.Argument(help="Ground: .tif, .asc, .npy, .npz, .stl or .obj.")],
+    out: Annotated[str | None, typer.Option(help="A new folder; by default named after the file, here.")] = None,
+    resolution: Annotated[float | None, typer.Option(help="m between heights; the file's own by default.")] = None,
+    crs: Annotated[
+        str | None, typer.Option(help="The file's coordinates, if it tells none, such as EPSG:3006.")
+    ] = None,
+    cell: Annotated[float | None, typer.Option(help="m between the numbers of an .npy.")] = None,
+    positive: Annotated[str, typer.Option(help="`up` if the file holds heights, `down` if depths.")] = "up",
+    vertical_offset: Annotated[float, typer.Option(help="m, added to all heights.")] = 0.0,
+    scale: Annotated[float, typer.Option(help="m to a unit of a mesh.")] = 1.0,
+    y_up: Annotated[bool, typer.Option("--y-up", help="The mesh has y up, not z.")] = False,
+) -> None:
+    """Make a heightfield and a scenario with it of a survey or a mesh, resampled to even nodes.
+
+    **Examples**
+
+    `skerry import-terrain survey.tif --positive down --resolution 2`
+
+    `skerry import-terrain harbour.stl --scale 0.001`
+    """
+    from skerry.terminal import import_terrain_in_terminal
+
+    options = {"resolution": resolution, "crs": crs, "cell": cell, "positive": positive, "scale": scale}
+    import_terrain_in_terminal(file, out, {**options, "vertical_offset": vertical_offset, "y_up": y_up})
+
+
+@app.command()
+def export(
+    vehicle: Annotated[str, typer.Argument(help="A shipped vehicle's name, or its folder.")],
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, the one format there is.")] = False,
+    out: Annotated[str | None, typer.Option(help="A file; by default it is printed.")] = None,
+) -> None:
+    """Write a vehicle as one file: geometry, masses, joints, components, meshes; `skerry import` reads it back."""
+    from skerry.terminal import export_in_terminal
+
+    if not as_json:
+        raise SkerryError("give the format: skerry export VEHICLE --json")
+    export_in_terminal(vehicle, out)
 
 
 @app.command()

@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from skerry.core.documents import Document
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
 from skerry.dataset import DatasetOptions, write_dataset
@@ -215,3 +216,42 @@ def list_contents(what: str) -> None:
         for family in FAMILIES:
             table.add_row(family.name, ", ".join(family.kinds()) or "none yet")
         console.print(table)
+
+
+def import_vehicle_in_terminal(file: str, name: str | None, out: str | None, packages: list[str]) -> None:
+    """Import a vehicle, and say what was made and what was guessed."""
+    from skerry.exchange.vehicle_import import import_vehicle
+
+    console = Console(stderr=True)
+    folder = None if out is None else Path(out).expanduser()
+    places = [Path(place).expanduser() for place in packages]
+    made = import_vehicle(Path(file).expanduser(), name, folder, places)
+    for note in made.notes:
+        console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=True)
+    console.print(f"{escape(str(made.folder))}: {escape(made.summary)}", soft_wrap=True)
+    console.print(f"Use it in a scenario as `vehicle: ./{escape(str(made.folder))}`", soft_wrap=True)
+
+
+def import_terrain_in_terminal(file: str, out: str | None, options: Mapping[str, Any]) -> None:
+    """Import ground, and say what was made."""
+    from skerry.exchange.terrain_import import TerrainOptions, import_terrain
+
+    folder = None if out is None else Path(out).expanduser()
+    made = import_terrain(Path(file).expanduser(), folder, TerrainOptions.load(Document("options", dict(options))))
+    console = Console(stderr=True)
+    console.print(f"{escape(str(made.folder))}: {escape(made.summary)}", soft_wrap=True)
+    console.print(f"Use it in a scenario by `extends: {escape(str(made.folder))}/terrain.yaml`", soft_wrap=True)
+
+
+def export_in_terminal(vehicle: str, out: str | None) -> None:
+    """Write a vehicle's JSON to a file, or print it."""
+    from skerry.exchange.vehicle_json import export_text
+
+    text = export_text(vehicle)
+    if out is None:
+        print(text, end="")
+        return
+    try:
+        Path(out).expanduser().write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SkerryError(f"{out} cannot be written: {error.strerror}") from None

@@ -9,19 +9,20 @@ from math import hypot, inf, isfinite, nan
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 from urllib.parse import unquote
-from xml.etree.ElementTree import Element, TreeBuilder
-from xml.parsers import expat
+from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from skerry.core.config import Vector3
 from skerry.core.errors import Fault, FileError, did_you_mean
+from skerry.core.xml_files import read_xml
 
 Colour = tuple[float, float, float, float]
 ShapeKind = Literal["box", "sphere", "cylinder", "capsule", "mesh"]
 JointKind = Literal["revolute", "continuous", "prismatic", "fixed"]
 
 ORIGIN: Vector3 = (0.0, 0.0, 0.0)
+ROUNDING = 1e-15  # of a length of 1, after a division and a root
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class _Reader:
         self.materials: dict[str, Colour | None] = {}
 
     def read(self) -> Robot:
-        root = self.parse()
+        root, self.lines = read_xml(self.path)
         self.places[root] = ""
         if root.tag != "robot":
             self.fault(root, "a URDF's outermost element must be <robot>", found=root.tag)
@@ -194,30 +195,6 @@ class _Reader:
         top = self.check_tree(root, link_elements, joint_elements, joints)
         self.refuse_any()
         return Robot(name, links, joints, top, self.materials)
-
-    def parse(self) -> Element:
-        """The tree of elements, with the line of each, which ElementTree's own parser does not tell."""
-        builder = TreeBuilder()
-        parser = expat.ParserCreate()
-
-        def start(tag: str, attributes: dict[str, str]) -> None:
-            self.lines[builder.start(tag, attributes)] = parser.CurrentLineNumber
-
-        parser.StartElementHandler = start
-        parser.EndElementHandler = builder.end
-        try:
-            parser.Parse(self.path.read_bytes(), True)
-        except FileNotFoundError:
-            fault = Fault("", "there is no such file")
-        except OSError as error:
-            fault = Fault("", f"cannot be read: {error.strerror}")
-        except expat.ExpatError as error:
-            fault = Fault("", f"is not well-formed XML: {expat.ErrorString(error.code)}", line=error.lineno)
-        except (ValueError, LookupError) as error:
-            fault = Fault("", f"is in an encoding that cannot be read: {error}")
-        else:
-            return builder.close()
-        raise FileError(str(self.path), [fault])
 
     def look_over(self, element: Element) -> None:
         """Name the place of everything inside, and report words that look like a misspelt known one."""
@@ -411,6 +388,8 @@ class _Reader:
         if length == 0:
             self.fault(axis, "must not be zero", "xyz", axis.get("xyz"))
             return nan, nan, nan
+        if abs(length - 1.0) < ROUNDING:
+            return x, y, z  # to divide again would change its last bits, and what was written would not come back
         return x / length, y / length, z / length
 
     def limits(self, element: Element, kind: JointKind) -> tuple[float, float, float, float]:

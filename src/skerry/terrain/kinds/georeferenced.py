@@ -87,13 +87,14 @@ class Georeferenced(TerrainConfig):
     def build(self, projection: Projection | None = None) -> HeightfieldGround:
         if projection is None:
             raise SkerryError("georeferenced ground needs the scenario's `reference`, the place on Earth of its origin")
-        resampler = Resampler(self._raster(), projection)
+        resampler = Resampler(self.raster(), projection)
         center, size = self._area(resampler)
         heights = self._heights(resampler, center, size)
         names, cells = materials_by_region(heights, size, self.regions, self.material) if self.regions else (None, None)
         return HeightfieldGround(heights, size, center, names or (self.material,), self.friction, cells)
 
-    def _raster(self) -> Raster:
+    def raster(self) -> Raster:
+        """The file, with the coordinates that it is in."""
         from pyproj import CRS
 
         raster = _open(self.file, self.bounds)
