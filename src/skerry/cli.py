@@ -1,4 +1,4 @@
-"""The command line: run · replay · check · list · dataset · bench."""
+"""The command line: run · replay · check · list · dataset · sweep · bench."""
 
 from __future__ import annotations
 
@@ -228,6 +228,35 @@ def dataset(
     from skerry.terminal import write_dataset_in_terminal
 
     write_dataset_in_terminal(scenario, camera, out, count, seed, parse_settings(settings or []))
+
+
+@app.command()
+def sweep(
+    file: Annotated[str, typer.Argument(help="A sweep file, .yaml: a scenario, what varies, what is measured.")],
+    out: Annotated[
+        str | None, typer.Option(help="Folder of the results; by default the file's name with `_results`, here.")
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help="`local`: processes of this machine; `ray`: a Ray cluster, of this machine if alone.")
+    ] = "local",
+    address: Annotated[str | None, typer.Option(help="Of a Ray cluster, such as `10.0.0.1:6379` or `auto`.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Runs at a time; one for each core by default.")] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Do runs again that failed before.")] = False,
+) -> None:
+    """Run a scenario many times with other values, and measure each run.
+
+    Results are written as they come; after a kill the same command goes on where it was. Exit code 1 if a run failed.
+
+    **Examples**
+
+    `skerry sweep speeds.yaml`
+
+    `skerry sweep speeds.yaml --engine ray --address auto --out speeds`
+    """
+    from skerry.terminal import sweep_in_terminal
+
+    if not sweep_in_terminal(file, out, engine, address, workers, retry_failed):
+        raise typer.Exit(1)
 
 
 @app.command()

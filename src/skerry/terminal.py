@@ -31,6 +31,7 @@ from skerry.runner import Runner
 from skerry.scenario.loading import load_scenario, shipped_scenarios
 from skerry.scenario.props import read_prop, shipped_props
 from skerry.scenario.vehicle import shipped_vehicles
+from skerry.sweep import make_plan, run_sweep
 from skerry.terrain import TERRAINS
 from skerry.water.flow import CURRENTS, SURFACES
 from skerry.world import Robot, build_world
@@ -47,6 +48,9 @@ FAMILIES = (
     INTERFACES,
     TRANSPORTS,
 )
+
+MOST_FAILURES = 5
+"""Failed runs of a sweep that are told one by one; the table has them all."""
 
 
 def run_in_terminal(
@@ -184,6 +188,40 @@ def write_dataset_in_terminal(
             lambda done: progress.update(task, completed=done),
         )
     console.print(f"{count} pictures with {labels} labels in {folder}", soft_wrap=True)
+
+
+def sweep_in_terminal(
+    file: str, out: str | None, engine: str, address: str | None, workers: int | None, retry_failed: bool
+) -> bool:
+    """Do a sweep, show how far it is and how long it takes yet, and say whether all runs went well."""
+    console = Console(stderr=True)
+    path = Path(file)
+    folder = Path(f"{path.stem}_results" if out is None else out)
+    plan = make_plan(path)
+    total = len(plan.runs)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    done = 0
+    with Progress(*columns, console=console, disable=not console.is_terminal, refresh_per_second=4) as progress:
+        task = progress.add_task("runs", total=total)
+
+        def watch(finished: int, failed: int) -> None:
+            nonlocal done
+            done = finished
+            progress.update(task, completed=finished, description=f"runs, {failed} failed" if failed else "runs")
+
+        try:
+            report = run_sweep(plan, folder, engine, address, workers, retry_failed, watch)
+        except (SystemExit, KeyboardInterrupt):
+            console.print(
+                f"{done} of {total} runs are done, and kept in {folder}; the same command goes on with the rest"
+            )
+            raise
+    for failure in report.failures[:MOST_FAILURES]:
+        console.print(f"a run failed: {escape(failure.error)}", soft_wrap=True)
+    more = f", {len(report.failures)} of them failed" if report.failures else ""
+    before = f", {report.done_before} of them before" if report.done_before else ""
+    console.print(f"{total} runs{more}{before}: {', '.join(map(str, report.files))}", soft_wrap=True)
+    return not report.failures
 
 
 def list_contents(what: str) -> None:

@@ -11,8 +11,8 @@ from skerry.scenario import Scenario
 BEGUN_ANEW = {"name", "description", "seed", "duration", "events", "interfaces"}
 """Of a scenario, what no model is made of; its robots' commands come on top.
 
-Poses do not: MuJoCo works out the softness of joint limits and contacts at the first pose, so that a robot that was moved
-there goes on with other rounding than one that was built there.
+Poses do not: MuJoCo works out the softness of joint limits and contacts at the first pose, so that a robot that was
+moved there goes on with other rounding than one that was built there.
 """
 
 

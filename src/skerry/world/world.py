@@ -123,7 +123,7 @@ class World:
     def fits(self, scenario: Scenario) -> bool:
         """Whether this world can begin anew as that scenario: it is built of the same things.
 
-        Seed, first commands, events and duration may differ; but not a seed that waves, currents or ground are drawn from.
+        Seed, first commands, events and duration may differ; but no seed that waves, currents or ground are drawn from.
         """
         return fabric(scenario) == self._fabric
 
