@@ -18,7 +18,9 @@ from skerry.core.noise import Noise
 class AxisConfig(Config):
     """One thing that varies."""
 
-    paths: tuple[str, ...] = Field((), description="the places in the scenario; the axis' own name by default")
+    paths: tuple[str, ...] | None = Field(
+        None, description="the places in the scenario; its own name by default; none if it is for functions alone"
+    )
 
     def values(self) -> list[Any] | None:
         """What it runs through, or None if it is drawn anew for each repetition."""

@@ -57,8 +57,8 @@ def make_plan(path: Path) -> Plan:
     return plan
 
 
-def _places(name: str, paths: tuple[str, ...], loaded: LoadedScenario) -> list[Place]:
-    places = [parse_path(path) for path in paths or (name,)]
+def _places(name: str, paths: tuple[str, ...] | None, loaded: LoadedScenario) -> list[Place]:
+    places = [parse_path(path) for path in ((name,) if paths is None else paths)]
     for place in places:
         try:
             if place[:1] == ("seed",):
