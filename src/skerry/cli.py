@@ -1,4 +1,4 @@
-"""The command line: run · replay · check · list · dataset · sweep · bench."""
+"""The command line: run · replay · check · list · dataset · sweep · trial · bench."""
 
 from __future__ import annotations
 
@@ -257,6 +257,35 @@ def sweep(
 
     if not sweep_in_terminal(file, out, engine, address, workers, retry_failed):
         raise typer.Exit(1)
+
+
+@app.command()
+def trial(
+    manoeuvre: Annotated[str, typer.Argument(help="turning_circle, zigzag, spiral or stopping.")],
+    vehicle: Annotated[str, typer.Argument(help="A shipped vehicle's name, or a folder with a vehicle.yaml.")],
+    helm: Annotated[
+        float | None, typer.Option(help="° of helm: hard over for the turning circle, 10 for the zig-zag by default.")
+    ] = None,
+    angle: Annotated[float | None, typer.Option(help="° of heading of the zig-zag; as much as the helm.")] = None,
+    out: Annotated[str | None, typer.Option(help="Folder of the results; by default the names of both, here.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Another value of vehicle.yaml, as path=value. May be repeated."),
+    ] = None,
+) -> None:
+    """Do a sea trial with a vehicle, and compare its figures with the IMO's standards.
+
+    **Examples**
+
+    `skerry trial turning_circle remus100`
+
+    `skerry trial zigzag otter --helm 20`
+
+    `skerry trial stopping sam --set trials.ahead.thruster1=800 --set trials.ahead.thruster2=800`
+    """
+    from skerry.terminal import try_in_terminal
+
+    try_in_terminal(manoeuvre, vehicle, helm, angle, out, parse_settings(settings or []))
 
 
 @app.command()

@@ -33,6 +33,7 @@ from skerry.scenario.props import read_prop, shipped_props
 from skerry.scenario.vehicle import shipped_vehicles
 from skerry.sweep import make_plan, run_sweep
 from skerry.terrain import TERRAINS
+from skerry.trials import run_trial, write_result
 from skerry.water.flow import CURRENTS, SURFACES
 from skerry.world import Robot, build_world
 
@@ -222,6 +223,24 @@ def sweep_in_terminal(
     before = f", {report.done_before} of them before" if report.done_before else ""
     console.print(f"{total} runs{more}{before}: {', '.join(map(str, report.files))}", soft_wrap=True)
     return not report.failures
+
+
+def try_in_terminal(
+    manoeuvre: str, vehicle: str, helm: float | None, angle: float | None, out: str | None, overrides: Mapping[str, Any]
+) -> None:
+    """Do a sea trial, and show its figures."""
+    console = Console(stderr=True)
+    with console.status(f"{manoeuvre} of {vehicle} …"):
+        result = run_trial(manoeuvre, vehicle, overrides, helm_deg=helm, angle_deg=angle)
+    table = Table("figure", "value", "IMO", "", box=None)
+    for name, value in result.figures.items():
+        table.add_row(name, f"{value:.4g}", "", "")
+    for each in result.criteria:
+        mark = "[green]met[/]" if each.is_met else "[red]not met[/]"
+        table.add_row(each.name, f"{each.value:.4g}", f"≤ {each.limit:.4g}", mark)
+    Console().print(table)
+    folder = Path(f"{manoeuvre}_{Path(vehicle).name}" if out is None else out)
+    console.print(", ".join(str(path) for path in write_result(result, folder)), soft_wrap=True)
 
 
 def list_contents(what: str) -> None:
