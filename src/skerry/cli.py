@@ -1,4 +1,4 @@
-"""The command line: run · replay · check · list · import · export · dataset · bench."""
+"""The command line: run · replay · check · list · import · export · dataset · sweep · trial · bench."""
 
 from __future__ import annotations
 
@@ -298,6 +298,64 @@ def dataset(
     from skerry.terminal import write_dataset_in_terminal
 
     write_dataset_in_terminal(scenario, camera, out, count, seed, parse_settings(settings or []))
+
+
+@app.command()
+def sweep(
+    file: Annotated[str, typer.Argument(help="A sweep file, .yaml: a scenario, what varies, what is measured.")],
+    out: Annotated[
+        str | None, typer.Option(help="Folder of the results; by default the file's name with `_results`, here.")
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help="`local`: processes of this machine; `ray`: a Ray cluster, of this machine if alone.")
+    ] = "local",
+    address: Annotated[str | None, typer.Option(help="Of a Ray cluster, such as `10.0.0.1:6379` or `auto`.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Runs at a time; one for each core by default.")] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Do runs again that failed before.")] = False,
+) -> None:
+    """Run a scenario many times with other values, and measure each run.
+
+    Results are written as they come; after a kill the same command goes on where it was. Exit code 1 if a run failed.
+
+    **Examples**
+
+    `skerry sweep speeds.yaml`
+
+    `skerry sweep speeds.yaml --engine ray --address auto --out speeds`
+    """
+    from skerry.terminal import sweep_in_terminal
+
+    if not sweep_in_terminal(file, out, engine, address, workers, retry_failed):
+        raise typer.Exit(1)
+
+
+@app.command()
+def trial(
+    manoeuvre: Annotated[str, typer.Argument(help="turning_circle, zigzag, spiral or stopping.")],
+    vehicle: Annotated[str, typer.Argument(help="A shipped vehicle's name, or a folder with a vehicle.yaml.")],
+    helm: Annotated[
+        float | None, typer.Option(help="° of helm: hard over for the turning circle, 10 for the zig-zag by default.")
+    ] = None,
+    angle: Annotated[float | None, typer.Option(help="° of heading of the zig-zag; as much as the helm.")] = None,
+    out: Annotated[str | None, typer.Option(help="Folder of the results; by default the names of both, here.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Another value of vehicle.yaml, as path=value. May be repeated."),
+    ] = None,
+) -> None:
+    """Do a sea trial with a vehicle, and compare its figures with the IMO's standards.
+
+    **Examples**
+
+    `skerry trial turning_circle remus100`
+
+    `skerry trial zigzag otter --helm 20`
+
+    `skerry trial stopping sam --set trials.ahead.thruster1=800 --set trials.ahead.thruster2=800`
+    """
+    from skerry.terminal import try_in_terminal
+
+    try_in_terminal(manoeuvre, vehicle, helm, angle, out, parse_settings(settings or []))
 
 
 @app.command()

@@ -32,7 +32,9 @@ from skerry.runner import Runner
 from skerry.scenario.loading import load_scenario, shipped_scenarios
 from skerry.scenario.props import read_prop, shipped_props
 from skerry.scenario.vehicle import shipped_vehicles
+from skerry.sweep import make_plan, run_sweep
 from skerry.terrain import TERRAINS
+from skerry.trials import run_trial, write_result
 from skerry.water.flow import CURRENTS, SURFACES
 from skerry.world import Robot, build_world
 
@@ -48,6 +50,9 @@ FAMILIES = (
     INTERFACES,
     TRANSPORTS,
 )
+
+MOST_FAILURES = 5
+"""Failed runs of a sweep that are told one by one; the table has them all."""
 
 
 def run_in_terminal(
@@ -185,6 +190,58 @@ def write_dataset_in_terminal(
             lambda done: progress.update(task, completed=done),
         )
     console.print(f"{count} pictures with {labels} labels in {folder}", soft_wrap=True)
+
+
+def sweep_in_terminal(
+    file: str, out: str | None, engine: str, address: str | None, workers: int | None, retry_failed: bool
+) -> bool:
+    """Do a sweep, show how far it is and how long it takes yet, and say whether all runs went well."""
+    console = Console(stderr=True)
+    path = Path(file)
+    folder = Path(f"{path.stem}_results" if out is None else out)
+    plan = make_plan(path)
+    total = len(plan.runs)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    done = 0
+    with Progress(*columns, console=console, disable=not console.is_terminal, refresh_per_second=4) as progress:
+        task = progress.add_task("runs", total=total)
+
+        def watch(finished: int, failed: int) -> None:
+            nonlocal done
+            done = finished
+            progress.update(task, completed=finished, description=f"runs, {failed} failed" if failed else "runs")
+
+        try:
+            report = run_sweep(plan, folder, engine, address, workers, retry_failed, watch)
+        except (SystemExit, KeyboardInterrupt):
+            console.print(
+                f"{done} of {total} runs are done, and kept in {folder}; the same command goes on with the rest"
+            )
+            raise
+    for failure in report.failures[:MOST_FAILURES]:
+        console.print(f"a run failed: {escape(failure.error)}", soft_wrap=True)
+    more = f", {len(report.failures)} of them failed" if report.failures else ""
+    before = f", {report.done_before} of them before" if report.done_before else ""
+    console.print(f"{total} runs{more}{before}: {', '.join(map(str, report.files))}", soft_wrap=True)
+    return not report.failures
+
+
+def try_in_terminal(
+    manoeuvre: str, vehicle: str, helm: float | None, angle: float | None, out: str | None, overrides: Mapping[str, Any]
+) -> None:
+    """Do a sea trial, and show its figures."""
+    console = Console(stderr=True)
+    with console.status(f"{manoeuvre} of {vehicle} …"):
+        result = run_trial(manoeuvre, vehicle, overrides, helm_deg=helm, angle_deg=angle)
+    table = Table("figure", "value", "IMO", "", box=None)
+    for name, value in result.figures.items():
+        table.add_row(name, f"{value:.4g}", "", "")
+    for each in result.criteria:
+        mark = "[green]met[/]" if each.is_met else "[red]not met[/]"
+        table.add_row(each.name, f"{each.value:.4g}", f"≤ {each.limit:.4g}", mark)
+    Console().print(table)
+    folder = Path(f"{manoeuvre}_{Path(vehicle).name}" if out is None else out)
+    console.print(", ".join(str(path) for path in write_result(result, folder)), soft_wrap=True)
 
 
 def list_contents(what: str) -> None:

@@ -11,6 +11,7 @@ from skerry.benchmarks import husky as husky_benchmark
 from skerry.benchmarks import okon as okon_benchmark
 from skerry.benchmarks import physics as physics_benchmark
 from skerry.benchmarks import sea as sea_benchmark
+from skerry.benchmarks import sweep as sweep_benchmark
 from skerry.benchmarks import world as world_benchmark
 from skerry.benchmarks.goal import Goal
 
@@ -83,6 +84,15 @@ def test_the_figures_of_learning_have_exactly_their_keys(monkeypatch: pytest.Mon
     values = gym_benchmark.measure()
     assert set(values) == {"gym.single.env_steps_per_s", "gym.vector.env_steps_per_s", "gym.vector.speedup"}
     assert all(value > 0 for value in values.values())
+
+
+def test_the_figures_of_sweeps_have_exactly_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep_benchmark, "RUNS", 2)
+    monkeypatch.setattr(sweep_benchmark, "SECONDS", 1)
+    monkeypatch.setattr(sweep_benchmark, "find_spec", lambda name: None)  # Ray is tested with its cluster
+    values = sweep_benchmark.measure()
+    assert set(values) == {"sweep.1000x60.s"}
+    assert values["sweep.1000x60.s"] > 0
 
 
 def test_every_part_has_goals_of_its_own() -> None:

@@ -185,9 +185,13 @@ class Noise:
     __slots__ = ("key", "name", "seed")
 
     def __init__(self, seed: int, name: str) -> None:
-        digest = blake2b(f"{seed}\n{name}".encode(), digest_size=16).digest()
-        self.seed = seed
         self.name = name
+        self.reseed(seed)
+
+    def reseed(self, seed: int) -> None:
+        """Be the noise of another seed from now on, for all who hold it."""
+        digest = blake2b(f"{seed}\n{self.name}".encode(), digest_size=16).digest()
+        self.seed = seed
         # Signed, as numba would compile a kernel anew for numbers that are int64 no longer.
         self.key: Key = (
             int.from_bytes(digest[:8], "little", signed=True),

@@ -64,7 +64,7 @@ def load_scenario(
         document = read_document(path)
     document = _extended(document, folder, chain)
     if overrides:
-        document = lay_over(document, _given("overrides", overrides), document.source, _keeps_null)
+        document = lay_over(document, _given("overrides", overrides), document.source, keeps_null)
     if seed is not None:
         document = lay_over(document, _given("argument", {"seed": seed}), document.source)
     return _check(document, folder)
@@ -90,7 +90,7 @@ def _extended(document: Document, folder: Path, chain: list[Path]) -> Document:
         Document(base.source, with_whole_paths(base.data, path.parent), base.origins),
         Document(document.source, own, document.origins),
         document.source,
-        _keeps_null,
+        keeps_null,
     )
 
 
@@ -103,7 +103,7 @@ def _base_of(name: object, folder: Path, chain: list[Path]) -> Path:
     return path
 
 
-def _keeps_null(place: Place) -> bool:
+def keeps_null(place: Place) -> bool:
     """What overrides a vehicle or a prop is laid over it later, and only then do its nulls remove their parts."""
     if place[0] == "objects":
         return len(place) > 2

@@ -113,6 +113,11 @@ class Scenario(Config):
             raise ValueError("; ".join(problems))
         return self
 
+    def with_seeds(self) -> Scenario:
+        """The scenario with its seed given to the parts that take theirs from it."""
+        terrain = None if self.terrain is None else self.terrain.with_seed(self.seed)
+        return self.model_copy(update={"terrain": terrain, "water": self.water.with_seed(self.seed)})
+
     def dump(self) -> str:
         """The scenario as YAML that loads back equal."""
         return dump_document(self.model_dump(mode="json"))

@@ -33,6 +33,7 @@ from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS, SensorConfig
 from skerry.ropes.config import RopeConfig
 from skerry.scenario.merging import lay_over, parts_without_kind
+from skerry.scenario.trials import TrialsConfig
 
 SHIPPED = Path(__file__).parent.parent / "vehicles"
 GROUPS = ("forces", "actuators", "sensors", "controllers", "acoustics")
@@ -57,6 +58,7 @@ class VehicleConfig(Config):
 
     ropes: dict[str, RopeConfig] = Field({}, description="ropes that it carries, by name")
     keys: dict[str, KeyConfig] = Field({}, description="what each key of a keyboard does")
+    trials: TrialsConfig | None = Field(None, description="how it is handled in sea trials")
 
     def parts(self) -> list[tuple[str, str, ComponentConfig]]:
         """Every functional part: its group, name and settings."""
@@ -208,6 +210,10 @@ def _part_faults(config: VehicleConfig, structure: Robot, document: Document, st
     for key, does in config.keys.items():
         place: Place = ("keys", key, "commands")
         faults += _missing_parts(does.commands, [*config.actuators, *dials], "actuator or dial", place, document)
+    if config.trials is not None:
+        known = [*config.actuators, *dials]
+        faults += _missing_parts(config.trials.commanded, known, "actuator or dial", ("trials",), document)
+        faults += _missing_parts(config.trials.hold, config.controllers, "controller", ("trials", "hold"), document)
     return faults
 
 

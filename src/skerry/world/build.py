@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from skerry.scenario.loading import LoadedScenario
 from skerry.scenario.vehicle import Vehicle
 from skerry.terrain import Terrain
 from skerry.world.batch import Batch
-from skerry.world.events import build_events
+from skerry.world.beginning import give_first_commands
 from skerry.world.hooks import ForceFunction, PythonForce
 from skerry.world.instant import Past, Present
 from skerry.world.particles import FieldParticles
@@ -44,7 +44,6 @@ from skerry.world.surroundings import Surroundings, bodies_for_rays
 from skerry.world.truth import RobotTruth
 from skerry.world.world import MountedController, World
 
-Actuators = dict[str, dict[str, Actuator]]
 Source = str | Path | Scenario | Mapping[str, Any]
 
 
@@ -71,6 +70,12 @@ def build_world(
     trees: dict[str, Tree] = {}
     ropes: dict[str, Rope] = {}
     controllers: list[MountedController] = []
+    noises: list[Noise] = []
+
+    def noise_of(name: str) -> Noise:
+        noises.append(Noise(scenario.seed, name))
+        return noises[-1]
+
     _bind(model, engine.part("userdata")[0])
     surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), engine.motions(0)[0])
     present = Present(engine, clock, model.water, surroundings)
@@ -110,17 +115,17 @@ def build_world(
             _check_places(f"{name}.sensors.{part}", settings.needs_places, loaded)
             _check_joints(f"{name}.sensors.{part}", settings, model.joints[name])
             rate = Rate.of(settings.frequency, scenario.step)
-            robot.sensors[part] = MountedSensor(settings.build(), rate, Noise(scenario.seed, f"{name}/{part}"), truth)
+            robot.sensors[part] = MountedSensor(settings.build(), rate, noise_of(f"{name}/{part}"), truth)
         for part, settings in config.controllers.items():
             _check_places(f"{name}.controllers.{part}", settings.needs_places, loaded)
             robot.controllers[part] = settings.build()
-            robot.controllers[part].noise = Noise(scenario.seed, f"{name}/{part}")
+            robot.controllers[part].noise = noise_of(f"{name}/{part}")
             rate = Rate.of(settings.frequency, scenario.step)
             controllers.append(MountedController(part, robot.controllers[part], rate, truth, robot))
             driven = [actuators[name][driven] for driven in settings.needs_actuators]
             robot.keyboard.connect(part, robot.controllers[part].dials(), driven)
         for part, settings in config.acoustics.items():
-            berth = Berth(f"{name}/{part}", Noise(scenario.seed, f"{name}/{part}"), clock)
+            berth = Berth(f"{name}/{part}", noise_of(f"{name}/{part}"), clock)
             robot.acoustics[part] = settings.build(berth)
             handle = model.links[name][settings.link]
             channel.join(robot.acoustics[part], name, handle.body, handle.offset @ settings.offset())
@@ -133,7 +138,6 @@ def build_world(
                     if law.second_joint is not None:
                         law.read_second = partial(engine.joint_position, 0, model.joints[name][law.second_joint[0]])
         robots[name] = robot
-    _command(scenario, actuators)
     objects = {
         name: Object(
             name,
@@ -164,8 +168,8 @@ def build_world(
         ropes,
         controllers,
         list(hooks.values()),
-        build_events(scenario, robots, trees, ropes),
-        _particles(scenario, model),
+        noises,
+        _particles(scenario, model, noise_of),
         surroundings,
         present,
         Past(engine, clock, model.water, surroundings),
@@ -194,12 +198,13 @@ def _check_joints(name: str, settings: SensorConfig, joints: Collection[str]) ->
             )
 
 
-def _particles(scenario: Scenario, model: Model) -> FieldParticles | None:
+def _particles(scenario: Scenario, model: Model, noise_of: Callable[[str], Noise]) -> FieldParticles | None:
     if scenario.visualizer is None:
         return None
     washes = [None] * (len(model.field_rows) - len(scenario.fields))
     fields = [*scenario.fields.values(), *washes]
-    return FieldParticles(scenario.visualizer, model.field_memory, model.field_rows, fields, model.water, scenario.seed)
+    noise = noise_of("field particles")
+    return FieldParticles(scenario.visualizer, model.field_memory, model.field_rows, fields, model.water, noise)
 
 
 def build_batch(
@@ -214,8 +219,8 @@ def build_batch(
     layers = [None] * len(seeds) if overrides is None else list(overrides)
     if len(layers) != len(seeds):
         raise SkerryError(f"a batch of {len(seeds)} seeds needs as many overrides, not {len(layers)}")
-    models: dict[str, tuple[Model, Actuators]] = {}
-    chosen: list[tuple[Model, Actuators]] = []
+    models: dict[str, tuple[Model, dict[str, dict[str, Actuator]]]] = {}
+    chosen: list[tuple[Model, dict[str, dict[str, Actuator]]]] = []
     scenarios: list[Scenario] = []
     known: dict[tuple[int, int], tuple[LoadedScenario, str]] = {}  # reading a scenario takes longer than comparing it
     for seed, layer in zip(seeds, layers, strict=True):
@@ -223,7 +228,7 @@ def build_batch(
             loaded = load_scenario(source, layer, seed)
             if loaded.scenario.events:
                 raise SkerryError("a batch steps all its worlds without a stop, and has no `events`; remove them")
-            known[seed, id(layer)] = loaded, _with_seeds(loaded.scenario).model_dump_json(exclude={"seed"})
+            known[seed, id(layer)] = loaded, loaded.scenario.with_seeds().model_dump_json(exclude={"seed"})
         loaded, key = known[seed, id(layer)]
         scenarios.append(loaded.scenario)
         if key not in models:
@@ -239,7 +244,7 @@ def build_batch(
     userdata = engine.part("userdata")
     for row, scenario, (model, actuators) in zip(userdata, scenarios, chosen, strict=True):
         _bind(model, row)
-        _command(scenario, actuators)
+        give_first_commands(scenario, actuators)
     _bind(engine.model, userdata)
     return Batch(scenarios, engine, Clock(scenarios[0].step))
 
@@ -250,14 +255,14 @@ def rebuild(batch: Batch, world: int, source: Source, seed: int, overrides: Mapp
     model, _, actuators, _ = _assemble(loaded, {})
     batch.replace(world, loaded.scenario, model)
     _bind(model, batch.engine.part("userdata")[world])
-    _command(loaded.scenario, actuators)
+    give_first_commands(loaded.scenario, actuators)
     batch.keep_start(world)
 
 
 def depends_on_seed(scenario: Scenario) -> bool:
     """Whether the sea or the ground, and not only noise, is another one with another seed."""
     first, second = (
-        _with_seeds(scenario.model_copy(update={"seed": seed})).model_dump_json(exclude={"seed"}) for seed in (0, 1)
+        scenario.model_copy(update={"seed": seed}).with_seeds().model_dump_json(exclude={"seed"}) for seed in (0, 1)
     )
     return first != second
 
@@ -266,22 +271,6 @@ def _bind(model: Model, userdata: NDArray[np.float64]) -> None:
     """Let the laws of a model see their states in one world's userdata, (n,), or in that of many, (worlds, n)."""
     for (owner, name), (start, count) in model.law_slots.items():
         model.laws[owner][name].memory = userdata[..., start : start + count]
-
-
-def _command(scenario: Scenario, actuators: Actuators) -> None:
-    """Give the commands that a scenario starts with."""
-    for name, robot in scenario.robots.items():
-        for part, command in robot.commands.items():
-            try:
-                actuators[name][part].begin_with(**command)
-            except SkerryError as error:
-                raise SkerryError(f"robots.{name}.commands.{part}: {error}") from None
-
-
-def _with_seeds(scenario: Scenario) -> Scenario:
-    """The scenario with its seed given to the parts that take theirs from it."""
-    terrain = None if scenario.terrain is None else scenario.terrain.with_seed(scenario.seed)
-    return scenario.model_copy(update={"terrain": terrain, "water": scenario.water.with_seed(scenario.seed)})
 
 
 def _hooks(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) -> dict[str, PythonForce]:
@@ -296,7 +285,7 @@ def _assemble(
     loaded: LoadedScenario, hooks: Mapping[str, PythonForce]
 ) -> tuple[Model, Terrain | None, dict[str, dict[str, Actuator]], RopeNet | None]:
     """Compile the model of a scenario."""
-    scenario = _with_seeds(loaded.scenario)
+    scenario = loaded.scenario.with_seeds()
     water = scenario.water.build(scenario.gravity)
     projection = None if scenario.reference is None else Projection(scenario.reference)
     terrain: Terrain | None = None if scenario.terrain is None else scenario.terrain.build(projection)

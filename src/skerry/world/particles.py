@@ -72,7 +72,7 @@ class FieldParticles(Component):
         rows: Sequence[Floats],
         fields: Sequence[FieldConfig | None],
         water: Water,
-        seed: int,
+        noise: Noise,
     ) -> None:
         count = config.count
         self.config = config
@@ -88,7 +88,7 @@ class FieldParticles(Component):
         self._volumes = [None if field is None else field.volume.table() for _, field in self._sources]
         self._bounds = [None if field is None else field.volume.bounds() for _, field in self._sources]
         self._water = water
-        self._noise = Noise(seed, "field particles")
+        self._noise = noise
 
     @property
     def alive(self) -> NDArray[np.bool_]:

@@ -14,6 +14,7 @@ from skerry.acoustics.channel import Channel
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose
+from skerry.core.noise import Noise
 from skerry.parts.component import Component
 from skerry.parts.controller import Controller
 from skerry.parts.ownership import speaking_as
@@ -27,8 +28,9 @@ from skerry.scenario import Scenario
 from skerry.scenario.merging import plain
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
+from skerry.world.beginning import fabric, give_first_commands
 from skerry.world.changes import Change, changed, follow
-from skerry.world.events import Events
+from skerry.world.events import build_events
 from skerry.world.hooks import PythonForce
 from skerry.world.instant import Past, Present
 from skerry.world.particles import FieldParticles
@@ -85,7 +87,7 @@ class World:
         ropes: dict[str, Rope],
         controllers: list[MountedController],
         hooks: list[PythonForce],
-        events: Events,
+        noises: list[Noise],
         particles: FieldParticles | None,
         surroundings: Surroundings,
         present: Present,
@@ -118,13 +120,41 @@ class World:
         self._hooks = hooks
         self._engine_time = engine.part("time")[0]
         self._must_step_singly = bool(hooks) or water.refuses
-        self._events = events
+        self._noises = noises
         self.particles = particles
         self.surroundings = surroundings
         self.acoustics = acoustics
         self._present = present
         self._past = past
         self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, scenario.step)
+        self._fabric = fabric(scenario)
+        self._blank = self.snapshot()
+        self._begin()
+
+    # -------------------------------------------------------------------------------------------- the beginning
+
+    def fits(self, scenario: Scenario) -> bool:
+        """Whether this world can begin anew as that scenario: it is built of the same things.
+
+        Seed, first commands, events and duration may differ; but no seed that waves, currents or ground are drawn from.
+        """
+        return fabric(scenario) == self._fabric
+
+    def begin(self, scenario: Scenario) -> None:
+        """Start anew, as if just built of this scenario, to the bit; see `fits`."""
+        if not self.fits(scenario):
+            raise SkerryError("this world is built of other things than the scenario has; load the scenario")
+        self.scenario = self._beginning = scenario
+        self.changes = ()
+        self.restore(self._blank)
+        for noise in self._noises:
+            noise.reseed(scenario.seed)
+        self._begin()
+
+    def _begin(self) -> None:
+        robots, scenario = self.robots, self.scenario
+        give_first_commands(scenario, {name: robot.actuators for name, robot in robots.items()})
+        self._events = build_events(scenario, robots, {**robots, **self.objects}, self.ropes)
         for sensor in self._sensors:
             sensor.watch_if_due()
 

@@ -1,0 +1,46 @@
+"""Python functions that a sweep file names as `module:function`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from hashlib import blake2b
+from importlib import import_module
+from inspect import getsourcefile
+from pathlib import Path
+from typing import Any
+
+from skerry.core.errors import SkerryError, did_you_mean
+
+_NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+def is_function(text: str) -> bool:
+    """Whether this names a function, and is no expression."""
+    return _NAME.fullmatch(text.strip()) is not None
+
+
+def find_function(text: str, folder: str) -> Callable[..., Any]:
+    """The function of that name; its module may lie in this folder."""
+    module_name, _, name = text.strip().partition(":")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        module = import_module(module_name)
+    except Exception as error:  # another's code may fail in any way
+        raise SkerryError(f"{text}: the module cannot be imported: {type(error).__name__}: {error}") from error
+    function = getattr(module, name, None)
+    if not callable(function):
+        known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        raise SkerryError(f"{text}: the module has no function {name!r}; {did_you_mean(name, known)}")
+    return function
+
+
+def digest_of(function: Callable[..., Any]) -> str:
+    """A hash of the file that a function is in, so that results of another version are not taken for its own."""
+    try:
+        file = getsourcefile(function)
+    except TypeError:
+        file = None
+    return "" if file is None else blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()

@@ -1,0 +1,76 @@
+"""Places in a scenario as people write them, `robots.sam.pose.position[2]`: found, checked and set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from pydantic import BaseModel
+
+from skerry.core.documents import Place, show_place
+from skerry.core.errors import SkerryError, UnknownName, did_you_mean
+from skerry.scenario.loading import LoadedScenario
+from skerry.scenario.merging import plain
+
+_STEP = re.compile(r"(?:^|\.)([^.\[\]]+)|\[(\d+)\]")
+
+
+def parse_path(text: str) -> Place:
+    """A path as the keys and numbers that lead there."""
+    place: list[str | int] = []
+    end = 0
+    for step in _STEP.finditer(text):
+        if step.start() != end:
+            break
+        place.append(step[1] if step[2] is None else int(step[2]))
+        end = step.end()
+    if not place or end != len(text) or isinstance(place[0], int):
+        raise SkerryError(f"{text!r} is no path; write it as robots.sam.pose.position[2]")
+    return tuple(place)
+
+
+def find_value(loaded: LoadedScenario, place: Place) -> Any:
+    """The value at a place, as a file would hold it; raise an error that guesses if there is no such place.
+
+    What a robot overrides is looked for in its vehicle, and what it commands among its actuators.
+    """
+    value: Any = loaded.scenario
+    for number, step in enumerate(place):
+        here = place[:number]
+        if len(here) == 3 and here[0] == "robots" and here[2] == "overrides":
+            value = loaded.vehicles[str(here[1])].config
+        elif len(here) == 3 and here[0] == "robots" and here[2] == "commands":
+            value = {name: value.get(name, {}) for name in loaded.vehicles[str(here[1])].config.actuators}
+        elif len(here) == 4 and here[0] == "robots" and here[2] == "commands":
+            return value.get(step)  # by which word it is commanded, the actuator says when the world is built
+        value = _inside(value, step, here)
+    return plain(value)
+
+
+def _inside(value: Any, step: str | int, here: Place) -> Any:
+    shown = show_place((*here, step))
+    if value is None:
+        raise UnknownName(f"{shown}: the scenario has no {show_place(here)}; vary all of {show_place(here)}, or set it")
+    if isinstance(value, list | tuple):
+        if isinstance(step, int) and step < len(value):
+            return value[step]
+        raise UnknownName(f"{shown}: {show_place(here)} has {len(value)} values, from [0] to [{len(value) - 1}]")
+    known = list(type(value).model_fields) if isinstance(value, BaseModel) else value
+    if not isinstance(known, list | Mapping):
+        raise UnknownName(f"{shown}: {show_place(here)} is a single value and has no parts")
+    if step not in known:
+        raise UnknownName(f"{shown}: there is no such place; {did_you_mean(str(step), map(str, known))}")
+    return getattr(value, str(step)) if isinstance(value, BaseModel) else value[step]
+
+
+def lay_value(tree: dict[str, Any], loaded: LoadedScenario, place: Place, value: Any) -> None:
+    """Write a value into a tree of overrides; a list is taken whole from the scenario, and one entry of it replaced."""
+    whole = next((number for number, step in enumerate(place) if isinstance(step, int)), None)
+    target: Any = tree
+    for number, step in enumerate(place[:-1]):
+        if number + 1 == whole and step not in target:
+            target[step] = deepcopy(find_value(loaded, place[:whole]))
+        target = target.setdefault(step, {}) if isinstance(target, dict) else target[step]
+    target[place[-1]] = value

@@ -1,0 +1,137 @@
+"""From a sweep file to the list of its runs, checked before the first of them sets off."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from skerry import __version__
+from skerry.core.documents import Place
+from skerry.core.errors import SkerryError
+from skerry.core.noise import Noise
+from skerry.scenario import load_scenario
+from skerry.scenario.loading import LoadedScenario, find_scenario
+from skerry.sweep.config import SweepConfig, read_sweep
+from skerry.sweep.functions import digest_of, find_function, is_function
+from skerry.sweep.paths import find_value, lay_value, parse_path
+from skerry.sweep.work import Job, Run, Worker
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: a combination of values and a repetition, and the run that it is."""
+
+    number: int
+    repetition: int
+    run: Run
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of a sweep. Rows that ask for the same run share it."""
+
+    config: SweepConfig
+    job: Job
+    rows: tuple[Row, ...]
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        """The runs, by their keys, in the order in which they are done."""
+        return {row.run.key: row.run for row in self.rows}
+
+
+def make_plan(path: Path) -> Plan:
+    """Read a sweep file, and check it by building the world of its first run and taking its metrics at the start."""
+    config = read_sweep(path)
+    folder = path.parent.resolve()
+    loaded = load_scenario(find_scenario(config.scenario, folder))
+    places = {name: _places(name, axis.paths, loaded) for name, axis in config.vary.items()}
+    job = _job(config, loaded, folder)
+    plan = Plan(config, job, tuple(_rows(config, loaded, places, job)))
+    Worker(job).rehearse(plan.rows[0].run)
+    return plan
+
+
+def _places(name: str, paths: tuple[str, ...] | None, loaded: LoadedScenario) -> list[Place]:
+    places = [parse_path(path) for path in ((name,) if paths is None else paths)]
+    for place in places:
+        try:
+            if place[:1] == ("seed",):
+                raise SkerryError("seed: each repetition has its own seed; give `seed` and `repetitions`")
+            find_value(loaded, place)
+        except SkerryError as error:
+            raise SkerryError(f"vary.{name}: {error}") from None
+    return places
+
+
+def _job(config: SweepConfig, loaded: LoadedScenario, folder: Path) -> Job:
+    duration = config.duration or loaded.scenario.duration
+    if duration is None:
+        raise SkerryError("the scenario has no `duration`; give one in the sweep file: s to simulate in each run")
+    functions = [text for text in (config.prepare, *config.metrics.values()) if text and is_function(text)]
+    if config.prepare is not None and not is_function(config.prepare):
+        raise SkerryError(f"prepare: {config.prepare!r} is no function; write it as module:function")
+    job = Job(
+        scenario=loaded.scenario.model_dump(mode="json"),
+        duration=duration,
+        sample_rate=str(config.sample_rate),
+        metrics=dict(config.metrics),
+        prepare=config.prepare,
+        time_limit=config.time_limit,
+        folder=str(folder),
+    )
+    makers = [
+        __version__,
+        job.scenario,
+        [vehicle.config.model_dump(mode="json") for vehicle in loaded.vehicles.values()],
+        [blake2b(vehicle.config.urdf.read_bytes()).hexdigest() for vehicle in loaded.vehicles.values()],
+        [job.duration, job.sample_rate, job.metrics, job.prepare],
+        [digest_of(find_function(text, job.folder)) for text in functions],
+    ]
+    return job.with_digest(_hash(makers))
+
+
+def _rows(config: SweepConfig, loaded: LoadedScenario, places: dict[str, list[Place]], job: Job) -> list[Row]:
+    axes = {name: axis.values() for name, axis in config.vary.items()}
+    noises = {name: Noise(config.seed, f"sweep/{name}") for name, values in axes.items() if values is None}
+    _check_values(loaded, job.scenario, places, {name: values for name, values in axes.items() if values is not None})
+    rows: list[Row] = []
+    # The first axis turns slowest and repetitions fastest, so that runs in one world follow each other.
+    for point in product(*([None] if values is None else values for values in axes.values())):
+        for repetition in range(config.repetitions):
+            values = {
+                name: config.vary[name].draw(noises[name], repetition) if name in noises else value
+                for name, value in zip(axes, point, strict=True)
+            }
+            seed = config.seed + repetition
+            overrides: dict[str, Any] = {}
+            for name, value in values.items():
+                for place in places[name]:
+                    lay_value(overrides, loaded, place, value)
+            key = _hash([job.digest, overrides, values, seed])
+            rows.append(Row(len(rows), repetition, Run(key, seed, values, overrides)))
+    return rows
+
+
+def _check_values(
+    loaded: LoadedScenario, scenario: dict[str, Any], places: dict[str, list[Place]], axes: dict[str, list[Any]]
+) -> None:
+    """Check each value that is known beforehand by itself, as far as the scenario alone can tell."""
+    for name, values in axes.items():
+        for value in values:
+            overrides: dict[str, Any] = {}
+            for place in places[name]:
+                lay_value(overrides, loaded, place, value)
+            try:
+                Run("", 0, {}, overrides).scenario(scenario)
+            except SkerryError as error:
+                raise SkerryError(f"vary.{name}: {error}") from None
+
+
+def _hash(parts: Any) -> str:
+    return blake2b(json.dumps(parts, sort_keys=True, default=str).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,101 @@
+"""What a run leaves behind: samples of all that its metrics need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.errors import SkerryError, UnknownName, did_you_mean
+from skerry.world import World
+from skerry.world.robot import Tree
+from skerry.world.track import SERIES, Track
+
+Floats = NDArray[np.float64]
+PARTS = ("sensors", "actuators")
+
+
+class RunData:
+    """The data of one run, as metrics see it: `run["sam.depth"]`, `run.time`, `run.values`, `run.world` at its end.
+
+    Series are those of `Track` for each robot and object, readings as `sam.sensors.ctd.temperature`, feedback of
+    actuators as `sam.actuators.thruster1`, and `values.name` of what the sweep varies. Readings and feedback must be
+    named from the start, to be kept on the way.
+    """
+
+    def __init__(self, world: World, values: Mapping[str, Any], names: Iterable[str]) -> None:
+        self.world = world
+        self.values = dict(values)
+        self._trees: dict[str, Tree] = {**world.robots, **world.objects}
+        self._watched = {name: name.split(".") for name in names if self._is_part(name)}
+        self._times: list[float] = []
+        self._motions: dict[str, list[Floats]] = {name: [] for name in self._trees}
+        self._readings: dict[str, list[float]] = {name: [] for name in self._watched}
+
+    def sample(self) -> None:
+        """Keep the present instant."""
+        self._times.append(self.world.time)
+        for name, tree in self._trees.items():
+            self._motions[name].append(tree.engine.motion(tree.world, tree.root).copy())
+        for name, path in self._watched.items():
+            self._readings[name].append(self._read(name, path))
+
+    @property
+    def time(self) -> Floats:
+        """Of the samples, s."""
+        return np.array(self._times)
+
+    def track(self, name: str) -> Track:
+        """How a robot or object moved."""
+        if name not in self._motions:
+            raise UnknownName(f"there is no robot or object {name!r}; {did_you_mean(name, self._motions)}")
+        return Track(self.time, np.array(self._motions[name]))
+
+    def __getitem__(self, name: str) -> Any:
+        """A series by its name."""
+        if name == "time":
+            return self.time
+        if name in self._readings:
+            return np.array(self._readings[name])
+        owner, _, rest = name.partition(".")
+        if owner == "values":
+            return self._value(rest)
+        if not rest:
+            raise UnknownName(f"{name!r} is no series; {did_you_mean(name, ['time', *self._known()])}")
+        return self.track(owner).series(rest)
+
+    def _known(self) -> list[str]:
+        return [f"{tree}.{series}" for tree in self._trees for series in SERIES]
+
+    def _value(self, name: str) -> float:
+        if name not in self.values:
+            raise UnknownName(f"nothing that varies is called {name!r}; {did_you_mean(name, self.values)}")
+        if not isinstance(self.values[name], int | float):
+            raise SkerryError(f"values.{name} is no number: {self.values[name]!r}")
+        return float(self.values[name])
+
+    def _is_part(self, name: str) -> bool:
+        owner, *rest = name.split(".")
+        return owner in self.world.robots and bool(rest) and rest[0] in PARTS
+
+    def _read(self, name: str, path: list[str]) -> float:
+        robot = self.world.robots[path[0]]
+        if len(path) < 3 or (path[1] == "sensors" and len(path) < 4):
+            raise UnknownName(f"{name!r} is no series; write sam.sensors.ctd.temperature, or sam.actuators.thruster1")
+        if path[1] == "actuators":
+            if len(path) > 3:
+                raise UnknownName(f"{name!r} is no series; an actuator has one number, its feedback")
+            return float(robot.actuators[path[2]].feedback)
+        found = robot.sensors[path[2]].reading
+        if found is None:
+            return float("nan")
+        for key in path[3:]:
+            if not hasattr(found, key):
+                known = [word for word in dir(found) if not word.startswith("_")]
+                raise UnknownName(f"{name}: the reading has no {key!r}; {did_you_mean(key, known)}")
+            found = getattr(found, key)
+        if np.ndim(found) != 0:
+            raise SkerryError(f"{name}: is {np.shape(found)} numbers at a time; only single numbers can be kept")
+        return float(found)

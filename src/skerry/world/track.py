@@ -1,0 +1,76 @@
+"""How a robot or an object moved: samples of its motion, and what people call the parts of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.errors import UnknownName, did_you_mean
+from skerry.core.frames import inverse, quaternion_to_rpy, rotate, yaw_to_heading
+
+Series = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Track:
+    """Samples in the order of time; `motion` holds position, quaternion, velocity and angular velocity in the world."""
+
+    time: Series  # (n,), s
+    motion: Series  # (n, 13)
+
+    def series(self, name: str) -> Series:
+        """One of `SERIES` by its name."""
+        if name not in SERIES:
+            raise UnknownName(f"a robot or object has no {name!r}; {did_you_mean(name, SERIES)}")
+        return SERIES[name](self)
+
+    @property
+    def position(self) -> Series:
+        """(n, 3), m, ENU."""
+        return self.motion[:, :3]
+
+    @property
+    def velocity(self) -> Series:
+        """(n, 3), m/s, in the world's axes."""
+        return self.motion[:, 7:10]
+
+    @property
+    def attitude(self) -> Series:
+        """(n, 3), roll, pitch and yaw, rad."""
+        return quaternion_to_rpy(self.motion[:, 3:7])
+
+    @property
+    def body_velocity(self) -> Series:
+        """(n, 3), m/s, forward, left and up."""
+        return rotate(inverse(self.motion[:, 3:7]), self.velocity)
+
+    @property
+    def body_rates(self) -> Series:
+        """(n, 3), rad/s, about forward, left and up."""
+        return rotate(inverse(self.motion[:, 3:7]), self.motion[:, 10:13])
+
+
+SERIES: Final[dict[str, Callable[[Track], Series]]] = {
+    "x": lambda track: track.position[:, 0],
+    "y": lambda track: track.position[:, 1],
+    "z": lambda track: track.position[:, 2],
+    "depth": lambda track: -track.position[:, 2],
+    "position": lambda track: track.position,
+    "velocity": lambda track: track.velocity,
+    "speed": lambda track: np.linalg.norm(track.velocity, axis=1),
+    "surge": lambda track: track.body_velocity[:, 0],
+    "sway": lambda track: track.body_velocity[:, 1],
+    "heave": lambda track: track.body_velocity[:, 2],
+    "heading_deg": lambda track: yaw_to_heading(track.attitude[:, 2]),
+    "roll_deg": lambda track: np.degrees(track.attitude[:, 0]),
+    "pitch_deg": lambda track: np.degrees(track.attitude[:, 1]),
+    "yaw_deg": lambda track: np.degrees(track.attitude[:, 2]),
+    "roll_rate_deg": lambda track: np.degrees(track.body_rates[:, 0]),
+    "pitch_rate_deg": lambda track: np.degrees(track.body_rates[:, 1]),
+    "yaw_rate_deg": lambda track: np.degrees(track.body_rates[:, 2]),
+}
+"""What a robot or object has, by name: numbers over time, (n,), but for position and velocity, (n, 3)."""
