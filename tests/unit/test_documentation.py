@@ -13,8 +13,9 @@ import pytest
 from pydantic import BaseModel
 
 from skerry.control.allocation import AllocationConfig
-from skerry.control.hold import DiveConfig, HoldSettings, LoopConfig, LoopsConfig
+from skerry.control.hold import HoldSettings
 from skerry.control.keyboard import KeyConfig
+from skerry.control.loops import DiveConfig, LoopConfig, LoopsConfig
 from skerry.control.navigation import NavigationConfig
 from skerry.core.config import Family
 from skerry.core.geo import GeoReference

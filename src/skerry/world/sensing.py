@@ -42,6 +42,8 @@ class MountedSensor(Component):
         self.wanted = False
         self.deliver: Callable[[int, Any], None] | None = None
         """Is told the tick and the reading, or None, of every due instant; while it is there, the sensor is wanted."""
+        self.on = True
+        """Whether it is switched on; off, it gives no reading, and nobody is told of its due instants."""
         self.load = 0.0
         """The time that the latest reading took over the time there is for one; on the wall, for the eye only."""
         self.next_look = NEVER
@@ -65,7 +67,7 @@ class MountedSensor(Component):
             self.plan(self._truth.tick)
         self.measure_if_due()
         self.finish()
-        return self._reading
+        return self._reading if self.on else None
 
     @property
     def has_new_data(self) -> bool:
@@ -114,7 +116,7 @@ class MountedSensor(Component):
         truth = self._truth if truth is None else truth
         tick = truth.tick
         due = self.rate.count(tick)
-        if due == self._measured:
+        if due == self._measured or not self.on:
             return False
         if self._job is not None:
             self.finish()
@@ -186,7 +188,7 @@ class MountedSensor(Component):
 
     def state(self) -> bytes:
         self.finish()
-        kept = (self.wanted, self._measured, self._watched, self._reading, self.sensor.state())
+        kept = (self.on, self.wanted, self._measured, self._watched, self._reading, self.sensor.state())
         return pickle.dumps(kept, protocol=5)
 
     def watched_state(self) -> bytes:
@@ -197,7 +199,8 @@ class MountedSensor(Component):
         self.finish()
         if self._trail is not None:
             self._trail.clear()
-        self.wanted, self._measured, self._watched, self._reading, inner = _ReadingsOnly(io.BytesIO(state)).load()
+        self.on, self.wanted, self._measured, self._watched, *rest = _ReadingsOnly(io.BytesIO(state)).load()
+        self._reading, inner = rest
         self.sensor.set_state(inner)
 
 

@@ -33,7 +33,7 @@ from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
 
-MAGIC = b"skerry snapshot 4\n"
+MAGIC = b"skerry snapshot 5\n"
 DIGEST = 16  # bytes after it: a hash of all that follows
 
 
