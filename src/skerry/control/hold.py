@@ -56,6 +56,7 @@ class HoldController(Controller):
         """Whether all its last commands were heard."""
         self._seizes = False  # whether it takes all actuators when it next acts
         self._dived = 0  # how often it has acted under water without a break
+        self._by_altitude = False  # whether depth is held by altitude
         self._column: float | None = None  # m, from the surface to the ground, where it was last seen
         self._loops = config.loops.present()
         self._shares = config.loops.shares()
@@ -179,6 +180,11 @@ class HoldController(Controller):
             self._sound(here)
         wanted = keep_within(limits, self._wanted, self._column)
         measured: dict[str, tuple[float, float | None]] = {}  # wanted and measured
+        if ("altitude" in wanted) != self._by_altitude:  # or the loop would take the one for a leap of the other
+            self._by_altitude = not self._by_altitude
+            for name in ("depth", "dive"):
+                if name in self._pids:
+                    self._pids[name].reset()
         if "depth" in wanted:
             measured["depth"] = (wanted["depth"], here.depth())
         elif "altitude" in wanted:  # as a depth: downwards
@@ -305,12 +311,12 @@ class HoldController(Controller):
         pids = {name: pid.state() for name, pid in self._pids.items()}
         own = [self.setpoints, pids, sorted(self._commanded), self._stopping, self._is_cut]
         outside = [self.helm.state(), self.lender, self.aborted, self.heard, self._seizes]
-        outside += [self._dived, self._column]
+        outside += [self._dived, self._column, self._by_altitude]
         return json.dumps([*own, *outside]).encode()
 
     def set_state(self, state: bytes) -> None:
         self.setpoints, pids, commanded, self._stopping, self._is_cut, helm, *outside = json.loads(state)
-        self.lender, self.aborted, self.heard, self._seizes, self._dived, self._column = outside
+        self.lender, self.aborted, self.heard, self._seizes, self._dived, self._column, self._by_altitude = outside
         self._commanded = set(commanded)
         self.helm.set_state(helm)
         for name, kept in pids.items():
