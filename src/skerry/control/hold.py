@@ -311,8 +311,7 @@ class HoldController(Controller):
         pids = {name: pid.state() for name, pid in self._pids.items()}
         own = [self.setpoints, pids, sorted(self._commanded), self._stopping, self._is_cut]
         outside = [self.helm.state(), self.lender, self.aborted, self.heard, self._seizes]
-        outside += [self._dived, self._column, self._by_altitude]
-        return json.dumps([*own, *outside]).encode()
+        return json.dumps([*own, *outside, self._dived, self._column, self._by_altitude]).encode()
 
     def set_state(self, state: bytes) -> None:
         self.setpoints, pids, commanded, self._stopping, self._is_cut, helm, *outside = json.loads(state)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
-from skerry.parts.component import Component
+from skerry.parts.component import Component, Mount
 from skerry.parts.sensor import Sensor
 from skerry.rays.threads import pool, processors
 from skerry.sensors.ray_sensor import RaySensor
@@ -36,9 +36,11 @@ class MountedSensor(Component):
     not depend on how long it takes.
     """
 
-    def __init__(self, sensor: Sensor[Any], rate: Rate, noise: Noise, truth: RobotTruth) -> None:
+    def __init__(self, sensor: Sensor[Any], rate: Rate, noise: Noise, truth: RobotTruth, mount: Mount) -> None:
         self.sensor = sensor
         self.rate = rate
+        self.mount = mount
+        """Where it sits on the robot."""
         self.wanted = False
         self.deliver: Callable[[int, Any], None] | None = None
         """Is told the tick and the reading, or None, of every due instant; while it is there, the sensor is wanted."""
