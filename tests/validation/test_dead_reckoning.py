@@ -47,8 +47,9 @@ def world() -> Iterator[World]:
 
 
 def test_in_a_current_sam_knows_its_way_by_the_dvl(world: World) -> None:
-    """With 1 mm/s a beam at 22.5° the level speed is off by σ = 1/(√2 sin 22.5°) mm/s, 1.85 mm/s, ten times a second, so
-    that places go astray by σ √(t × 0.1 s): 0.6 cm in 100 s. Six times that, and the way of one step.
+    """With 1 mm/s a beam at 22.5° the level speed is off by σ = 1/(√2 sin 22.5°) mm/s, 1.85 mm/s, ten times a second.
+
+    So places go astray by σ √(t × 0.1 s): 0.6 cm in 100 s. Six times that, and the way of one step.
     """
     world.robots["it"].controllers["autopilot"].hold(depth=5, heading_deg=120, speed=1.0)
     world.advance(100.0 + STEP)
@@ -59,7 +60,7 @@ def test_in_a_current_sam_knows_its_way_by_the_dvl(world: World) -> None:
 
 
 def test_it_is_never_further_off_than_its_variance_says(world: World) -> None:
-    """Within three standard deviations, in ten runs; the filter expects more acceleration than SAM has, so it is safe."""
+    """Within three standard deviations, in ten runs: the filter expects more acceleration than SAM has."""
     for seed in range(10):
         with skerry.load(world.scenario.model_copy(update={"seed": seed})) as run:
             run.robots["it"].controllers["autopilot"].hold(depth=4, heading_deg=90, speed=0.5)
