@@ -34,7 +34,7 @@ def tables(vehicle: str) -> str:
         for _ in range(3):
             runner.run(0.2)
             frames |= {out.topic.name: _frame(out.message) for out in box.take(0)}
-        rates = {timer.topic.name: rate.frequency for rate, timers in ros._timers.items() for timer in timers}
+        rates = {timer.topic.name: rate.frequency for rate, timers in ros._context.timers.items() for timer in timers}
         for outlets in ros._readers.values():
             for outlet in outlets:
                 if isinstance(outlet, ReadingOutlet):

@@ -90,7 +90,7 @@ class GotoWaypoint:
         """What the controller is told, of either type of goal."""
         waypoint: Any = message.waypoint if hasattr(message, "waypoint") else message
         pose = waypoint.pose if hasattr(waypoint, "pose") else waypoint.waypoint_pose
-        found: dict[str, Any] = {"position": self._place(pose, waypoint)}
+        found: dict[str, Any] = {"position": place_of(self._frames, pose, waypoint)}
         if waypoint.goal_tolerance > 0.0:
             found["tolerance"] = float(waypoint.goal_tolerance)
         depth, speed = int(waypoint.z_control_mode), int(waypoint.speed_control_mode)
@@ -105,18 +105,19 @@ class GotoWaypoint:
             )
         return found
 
-    def _place(self, pose: Message, waypoint: Message) -> list[float]:
-        """East and north in the map: of a pose in UTM or the map, or of a latitude and longitude without a pose."""
-        frame, point = pose.header.frame_id, pose.pose.position
-        projection = self._frames.projection
-        if frame in {"map", self._frames.map}:
-            return [point.x, point.y]
-        if projection is None:
-            raise SkerryError("the scenario has no `reference`; give the pose in the frame `map`")
-        if not (point.x or point.y) and hasattr(waypoint, "lat") and waypoint.lat:
-            local = projection.from_geodetic([waypoint.lat, waypoint.lon, 0.0])
-        elif frame == "" or (frame.startswith("utm") and frame != "utm_ned"):
-            local = projection.from_utm([point.x, point.y, 0.0])
-        else:
-            raise SkerryError(f"the pose is in the frame {frame!r}; give it in `utm` or `map`")
-        return [float(value) for value in local[:2]]
+
+def place_of(frames: FrameTree, pose: Message, waypoint: Message) -> list[float]:
+    """East and north in the map: of a pose in UTM or the map, or of a latitude and longitude without a pose."""
+    frame, point = pose.header.frame_id, pose.pose.position
+    projection = frames.projection
+    if frame in {"map", frames.map}:
+        return [point.x, point.y]
+    if projection is None:
+        raise SkerryError("the scenario has no `reference`; give the pose in the frame `map`")
+    if not (point.x or point.y) and hasattr(waypoint, "lat") and waypoint.lat:
+        local = projection.from_geodetic([waypoint.lat, waypoint.lon, 0.0])
+    elif frame == "" or (frame.startswith("utm") and frame != "utm_ned"):
+        local = projection.from_utm([point.x, point.y, 0.0])
+    else:
+        raise SkerryError(f"the pose is in the frame {frame!r}; give it in `utm` or `map`")
+    return [float(value) for value in local[:2]]
