@@ -235,6 +235,11 @@ def test_the_simulation_is_controlled_by_services(sam: Graph) -> None:
     sam.say("/skerry/speed", data=3.0)
     sam.runner.inbox.obey(sam.runner)
     assert sam.runner.speed == 3.0
+    assert call("/skerry/set_speed", speed=2.0).success
+    assert sam.runner.speed == 2.0
+    assert "above 0" in call("/skerry/set_speed", speed=-1.0).message
+    assert call("/skerry/set_speed").success
+    assert sam.runner.speed is None
 
 
 def test_parameters_are_those_of_a_node_of_ros_2(sam: Graph) -> None:
@@ -368,6 +373,10 @@ def test_every_vehicle_speaks_and_sam_every_profile(profile: str, vehicle: str) 
         for outlet in outlets:
             if reading is not None and outlet.conversion(reading, outlet.source, 0.0) is not None:
                 assert found.get(outlet.topic.name, True), f"{outlet.topic.name} is silent"
+    tree = {item.child for item in (*graph.ros._frames.still(), *graph.ros._frames.moving())}
+    for name, messages in found.items():
+        header = getattr(messages[-1], "header", None) if messages else None
+        assert header is None or header.frame_id in tree, f"{name} is in {header.frame_id}, which is no frame"
     graph.runner.close()
     graph.world.close()
 

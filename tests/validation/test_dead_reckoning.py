@@ -130,6 +130,13 @@ def test_a_restored_world_believes_the_same(world: World) -> None:
     assert again.position_variance.tobytes() == after.position_variance.tobytes()
 
 
+def test_it_goes_without_sensors_that_are_not_there(caplog: pytest.LogCaptureFixture) -> None:
+    with load(sensors={"gps": None}, controllers={"dead_reckoning": {"engaged": True}}) as world:
+        world.advance(1.0)
+        assert world.robots["it"].controllers["dead_reckoning"].estimate is not None
+        assert "goes without gps" in caplog.text
+
+
 def test_it_is_idle_until_it_is_engaged() -> None:
     with skerry.load("sam_empty") as world:
         reckoning = world.robots["sam"].controllers["dead_reckoning"]

@@ -12,6 +12,7 @@ at launch, with an error of `start_noise`.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from math import radians
@@ -35,6 +36,8 @@ from skerry.core.frames import (
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller, ControllerConfig
 from skerry.parts.sensor import Truth
+
+logger = logging.getLogger("skerry")
 
 Floats = NDArray[np.float64]
 
@@ -164,7 +167,7 @@ class DeadReckoningController(Controller):
         if not self._look_at_attitude(truth, sensors) and self._time is None:
             return
         if self._time is None:
-            self._begin(truth)
+            self._begin(truth, sensors)
         else:
             for track in self._tracks:
                 track.predict(1.0 / float(self.config.frequency), self.config.acceleration_noise**2)
@@ -173,7 +176,9 @@ class DeadReckoningController(Controller):
         self._look_at_depth(truth, sensors)
         self._look_at_place(truth, sensors)
 
-    def _begin(self, truth: Truth) -> None:
+    def _begin(self, truth: Truth, sensors: Mapping[str, Any]) -> None:
+        if missing := [name for name in self.config.sensors if name not in sensors]:
+            logger.warning("dead reckoning goes without %s, which the vehicle has not", ", ".join(missing))
         sigma = self.config.start_noise
         start = truth.pose(self.config.link).position + sigma * np.append(self.noise.normal(0, (2,)), 0.0)
         for track, place in zip(self._tracks, start.tolist(), strict=True):
@@ -181,7 +186,7 @@ class DeadReckoningController(Controller):
 
     def _new(self, name: str | None, sensors: Mapping[str, Any]) -> Any:
         """A reading that was not taken yet, if there is one."""
-        if name is None or (reading := sensors[name].reading) is None or self._seen.get(name) == reading.time:
+        if name is None or (reading := _reading(name, sensors)) is None or self._seen.get(name) == reading.time:
             return None
         self._seen[name] = reading.time
         return reading
@@ -201,7 +206,7 @@ class DeadReckoningController(Controller):
         self._variances = np.append(
             np.diag(reading.orientation_covariance), np.diag(reading.angular_velocity_covariance)
         )
-        if self.config.heading is not None and (compass := sensors[self.config.heading].reading) is not None:
+        if (compass := _reading(self.config.heading, sensors)) is not None:
             roll, pitch, _ = quaternion_to_rpy(self._attitude)
             self._attitude = rpy_to_quaternion([roll, pitch, heading_to_yaw(compass.heading_deg)])
             self._variances[2] = compass.variance * radians(1.0) ** 2
@@ -220,7 +225,7 @@ class DeadReckoningController(Controller):
             track.see_speed(speed, variance)
 
     def _look_at_depth(self, truth: Truth, sensors: Mapping[str, Any]) -> None:
-        if self.config.depth is None:
+        if self.config.depth not in sensors:
             self._tracks[2].see_place(0.0, AFLOAT**2)
             return
         reading = self._new(self.config.depth, sensors)
@@ -250,8 +255,13 @@ class DeadReckoningController(Controller):
         self._attitude, self._rates, self._variances = (np.array(numbers) for numbers in arrays)
 
 
+def _reading(name: str | None, sensors: Mapping[str, Any]) -> Any:
+    """Of a sensor, if it is there."""
+    return None if name is None or name not in sensors else sensors[name].reading
+
+
 class DeadReckoning(ControllerConfig):
-    """Settings of dead reckoning; a sensor that is null is not there."""
+    """Settings of dead reckoning. It can do without any sensor but its IMU, so that overrides may take them away."""
 
     kind: Literal["dead_reckoning"] = "dead_reckoning"
     link: str = Field("base_link", description="whose motion it estimates")
@@ -265,9 +275,14 @@ class DeadReckoning(ControllerConfig):
     engaged: bool = Field(False, description="whether it works from the start; else it is idle until it is engaged")
 
     @property
-    def needs_sensors(self) -> tuple[str, ...]:
+    def sensors(self) -> tuple[str, ...]:
+        """All that are named."""
         named = (self.attitude, self.heading, self.velocity, self.depth, self.position)
         return tuple(name for name in named if name is not None)
+
+    @property
+    def needs_sensors(self) -> tuple[str, ...]:
+        return (self.attitude,)
 
     def build(self) -> DeadReckoningController:
         return DeadReckoningController(self)

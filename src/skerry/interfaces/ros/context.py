@@ -67,7 +67,7 @@ class Context:
         self.inbox.put(command).add_done_callback(partial(_log_failure, where))
 
     def offer(self, name: str, type_name: str, command: Callable[[Message], Command]) -> None:
-        """Answer a service whose answer says whether a command was done: std_srvs/SetBool or Trigger."""
+        """Answer a service whose answer is `success` and `message`: whether a command was done, and why not."""
 
         def answer(request: Message) -> Future[Message]:
             return self.answered(self.inbox.put(command(request)), f"{self.bus.services[name].type}_Response")

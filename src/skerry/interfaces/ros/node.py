@@ -338,10 +338,12 @@ class RosInterface(Interface):
         self._offer_trigger(f"{CONTROL}/reset", Reset())
         bus.offer(f"{CONTROL}/snapshot", "std_srvs/Trigger", self._take_snapshot)
         bus.offer(f"{CONTROL}/restore", "std_srvs/Trigger", self._restore)
-        bus.subscribe(f"{CONTROL}/speed", "std_msgs/Float64", self._set_speed)
-
-    def _set_speed(self, message: Message) -> None:
-        self._context.do(f"{CONTROL}/speed", SetSpeed(message.data or None))
+        topic = f"{CONTROL}/speed"
+        bus.subscribe(
+            topic, "std_msgs/Float64", lambda message: self._context.do(topic, SetSpeed(message.data or None))
+        )
+        speed = "skerry_msgs/SetSpeed"
+        self._context.offer(f"{CONTROL}/set_speed", speed, lambda request: SetSpeed(request.speed or None))
 
     def _take_snapshot(self, request: Message) -> Future[Message]:
         def keep(snapshot: Any) -> None:
