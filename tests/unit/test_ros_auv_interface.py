@@ -289,6 +289,18 @@ def test_what_is_switched_on_is_repeated_as_a_throttle_does_and_does_not_hear_it
     assert sam.robot.controllers["autopilot"].helm.names == set()
 
 
+def test_what_is_refused_again_and_again_is_logged_once(sam: Vehicle, caplog: pytest.LogCaptureFixture) -> None:
+    assert sam.call("ctrl/toggle_depth_ctrl", data=True).success
+    for value in (float("nan"), 3.0, 3.0):
+        sam.say("ctrl/depth_setpoint", data=value)
+        sam.say("ctrl/altitude_setpoint", data=3.0)  # not switched on, which is nothing to speak of
+        sam.say("ctrl/altitude_setpoint_freq", data=3.0)
+        sam.run(0.2)
+    assert caplog.text.count("/it/ctrl/altitude_setpoint_freq: give depth or altitude, not both") == 1
+    assert caplog.text.count("depth_setpoint: a set-point must be a number") == 1
+    assert "/it/ctrl/altitude_setpoint:" not in caplog.text
+
+
 def test_a_controller_whose_actuators_another_has_says_so(sam: Vehicle) -> None:
     sam.robot.control = "manual"
     assert sam.call("ctrl/toggle_heading_ctrl", data=True).success

@@ -37,6 +37,7 @@ class Context:
 
     def __post_init__(self) -> None:
         self.step = float(self.world.scenario.step)
+        self._told: dict[str, str] = {}  # the last failure of each topic
 
     # -------------------------------------------------------------------------------------------- time
 
@@ -63,8 +64,14 @@ class Context:
     # -------------------------------------------------------------------------------------------- commands
 
     def do(self, where: str, command: Command) -> None:
-        """Hand over a command that came by a topic; a failure is logged."""
-        self.inbox.put(command).add_done_callback(partial(_log_failure, where))
+        """Hand over a command that came by a topic; a failure is logged, and the same again only after a success."""
+        self.inbox.put(command).add_done_callback(partial(self._log_failure, where))
+
+    def _log_failure(self, where: str, done: Future[Any]) -> None:
+        problem = "" if done.cancelled() else str(done.exception() or "")
+        if problem and problem != self._told.get(where):
+            logger.warning("%s: %s", where, problem)
+        self._told[where] = problem
 
     def offer(self, name: str, type_name: str, command: Callable[[Message], Command]) -> None:
         """Answer a service whose answer is `success` and `message`: whether a command was done, and why not."""
@@ -88,8 +95,3 @@ class Context:
 
         asked.add_done_callback(finish)
         return promise
-
-
-def _log_failure(where: str, done: Future[Any]) -> None:
-    if not done.cancelled() and done.exception() is not None:
-        logger.warning("%s: %s", where, done.exception())

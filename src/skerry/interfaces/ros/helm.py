@@ -97,6 +97,9 @@ class HelmTopics:
         return self._ask("enable" if request.data else "disable", name=target.setpoint)
 
     def _hear(self, target: Target, where: str, message: Message) -> None:
+        """Take it, if it is switched on; missions say set-points whether or not it is."""
+        if target.setpoint not in self._controller.helm.enabled:
+            return
         self._context.do(where, self._ask("aim", name=target.setpoint, value=target.inward(message.data)))
 
     def _hear_repeated(self, target: Target, where: str, message: Message) -> None:
