@@ -193,7 +193,11 @@ def test_commands_reach_actuators_and_feedback_comes_back(sam: Graph) -> None:
     assert robot.actuators["thrust_vector_pitch"].wanted == pytest.approx(0.05)
     assert robot.actuators["vbs"].owner == "ros"
     assert found["/sam/core/thruster1_fb"][-1].rpm.rpm == pytest.approx(900, abs=5)
-    assert found["/sam/core/thruster1_fb"][-1].header.frame_id == "sam/front_prop_link_gt"
+    feedback = found["/sam/core/thruster1_fb"][-1]
+    assert feedback.header.frame_id == "sam/front_prop_link_gt"
+    assert feedback.dc.dc == pytest.approx(900 / 1525, abs=0.01)
+    assert feedback.torque == pytest.approx(robot.actuators["thruster1"].torque, rel=0.05)
+    assert np.isnan(feedback.current)
     sam.run(0.7)
     assert robot.actuators["thruster1"].wanted == 0  # silence resets
 

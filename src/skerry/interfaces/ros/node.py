@@ -45,6 +45,8 @@ from skerry.interfaces.ros.reckoning import Reckoning
 from skerry.interfaces.ros.rope_topics import add_rope
 from skerry.interfaces.ros.sound import SoundTopics
 from skerry.interfaces.ros.switches import add_switch
+from skerry.interfaces.ros.thrusters import TYPE as THRUSTER
+from skerry.interfaces.ros.thrusters import thruster_feedback
 from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.interfaces.ros.waypoint_settings import WaypointConfig
@@ -286,18 +288,17 @@ class RosInterface(Interface):
             )
             self.bus.subscribe(where(row.command.topic), kind, hear)
         if row.feedback is not None:
-            kind = self._type(row.feedback.type)
-            frame = self._frames.link(name, robot.vehicle.config.actuators[part].link)
-            self._context.add_timer(
-                FeedbackOutlet(
-                    self.bus.advertise(where(row.feedback.topic), kind),
-                    self._context.rate(row.feedback.frequency),
-                    codec,
-                    partial(self._context.header, frame),
-                    FieldPath(codec, kind, row.feedback.field),
-                    partial(_scaled_feedback, actuator, row.feedback.scale),
-                )
-            )
+            kind, settings = self._type(row.feedback.type), robot.vehicle.config.actuators[part]
+            frame = self._frames.link(name, settings.link)
+            topic = self.bus.advertise(where(row.feedback.topic), kind)
+            rate = self._context.rate(row.feedback.frequency)
+            if kind == THRUSTER and settings.kind == "propeller":
+                make = partial(thruster_feedback, self._context, frame, actuator)
+                self._context.add_timer(MadeOutlet(topic, rate, make))
+                return
+            field, header = FieldPath(codec, kind, row.feedback.field), partial(self._context.header, frame)
+            read = partial(_scaled_feedback, actuator, row.feedback.scale)
+            self._context.add_timer(FeedbackOutlet(topic, rate, codec, header, field, read))
 
     def _type(self, name: str) -> str:
         """A type as the settings want it: SMaRC has had percentages in two packages."""
