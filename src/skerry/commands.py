@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from skerry.control.hold import OUTSIDE
 from skerry.core.frames import Pose
 from skerry.parts.interface import Command
 from skerry.runner import Runner
@@ -66,7 +67,7 @@ class Delete(Command):
 
 @dataclass(frozen=True)
 class GiveGoal(Command):
-    """Give a controller that knows goals one, and the robot's actuators with it."""
+    """Give a controller that knows goals one, and the robot's actuators with it, until there is nothing left to do."""
 
     robot: str
     controller: str
@@ -75,6 +76,7 @@ class GiveGoal(Command):
     def apply(self, run: Runner) -> None:
         robot = run.world.robots[self.robot]
         robot.controllers[self.controller].goal(**self.arguments)
+        robot.controllers[self.controller].lender = OUTSIDE
         robot.control = f"controller/{self.controller}"
 
 
@@ -111,6 +113,31 @@ class TriggerSensor(Command):
 
     def apply(self, run: Runner) -> None:
         run.world.robots[self.robot].sensors[self.sensor].sensor.trigger()
+
+
+@dataclass(frozen=True)
+class SwitchSensor(Command):
+    """Switch a sensor on or off."""
+
+    robot: str
+    sensor: str
+    on: bool
+
+    def apply(self, run: Runner) -> None:
+        run.world.robots[self.robot].sensors[self.sensor].on = self.on
+
+
+@dataclass(frozen=True)
+class WriteSound(Command):
+    """Let an acoustic part send text to "robot/part", or to everybody."""
+
+    robot: str
+    part: str
+    data: str
+    to: str | None = None
+
+    def apply(self, run: Runner) -> None:
+        run.world.robots[self.robot].acoustics[self.part].write(self.data, self.to)
 
 
 @dataclass(frozen=True)

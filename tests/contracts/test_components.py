@@ -83,6 +83,14 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "sidescan": {"buckets": 100, "interferometric": True, "multipath_db": 6},
     },
     "controllers": {
+        "dead_reckoning": {
+            "attitude": "imu",
+            "heading": "compass",
+            "velocity": "dvl",
+            "depth": "depth300",
+            "position": "gps",
+            "engaged": True,
+        },
         "geometric_tracking": {
             **FLYER,
             "trajectory": {"times": [0, 0.1, 1, 3], "positions": [[1, 2, 3], [1, 2, 4], [2, 3, 4], [2, 3, 0]]},
@@ -142,6 +150,7 @@ REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}
 
 # The shipped vehicle for a kind that needs more parts beside it than the rig has.
 VEHICLES = {
+    "dead_reckoning": "sam",
     "geometric_tracking": "quadrotor",
     "hydrofoil": "evolo",
     "rope_recovery": "quadrotor",

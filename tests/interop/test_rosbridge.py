@@ -76,6 +76,74 @@ ros.terminate()
 """
 
 
+# The SMaRC AUV interface, as a mission would use it.
+PILOT = """
+import math, sys, threading
+import roslibpy
+
+ros = roslibpy.Ros("127.0.0.1", int(sys.argv[1]))
+ros.run(timeout=20)
+
+def call(name, kind, **values):
+    service = roslibpy.Service(ros, name, kind)
+    return service.call(roslibpy.ServiceRequest(values), timeout=30)
+
+def switch(name, on):
+    return call(name, "std_srvs/SetBool", data=on)
+
+def wait_for(topic, kind, fits, say=None):
+    found, seen = threading.Event(), []
+    def listen(message):
+        seen.append(message)
+        if fits(message):
+            found.set()
+    listener = roslibpy.Topic(ros, topic, kind)
+    listener.subscribe(listen)
+    for _ in range(400):
+        if say is not None:
+            say()
+        if found.wait(0.1):
+            break
+    listener.unsubscribe()
+    assert found.is_set(), (topic, seen[-1:])
+    return seen[-1]
+
+assert ros.get_param("/sam/max_dive_depth") == 15.0
+yaw = roslibpy.Topic(ros, "/sam/ctrl/yaw_setpoint", "std_msgs/Float64")
+assert switch("/sam/ctrl/toggle_heading_ctrl", True)["success"]
+status = "/sam/ctrl/yaw_controller_status"
+wait_for(status, "smarc_msgs/ControllerStatus", lambda m: "waits" in m["diagnostics_message"])
+say_yaw = lambda: yaw.publish(roslibpy.Message({"data": 0.5}))
+wait_for(status, "smarc_msgs/ControllerStatus", lambda m: m["control_status"] == 1, say_yaw)
+assert switch("/sam/ctrl/toggle_depth_ctrl", True)["success"]
+refused = switch("/sam/ctrl/toggle_altitude_ctrl", True)
+assert not refused["success"] and "not both" in refused["message"], refused
+
+assert switch("/sam/core/toggle_dvl", False)["success"]
+wait_for("/sam/core/dvl_status", "smarc_msgs/SensorStatus", lambda m: m["sensor_status"] == 0)
+
+odom = wait_for("/sam/dr/odom", "nav_msgs/Odometry", lambda m: m["pose"]["covariance"][0] > 0)
+assert odom["header"]["frame_id"] == "sam/odom"
+place = wait_for("/sam/dr/lat_lon", "geographic_msgs/GeoPoint", lambda m: m["latitude"] > 58)
+utm = call("/sam/dr/lat_lon_to_utm", "smarc_msgs/LatLonToUTM", lat_lon_point=place)["utm_point"]
+back = call("/sam/dr/utm_to_lat_lon", "smarc_msgs/UTMToLatLon", utm_point=utm)["lat_lon_point"]
+assert abs(back["latitude"] - place["latitude"]) < 1e-9, (back, place)
+
+frames = roslibpy.Topic(ros, "/tf", "tf2_msgs/TFMessage")
+frames.advertise()
+pose = {"translation": {"x": 1.0, "y": 2.0, "z": 3.0}, "rotation": {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0}}
+frame = {"header": {"frame_id": "map"}, "child_frame_id": "theirs", "transform": pose}
+frames.publish(roslibpy.Message({"transforms": [frame]}))
+
+abort = roslibpy.Topic(ros, "/sam/core/abort", "std_msgs/Empty")
+abort.publish(roslibpy.Message({}))
+wait_for(status, "smarc_msgs/ControllerStatus", lambda m: m["control_status"] == 2)
+assert not switch("/sam/ctrl/toggle_speed_ctrl", True)["success"]
+wait_for("/sam/core/vbs_fb", "smarc_msgs/PercentStamped", lambda m: m["value"] < 0.02)
+ros.terminate()
+"""
+
+
 @pytest.fixture
 def port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as reserved:
@@ -110,6 +178,27 @@ def test_roslibpy_sees_and_commands_sam_and_is_asked(simulation: RosInterface, p
         _, errors = process.communicate("\n", timeout=60)
     assert process.returncode == 0, errors
     assert told == "offered\n", errors
+
+
+def test_roslibpy_flies_a_mission_by_the_smarc_auv_interface(port: int) -> None:
+    settings = {"profile": "smarc-interface", "transports": {"bridge": {"kind": "rosbridge", "port": port}}}
+    ros = Ros.model_validate(settings).build()
+    assert isinstance(ros, RosInterface)
+    limits = {"controllers": {"autopilot": {"limits": {"depth": 15.0}}}}
+    over = {"robots": {"sam": {"overrides": limits}}}
+    with skerry.load("sam_in_the_bay", overrides=over) as world, Runner(world, 2.0, {"ros": ros}) as runner:
+        thread = threading.Thread(target=runner.run, args=(None,))
+        thread.start()
+        try:
+            arguments = [sys.executable, "-c", PILOT, str(port)]
+            result = subprocess.run(arguments, capture_output=True, text=True, timeout=200, check=False)
+        finally:
+            runner.stop()
+            thread.join(30)
+        assert result.returncode == 0, result.stderr
+        assert [frame["name"] for frame in ros.outside_frames] == ["theirs"]
+        assert world.robots["sam"].controllers["autopilot"].aborted
+        assert world.robots["sam"].control == "controller"
 
 
 def test_a_port_that_is_taken_is_told(port: int) -> None:

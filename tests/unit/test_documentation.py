@@ -13,12 +13,15 @@ import pytest
 from pydantic import BaseModel
 
 from skerry.control.allocation import AllocationConfig
-from skerry.control.hold import DiveConfig, HoldSettings, LoopConfig, LoopsConfig
+from skerry.control.hold import HoldSettings
 from skerry.control.keyboard import KeyConfig
+from skerry.control.limits import LimitsConfig
+from skerry.control.loops import DiveConfig, LoopConfig, LoopsConfig
 from skerry.control.navigation import NavigationConfig
 from skerry.core.config import Family
 from skerry.core.geo import GeoReference
 from skerry.interfaces.okon.course import CourseConfig, StartZone
+from skerry.interfaces.ros.waypoint_settings import WaypointConfig
 from skerry.ropes.config import Buoy, Hook, RopeConfig
 from skerry.scenario.events import EventConfig
 from skerry.scenario.objects import MooringConfig, ObjectConfig, ShapeConfig
@@ -48,6 +51,7 @@ SCHEMA = (
     HoldSettings,
     LoopsConfig,
     LoopConfig,
+    LimitsConfig,
     DiveConfig,
     AllocationConfig,
     NavigationConfig,
@@ -60,6 +64,7 @@ SCHEMA = (
     Hook,
     CourseConfig,
     StartZone,
+    WaypointConfig,
 )
 
 

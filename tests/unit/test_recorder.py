@@ -11,7 +11,16 @@ from mcap.stream_reader import StreamReader
 from mcap.writer import Writer
 
 import skerry
-from skerry.commands import Actuate, AskController, GiveGoal, Reset, Restore, Teleport
+from skerry.commands import (
+    Actuate,
+    AskController,
+    GiveGoal,
+    Reset,
+    Restore,
+    SwitchSensor,
+    Teleport,
+    WriteSound,
+)
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.interfaces.recorder import Recorder
@@ -19,6 +28,7 @@ from skerry.interfaces.recorder.plain import command_from_text, command_to_text
 from skerry.interfaces.recorder.reading import Done, Recording
 from skerry.interfaces.recorder.replay import WorldDiffers, verify
 from skerry.interfaces.recorder.writing import COMMANDS, MOST_WAITING, RecordingWriter
+from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bus import Bus
 from skerry.interfaces.ros.codec import Codec
 from skerry.interfaces.ros.vocabulary import Vocabulary
@@ -91,6 +101,24 @@ def test_an_altered_command_is_noticed_and_it_is_said_when(dive: Path, tmp_path:
     assert verify(Recording(altered(dive, tmp_path / "same.mcap", b"612.0", b"612.0"))).commands == 2
 
 
+def test_a_mission_by_the_auv_interface_runs_again_to_the_bit(tmp_path: Path) -> None:
+    """Dead reckoning, a controller that is switched on, a sensor that is switched off, a packet, and an abort."""
+
+    def ask(method: str, **arguments: object) -> AskController:
+        return AskController("sam", "autopilot", method, arguments)
+
+    commands = [
+        ask("enable", name="depth"),
+        ask("aim", name="depth", value=4.0),
+        ask("repeat", name="heading_deg", value=30.0, seconds=0.4),
+        SwitchSensor("sam", "dvl", False),
+        WriteSound("sam", "modem", "hej"),
+        ask("abort"),
+    ]
+    record(tmp_path / "mission.mcap", *commands, seconds=0.3, ros=Ros(profile="smarc-interface"))
+    assert verify(Recording(tmp_path / "mission.mcap")).commands == len(commands) + 1  # dead reckoning is engaged too
+
+
 def test_going_back_in_time_is_run_again_too(tmp_path: Path) -> None:
     path = tmp_path / "back.mcap"
     with skerry.load("sam_empty") as world:
@@ -148,6 +176,8 @@ def test_a_file_that_is_there_is_not_written_over(dive: Path) -> None:
         Teleport("sam", Pose([0.1, 1e-300, -3], [0, 0, 0, 1])),
         GiveGoal("sam", "waypoint", {"position": (1.0, 2.0, -3.0), "speed": None, "name": "α"}),
         AskController("evolo", "flight", "command", {"speed_kn": 12}),
+        SwitchSensor("sam", "dvl", False),
+        WriteSound("sam", "modem", "hej", None),
         Restore(Snapshot(b"\x00\xff snapshot")),
         Reset(),
     ],

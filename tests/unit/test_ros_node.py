@@ -193,7 +193,11 @@ def test_commands_reach_actuators_and_feedback_comes_back(sam: Graph) -> None:
     assert robot.actuators["thrust_vector_pitch"].wanted == pytest.approx(0.05)
     assert robot.actuators["vbs"].owner == "ros"
     assert found["/sam/core/thruster1_fb"][-1].rpm.rpm == pytest.approx(900, abs=5)
-    assert found["/sam/core/thruster1_fb"][-1].header.frame_id == "sam/front_prop_link_gt"
+    feedback = found["/sam/core/thruster1_fb"][-1]
+    assert feedback.header.frame_id == "sam/front_prop_link_gt"
+    assert feedback.dc.dc == pytest.approx(900 / 1525, abs=0.01)
+    assert feedback.torque == pytest.approx(robot.actuators["thruster1"].torque, rel=0.05)
+    assert np.isnan(feedback.current)
     sam.run(0.7)
     assert robot.actuators["thruster1"].wanted == 0  # silence resets
 
@@ -235,6 +239,11 @@ def test_the_simulation_is_controlled_by_services(sam: Graph) -> None:
     sam.say("/skerry/speed", data=3.0)
     sam.runner.inbox.obey(sam.runner)
     assert sam.runner.speed == 3.0
+    assert call("/skerry/set_speed", speed=2.0).success
+    assert sam.runner.speed == 2.0
+    assert "above 0" in call("/skerry/set_speed", speed=-1.0).message
+    assert call("/skerry/set_speed").success
+    assert sam.runner.speed is None
 
 
 def test_parameters_are_those_of_a_node_of_ros_2(sam: Graph) -> None:
@@ -368,6 +377,10 @@ def test_every_vehicle_speaks_and_sam_every_profile(profile: str, vehicle: str) 
         for outlet in outlets:
             if reading is not None and outlet.conversion(reading, outlet.source, 0.0) is not None:
                 assert found.get(outlet.topic.name, True), f"{outlet.topic.name} is silent"
+    tree = {item.child for item in (*graph.ros._frames.still(), *graph.ros._frames.moving())}
+    for name, messages in found.items():
+        header = getattr(messages[-1], "header", None) if messages else None
+        assert header is None or header.frame_id in tree, f"{name} is in {header.frame_id}, which is no frame"
     graph.runner.close()
     graph.world.close()
 

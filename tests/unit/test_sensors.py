@@ -24,6 +24,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, Twist, inverse, multiply, quaternion_to_rpy, rotate, rpy_to_quaternion
 from skerry.core.geo import GeoReference, Projection
 from skerry.core.noise import Noise
+from skerry.parts.component import Mount
 from skerry.sensors.battery import Battery
 from skerry.sensors.gps import Gps
 from skerry.sensors.imu import Imu
@@ -787,7 +788,7 @@ class Counting:
 def mounted(sensor: Any, frequency: int = 10) -> tuple[MountedSensor, FakeTruth]:
     truth = at(0, 0, 0)
     rate = Rate.of(skerry.core.clock.Fraction(frequency), skerry.core.clock.Fraction(1, 200))
-    return MountedSensor(sensor, rate, NOISE, truth), truth
+    return MountedSensor(sensor, rate, NOISE, truth, Mount(link="base_link")), truth
 
 
 def test_a_sensor_is_measured_once_for_every_time_it_is_due() -> None:

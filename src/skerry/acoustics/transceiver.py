@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from math import ceil
 from typing import Any, Final, Literal, NamedTuple
 
@@ -81,6 +82,7 @@ class TransceiverPart(AcousticPart):
         self._queue: deque[tuple[str, bytes, bool, str | None]] = deque()  # purpose, data, is text, to
         self._replies: list[Signal] = []
         self._inbox: deque[Arrival] = deque()
+        self._gone = 0  # packets that were in the inbox once and are no more
         self._batches: list[Batch] = []
         self.takes_batches = config.multipath and config.bit_rate is None
         self._ranges: deque[RangeReading] = deque(maxlen=config.inbox_size)
@@ -114,7 +116,22 @@ class TransceiverPart(AcousticPart):
             self._unpack()
             if not self._inbox:
                 return None
-        arrival = self._inbox.popleft()
+        self._gone += 1
+        return self._packet(self._inbox.popleft())
+
+    @property
+    def packets_heard(self) -> int:
+        """How many have come, read or not."""
+        self._unpack()
+        return self._gone + len(self._inbox)
+
+    def peek(self, after: int) -> list[Packet]:
+        """What has come since so many packets had, as far as it was not read; it can still be."""
+        if after >= self.packets_heard:
+            return []
+        return [self._packet(arrival) for arrival in islice(self._inbox, max(after - self._gone, 0), None)]
+
+    def _packet(self, arrival: Arrival) -> Packet:
         signal, path, _, doppler, level_db, snr_db, _, _ = arrival
         data = signal.data.decode() if signal.is_text else signal.data
         received = self._local(arrival)
@@ -221,6 +238,7 @@ class TransceiverPart(AcousticPart):
     def _make_room(self) -> None:
         while len(self._inbox) > self.config.inbox_size:
             self._inbox.popleft()
+            self._gone += 1
             self.missed += 1
 
     def _is_unreadable(self, arrival: Arrival, snr_db: float) -> bool:
@@ -257,6 +275,7 @@ class TransceiverPart(AcousticPart):
         kept: dict[str, Any] = {
             "queue": [[purpose, b64encode(data).decode(), *rest] for purpose, data, *rest in self._queue],
             "replies": [reply.plain() for reply in self._replies],
+            "gone": self._gone,
             "inbox": [arrival.plain() for arrival in self._inbox],
             "ranges": [list(vars(reading).values()) for reading in self._ranges],
             "asked": [[number, *rest] for number, rest in self._asked.items()],
@@ -273,6 +292,7 @@ class TransceiverPart(AcousticPart):
         kept = json.loads(state)
         self._queue = deque((purpose, b64decode(data), *rest) for purpose, data, *rest in kept["queue"])
         self._replies = [Signal.of(reply) for reply in kept["replies"]]
+        self._gone = kept["gone"]
         self._inbox, self._batches = deque(Arrival.of(arrival) for arrival in kept["inbox"]), []
         self._ranges = deque((RangeReading(*reading) for reading in kept["ranges"]), self.config.inbox_size)
         self._asked = {number: (peer, time) for number, peer, time in kept["asked"]}

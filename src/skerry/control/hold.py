@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
-from math import cos, isfinite, radians, sin
+import logging
+from collections.abc import Mapping
+from math import cos, radians, sin
 from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
 from skerry.control.allocation import Allocation, AllocationConfig
+from skerry.control.helm import Helm
+from skerry.control.limits import SUBMERGED, LimitsConfig, keep_within, pitch_within
+from skerry.control.loops import SETPOINTS, DiveConfig, LoopsConfig, check_setpoints
 from skerry.control.navigation import Navigation, NavigationConfig
-from skerry.control.pid import Pid, PidConfig
-from skerry.core.config import Config, NonNegative
-from skerry.core.errors import SkerryError, did_you_mean
+from skerry.control.pid import Pid
+from skerry.core.errors import SkerryError
 from skerry.core.frames import heading_to_yaw
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller, ControllerConfig
+from skerry.parts.ownership import speaker
 from skerry.parts.sensor import Truth
 
-SETPOINTS: Final = ("depth", "altitude", "heading_deg", "speed", "rpm", "east", "north", "pitch_deg", "roll_deg")
-RIVALS: Final = (("depth", "altitude"), ("speed", "rpm"), ("speed", "east"), ("rpm", "east"))
-LOOP_OF: Final = {"altitude": "depth", "rpm": "speed", "east": "position", "north": "position"}
+logger = logging.getLogger("skerry")
+
+OUTSIDE: Final = "ros"  # whose actuators it borrows for what is asked at its helm
 # the axes of the wrench, x forward, y left, z up, that loops without actuators of their own ask for, and which way
 AXIS_OF: Final = {
     "depth": ("heave", -1.0),
@@ -34,78 +38,26 @@ AXIS_OF: Final = {
 }
 
 
-class LoopConfig(PidConfig):
-    """A loop, and what of its output each actuator gets, on top of its reset value."""
-
-    actuators: dict[str, float] = Field(
-        {},
-        description="units of its command per unit of output, by name; none: N or N m for the `allocation`",
-    )
-
-
-class LoopsConfig(Config):
-    """The loops that there are; errors in m, m/s and rad."""
-
-    depth: LoopConfig | None = Field(None, description="also for the altitude")
-    heading: LoopConfig | None = Field(None, description="positive to starboard")
-    speed: LoopConfig | None = Field(None, description="its output is also set directly, by `rpm`")
-    pitch: LoopConfig | None = Field(None, description="positive is nose down")
-    roll: LoopConfig | None = Field(None, description="positive is starboard down")
-    position: PidConfig | None = Field(None, description="a force east and one north, N, for the `allocation`")
-
-    def present(self) -> dict[str, PidConfig]:
-        """Those that are there, by name."""
-        named = {name: getattr(self, name) for name in type(self).model_fields}
-        return {name: loop for name, loop in named.items() if loop is not None}
-
-    def shares(self) -> dict[str, dict[str, float]]:
-        """What of their output actuators get, of the loops that have their own."""
-        found = {name: loop.actuators for name, loop in self.present().items() if isinstance(loop, LoopConfig)}
-        return {name: actuators for name, actuators in found.items() if actuators}
-
-
-class DiveConfig(Config):
-    """How depth becomes pitch under way."""
-
-    pitch_deg_per_metre: NonNegative = Field(8.0, description="of the depth's error")
-    integral: NonNegative = Field(0.0, description="° for each metre of error and second, against lift and trim")
-    largest_pitch_deg: float = Field(15.0, gt=0, lt=90)
-
-    def loop(self) -> PidConfig:
-        """From an error of depth, m, to the pitch, rad."""
-        gains = {"proportional": radians(self.pitch_deg_per_metre), "integral": radians(self.integral)}
-        return PidConfig(**gains, limit=radians(self.largest_pitch_deg))
-
-
-def check_setpoints(setpoints: Mapping[str, float], loops: Collection[str], dives: bool, allotted: bool) -> None:
-    """Raise an error if these cannot be held: by loops, or depth by diving; `allotted` says that speed is by thrust."""
-    for name, value in setpoints.items():
-        if name not in SETPOINTS:
-            raise SkerryError(f"there is no set-point {name!r}; {did_you_mean(name, SETPOINTS)}")
-        if isinstance(value, bool | str) or not isfinite(value):
-            raise SkerryError(f"a set-point must be a number, not {name}={value!r}")
-        loop = LOOP_OF.get(name, name.removesuffix("_deg"))
-        if loop == "depth" and loop not in loops and dives:
-            if not {"speed", "rpm"} & setpoints.keys():
-                raise SkerryError(f"{name} is held by pitch under way; give a speed or rpm too")
-        elif loop not in loops:
-            known = ", ".join(loops) or "none"
-            raise SkerryError(f"there is no loop for the {loop}, which {name} needs; loops: {known}")
-    for one, other in RIVALS:
-        if one in setpoints and other in setpoints:
-            raise SkerryError(f"give {one} or {other}, not both")
-    if ("east" in setpoints) != ("north" in setpoints):
-        raise SkerryError("a place is both, east and north")
-    if "rpm" in setpoints and allotted:
-        raise SkerryError("the loop of the speed asks for thrust, not for rpm; give a speed")
-
-
 class HoldController(Controller):
-    """Idle until `hold` is called. Its set-points are changed by the API, at any time."""
+    """Idle until `hold` is called. Its set-points are changed by the API, at any time.
+
+    At its helm an outside interface switches set-points on and off one by one, beside those that it holds by itself.
+    """
 
     def __init__(self, config: HoldSettings) -> None:
         self.config = config
         self.setpoints: dict[str, float] = {}
+        self.helm = Helm()
+        self.lender: str | None = None
+        """The source that actuators go back to when there is nothing left to do with them; None if they stay."""
+        self.aborted = False
+        """Whether it brings the vehicle to the surface and takes no more orders."""
+        self.heard = True
+        """Whether all its last commands were heard."""
+        self._seizes = False  # whether it takes all actuators when it next acts
+        self._dived = 0  # how often it has acted under water without a break
+        self._by_altitude = False  # whether depth is held by altitude
+        self._column: float | None = None  # m, from the surface to the ground, where it was last seen
         self._loops = config.loops.present()
         self._shares = config.loops.shares()
         self._pids = {
@@ -126,22 +78,94 @@ class HoldController(Controller):
 
     @property
     def idle(self) -> bool:
-        return not self.setpoints and not self._stopping
+        waits = self.config.limits.dive_time is None and not self.aborted
+        return waits and not self.setpoints and not self.helm.setpoints and not self._stopping
 
     def hold(self, **setpoints: float) -> None:
         """Hold these alone: depth or altitude, heading_deg, speed, rpm or east and north, pitch_deg, roll_deg."""
         self.config.check(setpoints)
         if not setpoints:
             raise SkerryError(f"nothing to hold; give one or more of {', '.join(SETPOINTS)}, or call stop()")
+        self._check_obeys()
         self.setpoints = {name: float(value) for name, value in setpoints.items()}
+        self.helm.clear()
+        self.lender = None
 
     def stop(self) -> None:
         """Send the actuators that it commands to their reset values, and be idle."""
         self.setpoints = {}
-        self._stopping = bool(self._commanded)
+        self.helm.clear()
+        self._let_go()
+
+    # -------------------------------------------------------------------------------------------- for those outside
+
+    def enable(self, name: str) -> None:
+        """Switch a set-point on, if it can be held beside the others; `aim` says what it is to be."""
+        self._check_beside(name, 0.0)
+        self.helm.enabled.setdefault(name, None)
+        self.lender = OUTSIDE
+
+    def aim(self, name: str, value: float) -> None:
+        """Hold a set-point that is switched on."""
+        if name not in self.helm.enabled:
+            raise SkerryError(f"{name} is not switched on")
+        self._check_beside(name, value)
+        self.helm.enabled[name] = float(value)
+
+    def repeat(self, name: str, value: float, seconds: float) -> None:
+        """Hold a set-point for a while; who wants it for longer says it again."""
+        if name in self.helm.enabled:
+            raise SkerryError(f"{name} is switched on, and not to be repeated")
+        self._check_beside(name, value)
+        self.helm.repeat(name, float(value), round(seconds * self.config.frequency))
+        self.lender = OUTSIDE
+
+    def disable(self, name: str) -> None:
+        """Hold this no longer."""
+        self.helm.drop(name)
+        self._let_go()
+
+    def abort(self) -> None:
+        """Take all actuators, bring the vehicle to the surface, and take no more orders."""
+        if not self.aborted:
+            logger.warning("the mission is aborted: the vehicle comes to the surface, and hears nobody outside")
+            self.stop()
+            self.aborted = self._seizes = True
+            self.lender = None
+
+    def recover(self) -> None:
+        """Take orders again after an abort."""
+        self.aborted = self._seizes = False
+        self._dived = 0
+        self._let_go()
+
+    def _check_obeys(self) -> None:
+        if self.aborted:
+            raise SkerryError("the mission was aborted; `recover()` of the controller lets it take orders again")
+
+    def _check_beside(self, name: str, value: float) -> None:
+        self._check_obeys()
+        if name in self.setpoints:
+            raise SkerryError(f"{name} is held already, by a goal or by `hold`; stop that first")
+        self.config.check({**self.setpoints, **self.helm.promised, name: value})
+
+    def _let_go(self) -> None:
+        self._stopping = bool(self._commanded) or self.lender is not None
+
+    # -------------------------------------------------------------------------------------------- acting
+
+    @property
+    def _wanted(self) -> dict[str, float]:
+        """All that is to be held."""
+        if not self.aborted:
+            return self.setpoints | self.helm.setpoints
+        return {} if self.config.surface or "depth" not in self._loops else {"depth": 0.0}
 
     def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         here = Navigation(self.config.navigation, self.config.link, truth, sensors)
+        self.helm.count_down()
+        if self.config.limits.dive_time is not None:
+            self._watch_the_time(here, self.config.limits.dive_time)
         self.steer(here, truth)
         self._command(self._outputs(here), actuators)
 
@@ -151,8 +175,16 @@ class HoldController(Controller):
 
     def _outputs(self, here: Navigation) -> dict[str, float]:
         """What the loops that have a set-point put out."""
-        wanted = self.setpoints
+        limits = self.config.limits
+        if limits.depth is not None or limits.altitude is not None:
+            self._sound(here)
+        wanted = keep_within(limits, self._wanted, self._column)
         measured: dict[str, tuple[float, float | None]] = {}  # wanted and measured
+        if ("altitude" in wanted) != self._by_altitude:  # or the loop would take the one for a leap of the other
+            self._by_altitude = not self._by_altitude
+            for name in ("depth", "dive"):
+                if name in self._pids:
+                    self._pids[name].reset()
         if "depth" in wanted:
             measured["depth"] = (wanted["depth"], here.depth())
         elif "altitude" in wanted:  # as a depth: downwards
@@ -172,6 +204,7 @@ class HoldController(Controller):
             measured["dive"] = measured["depth"]
         outputs = self._step(measured)
         pitch = radians(wanted["pitch_deg"]) if "pitch_deg" in wanted else outputs.pop("dive", None)
+        pitch = None if pitch is None else pitch_within(limits, pitch)
         attitude = here.attitude() if pitch is not None or "roll_deg" in wanted else None
         turned: dict[str, tuple[float, float | None]] = {}
         if pitch is not None:
@@ -227,27 +260,64 @@ class HoldController(Controller):
     def _command(self, outputs: Mapping[str, float], actuators: Mapping[str, Actuator]) -> None:
         totals = self._allot(outputs, actuators)
         let_go = self._commanded - totals.keys()
+        if self.aborted:
+            totals |= {part: value - actuators[part].reset_value for part, value in self.config.surface.items()}
+            let_go = actuators.keys() - totals.keys()
+        self._borrow(totals, actuators)
         self._commanded = set()
-        heard = True
+        self.heard = True
         for part in sorted(let_go | totals.keys()):
             actuator = actuators[part]
             value = actuator.reset_value + totals.get(part, 0.0)
             if actuator.command(**{actuator.keyword: value}):
                 self._commanded |= {part} & totals.keys()
             else:
-                heard = False
+                self.heard = False
+        self._give_back(totals, actuators)
         self._stopping = False
-        if not heard:  # or its integrals would wind up while somebody else drives
+        if not self.heard:  # or its integrals would wind up while somebody else drives
             for pid in self._pids.values():
                 pid.reset()
 
+    def _borrow(self, needed: Mapping[str, float], actuators: Mapping[str, Actuator]) -> None:
+        for part, actuator in actuators.items():
+            if self._seizes or (part in needed and self.lender is not None and actuator.owner == self.lender):
+                actuator.owner = speaker()
+        self._seizes = False
+
+    def _give_back(self, needed: Mapping[str, float], actuators: Mapping[str, Actuator]) -> None:
+        if self.lender is not None:
+            for part, actuator in actuators.items():
+                if part not in needed and actuator.owner == speaker():
+                    actuator.owner = self.lender
+
+    def _sound(self, here: Navigation) -> None:
+        """Measure the depth of the sea; where the ground is not seen it is taken for what it last was."""
+        depth, altitude = here.depth(), here.altitude()
+        if depth is not None and altitude is not None:
+            self._column = depth + altitude
+
+    def _watch_the_time(self, here: Navigation, longest: float) -> None:
+        """Abort a dive that lasts too long; without a reading of the depth it goes on."""
+        depth = here.depth()
+        if depth is not None and depth <= SUBMERGED:
+            self._dived = 0
+        elif depth is not None or self._dived:
+            self._dived += 1
+        if self._dived > longest * self.config.frequency:
+            self.abort()
+
     def state(self) -> bytes:
         pids = {name: pid.state() for name, pid in self._pids.items()}
-        return json.dumps([self.setpoints, pids, sorted(self._commanded), self._stopping, self._is_cut]).encode()
+        own = [self.setpoints, pids, sorted(self._commanded), self._stopping, self._is_cut]
+        outside = [self.helm.state(), self.lender, self.aborted, self.heard, self._seizes]
+        return json.dumps([*own, *outside, self._dived, self._column, self._by_altitude]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self.setpoints, pids, commanded, self._stopping, self._is_cut = json.loads(state)
+        self.setpoints, pids, commanded, self._stopping, self._is_cut, helm, *outside = json.loads(state)
+        self.lender, self.aborted, self.heard, self._seizes, self._dived, self._column, self._by_altitude = outside
         self._commanded = set(commanded)
+        self.helm.set_state(helm)
         for name, kept in pids.items():
             self._pids[name].set_state(kept)
 
@@ -260,6 +330,12 @@ class HoldSettings(ControllerConfig):
     loops: LoopsConfig = LoopsConfig()
     allocation: AllocationConfig | None = Field(None, description="thrusters of loops without actuators")
     dive: DiveConfig | None = Field(None, description="pitch to change depth under way; null stays level")
+    limits: LimitsConfig = LimitsConfig()
+    surface: dict[str, float] = Field(
+        {},
+        description="commands that bring it to the surface after an abort, by actuator; all others go to their reset "
+        "values. None: the loop of the depth does it, if there is one",
+    )
     setpoints: dict[str, float] = Field({}, description="what it holds from the start; idle by default")
 
     @model_validator(mode="after")
@@ -292,8 +368,8 @@ class HoldSettings(ControllerConfig):
 
     @property
     def needs_actuators(self) -> tuple[str, ...]:
-        own = {part: None for actuators in self.loops.shares().values() for part in actuators}
-        return tuple(own | dict.fromkeys(self.allocation.thrusters if self.allocation else ()))
+        own = [part for actuators in self.loops.shares().values() for part in actuators]
+        return tuple(dict.fromkeys([*own, *self.surface, *(self.allocation.thrusters if self.allocation else ())]))
 
     @property
     def needs_sensors(self) -> tuple[str, ...]:

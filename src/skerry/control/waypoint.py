@@ -43,6 +43,11 @@ class WaypointController(HoldController):
         self._drift = 0.0  # s, the integral of the distance to the line
         self._away: float | None = None  # the yaw to go straight on with
 
+    @property
+    def pursues(self) -> bool:
+        """Whether it has a goal."""
+        return self._goal is not None
+
     def goal(
         self,
         position: Sequence[float] | None = None,
@@ -57,10 +62,14 @@ class WaypointController(HoldController):
         It is reached when the place and the depth or altitude are within the tolerance, m. Then the actuators are sent
         to their reset values.
         """
-        self.config.check(setpoints)
+        self._check_obeys()
+        for name in sorted({"heading_deg", *setpoints} & self.helm.names):
+            raise SkerryError(f"{name} is switched on for itself, and a goal sets it too; switch it off first")
+        together = setpoints | self.helm.promised
+        self.config.check(together)
         if "heading_deg" in setpoints:
             raise SkerryError("the way to a goal sets the heading; leave out heading_deg")
-        if not {"speed", "rpm"} & setpoints.keys():
+        if not {"speed", "rpm"} & together.keys():
             raise SkerryError("a goal needs a speed or rpm to go there with")
         if "heading" not in self._loops:
             raise SkerryError("a goal needs a loop for the heading, which this controller has not")
@@ -86,6 +95,13 @@ class WaypointController(HoldController):
         super().stop()
         self._drop_goal()
 
+    def give_up(self) -> None:
+        """Pursue the goal no longer; what is switched on at the helm is still held."""
+        if self._goal is not None:
+            self.setpoints = {}
+            self._let_go()
+            self._drop_goal()
+
     def steer(self, here: Navigation, truth: Truth) -> None:
         """Set the heading, or notice that the goal is reached."""
         if self._goal is None:
@@ -97,7 +113,7 @@ class WaypointController(HoldController):
         self.distance = hypot(goal[0] - place[0], goal[1] - place[1])
         if self.distance <= self._tolerance and self._depth_is_reached(here):
             logger.info("the goal at %.1f m east, %.1f m north is reached", *goal)
-            self.stop()
+            self.give_up()
             self.reached = True
             return
         self.setpoints["heading_deg"] = float(yaw_to_heading(self._course(place, goal, yaw)))

@@ -29,6 +29,11 @@ def speaking_as(source: str) -> Iterator[None]:
         _speaker.reset(token)
 
 
+def speaker() -> str:
+    """The source that commands now."""
+    return _speaker.get()
+
+
 def check_source(source: str) -> str:
     """The source, if it is one."""
     word, _, name = source.partition("/")

@@ -115,7 +115,8 @@ def build_world(
             _check_places(f"{name}.sensors.{part}", settings.needs_places, loaded)
             _check_joints(f"{name}.sensors.{part}", settings, model.joints[name])
             rate = Rate.of(settings.frequency, scenario.step)
-            robot.sensors[part] = MountedSensor(settings.build(), rate, noise_of(f"{name}/{part}"), truth)
+            noise = noise_of(f"{name}/{part}")
+            robot.sensors[part] = MountedSensor(settings.build(), rate, noise, truth, settings)
         for part, settings in config.controllers.items():
             _check_places(f"{name}.controllers.{part}", settings.needs_places, loaded)
             robot.controllers[part] = settings.build()

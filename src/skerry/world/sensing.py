@@ -15,7 +15,7 @@ from typing import Any, Final
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
-from skerry.parts.component import Component
+from skerry.parts.component import Component, Mount
 from skerry.parts.sensor import Sensor
 from skerry.rays.threads import pool, processors
 from skerry.sensors.ray_sensor import RaySensor
@@ -36,12 +36,16 @@ class MountedSensor(Component):
     not depend on how long it takes.
     """
 
-    def __init__(self, sensor: Sensor[Any], rate: Rate, noise: Noise, truth: RobotTruth) -> None:
+    def __init__(self, sensor: Sensor[Any], rate: Rate, noise: Noise, truth: RobotTruth, mount: Mount) -> None:
         self.sensor = sensor
         self.rate = rate
+        self.mount = mount
+        """Where it sits on the robot."""
         self.wanted = False
         self.deliver: Callable[[int, Any], None] | None = None
         """Is told the tick and the reading, or None, of every due instant; while it is there, the sensor is wanted."""
+        self.on = True
+        """Whether it is switched on; off, it gives no reading, and nobody is told of its due instants."""
         self.load = 0.0
         """The time that the latest reading took over the time there is for one; on the wall, for the eye only."""
         self.next_look = NEVER
@@ -70,7 +74,7 @@ class MountedSensor(Component):
             self.plan(self._truth.tick)
         self.measure_if_due()
         self.finish()
-        return self._reading
+        return self._reading if self.on else None
 
     @property
     def has_new_data(self) -> bool:
@@ -119,7 +123,7 @@ class MountedSensor(Component):
         truth = self._truth if truth is None else truth
         tick = truth.tick
         due = self.rate.count(tick)
-        if due == self._measured:
+        if due == self._measured or not self.on:
             return False
         if self._job is not None:
             self.finish()
@@ -191,7 +195,7 @@ class MountedSensor(Component):
 
     def state(self) -> bytes:
         self.finish()
-        kept = (self.wanted, self._measured, self._watched, self._reading, self.sensor.state())
+        kept = (self.on, self.wanted, self._measured, self._watched, self._reading, self.sensor.state())
         return pickle.dumps(kept, protocol=5)
 
     def watched_state(self) -> bytes:
@@ -202,7 +206,8 @@ class MountedSensor(Component):
         self.finish()
         if self._trail is not None:
             self._trail.clear()
-        self.wanted, self._measured, self._watched, self._reading, inner = _ReadingsOnly(io.BytesIO(state)).load()
+        self.on, self.wanted, self._measured, self._watched, *rest = _ReadingsOnly(io.BytesIO(state)).load()
+        self._reading, inner = rest
         self.sensor.set_state(inner)
 
 

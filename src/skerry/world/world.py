@@ -40,7 +40,7 @@ from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
 
-MAGIC = b"skerry snapshot 5\n"
+MAGIC = b"skerry snapshot 6\n"
 Watched = tuple[Watchdog, Callable[[], None]]  # with what to do when it bites
 DIGEST = 16  # bytes after it: a hash of all that follows
 

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field
 from skerry.core.config import ExistingFolder, Rational, find_path, of_kind
 from skerry.interfaces.ros.transport import TRANSPORTS
 from skerry.interfaces.ros.vocabulary import Distribution
+from skerry.interfaces.ros.waypoint_settings import WaypointConfig
 from skerry.parts.interface import Interface, InterfaceConfig
 
 
@@ -31,6 +32,12 @@ class Ros(InterfaceConfig):
     frame_suffix: str = Field("_gt", description="at the end of frames, so that they are beside those of a robot's own")
     clock_frequency: Rational = Field(Fraction(100), gt=0, description="Hz of simulated time at which /clock is said")
     frame_frequency: Rational = Field(Fraction(10), gt=0, description="Hz at which /tf is said")
+
+    hear_frames: bool = Field(True, description="keep frames that others say on /tf, to be shown")
+    percent_package: Literal["smarc_msgs", "sam_msgs"] = Field(
+        "smarc_msgs", description="whose PercentStamped is meant; SMaRC has had it in both"
+    )
+    waypoints: dict[str, WaypointConfig] = Field({}, description="topics of waypoints to be shown, by a name of yours")
 
     def build(self) -> Interface:
         from skerry.interfaces.ros.node import RosInterface

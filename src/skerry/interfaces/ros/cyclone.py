@@ -81,6 +81,7 @@ class Quality:
     transient_local: bool = False
     depth: int = 10
     user_data: bytes = b""
+    hears_itself: bool = True  # what this participant writes; of readers
 
     def policies(self) -> Any:
         """In the words of the wheel; XCDR1 only, as ROS 2 has it."""
@@ -90,6 +91,7 @@ class Quality:
             Policy.History.KeepLast(self.depth),
             Policy.DataRepresentation(use_cdrv0_representation=True, use_xcdrv2_representation=False),
             Policy.Userdata(self.user_data),
+            Policy.IgnoreLocal.Nothing if self.hears_itself else Policy.IgnoreLocal.Participant,
         )
 
 

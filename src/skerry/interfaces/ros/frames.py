@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from skerry.control.dead_reckoning import Estimate
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, rpy_to_quaternion
 from skerry.core.geo import Projection
 from skerry.interfaces.ros.codec import Codec, Message
@@ -52,6 +54,8 @@ class FrameTree:
         self.map = f"map{suffix}"
         reference = world.scenario.reference
         self.projection = None if reference is None else Projection(reference)
+        self._believed: dict[str, Callable[[], Estimate | None]] = {}
+        self._rope_frames = tuple(f"{self._rope(name)}_" for name in world.ropes)
 
     # -------------------------------------------------------------------------------------------- names
 
@@ -66,6 +70,23 @@ class FrameTree:
         word = "optical_frame" if settings.kind in OPTICAL_KINDS else "frame"
         return f"{ros_name(robot)}/{name}_{word}{self.suffix}"
 
+    def believe(self, robot: str, estimate: Callable[[], Estimate | None]) -> tuple[str, str]:
+        """Let a robot's own estimate be in the tree, under the plain names, if these are not those of the truth.
+
+        Gives the names of its odom and of its root.
+        """
+        if self.suffix:
+            self._believed[robot] = estimate
+        return f"{ros_name(robot)}/odom", self._believed_root(robot)
+
+    def _believed_root(self, robot: str) -> str:
+        return f"{ros_name(robot)}/{self._world.robots[robot].vehicle.robot.root}"
+
+    def is_own(self, frame: str) -> bool:
+        """Whether it is one of those that come and go: those of ropes, and of robots that estimate where they are."""
+        believed = {self._believed_root(name) for name in self._believed}
+        return frame.startswith(self._rope_frames) or frame in believed
+
     # -------------------------------------------------------------------------------------------- transforms
 
     def still(self) -> Iterator[Transform]:
@@ -75,9 +96,12 @@ class FrameTree:
             yield Transform("utm_ned", zone, Pose(np.zeros(3), _ENU_IN_NED))
             yield Transform(zone, "utm", Pose.identity())
             yield Transform("utm", self.map, Pose(self.projection.origin, Pose.identity().orientation))
+            if self._believed:
+                yield Transform("utm", "map", Pose(self.projection.origin, Pose.identity().orientation))
+        for name in self._believed:
+            yield Transform("map", f"{ros_name(name)}/odom", Pose(self._begin(name), Pose.identity().orientation))
         for name, robot in self._world.robots.items():
-            begin = self._world.scenario.robots[name].pose.build().position
-            yield Transform(self.map, self._odom(name), Pose(begin, Pose.identity().orientation))
+            yield Transform(self.map, self._odom(name), Pose(self._begin(name), Pose.identity().orientation))
             for joint in robot.vehicle.robot.joints.values():
                 if joint.name not in robot.joints:
                     pose = Pose(np.array(joint.position), rpy_to_quaternion(joint.rpy))
@@ -101,14 +125,29 @@ class FrameTree:
                             poses[link] = robot.link_pose(link)
                     pose = poses[joint.parent].inverse() @ poses[joint.child]
                     yield Transform(self.link(name, joint.parent), self.link(name, joint.child), pose)
+        for name, believed in self._believed.items():
+            if (estimate := believed()) is not None:
+                pose = Pose(estimate.pose.position - self._begin(name), estimate.pose.orientation)
+                yield Transform(f"{ros_name(name)}/odom", self._believed_root(name), pose)
         for name, thing in self._world.objects.items():
             if self._world.scenario.objects[name].motion != "static":
                 yield Transform(self.map, self._object(name), thing.pose)
+        for name, rope in self._world.ropes.items():
+            for number, point in enumerate(rope.points):
+                frame = f"{self._rope(name)}_{number}{self.suffix}"
+                yield Transform(self.map, frame, Pose(point, Pose.identity().orientation))
 
     def _in_odom(self, robot: Robot) -> Pose:
-        begin = self._world.scenario.robots[robot.name].pose.build().position
         pose = robot.pose
-        return Pose(pose.position - begin, pose.orientation)
+        return Pose(pose.position - self._begin(robot.name), pose.orientation)
+
+    def _begin(self, robot: str) -> NDArray[np.float64]:
+        """Where a robot began."""
+        return self._world.scenario.robots[robot].pose.build().position
+
+    def _rope(self, name: str) -> str:
+        """Of a rope's nodes: below its robot's name, if it has one."""
+        return "/".join(ros_name(word) for word in f"{name}_node".split("/"))
 
     def _odom(self, robot: str) -> str:
         return f"{ros_name(robot)}/odom{self.suffix}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skerry.commands import GiveGoal, StopController
+from skerry.commands import AskController, GiveGoal
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.actions import ActionServer, Goal, Status
@@ -63,7 +63,7 @@ class GotoWaypoint:
         def stopped(done: Any) -> None:
             goal.finish(Status.CANCELED)
 
-        self._inbox.put(StopController(self._robot.name, self._name)).add_done_callback(stopped)
+        self._inbox.put(AskController(self._robot.name, self._name, "give_up", {})).add_done_callback(stopped)
 
     def say(self, tick: int) -> None:
         """Tell how far the goal is, or that it is reached."""
@@ -72,7 +72,7 @@ class GotoWaypoint:
             return
         if self._controller.reached:
             goal.finish(Status.SUCCEEDED, reached_waypoint=True)
-        elif self._controller.idle:
+        elif not self._controller.pursues:
             goal.finish(Status.ABORTED)  # somebody else has stopped it
         elif (distance := self._controller.distance) is not None:
             speed = float(np.hypot(*self._robot.twist.linear[:2]))
@@ -90,29 +90,34 @@ class GotoWaypoint:
         """What the controller is told, of either type of goal."""
         waypoint: Any = message.waypoint if hasattr(message, "waypoint") else message
         pose = waypoint.pose if hasattr(waypoint, "pose") else waypoint.waypoint_pose
-        found: dict[str, Any] = {"position": self._place(pose, waypoint)}
+        found: dict[str, Any] = {"position": place_of(self._frames, pose, waypoint)}
         if waypoint.goal_tolerance > 0.0:
             found["tolerance"] = float(waypoint.goal_tolerance)
         depth, speed = int(waypoint.z_control_mode), int(waypoint.speed_control_mode)
         if depth in (1, 2):
             found |= {1: {"depth": waypoint.travel_depth}, 2: {"altitude": waypoint.travel_altitude}}[depth]
-        if speed not in (1, 2):
-            raise SkerryError("a goal needs a `speed_control_mode`: 1 for `travel_rpm`, 2 for `travel_speed`")
-        found |= {1: {"rpm": waypoint.travel_rpm}, 2: {"speed": waypoint.travel_speed}}[speed]
+        if speed in (1, 2):
+            found |= {1: {"rpm": waypoint.travel_rpm}, 2: {"speed": waypoint.travel_speed}}[speed]
+        elif "speed" not in self._controller.helm.names:
+            raise SkerryError(
+                "a goal needs a `speed_control_mode`: 1 for `travel_rpm`, 2 for `travel_speed`, or a speed controller "
+                "that is switched on"
+            )
         return found
 
-    def _place(self, pose: Message, waypoint: Message) -> list[float]:
-        """East and north in the map: of a pose in UTM or the map, or of a latitude and longitude without a pose."""
-        frame, point = pose.header.frame_id, pose.pose.position
-        projection = self._frames.projection
-        if frame in {"map", self._frames.map}:
-            return [point.x, point.y]
-        if projection is None:
-            raise SkerryError("the scenario has no `reference`; give the pose in the frame `map`")
-        if not (point.x or point.y) and hasattr(waypoint, "lat") and waypoint.lat:
-            local = projection.from_geodetic([waypoint.lat, waypoint.lon, 0.0])
-        elif frame == "" or (frame.startswith("utm") and frame != "utm_ned"):
-            local = projection.from_utm([point.x, point.y, 0.0])
-        else:
-            raise SkerryError(f"the pose is in the frame {frame!r}; give it in `utm` or `map`")
-        return [float(value) for value in local[:2]]
+
+def place_of(frames: FrameTree, pose: Message, waypoint: Message) -> list[float]:
+    """East and north in the map: of a pose in UTM or the map, or of a latitude and longitude without a pose."""
+    frame, point = pose.header.frame_id, pose.pose.position
+    projection = frames.projection
+    if frame in {"map", frames.map}:
+        return [point.x, point.y]
+    if projection is None:
+        raise SkerryError("the scenario has no `reference`; give the pose in the frame `map`")
+    if not (point.x or point.y) and hasattr(waypoint, "lat") and waypoint.lat:
+        local = projection.from_geodetic([waypoint.lat, waypoint.lon, 0.0])
+    elif frame == "" or (frame.startswith("utm") and frame != "utm_ned"):
+        local = projection.from_utm([point.x, point.y, 0.0])
+    else:
+        raise SkerryError(f"the pose is in the frame {frame!r}; give it in `utm` or `map`")
+    return [float(value) for value in local[:2]]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from fractions import Fraction
 from functools import partial
+from math import radians
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,27 +23,33 @@ from skerry.commands import (
     Teleport,
     TriggerSensor,
 )
+from skerry.control.limits import LimitsConfig
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, normalise
 from skerry.interfaces.ros.actionlib import Actionlib
 from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos
 from skerry.interfaces.ros.codec import Codec, Message
-from skerry.interfaces.ros.conversions import Source, conversion, number_of, stamp
+from skerry.interfaces.ros.context import Context
+from skerry.interfaces.ros.conversions import Source, conversion, number_of
 from skerry.interfaces.ros.frames import FrameTree, message_of, ros_name
+from skerry.interfaces.ros.geodesy import offer_conversions
 from skerry.interfaces.ros.goto_waypoint import GotoWaypoint
-from skerry.interfaces.ros.outlets import (
-    FeedbackOutlet,
-    FieldPath,
-    MadeOutlet,
-    ReadingOutlet,
-    RepeatingOutlet,
-    Timed,
-)
+from skerry.interfaces.ros.helm import HelmTopics
+from skerry.interfaces.ros.markers import WaypointMarkers
+from skerry.interfaces.ros.outlets import FeedbackOutlet, FieldPath, MadeOutlet, ReadingOutlet, RepeatingOutlet
+from skerry.interfaces.ros.outside_frames import OutsideFrames
 from skerry.interfaces.ros.parameters import ParameterServices
-from skerry.interfaces.ros.profile import ActuatorRow, AskRow, SensorRow, load_profile, topic_name
+from skerry.interfaces.ros.profile import ActuatorRow, AskRow, ControllerRow, SensorRow, load_profile, topic_name
+from skerry.interfaces.ros.reckoning import Reckoning
+from skerry.interfaces.ros.rope_topics import add_rope
+from skerry.interfaces.ros.sound import SoundTopics
+from skerry.interfaces.ros.switches import add_switch
+from skerry.interfaces.ros.thrusters import TYPE as THRUSTER
+from skerry.interfaces.ros.thrusters import thruster_feedback
 from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.waypoint_settings import WaypointConfig
 from skerry.parts.actuator import Actuator
 from skerry.parts.interface import Command, Inbox, Interface, NewReading
 from skerry.runner import CommandQueue
@@ -52,12 +58,11 @@ from skerry.world import Robot, World
 if TYPE_CHECKING:
     from skerry.interfaces.ros import Ros
 
-logger = logging.getLogger("skerry")
-
 FEEDBACK_FREQUENCY: Final = Fraction(2)  # Hz, of actions
 STATUS_FREQUENCY: Final = Fraction(5)  # Hz, of goals in ROS 1, as actionlib has it
 CONTROL: Final = "/skerry"
 """Below it are the services that control the simulation itself."""
+PERCENT: Final = "PercentStamped"
 
 
 class RosInterface(Interface):
@@ -68,7 +73,6 @@ class RosInterface(Interface):
         self.bus = Bus(Codec(Vocabulary(config.message_paths, config.distribution)))
         self.transports: dict[str, Transport] = {name: part.build() for name, part in config.transports.items()}
         self._readers: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = defaultdict(list)
-        self._timers: dict[Rate, list[Timed]] = defaultdict(list)
         self._counts: dict[Rate, int] = {}
         self._changes = -1  # of who takes what, up to which it is known which sensors are wanted
         self._snapshot: Any = None
@@ -84,9 +88,8 @@ class RosInterface(Interface):
             transport.start(self.bus)
 
     def next_due(self, tick: int) -> int | None:
-        due = [
-            rate.next_due(tick) for rate, timers in self._timers.items() if any(timer.topic.taken for timer in timers)
-        ]
+        timed = self._context.timers.items()
+        due = [rate.next_due(tick) for rate, timers in timed if any(timer.topic.taken for timer in timers)]
         return min(due, default=None)
 
     def publish(self, readings: Sequence[NewReading]) -> None:
@@ -95,12 +98,26 @@ class RosInterface(Interface):
             for outlet in self._readers.get((new.robot, new.sensor), ()):
                 outlet.take(new)
         tick = self._world.tick
-        for rate, timers in self._timers.items():
+        for rate, timers in self._context.timers.items():
             if (count := rate.count(tick)) != self._counts.get(rate):
                 self._counts[rate] = count
                 for timer in timers:
                     if timer.topic.taken:
                         timer.say(tick)
+
+    def witness(self, tick: int, command: Command) -> None:
+        if isinstance(command, Reset | Restore):
+            self._give_standing_orders()
+
+    @property
+    def drawings(self) -> list[dict[str, Any]]:
+        """What peers want to be drawn in the world, as plain data: waypoints that robots are on their way to."""
+        return [drawing.plain() for drawing in self._markers.drawings.values()]
+
+    @property
+    def outside_frames(self) -> list[dict[str, Any]]:
+        """Frames that peers say, and where they are in the world now, as plain data."""
+        return [] if self._outside is None else [frame.plain() for frame in self._outside.placed()]
 
     @property
     def status(self) -> str:
@@ -122,10 +139,11 @@ class RosInterface(Interface):
 
     def _build(self, world: World, inbox: Inbox) -> None:
         self._world, self._inbox = world, inbox
-        self._step = float(world.scenario.step)
         self._frames = FrameTree(world, self.config.frame_suffix)
+        self._context = context = Context(world, self.bus, inbox, self._frames)
         self._profile = load_profile(self.config.profile)
-        self._add_clock_and_frames()
+        self._markers = WaypointMarkers(context)
+        self._add_clock()
         self._add_control()
         for name, robot in world.robots.items():
             self._add_robot(name, robot)
@@ -133,63 +151,115 @@ class RosInterface(Interface):
         for name, thing in world.scenario.objects.items():
             if thing.motion != "static":
                 self._add_teleport(name)
+        if self._profile.ropes is not None:
+            for name, rope in world.ropes.items():
+                owner, _, part = name.rpartition("/")
+                add_rope(context, rope, self._profile.ropes, partial(_rope_topic, owner, part))
+        for name, marker in self.config.waypoints.items():
+            self._markers.add(name, marker)
+        self._add_frames()
+        ParameterServices(self.bus)
+        self._give_standing_orders()
 
-    def _rate(self, frequency: Fraction) -> Rate:
-        return Rate.of(frequency, self._world.scenario.step, faster_ok=True)
+    def _give_standing_orders(self) -> None:
+        for command in self._context.standing:
+            self._inbox.put(command)
 
-    def _stamp(self, tick: int) -> Message:
-        return stamp(self.bus.codec, tick * self._step)
-
-    def _header(self, frame: str, tick: int) -> Message:
-        return self.bus.codec.type("std_msgs/msg/Header")(self._stamp(tick), frame)
-
-    def _time_now(self) -> Message:
-        return self._stamp(self._world.tick)
-
-    def _add_timer(self, timer: Timed) -> None:
-        self._timers[timer.rate].append(timer)
-
-    def _add_clock_and_frames(self) -> None:
-        codec, frames, config = self.bus.codec, self._frames, self.config
-        clock = codec.type("rosgraph_msgs/msg/Clock")
+    def _add_clock(self) -> None:
+        context = self._context
+        clock = self.bus.codec.type("rosgraph_msgs/msg/Clock")
         topic = self.bus.advertise("/clock", "rosgraph_msgs/Clock", Qos(depth=10))
-        self._add_timer(MadeOutlet(topic, self._rate(config.clock_frequency), lambda tick: clock(self._stamp(tick))))
+        rate = context.rate(self.config.clock_frequency)
+        context.add_timer(MadeOutlet(topic, rate, lambda tick: clock(context.stamp(tick))))
+
+    def _add_frames(self) -> None:
+        context, codec, frames = self._context, self.bus.codec, self._frames
         moving = self.bus.advertise("/tf", "tf2_msgs/TFMessage")
-        rate = self._rate(config.frame_frequency)
-        self._add_timer(MadeOutlet(moving, rate, lambda tick: message_of(codec, frames.moving(), self._stamp(tick))))
+        rate = context.rate(self.config.frame_frequency)
+        make: Callable[[int], Message] = lambda tick: message_of(codec, frames.moving(), context.stamp(tick))  # noqa: E731
+        context.add_timer(MadeOutlet(moving, rate, make))
         still = self.bus.advertise("/tf_static", "tf2_msgs/TFMessage", LATCHED)
-        still.publish(message_of(codec, frames.still(), self._time_now()))
+        still.publish(message_of(codec, frames.still(), context.now()))
         if frames.projection is not None:
             self.bus.parameters["/utm_zone"] = frames.projection.zone
             self.bus.parameters["/utm_band"] = frames.projection.band
-
-        ParameterServices(self.bus)
+        self._outside = OutsideFrames(context) if self.config.hear_frames else None
 
     def _add_robot(self, name: str, robot: Robot) -> None:
         vehicle = Path(self._world.scenario.robots[name].vehicle).name
-        config, profile = robot.vehicle.config, self._profile
+        config, profile, context = robot.vehicle.config, self._profile, self._context
+
+        def where(part: str, pattern: str, number: int = 1) -> str:
+            return topic_name(pattern, name, profile.word(vehicle, part), number)
+
         for part, settings in config.sensors.items():
             for row in profile.sensor(vehicle, part, settings.kind):
-                where = topic_name(row.topic, name, profile.word(vehicle, part))
-                self._add_sensor(name, part, settings, row, where)
+                self._add_sensor(name, part, settings, row, where(part, row.topic))
+            if (switch := profile.switch(vehicle, part, settings.kind)) is not None:
+                add_switch(context, robot, part, where(part, switch.service), where(part, switch.status))
             if settings.can_be_triggered:
                 self._offer_trigger(f"{CONTROL}/trigger/{ros_name(name)}/{ros_name(part)}", TriggerSensor(name, part))
+        counted: dict[str, int] = defaultdict(int)
         for part, settings in config.actuators.items():
+            counted[settings.kind] += 1
             found = profile.actuator(vehicle, part, settings.kind)
-            self._add_actuator(name, part, robot, found, profile.word(vehicle, part))
+            self._add_actuator(name, part, robot, found, partial(where, part, number=counted[settings.kind]))
         for part, settings in config.controllers.items():
             asked = profile.controller(vehicle, part, settings.kind)
-            for ask in asked.asks:
-                self._add_ask(name, part, robot, ask, topic_name(ask.topic, name, profile.word(vehicle, part)))
-            if (goto := asked.goto) is not None:
-                where = topic_name(goto.topic, name, profile.word(vehicle, part))
-                rate = self._rate(FEEDBACK_FREQUENCY)
-                context = (self._frames, self._inbox, rate, self._time_now)
-                action = GotoWaypoint(self.bus, where, goto.type, robot, part, *context)
-                self._add_timer(action)
-                if self.config.distribution == "noetic":
-                    rate = self._rate(STATUS_FREQUENCY)
-                    self._add_timer(Actionlib(self.bus, action.server, rate, self._time_now))
+            self._add_controller(name, part, robot, asked, partial(where, part))
+        for part, settings in config.acoustics.items():
+            if (sound := profile.sound(vehicle, part, settings.kind)) is not None:
+                SoundTopics(context, robot, part, where(part, sound.read), where(part, sound.write))
+        if profile.conversions is not None and self._frames.projection is not None:
+            names = (profile.conversions.lat_lon_to_utm, profile.conversions.utm_to_lat_lon)
+            offer_conversions(self.bus, self._frames.projection, *(topic_name(word, name, "") for word in names))
+        if profile.waypoint is not None:
+            self._markers.add(name, WaypointConfig(topic=topic_name(profile.waypoint, name, "")))
+
+    def _add_controller(
+        self, name: str, part: str, robot: Robot, row: ControllerRow, where: Callable[[str], str]
+    ) -> None:
+        context = self._context
+        for ask in row.asks:
+            self._add_ask(name, part, robot, ask, where(ask.topic))
+        if row.goto is not None:
+            rate = context.rate(FEEDBACK_FREQUENCY)
+            action = GotoWaypoint(
+                self.bus,
+                where(row.goto.topic),
+                row.goto.type,
+                robot,
+                part,
+                self._frames,
+                self._inbox,
+                rate,
+                context.now,
+            )
+            context.add_timer(action)
+            if self.config.distribution == "noetic":
+                rate = context.rate(STATUS_FREQUENCY)
+                context.add_timer(Actionlib(self.bus, action.server, rate, context.now))
+        if row.helm is not None:
+            HelmTopics(context, robot, part, where(row.helm))
+        if row.abort is not None:
+            topic, abort = where(row.abort), AskController(name, part, "abort", {})
+            self.bus.subscribe(topic, "std_msgs/Empty", lambda message: context.do(topic, abort))
+        if row.limits:
+            self._add_limits(robot.controllers[part].config.limits, where(""))
+        if row.estimates:
+            Reckoning(context, robot, part, row.estimates, where)
+
+    def _add_limits(self, limits: LimitsConfig, namespace: str) -> None:
+        """As parameters, in the interface's words and units; those that are not set are not there."""
+        for name, value in (
+            ("max_dive_depth", limits.depth),
+            ("min_altitude", limits.altitude),
+            ("max_pitch", None if limits.pitch_deg is None else radians(limits.pitch_deg)),
+            ("max_roll", None if limits.roll_deg is None else radians(limits.roll_deg)),
+            ("max_dive_time", None if limits.dive_time is None else int(limits.dive_time)),
+        ):
+            if value is not None:
+                self.bus.parameters[f"{namespace}{name}"] = value
 
     def _add_sensor(self, robot: str, part: str, settings: Any, row: SensorRow, where: str) -> None:
         frames = self._frames
@@ -200,34 +270,39 @@ class RosInterface(Interface):
         source = Source(self.bus.codec, settings, frame, link, frames.map, frames.projection)
         outlet: ReadingOutlet | RepeatingOutlet
         if row.ignore_sensor_state:
-            rate = self._rate(row.frequency or settings.frequency)
-            outlet = RepeatingOutlet(topic, convert, source, self._step, rate)
-            self._add_timer(outlet)
+            rate = self._context.rate(row.frequency or settings.frequency)
+            outlet = RepeatingOutlet(topic, convert, source, self._context.step, rate)
+            self._context.add_timer(outlet)
         else:
             slower = row.frequency is not None and row.frequency < settings.frequency
-            rate_or_none = self._rate(row.frequency) if slower and row.frequency is not None else None
-            outlet = ReadingOutlet(topic, convert, source, self._step, rate_or_none)
+            rate_or_none = self._context.rate(row.frequency) if slower and row.frequency is not None else None
+            outlet = ReadingOutlet(topic, convert, source, self._context.step, rate_or_none)
         self._readers[robot, part].append(outlet)
 
-    def _add_actuator(self, name: str, part: str, robot: Robot, row: ActuatorRow, word: str) -> None:
-        actuator = robot.actuators[part]
+    def _add_actuator(self, name: str, part: str, robot: Robot, row: ActuatorRow, where: Callable[[str], str]) -> None:
+        actuator, codec = robot.actuators[part], self.bus.codec
         if row.command is not None:
-            field = FieldPath(self.bus.codec, row.command.type, row.command.field)
-            hear = partial(self._hear_command, name, part, actuator, field, row.command.scale)
-            self.bus.subscribe(topic_name(row.command.topic, name, word), row.command.type, hear)
-        if row.feedback is not None:
-            topic = self.bus.advertise(topic_name(row.feedback.topic, name, word), row.feedback.type)
-            frame = self._frames.link(name, robot.vehicle.config.actuators[part].link)
-            self._add_timer(
-                FeedbackOutlet(
-                    topic,
-                    self._rate(row.feedback.frequency),
-                    self.bus.codec,
-                    partial(self._header, frame),
-                    FieldPath(self.bus.codec, row.feedback.type, row.feedback.field),
-                    partial(_scaled_feedback, actuator, row.feedback.scale),
-                )
+            kind = self._type(row.command.type)
+            hear = partial(
+                self._hear_command, name, part, actuator, FieldPath(codec, kind, row.command.field), row.command.scale
             )
+            self.bus.subscribe(where(row.command.topic), kind, hear)
+        if row.feedback is not None:
+            kind, settings = self._type(row.feedback.type), robot.vehicle.config.actuators[part]
+            frame = self._frames.link(name, settings.link)
+            topic = self.bus.advertise(where(row.feedback.topic), kind)
+            rate = self._context.rate(row.feedback.frequency)
+            if kind == THRUSTER and settings.kind == "propeller":
+                make = partial(thruster_feedback, self._context, frame, actuator)
+                self._context.add_timer(MadeOutlet(topic, rate, make))
+                return
+            field, header = FieldPath(codec, kind, row.feedback.field), partial(self._context.header, frame)
+            read = partial(_scaled_feedback, actuator, row.feedback.scale)
+            self._context.add_timer(FeedbackOutlet(topic, rate, codec, header, field, read))
+
+    def _type(self, name: str) -> str:
+        """A type as the settings want it: SMaRC has had percentages in two packages."""
+        return f"{self.config.percent_package}/{PERCENT}" if name == f"smarc_msgs/{PERCENT}" else name
 
     def _hear_command(
         self, robot: str, part: str, actuator: Actuator, field: FieldPath, scale: float, message: Message
@@ -243,9 +318,7 @@ class RosInterface(Interface):
 
         def hear(message: Message) -> None:
             values = {word: read(message) for word, read in arguments.items()}
-            self._inbox.put(AskController(name, part, row.method, values)).add_done_callback(
-                partial(_log_failure, where)
-            )
+            self._context.do(where, AskController(name, part, row.method, values))
 
         self.bus.subscribe(where, row.type, hear)
 
@@ -261,50 +334,31 @@ class RosInterface(Interface):
 
     def _add_control(self) -> None:
         bus = self.bus
-        bus.offer(f"{CONTROL}/pause", "std_srvs/SetBool", self._pause)
+        self._context.offer(f"{CONTROL}/pause", "std_srvs/SetBool", lambda request: Pause(bool(request.data)))
         self._offer_trigger(f"{CONTROL}/step", Step())
         self._offer_trigger(f"{CONTROL}/reset", Reset())
         bus.offer(f"{CONTROL}/snapshot", "std_srvs/Trigger", self._take_snapshot)
         bus.offer(f"{CONTROL}/restore", "std_srvs/Trigger", self._restore)
-        bus.subscribe(f"{CONTROL}/speed", "std_msgs/Float64", self._set_speed)
-
-    def _pause(self, request: Message) -> Future[Message]:
-        return self._answered(self._inbox.put(Pause(bool(request.data))), "std_srvs/srv/SetBool_Response")
-
-    def _set_speed(self, message: Message) -> None:
-        self._inbox.put(SetSpeed(message.data or None))
+        topic = f"{CONTROL}/speed"
+        bus.subscribe(
+            topic, "std_msgs/Float64", lambda message: self._context.do(topic, SetSpeed(message.data or None))
+        )
+        speed = "skerry_msgs/SetSpeed"
+        self._context.offer(f"{CONTROL}/set_speed", speed, lambda request: SetSpeed(request.speed or None))
 
     def _take_snapshot(self, request: Message) -> Future[Message]:
         def keep(snapshot: Any) -> None:
             self._snapshot = snapshot
 
-        return self._answered(self._inbox.put(TakeSnapshot()), "std_srvs/srv/Trigger_Response", keep)
+        return self._context.answered(self._inbox.put(TakeSnapshot()), "std_srvs/srv/Trigger_Response", keep)
 
     def _restore(self, request: Message) -> Future[Message]:
         if self._snapshot is None:
             raise SkerryError(f"there is no snapshot to restore; call {CONTROL}/snapshot before")
-        return self._answered(self._inbox.put(Restore(self._snapshot)), "std_srvs/srv/Trigger_Response")
+        return self._context.answered(self._inbox.put(Restore(self._snapshot)), "std_srvs/srv/Trigger_Response")
 
     def _offer_trigger(self, name: str, command: Command) -> None:
-        def answer(request: Message) -> Future[Message]:
-            return self._answered(self._inbox.put(command), "std_srvs/srv/Trigger_Response")
-
-        self.bus.offer(name, "std_srvs/Trigger", answer)
-
-    def _answered(
-        self, asked: Future[Any], type_name: str, then: Callable[[Any], None] = lambda result: None
-    ) -> Future[Message]:
-        """A promise of an answer that says whether a command was done, and why not."""
-        promise: Future[Message] = Future()
-
-        def finish(done: Future[Any]) -> None:
-            problem = "the simulation has ended" if done.cancelled() else str(done.exception() or "")
-            if not problem:
-                then(done.result())
-            promise.set_result(self.bus.codec.make(type_name, success=not problem, message=problem))
-
-        asked.add_done_callback(finish)
-        return promise
+        self._context.offer(name, "std_srvs/Trigger", lambda request: command)
 
 
 def _numbers(codec: Codec, type_name: str, fields: str | tuple[str, ...]) -> Callable[[Message], Any]:
@@ -317,9 +371,9 @@ def _numbers(codec: Codec, type_name: str, fields: str | tuple[str, ...]) -> Cal
     return lambda message: sign * path.get(message)
 
 
-def _log_failure(where: str, done: Future[Any]) -> None:
-    if not done.cancelled() and done.exception() is not None:
-        logger.warning("%s: %s", where, done.exception())
+def _rope_topic(owner: str, rope: str, pattern: str) -> str:
+    """Of a robot's rope below the robot's name; of others at the root."""
+    return topic_name(pattern if owner else f"/{pattern}", owner, rope)
 
 
 def _scaled_feedback(actuator: Actuator, scale: float) -> float:

@@ -95,15 +95,16 @@ class FeedbackOutlet:
 
 @dataclass(eq=False)
 class MadeOutlet:
-    """A message that is made anew each time."""
+    """A message that is made anew each time; None if there is nothing to say."""
 
     topic: Topic
     rate: Rate
-    make: Callable[[int], Message]
+    make: Callable[[int], Message | None]
 
     def say(self, tick: int) -> None:
         """Say it."""
-        self.topic.publish(self.make(tick))
+        if (message := self.make(tick)) is not None:
+            self.topic.publish(message)
 
 
 class FieldPath:

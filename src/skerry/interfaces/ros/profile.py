@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
@@ -65,6 +65,44 @@ class ActionRow(Config):
     type: str
 
 
+class EstimateRow(Config):
+    """A topic on which a robot says where it believes it is."""
+
+    topic: str = Field(min_length=1)
+    type: str
+    value: Literal["depth", "yaw", "pitch", "roll"] | None = Field(None, description="to be said as `data`")
+    frequency: Rational = Field(Fraction(10), gt=0, description="Hz")
+
+
+class SwitchRow(Config):
+    """How a sensor is switched on and off."""
+
+    service: str = Field(min_length=1, description="a std_srvs/SetBool")
+    status: str = Field(min_length=1, description="a topic, smarc_msgs/SensorStatus, once a second")
+
+
+class SoundRow(Config):
+    """The topics of an acoustic modem, smarc_msgs/StringStamped."""
+
+    read: str = Field(min_length=1, description="what it hears")
+    write: str = Field(min_length=1, description="what it is to send")
+
+
+class RopeRow(Config):
+    """The topics of a rope."""
+
+    tension: str = Field(min_length=1, description="the largest in it, N, smarc_msgs/FloatStamped")
+    length: str = Field(min_length=1, description="at rest, m, smarc_msgs/FloatStamped")
+    hook: str = Field(min_length=1, description="what its hook is at, if it has one, std_msgs/String")
+
+
+class ConversionRow(Config):
+    """The services between latitude and longitude and UTM, below each robot's name."""
+
+    lat_lon_to_utm: str = Field(min_length=1)
+    utm_to_lat_lon: str = Field(min_length=1)
+
+
 class AskRow(Config):
     """A topic by which something is asked of a controller."""
 
@@ -80,7 +118,12 @@ class ControllerRow(Config):
     """What a controller may be asked for."""
 
     asks: tuple[AskRow, ...] = ()
-
+    helm: str | None = Field(None, description="namespace of the topics and services of its set-points one by one")
+    abort: str | None = Field(
+        None, description="a topic, std_msgs/Empty, that lets it surface and hear nobody any more"
+    )
+    limits: bool = Field(False, description="whether its limits are parameters below the robot's name")
+    estimates: tuple[EstimateRow, ...] = Field((), description="for controllers of kind `dead_reckoning`")
     goto: ActionRow | None = Field(None, description="to go to a waypoint, for controllers of kind `waypoint`")
 
 
@@ -90,6 +133,8 @@ class Table(Config):
     sensors: dict[str, tuple[SensorRow, ...]] = {}  # noqa: RUF012
     actuators: dict[str, ActuatorRow] = {}  # noqa: RUF012
     controllers: dict[str, ControllerRow] = {}  # noqa: RUF012
+    switches: dict[str, SwitchRow] = Field({}, description="of sensors, by kind or by name")
+    acoustics: dict[str, SoundRow] = {}  # noqa: RUF012
 
 
 class VehicleTable(Table):
@@ -107,6 +152,9 @@ class Profile(Config):
     description: str = ""
     kinds: Table = Table()
     vehicles: dict[str, VehicleTable] = {}  # noqa: RUF012
+    ropes: RopeRow | None = None
+    conversions: ConversionRow | None = None
+    waypoint: str | None = Field(None, description="topic of each robot, smarc_mission_msgs/GotoWaypoint, to be drawn")
 
     def sensor(self, vehicle: str, name: str, kind: str) -> tuple[SensorRow, ...]:
         """The rows of a sensor."""
@@ -124,6 +172,18 @@ class Profile(Config):
         own, shared = self._of(vehicle), self.kinds.controllers
         return _first((own.controllers, name), (own.kinds.controllers, kind), (shared, kind)) or ControllerRow()
 
+    def switch(self, vehicle: str, name: str, kind: str) -> SwitchRow | None:
+        """The row of a sensor's switch."""
+        own, shared = self._of(vehicle), self.kinds.switches
+        found: SwitchRow | None = _first((own.switches, name), (own.kinds.switches, kind), (shared, kind))
+        return found
+
+    def sound(self, vehicle: str, name: str, kind: str) -> SoundRow | None:
+        """The row of an acoustic part."""
+        own, shared = self._of(vehicle), self.kinds.acoustics
+        found: SoundRow | None = _first((own.acoustics, name), (own.kinds.acoustics, kind), (shared, kind))
+        return found
+
     def word(self, vehicle: str, name: str) -> str:
         """What stands for {name} in the topics of a part."""
         return self._of(vehicle).names.get(name, name)
@@ -136,9 +196,10 @@ def _first(*places: tuple[dict[str, Any], str]) -> Any:
     return next((table[key] for table, key in places if key in table), None)
 
 
-def topic_name(pattern: str, robot: str, name: str) -> str:
-    """The full name of a topic: relative ones are below the robot's name."""
+def topic_name(pattern: str, robot: str, name: str, number: int = 1) -> str:
+    """The full name of a topic: relative ones are below the robot's name; {number} counts parts of one kind from 1."""
     filled = pattern.replace("{name}", ros_name(name)).replace("{robot}", ros_name(robot))
+    filled = filled.replace("{number}", str(number))
     return filled if filled.startswith("/") else f"/{ros_name(robot)}/{filled}"
 
 

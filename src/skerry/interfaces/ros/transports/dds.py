@@ -126,7 +126,7 @@ class DdsNode(Transport):
     def _hear(self, name: str, type_name: str) -> None:
         codec = self._bus.codec
         user_data = f"typehash={codec.vocabulary.hash(type_name)};".encode()
-        quality = self._cyclone.Quality(depth=100, user_data=user_data)
+        quality = self._cyclone.Quality(depth=100, user_data=user_data, hears_itself=False)
 
         def take(cdr: bytes) -> None:
             self._bus.hear(name, codec.from_cdr(cdr, type_name))

@@ -1,0 +1,288 @@
+"""Dead reckoning: where a vehicle believes it is, by its IMU, DVL, pressure sensor and GPS, and not by the truth.
+
+Attitude is that of the IMU, its heading that of a compass if one is named. Along each axis of the world a Kalman filter
+of place and speed, whose acceleration is white noise (Bar-Shalom, Li and Kirubarajan 2001, Estimation with Applications
+to Tracking and Navigation, §6.2.2), takes speeds from the DVL, depths from the pressure sensor and places from the GPS,
+each brought to the vehicle's own link by its lever arm. What is silent is not taken; the variances grow.
+
+It is told the truth twice: where its sensors sit on the vehicle, and, when it is engaged, where it is, as a crew does
+at launch, with an error of `start_noise`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from math import radians
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from skerry.core.config import NonNegative, Positive
+from skerry.core.frames import (
+    Pose,
+    Twist,
+    heading_to_yaw,
+    inverse,
+    multiply,
+    quaternion_to_rpy,
+    rotate,
+    rpy_to_quaternion,
+)
+from skerry.parts.actuator import Actuator
+from skerry.parts.controller import Controller, ControllerConfig
+from skerry.parts.sensor import Truth
+
+logger = logging.getLogger("skerry")
+
+Floats = NDArray[np.float64]
+
+AFLOAT: Final = 1.0  # m; standard deviation of the height of a vehicle that has no pressure sensor, and so floats
+PASCAL_PER_METRE: Final = 1025.0 * 9.81  # of sea water, only for the variance of a depth
+
+
+@dataclass
+class Track:
+    """Place and speed along one axis, m and m/s, with their covariance."""
+
+    place: float = 0.0
+    speed: float = 0.0
+    place_variance: float = 0.0
+    covariance: float = 0.0
+    speed_variance: float = 0.0
+
+    def predict(self, seconds: float, density: float) -> None:
+        """Go on; `density` is that of the power of the acceleration, m²/s³."""
+        h, q = seconds, density
+        self.place += h * self.speed
+        self.place_variance += h * (2.0 * self.covariance + h * self.speed_variance) + q * h**3 / 3.0
+        self.covariance += h * self.speed_variance + q * h**2 / 2.0
+        self.speed_variance += q * h
+
+    def see_place(self, place: float, variance: float) -> None:
+        """Take a measurement of the place."""
+        self._take(place - self.place, self.place_variance, self.covariance, self.place_variance + variance)
+
+    def see_speed(self, speed: float, variance: float) -> None:
+        """Take a measurement of the speed."""
+        self._take(speed - self.speed, self.covariance, self.speed_variance, self.speed_variance + variance)
+
+    def _take(self, surprise: float, with_place: float, with_speed: float, variance: float) -> None:
+        """Correct by what was not expected, given its covariances with the state, and its variance."""
+        if variance <= 0.0:
+            return
+        self.place += with_place / variance * surprise
+        self.speed += with_speed / variance * surprise
+        self.place_variance -= with_place**2 / variance
+        self.covariance -= with_place * with_speed / variance
+        self.speed_variance -= with_speed**2 / variance
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Where the vehicle believes it is and how it moves, with variances."""
+
+    time: float
+    pose: Pose  # of its link in the world
+    twist: Twist  # in the link's own axes
+    position_variance: Floats  # (3,), m², east, north and up
+    velocity_variance: Floats  # (3,), (m/s)²
+    attitude_variance: Floats  # (3,), rad², roll, pitch and yaw
+    rate_variance: Floats  # (3,), (rad/s)²
+
+    @property
+    def depth(self) -> float:
+        """m, of the link below the surface."""
+        return -float(self.pose.position[2])
+
+    @property
+    def roll(self) -> float:
+        """rad, starboard down."""
+        return float(quaternion_to_rpy(self.pose.orientation)[0])
+
+    @property
+    def pitch(self) -> float:
+        """rad, nose down."""
+        return float(quaternion_to_rpy(self.pose.orientation)[1])
+
+    @property
+    def yaw(self) -> float:
+        """rad, to the left from east."""
+        return float(quaternion_to_rpy(self.pose.orientation)[2])
+
+
+class DeadReckoningController(Controller):
+    """Idle until it is engaged; it looks at sensors, and commands nothing."""
+
+    def __init__(self, config: DeadReckoning) -> None:
+        self.config = config
+        self._engaged = config.engaged
+        self._forget()
+
+    def _forget(self) -> None:
+        self._time: float | None = None  # of the estimate
+        self._tracks = [Track() for _ in range(3)]
+        self._attitude: Floats = np.array([0.0, 0.0, 0.0, 1.0])
+        self._rates: Floats = np.zeros(3)  # rad/s, in the link's axes
+        self._variances: Floats = np.zeros(6)  # of roll, pitch and yaw, and of the rates
+        self._seen: dict[str, float] = {}  # the time of the last reading that was taken of each sensor
+
+    @property
+    def idle(self) -> bool:
+        return not self._engaged
+
+    def engage(self) -> None:
+        """Begin, where the vehicle is now; goes on if it has begun already."""
+        self._engaged = True
+
+    def release(self) -> None:
+        """End, and forget."""
+        self._engaged = False
+        self._forget()
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The latest one; None before there is any."""
+        if self._time is None:
+            return None
+        place = np.array([track.place for track in self._tracks])
+        velocity = rotate(inverse(self._attitude), [track.speed for track in self._tracks])
+        return Estimate(
+            self._time,
+            Pose(place, self._attitude),
+            Twist(velocity, self._rates),
+            np.array([track.place_variance for track in self._tracks]),
+            np.array([track.speed_variance for track in self._tracks]),
+            self._variances[:3],
+            self._variances[3:],
+        )
+
+    # -------------------------------------------------------------------------------------------- looking
+
+    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
+        if not self._look_at_attitude(truth, sensors) and self._time is None:
+            return
+        if self._time is None:
+            self._begin(truth, sensors)
+        else:
+            for track in self._tracks:
+                track.predict(1.0 / float(self.config.frequency), self.config.acceleration_noise**2)
+        self._time = truth.time
+        self._look_at_velocity(truth, sensors)
+        self._look_at_depth(truth, sensors)
+        self._look_at_place(truth, sensors)
+
+    def _begin(self, truth: Truth, sensors: Mapping[str, Any]) -> None:
+        if missing := [name for name in self.config.sensors if name not in sensors]:
+            logger.warning("dead reckoning goes without %s, which the vehicle has not", ", ".join(missing))
+        sigma = self.config.start_noise
+        start = truth.pose(self.config.link).position + sigma * np.append(self.noise.normal(0, (2,)), 0.0)
+        for track, place in zip(self._tracks, start.tolist(), strict=True):
+            track.place, track.place_variance, track.speed_variance = place, sigma**2, 1.0
+
+    def _new(self, name: str | None, sensors: Mapping[str, Any]) -> Any:
+        """A reading that was not taken yet, if there is one."""
+        if name is None or (reading := _reading(name, sensors)) is None or self._seen.get(name) == reading.time:
+            return None
+        self._seen[name] = reading.time
+        return reading
+
+    def _mount(self, truth: Truth, sensors: Mapping[str, Any], name: str | None) -> Pose:
+        """Of a sensor on the vehicle."""
+        mount = sensors[name or ""].mount
+        return truth.pose(self.config.link).inverse() @ truth.pose(mount.link) @ mount.offset()
+
+    def _look_at_attitude(self, truth: Truth, sensors: Mapping[str, Any]) -> bool:
+        reading = self._new(self.config.attitude, sensors)
+        if reading is None:
+            return False
+        mount = self._mount(truth, sensors, self.config.attitude).orientation
+        self._attitude = multiply(reading.orientation, inverse(mount))
+        self._rates = rotate(mount, reading.angular_velocity)
+        self._variances = np.append(
+            np.diag(reading.orientation_covariance), np.diag(reading.angular_velocity_covariance)
+        )
+        if (compass := _reading(self.config.heading, sensors)) is not None:
+            roll, pitch, _ = quaternion_to_rpy(self._attitude)
+            self._attitude = rpy_to_quaternion([roll, pitch, heading_to_yaw(compass.heading_deg)])
+            self._variances[2] = compass.variance * radians(1.0) ** 2
+        return True
+
+    def _look_at_velocity(self, truth: Truth, sensors: Mapping[str, Any]) -> None:
+        reading = self._new(self.config.velocity, sensors)
+        if reading is None or reading.track != "bottom":
+            return
+        mount = self._mount(truth, sensors, self.config.velocity)
+        velocity = rotate(mount.orientation, reading.velocity) - np.cross(self._rates, mount.position)
+        # An error of the attitude turns the velocity. Taken alike for all axes, so that these need no correlation.
+        turned = float(self._variances[:3].max()) * float(velocity @ velocity)
+        variance = float(np.trace(reading.covariance)) / 3.0 + turned
+        for track, speed in zip(self._tracks, rotate(self._attitude, velocity).tolist(), strict=True):
+            track.see_speed(speed, variance)
+
+    def _look_at_depth(self, truth: Truth, sensors: Mapping[str, Any]) -> None:
+        if self.config.depth not in sensors:
+            self._tracks[2].see_place(0.0, AFLOAT**2)
+            return
+        reading = self._new(self.config.depth, sensors)
+        if reading is not None and not reading.saturated:
+            arm = rotate(self._attitude, self._mount(truth, sensors, self.config.depth).position)
+            self._tracks[2].see_place(-reading.depth - float(arm[2]), reading.variance / PASCAL_PER_METRE**2)
+
+    def _look_at_place(self, truth: Truth, sensors: Mapping[str, Any]) -> None:
+        reading = self._new(self.config.position, sensors)
+        if reading is None or truth.projection is None:
+            return
+        antenna = truth.projection.from_utm([reading.easting, reading.northing, reading.altitude])
+        place = antenna - rotate(self._attitude, self._mount(truth, sensors, self.config.position).position)
+        for axis in range(2):
+            self._tracks[axis].see_place(float(place[axis]), float(reading.covariance[axis, axis]))
+
+    # -------------------------------------------------------------------------------------------- state
+
+    def state(self) -> bytes:
+        arrays = [self._attitude.tolist(), self._rates.tolist(), self._variances.tolist()]
+        tracks = [astuple(track) for track in self._tracks]
+        return json.dumps([self._engaged, self._time, self._seen, tracks, *arrays]).encode()
+
+    def set_state(self, state: bytes) -> None:
+        self._engaged, self._time, self._seen, tracks, *arrays = json.loads(state)
+        self._tracks = [Track(*track) for track in tracks]
+        self._attitude, self._rates, self._variances = (np.array(numbers) for numbers in arrays)
+
+
+def _reading(name: str | None, sensors: Mapping[str, Any]) -> Any:
+    """Of a sensor, if it is there."""
+    return None if name is None or name not in sensors else sensors[name].reading
+
+
+class DeadReckoning(ControllerConfig):
+    """Settings of dead reckoning. It can do without any sensor but its IMU, so that overrides may take them away."""
+
+    kind: Literal["dead_reckoning"] = "dead_reckoning"
+    link: str = Field("base_link", description="whose motion it estimates")
+    attitude: str = Field(description="an IMU")
+    heading: str | None = Field(None, description="a compass, for the heading; that of the IMU by default")
+    velocity: str | None = Field(None, description="a DVL; it is taken while it sees the ground")
+    depth: str | None = Field(None, description="a pressure sensor; null is afloat")
+    position: str | None = Field(None, description="a GPS")
+    acceleration_noise: Positive = Field(0.1, description="m/s² per √Hz that the filter expects; more follows quicker")
+    start_noise: NonNegative = Field(1.0, description="m, standard deviation of the place that it is told at the start")
+    engaged: bool = Field(False, description="whether it works from the start; else it is idle until it is engaged")
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """All that are named."""
+        named = (self.attitude, self.heading, self.velocity, self.depth, self.position)
+        return tuple(name for name in named if name is not None)
+
+    @property
+    def needs_sensors(self) -> tuple[str, ...]:
+        return (self.attitude,)
+
+    def build(self) -> DeadReckoningController:
+        return DeadReckoningController(self)
