@@ -10,16 +10,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, rpy_to_quaternion
 from skerry.core.geo import Projection
-from skerry.interfaces.ros.codec import Codec, Message
+from skerry.interfaces.ros.moving_frames import IN_THE_WORLD, MovingFrames, Place
 from skerry.parts.sensor import SensorConfig
-from skerry.world import Robot, World
+from skerry.world import World
+from skerry.world.robot import Tree
 
 OPTICAL_KINDS: Final = frozenset({"camera"})
 """Kinds whose messages are in an optical frame: z forward, x right, y down."""
@@ -28,8 +28,7 @@ _ENU_IN_NED: Final = np.array([math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0])
 """x north, y east, z down turned to x east, y north, z up: half a turn about the line between north and east."""
 
 
-@dataclass(frozen=True)
-class Transform:
+class Transform(NamedTuple):
     """Where a frame stands in its parent."""
 
     parent: str
@@ -52,6 +51,7 @@ class FrameTree:
         self.map = f"map{suffix}"
         reference = world.scenario.reference
         self.projection = None if reference is None else Projection(reference)
+        self._find_what_moves()
 
     # -------------------------------------------------------------------------------------------- names
 
@@ -91,24 +91,31 @@ class FrameTree:
 
     def moving(self) -> Iterator[Transform]:
         """Those that may change, as they are now."""
+        if self._trees:
+            one = self._trees[0]
+            poses = self._moving.poses(one.engine.motions(one.world)[0])
+            yield from map(Transform, self._parents, self._children, poses)
+
+    def _find_what_moves(self) -> None:
+        """Name the frames on bodies: robots in their odom, links in those that carry them, objects in the map."""
+        pairs: list[tuple[Place, Place]] = []
+        names: list[tuple[str, str]] = []
         for name, robot in self._world.robots.items():
-            yield Transform(self._odom(name), self.link(name, robot.vehicle.robot.root), self._in_odom(robot))
-            poses: dict[str, Pose] = {}
+            begin = Pose(self._world.scenario.robots[name].pose.build().position, Pose.identity().orientation)
+            pairs.append(((IN_THE_WORLD, begin), (robot.root, Pose.identity())))
+            names.append((self._odom(name), self.link(name, robot.vehicle.robot.root)))
             for joint in robot.vehicle.robot.joints.values():
                 if joint.name in robot.joints:
-                    for link in (joint.parent, joint.child):
-                        if link not in poses:
-                            poses[link] = robot.link_pose(link)
-                    pose = poses[joint.parent].inverse() @ poses[joint.child]
-                    yield Transform(self.link(name, joint.parent), self.link(name, joint.child), pose)
+                    parent, child = robot.links[joint.parent], robot.links[joint.child]
+                    pairs.append(((parent.body, parent.offset), (child.body, child.offset)))
+                    names.append((self.link(name, joint.parent), self.link(name, joint.child)))
         for name, thing in self._world.objects.items():
             if self._world.scenario.objects[name].motion != "static":
-                yield Transform(self.map, self._object(name), thing.pose)
-
-    def _in_odom(self, robot: Robot) -> Pose:
-        begin = self._world.scenario.robots[robot.name].pose.build().position
-        pose = robot.pose
-        return Pose(pose.position - begin, pose.orientation)
+                pairs.append(((IN_THE_WORLD, Pose.identity()), (thing.root, Pose.identity())))
+                names.append((self.map, self._object(name)))
+        self._trees: list[Tree] = [*self._world.robots.values(), *self._world.objects.values()]
+        self._moving = MovingFrames(pairs)
+        self._parents, self._children = [parent for parent, _ in names], [child for _, child in names]
 
     def _odom(self, robot: str) -> str:
         return f"{ros_name(robot)}/odom{self.suffix}"
@@ -125,19 +132,3 @@ def sensor_pose(settings: SensorConfig) -> Pose:
 
 def _is_identity(pose: Pose) -> bool:
     return bool(np.abs(pose.position).max() < 1e-9 and abs(pose.orientation[3]) > 1.0 - 1e-12)
-
-
-def message_of(codec: Codec, transforms: Iterator[Transform], stamp: Any) -> Message:
-    """A tf2_msgs/TFMessage."""
-    header, stamped = codec.type("std_msgs/msg/Header"), codec.type("geometry_msgs/msg/TransformStamped")
-    both, vector = codec.type("geometry_msgs/msg/Transform"), codec.type("geometry_msgs/msg/Vector3")
-    quaternion = codec.type("geometry_msgs/msg/Quaternion")
-    found = [
-        stamped(
-            header(stamp, item.parent),
-            item.child,
-            both(vector(*item.pose.position.tolist()), quaternion(*item.pose.orientation.tolist())),
-        )
-        for item in transforms
-    ]
-    return codec.type("tf2_msgs/msg/TFMessage")(found)

@@ -30,7 +30,7 @@ from skerry.interfaces.ros.actionlib import Actionlib
 from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.conversions import Source, conversion, number_of, stamp
-from skerry.interfaces.ros.frames import FrameTree, message_of, ros_name
+from skerry.interfaces.ros.frames import FrameTree, ros_name
 from skerry.interfaces.ros.goto_waypoint import GotoWaypoint
 from skerry.interfaces.ros.outlets import (
     FeedbackOutlet,
@@ -41,7 +41,9 @@ from skerry.interfaces.ros.outlets import (
     Timed,
 )
 from skerry.interfaces.ros.parameters import ParameterServices
+from skerry.interfaces.ros.prepared import prepare, stamp_of
 from skerry.interfaces.ros.profile import ActuatorRow, AskRow, SensorRow, load_profile, topic_name
+from skerry.interfaces.ros.transform_writer import TransformWriter
 from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.parts.actuator import Actuator
@@ -91,16 +93,17 @@ class RosInterface(Interface):
 
     def publish(self, readings: Sequence[NewReading]) -> None:
         self._want_what_is_taken()
-        for new in readings:
-            for outlet in self._readers.get((new.robot, new.sensor), ()):
-                outlet.take(new)
-        tick = self._world.tick
-        for rate, timers in self._timers.items():
-            if (count := rate.count(tick)) != self._counts.get(rate):
-                self._counts[rate] = count
-                for timer in timers:
-                    if timer.topic.taken:
-                        timer.say(tick)
+        with self.bus.at_once():
+            for new in readings:
+                for outlet in self._readers.get((new.robot, new.sensor), ()):
+                    outlet.take(new)
+            tick = self._world.tick
+            for rate, timers in self._timers.items():
+                if (count := rate.count(tick)) != self._counts.get(rate):
+                    self._counts[rate] = count
+                    for timer in timers:
+                        if timer.topic.taken:
+                            timer.say(tick)
 
     @property
     def status(self) -> str:
@@ -140,9 +143,6 @@ class RosInterface(Interface):
     def _stamp(self, tick: int) -> Message:
         return stamp(self.bus.codec, tick * self._step)
 
-    def _header(self, frame: str, tick: int) -> Message:
-        return self.bus.codec.type("std_msgs/msg/Header")(self._stamp(tick), frame)
-
     def _time_now(self) -> Message:
         return self._stamp(self._world.tick)
 
@@ -151,14 +151,15 @@ class RosInterface(Interface):
 
     def _add_clock_and_frames(self) -> None:
         codec, frames, config = self.bus.codec, self._frames, self.config
-        clock = codec.type("rosgraph_msgs/msg/Clock")
+        clock = prepare(codec, codec.make("rosgraph_msgs/Clock"), ())
         topic = self.bus.advertise("/clock", "rosgraph_msgs/Clock", Qos(depth=10))
-        self._add_timer(MadeOutlet(topic, self._rate(config.clock_frequency), lambda tick: clock(self._stamp(tick))))
+        rate = self._rate(config.clock_frequency)
+        self._add_timer(MadeOutlet(topic, rate, lambda tick: clock(*stamp_of(tick * self._step))))
         moving = self.bus.advertise("/tf", "tf2_msgs/TFMessage")
-        rate = self._rate(config.frame_frequency)
-        self._add_timer(MadeOutlet(moving, rate, lambda tick: message_of(codec, frames.moving(), self._stamp(tick))))
+        rate, write = self._rate(config.frame_frequency), TransformWriter(codec)
+        self._add_timer(MadeOutlet(moving, rate, lambda tick: write(frames.moving(), tick * self._step)))
         still = self.bus.advertise("/tf_static", "tf2_msgs/TFMessage", LATCHED)
-        still.publish(message_of(codec, frames.still(), self._time_now()))
+        still.publish(TransformWriter(codec)(frames.still(), self._world.tick * self._step))
         if frames.projection is not None:
             self.bus.parameters["/utm_zone"] = frames.projection.zone
             self.bus.parameters["/utm_band"] = frames.projection.band
@@ -223,7 +224,8 @@ class RosInterface(Interface):
                     topic,
                     self._rate(row.feedback.frequency),
                     self.bus.codec,
-                    partial(self._header, frame),
+                    frame,
+                    self._step,
                     FieldPath(self.bus.codec, row.feedback.type, row.feedback.field),
                     partial(_scaled_feedback, actuator, row.feedback.scale),
                 )

@@ -11,6 +11,7 @@ from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bus import Topic
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.conversions import Conversion, Source
+from skerry.interfaces.ros.prepared import prepare, stamp_of
 from skerry.parts.interface import NewReading
 
 
@@ -73,33 +74,38 @@ class RepeatingOutlet:
                 self.topic.publish(message)
 
 
-@dataclass(eq=False)
 class FeedbackOutlet:
-    """What an actuator really does, in one field of a message; a header is filled if the message has one."""
+    """What an actuator really does, in one field of a message; a header, if the message has one, is in this frame."""
 
-    topic: Topic
-    rate: Rate
-    codec: Codec
-    header: Callable[[int], Message]
-    field: FieldPath
-    read: Callable[[], float]
+    def __init__(
+        self,
+        topic: Topic,
+        rate: Rate,
+        codec: Codec,
+        frame: str,
+        step: float,
+        field: FieldPath,
+        read: Callable[[], float],
+    ) -> None:
+        self.topic, self.rate = topic, rate
+        self._step, self._field, self._read = step, field, read
+        message = codec.make(topic.type)
+        if hasattr(message, "header"):
+            message.header.frame_id = frame
+        self._fill = prepare(codec, message, [field.path])
 
     def say(self, tick: int) -> None:
         """Say what it is now."""
-        message = self.codec.make(self.topic.type)
-        if hasattr(message, "header"):
-            message.header = self.header(tick)
-        self.field.set(message, self.read())
-        self.topic.publish(message)
+        self.topic.publish(self._fill(*stamp_of(tick * self._step), self._field.number(self._read())))
 
 
 @dataclass(eq=False)
 class MadeOutlet:
-    """A message that is made anew each time."""
+    """A message that is made anew each time, as an object or as CDR."""
 
     topic: Topic
     rate: Rate
-    make: Callable[[int], Message]
+    make: Callable[[int], Message | bytes]
 
     def say(self, tick: int) -> None:
         """Say it."""
@@ -110,6 +116,7 @@ class FieldPath:
     """A number within a message, such as `rpm.rpm`."""
 
     def __init__(self, codec: Codec, type_name: str, path: str) -> None:
+        self.path = path
         *self._way, self._last = path.split(".")
         kind = codec.vocabulary.message(type_name)
         for word in self._way:
@@ -134,8 +141,6 @@ class FieldPath:
             message = getattr(message, word)
         return float(getattr(message, self._last))
 
-    def set(self, message: Message, value: float) -> None:
-        """Write the number."""
-        for word in self._way:
-            message = getattr(message, word)
-        setattr(message, self._last, round(value) if self._is_whole else value > 0.5 if self._is_truth else value)
+    def number(self, value: float) -> float:
+        """A value as this number has it: whole, or a truth, if it is one."""
+        return round(value) if self._is_whole else value > 0.5 if self._is_truth else value
