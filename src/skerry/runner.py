@@ -234,6 +234,8 @@ class Runner:
             for name, interface in self.interfaces.items():
                 logger.info("interface %s starts", name)
                 interface.start(self.world, self.inbox)
+            for interface in self.interfaces.values():
+                interface.meet(self.interfaces)
             self._publish()
 
     def close(self) -> None:

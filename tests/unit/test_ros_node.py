@@ -366,7 +366,7 @@ def test_every_vehicle_speaks_and_sam_every_profile(profile: str, vehicle: str) 
     for (_, sensor), outlets in graph.ros._readers.items():
         reading = graph.world.robots["it"].sensors[sensor].reading if outlets[0].topic.name in small else None
         for outlet in outlets:
-            if reading is not None and outlet.conversion(reading, outlet.source, 0.0) is not None:
+            if reading is not None and outlet.convert(reading, 0.0) is not None:
                 assert found.get(outlet.topic.name, True), f"{outlet.topic.name} is silent"
     graph.runner.close()
     graph.world.close()

@@ -102,7 +102,11 @@ class Recording:
     def _records(self) -> Iterator[Any]:
         try:
             with self.path.open("rb") as file:
-                yield from StreamReader(file, validate_crcs=True).records
+                try:
+                    yield from StreamReader(file, validate_crcs=True).records
+                except struct.error:
+                    if file.read(1):  # else the file ends within a record's length
+                        raise
         except EndOfFile:  # the run was killed
             return
         except OSError as error:

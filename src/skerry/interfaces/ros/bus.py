@@ -42,50 +42,45 @@ LATCHED: Final = Qos(transient_local=True, depth=1)
 class Outgoing:
     """A message on its way, an object or CDR, encoded at most once in each other form, when that is first taken."""
 
-    __slots__ = ("_cdr", "_json", "_message", "_ros1", "codec", "topic")
+    encoded: bytes | None = None
+    """Its CDR, if that is there already."""
+    _message: Message = None
+    _ros1: bytes | None = None
+    _json: dict[str, Any] | None = None
 
-    def __init__(self, topic: Topic, message: Message | bytes, codec: Codec) -> None:
-        self.topic, self.codec = topic, codec
-        self._cdr: bytes | None
-        self._message: Message
+    def __init__(self, topic: Topic, message: Message | bytes) -> None:
+        self.topic = topic
         if type(message) is bytes:
-            self._cdr, self._message = message, None
+            self.encoded = message
         else:
-            self._cdr, self._message = None, message
-        self._ros1: bytes | None = None
-        self._json: dict[str, Any] | None = None
-
-    @property
-    def is_encoded(self) -> bool:
-        """Whether its CDR is there already."""
-        return self._cdr is not None
+            self._message = message
 
     @property
     def message(self) -> Message:
         """As an object."""
         if self._message is None:
-            self._message = self.codec.from_cdr(self.cdr, self.topic.type)
+            self._message = self.topic.codec.from_cdr(self.cdr, self.topic.type)
         return self._message
 
     @property
     def cdr(self) -> bytes:
         """As ROS 2 has it."""
-        if self._cdr is None:
-            self._cdr = self.codec.to_cdr(self._message)
-        return self._cdr
+        if self.encoded is None:
+            self.encoded = self.topic.codec.to_cdr(self._message)
+        return self.encoded
 
     @property
     def ros1(self) -> bytes:
         """As ROS 1 has it."""
         if self._ros1 is None:
-            self._ros1 = self.codec.cdr_to_ros1(self.cdr, self.topic.type)
+            self._ros1 = self.topic.codec.cdr_to_ros1(self.cdr, self.topic.type)
         return self._ros1
 
     @property
     def json(self) -> dict[str, Any]:
         """As rosbridge has it."""
         if self._json is None:
-            self._json = self.codec.to_json(self.message)
+            self._json = self.topic.codec.to_json(self.message)
         return self._json
 
 
@@ -168,14 +163,13 @@ class Topic:
     _takers: tuple[Outbox, ...] = ()
     _lock: Lock = field(default_factory=Lock, repr=False)  # of those who take; peers come and go in their own threads
 
-    @property
-    def taken(self) -> bool:
+    def __post_init__(self) -> None:
+        self.taken = self.qos.transient_local
         """Whether anybody takes it, so that it is worth saying; who comes late to a latched one will."""
-        return bool(self._takers) or self.qos.transient_local
 
     def publish(self, message: Message | bytes) -> None:
         """Give a message, an object or CDR, to all who take it; returns at once."""
-        outgoing = Outgoing(self, message, self.codec)
+        outgoing = Outgoing(self, message)
         if self.qos.transient_local:
             self.last = outgoing
         self.sent += 1
@@ -190,6 +184,7 @@ class Topic:
             if outbox in self._takers:
                 return
             self._takers = (*self._takers, outbox)
+            self.taken = True
         if self.last is not None:
             outbox.put(self.last)
 
@@ -197,6 +192,7 @@ class Topic:
         """No longer."""
         with self._lock:
             self._takers = tuple(taker for taker in self._takers if taker is not outbox)
+            self.taken = bool(self._takers) or self.qos.transient_local
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,6 +251,8 @@ class Bus:
         self.parameters: dict[str, Parameter] = {}
         self.changes = 0
         """How often somebody has taken or left topics."""
+        self.tick = 0
+        """Of the world, at which things are being said."""
         self._burst = Burst()
         self._outboxes: tuple[Outbox, ...] = ()
         self._lock = Lock()

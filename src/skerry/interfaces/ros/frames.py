@@ -19,7 +19,6 @@ from skerry.core.geo import Projection
 from skerry.interfaces.ros.moving_frames import IN_THE_WORLD, MovingFrames, Place
 from skerry.parts.sensor import SensorConfig
 from skerry.world import World
-from skerry.world.robot import Tree
 
 OPTICAL_KINDS: Final = frozenset({"camera"})
 """Kinds whose messages are in an optical frame: z forward, x right, y down."""
@@ -89,12 +88,9 @@ class FrameTree:
             if self._world.scenario.objects[name].motion == "static":
                 yield Transform(self.map, self._object(name), thing.pose)
 
-    def moving(self) -> Iterator[Transform]:
-        """Those that may change, as they are now."""
-        if self._trees:
-            one = self._trees[0]
-            poses = self._moving.poses(one.engine.motions(one.world)[0])
-            yield from map(Transform, self._parents, self._children, poses)
+    def moving(self) -> tuple[list[str], list[float]]:
+        """Those that may change, as they are now: parent and child by turns, and the seven numbers of each pose."""
+        return self._moving_names, self._moving.numbers(self._motion)
 
     def _find_what_moves(self) -> None:
         """Name the frames on bodies: robots in their odom, links in those that carry them, objects in the map."""
@@ -113,9 +109,10 @@ class FrameTree:
             if self._world.scenario.objects[name].motion != "static":
                 pairs.append(((IN_THE_WORLD, Pose.identity()), (thing.root, Pose.identity())))
                 names.append((self.map, self._object(name)))
-        self._trees: list[Tree] = [*self._world.robots.values(), *self._world.objects.values()]
+        trees = [*self._world.robots.values(), *self._world.objects.values()]
+        self._motion = trees[0].engine.motions(trees[0].world)[0] if trees else np.empty((0, 7))
         self._moving = MovingFrames(pairs)
-        self._parents, self._children = [parent for parent, _ in names], [child for _, child in names]
+        self._moving_names = [name for pair in names for name in pair]
 
     def _odom(self, robot: str) -> str:
         return f"{ros_name(robot)}/odom{self.suffix}"

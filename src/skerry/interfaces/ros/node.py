@@ -93,11 +93,11 @@ class RosInterface(Interface):
 
     def publish(self, readings: Sequence[NewReading]) -> None:
         self._want_what_is_taken()
+        self.bus.tick = tick = self._world.tick
         with self.bus.at_once():
             for new in readings:
                 for outlet in self._readers.get((new.robot, new.sensor), ()):
                     outlet.take(new)
-            tick = self._world.tick
             for rate, timers in self._timers.items():
                 if (count := rate.count(tick)) != self._counts.get(rate):
                     self._counts[rate] = count
@@ -156,10 +156,10 @@ class RosInterface(Interface):
         rate = self._rate(config.clock_frequency)
         self._add_timer(MadeOutlet(topic, rate, lambda tick: clock(*stamp_of(tick * self._step))))
         moving = self.bus.advertise("/tf", "tf2_msgs/TFMessage")
-        rate, write = self._rate(config.frame_frequency), TransformWriter(codec)
-        self._add_timer(MadeOutlet(moving, rate, lambda tick: write(frames.moving(), tick * self._step)))
+        rate, write = self._rate(config.frame_frequency), TransformWriter(codec).write
+        self._add_timer(MadeOutlet(moving, rate, lambda tick: write(tick * self._step, *frames.moving())))
         still = self.bus.advertise("/tf_static", "tf2_msgs/TFMessage", LATCHED)
-        still.publish(TransformWriter(codec)(frames.still(), self._world.tick * self._step))
+        still.publish(TransformWriter(codec).write_all(self._world.tick * self._step, frames.still()))
         if frames.projection is not None:
             self.bus.parameters["/utm_zone"] = frames.projection.zone
             self.bus.parameters["/utm_band"] = frames.projection.band

@@ -25,51 +25,48 @@ class Timed(Protocol):
         """Say it, at a tick at which it is due."""
 
 
-@dataclass(eq=False)
 class ReadingOutlet:
-    """Readings of one sensor on one topic; of a slower topic than the sensor, the first reading of each period."""
+    """Readings of one sensor on one topic; of a slower topic than the sensor, the first reading of each period.
 
-    topic: Topic
-    conversion: Conversion
-    source: Source
-    step: float
-    rate: Rate | None  # of the topic, where it is not the sensor's own
-    _said: int = -1
+    `rate` is the topic's, where it is not the sensor's own.
+    """
+
+    def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: float, rate: Rate | None) -> None:
+        self.topic = topic
+        self.convert = conversion(source)
+        self._step, self._rate = step, rate
+        self._said, self._next = -1, -1  # ticks
 
     def take(self, new: NewReading) -> None:
         """Say a reading, if it is due and anybody listens."""
-        if not self.topic.taken:
+        tick = new.tick
+        if self._said <= tick < self._next or not self.topic.taken:
             return
-        if self.rate is not None:
-            count = self.rate.count(new.tick)
-            if count == self._said:
-                return
-            self._said = count
-        message = self.conversion(new.reading, self.source, new.tick * self.step)
+        if self._rate is not None:
+            self._said, self._next = tick, self._rate.next_due(tick)
+        message = self.convert(new.reading, tick * self._step)
         if message is not None:
             self.topic.publish(message)
 
 
-@dataclass(eq=False)
 class RepeatingOutlet:
     """The last reading of one sensor, over and over, whether or not there is a new one."""
 
-    topic: Topic
-    conversion: Conversion
-    source: Source
-    step: float
-    rate: Rate
-    _last: NewReading | None = None
+    def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: float, rate: Rate) -> None:
+        self.topic, self.rate = topic, rate
+        self.convert = conversion(source)
+        self._step = step
+        self._last: Any = None
 
     def take(self, new: NewReading) -> None:
         """Keep a reading."""
         if new.reading is not None:
-            self._last = new
+            self._last = new.reading
 
     def say(self, tick: int) -> None:
         """Say the last one."""
         if self._last is not None:
-            message = self.conversion(self._last.reading, self.source, tick * self.step)
+            message = self.convert(self._last, tick * self._step)
             if message is not None:
                 self.topic.publish(message)
 

@@ -17,17 +17,20 @@ class TransformWriter:
         self._names: list[str] | None = None
         self._fill: Fill
 
-    def __call__(self, transforms: Iterable[Transform], time: float) -> bytes:
-        """The message of an instant, s."""
+    def write(self, time: float, names: list[str], numbers: list[float]) -> bytes:
+        """The message of an instant, s, of parents and children by turns and the seven numbers of each pose."""
+        if names != self._names:
+            self._names, self._fill = names, self._prepare(names)
+        return self._fill(*stamp_of(time), *numbers)
+
+    def write_all(self, time: float, transforms: Iterable[Transform]) -> bytes:
+        """The message of an instant, s, of transforms as objects."""
         names: list[str] = []
         numbers: list[float] = []
         for parent, child, pose in transforms:
             names += parent, child
-            numbers += pose.position.tolist()
-            numbers += pose.orientation.tolist()
-        if names != self._names:
-            self._names, self._fill = names, self._prepare(names)
-        return self._fill(*stamp_of(time), *numbers)
+            numbers += [*pose.position.tolist(), *pose.orientation.tolist()]
+        return self.write(time, names, numbers)
 
     def _prepare(self, names: list[str]) -> Fill:
         pairs = list(zip(names[::2], names[1::2], strict=True))

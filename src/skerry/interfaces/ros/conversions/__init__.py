@@ -7,7 +7,7 @@ often has its bytes prepared, and registers by `prepares`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Final
@@ -37,9 +37,6 @@ class Source:
     link_frame: str  # of the link that carries it
     map_frame: str
     projection: Projection | None
-    prepared: dict[Any, Callable[..., Any]] = field(
-        default_factory=dict, repr=False
-    )  # by the function that prepared it
 
     def form(self, type_name: str, *changing: str, **values: Any) -> Fill:
         """How messages are written of which the stamp and the named fields change, and which else have these values.
@@ -85,34 +82,35 @@ def stamp(codec: Codec, time: float) -> Message:
 Say = Callable[[Any, float], "Message | bytes | None"]
 """From a reading, which may be None, and the time, to a message or its CDR, or to None if there is nothing to say."""
 
-Conversion = Callable[[Any, Source, float], "Message | bytes | None"]
-"""The same of any source."""
+Conversion = Callable[[Source], Say]
+"""Prepares what is said of a source's readings."""
 
 _KNOWN: Final[dict[tuple[str, str], Conversion]] = {}
 
 
-def speaks(kind: str, type_name: str) -> Callable[[Conversion], Conversion]:
-    """Let a kind of sensor be spoken in a type of message, by the function below."""
+def speaks(
+    kind: str, type_name: str
+) -> Callable[[Callable[[Any, Source, float], Message | None]], Callable[[Any, Source, float], Message | None]]:
+    """Let a kind of sensor be spoken in a type of message, made by the function below."""
 
-    def register(conversion: Conversion) -> Conversion:
-        _KNOWN[kind, full_name(type_name)] = conversion
-        return conversion
+    def register(
+        make: Callable[[Any, Source, float], Message | None],
+    ) -> Callable[[Any, Source, float], Message | None]:
+        def convert(source: Source) -> Say:
+            return lambda reading, time: make(reading, source, time)
+
+        prepares(kind, type_name)(convert)
+        return make
 
     return register
 
 
-def prepares(kind: str, type_name: str) -> Callable[[Callable[[Source], Say]], Callable[[Source], Say]]:
-    """Let a kind of sensor be spoken in a type of message, by what the function below prepares once for each source."""
+def prepares(kind: str, type_name: str) -> Callable[[Conversion], Conversion]:
+    """Let a kind of sensor be spoken in a type of message, by what the function below prepares for each source."""
 
-    def register(preparation: Callable[[Source], Say]) -> Callable[[Source], Say]:
-        def convert(reading: Any, source: Source, time: float) -> Message | bytes | None:
-            say = source.prepared.get(preparation)
-            if say is None:
-                say = source.prepared[preparation] = preparation(source)
-            return say(reading, time)
-
-        speaks(kind, type_name)(convert)
-        return preparation
+    def register(conversion: Conversion) -> Conversion:
+        _KNOWN[kind, full_name(type_name)] = conversion
+        return conversion
 
     return register
 
@@ -132,18 +130,18 @@ def conversion(kind: str, type_name: str) -> Conversion:
 def number_of(type_name: str, value: str) -> Conversion:
     """One value of a reading as the `data` of a message, with a header if the message has one."""
 
-    def convert(reading: Any, source: Source, time: float) -> bytes | None:
-        if reading is None:
-            return None
-        if not hasattr(reading, value):
-            raise SkerryError(f"a reading of a sensor of kind {source.settings.kind!r} has no value {value!r}")
-        found = getattr(reading, value)
-        if found is None:
-            return None
-        fill = source.prepared.get(type_name)
-        if fill is None:
-            fill = source.prepared[type_name] = source.form(type_name, "data")
-        return fill(*stamp_of(reading.time), found)
+    def convert(source: Source) -> Say:
+        fill = source.form(type_name, "data")
+
+        def say(reading: Any, time: float) -> bytes | None:
+            if reading is None:
+                return None
+            if not hasattr(reading, value):
+                raise SkerryError(f"a reading of a sensor of kind {source.settings.kind!r} has no value {value!r}")
+            found = getattr(reading, value)
+            return None if found is None else fill(*stamp_of(reading.time), found)
+
+        return say
 
     return convert
 

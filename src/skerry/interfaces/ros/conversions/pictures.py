@@ -17,30 +17,29 @@ from skerry.sensors.lidar import LidarReading, PlanarReading
 from skerry.sensors.mbes import MbesReading
 from skerry.sensors.msis import MsisReading
 from skerry.sensors.sidescan import SidescanReading
+from skerry.sensors.sonar import Bytes, SonarCloud
 
 SIDESCAN_8_BITS: Final = 0xE2  # the packet type of eight bits a bucket (smarc_msgs/Sidescan)
 SOUND_SPEED: Final = 1500.0  # m/s; by which a side-scan works out its bucket from a time
 
+_SONAR_POINT: Final = (("x", "f4"), ("y", "f4"), ("z", "f4"), ("intensity", "u1"))  # 13 bytes
 _DATATYPES: Final = {"f4": 7, "u1": 2, "u2": 4}  # sensor_msgs/PointField
 
 
 def cloud(source: Source, time: float, frame: str, columns: dict[str, NDArray[Any]]) -> Message:
-    """A sensor_msgs/PointCloud2 of named columns, packed without gaps; all of its points are valid."""
+    """A sensor_msgs/PointCloud2 of named columns, packed without gaps."""
     layout, fields = _layout(source.codec, tuple((name, column.dtype.str[1:]) for name, column in columns.items()))
     points = np.empty(len(next(iter(columns.values()))), layout)
     for name, column in columns.items():
         points[name] = column
-    return source.codec.type("sensor_msgs/msg/PointCloud2")(
-        source.header(time, frame),
-        1,
-        len(points),
-        fields,
-        False,
-        layout.itemsize,
-        layout.itemsize * len(points),
-        points.view(np.uint8),
-        True,
-    )
+    return _cloud(source.codec, source.header(time, frame), fields, layout.itemsize, points.view(np.uint8))
+
+
+def _cloud(codec: Codec, header: Message, fields: list[Message], point_step: int, octets: Bytes) -> Message:
+    """A cloud of one row, all of whose points are valid."""
+    count = len(octets) // point_step
+    make = codec.type("sensor_msgs/msg/PointCloud2")
+    return make(header, 1, count, fields, False, point_step, len(octets), octets, True)
 
 
 @lru_cache(64)
@@ -53,10 +52,14 @@ def _layout(codec: Codec, columns: tuple[tuple[str, str], ...]) -> tuple[np.dtyp
     return layout, fields
 
 
-def _sonar_cloud(source: Source, time: float, found: Any) -> Message:
+def _sonar_cloud(source: Source, time: float, found: SonarCloud) -> Message:
     """In the map, x, y, z and a byte of intensity, as the SMaRC simulator's; rays without an echo are absent."""
-    x, y, z = found.world_points.T
-    return cloud(source, time, source.map_frame, {"x": x, "y": y, "z": z, "intensity": found.levels})
+    _, fields = _layout(source.codec, _SONAR_POINT)
+    points = found.world_points
+    octets = np.empty((len(points), 13), np.uint8)
+    octets[:, :12] = points.view(np.uint8)
+    octets[:, 12] = found.levels
+    return _cloud(source.codec, source.header(time, source.map_frame), fields, 13, octets.reshape(-1))
 
 
 @speaks("mbes", "sensor_msgs/PointCloud2")
