@@ -72,7 +72,8 @@ class RosInterface(Interface):
         self._readers: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = defaultdict(list)
         self._timers: dict[Rate, list[Timed]] = defaultdict(list)
         self._counts: dict[Rate, int] = {}
-        self._changes = -1  # of who takes what, up to which it is known which sensors are wanted
+        self._rates: list[Rate] = []  # of timers whose topics somebody takes
+        self._changes = -1  # of who takes what, up to which it is known what is wanted
         self._snapshot: Any = None
 
     # -------------------------------------------------------------------------------------------- of an interface
@@ -86,13 +87,13 @@ class RosInterface(Interface):
             transport.start(self.bus)
 
     def next_due(self, tick: int) -> int | None:
-        due = [
-            rate.next_due(tick) for rate, timers in self._timers.items() if any(timer.topic.taken for timer in timers)
-        ]
-        return min(due, default=None)
+        if self.bus.changes != self._changes:
+            self._want_what_is_taken()
+        return min([rate.next_due(tick) for rate in self._rates], default=None)
 
     def publish(self, readings: Sequence[NewReading]) -> None:
-        self._want_what_is_taken()
+        if self.bus.changes != self._changes:
+            self._want_what_is_taken()
         self.bus.tick = tick = self._world.tick
         with self.bus.at_once():
             for new in readings:
@@ -114,12 +115,10 @@ class RosInterface(Interface):
             transport.close()
 
     def _want_what_is_taken(self) -> None:
-        """Let those sensors be measured whose topics somebody takes."""
-        if (changes := self.bus.changes) != self._changes:
-            self._changes = changes
-            self.wanted = frozenset(
-                key for key, outlets in self._readers.items() if any(outlet.topic.taken for outlet in outlets)
-            )
+        """Let those sensors be measured, and those rates be kept, whose topics somebody takes."""
+        self._changes = self.bus.changes
+        self.wanted = frozenset(key for key, outlets in self._readers.items() if _any_taken(outlets))
+        self._rates = [rate for rate, timers in self._timers.items() if _any_taken(timers)]
 
     # -------------------------------------------------------------------------------------------- building
 
@@ -307,6 +306,10 @@ class RosInterface(Interface):
 
         asked.add_done_callback(finish)
         return promise
+
+
+def _any_taken(outlets: Sequence[ReadingOutlet | RepeatingOutlet] | Sequence[Timed]) -> bool:
+    return any(outlet.topic.taken for outlet in outlets)
 
 
 def _numbers(codec: Codec, type_name: str, fields: str | tuple[str, ...]) -> Callable[[Message], Any]:
