@@ -3,7 +3,6 @@
 import json
 import threading
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -177,7 +176,7 @@ def test_a_disk_that_stands_still_holds_nothing_up_and_loses_no_command(tmp_path
 
     bus = Bus(SlowCodec(Vocabulary()))
     topic = bus.advertise("/number", "std_msgs/Int32")
-    writer = RecordingWriter(tmp_path / "slow.mcap", bus, Fraction(1, 200), "lz4", {})
+    writer = RecordingWriter(tmp_path / "slow.mcap", bus, "lz4", {})
     topic.take(writer)
     message = bus.codec.make("std_msgs/Int32", data=1)
     for _ in range(2 * MOST_WAITING + 100):

@@ -14,7 +14,7 @@ from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.plain import command_to_text
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, RecordingWriter
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Bus
+from skerry.interfaces.ros.bus import Bus, nanoseconds
 from skerry.interfaces.ros.node import RosInterface
 from skerry.parts.interface import Command, Inbox, Interface, NewReading
 from skerry.world import World
@@ -65,8 +65,8 @@ class RecorderInterface(Interface):
             "ros": settings.model_dump_json(),
         }
         self._bus = node.bus
-        self._bus.tick = world.tick
-        self._writer = RecordingWriter(self.config.path, node.bus, scenario.step, self.config.compression, metadata)
+        self._bus.now = nanoseconds(world.tick, scenario.step)
+        self._writer = RecordingWriter(self.config.path, node.bus, self.config.compression, metadata)
         patterns = self.config.leave_out if self._own is None else (*self.config.leave_out, ACTIONS)
         taken = [name for name in node.bus.topics if not any(fnmatchcase(name, pattern) for pattern in patterns)]
         node.bus.takers(self._writer, taken)
@@ -77,7 +77,6 @@ class RecorderInterface(Interface):
         return own if due is None else min(due, own)
 
     def publish(self, readings: Sequence[NewReading]) -> None:
-        assert self._writer is not None
         tick = self._world.tick
         if self._own is not None:
             self._own.publish(readings)
@@ -85,16 +84,19 @@ class RecorderInterface(Interface):
         if (count := self._rate.count(tick)) != self._fingerprints:
             self._fingerprints = count
             text = json.dumps({"tick": tick, "fingerprint": self._world.fingerprint()})
-            self._writer.put_text(FINGERPRINTS, text, tick)
+            self._put(FINGERPRINTS, text, tick)
 
     def witness(self, tick: int, command: Command) -> None:
-        assert self._writer is not None
         try:
             text = command_to_text(command)
         except SkerryError as error:
             logger.warning("the recording cannot be verified: %s", error)
             text = json.dumps({"command": type(command).__name__})
-        self._writer.put_text(COMMANDS, f'{{"tick": {tick}, "do": {text}}}', tick)
+        self._put(COMMANDS, f'{{"tick": {tick}, "do": {text}}}', tick)
+
+    def _put(self, topic: str, text: str, tick: int) -> None:
+        assert self._writer is not None
+        self._writer.put_text(topic, text, nanoseconds(tick, self._world.scenario.step))
 
     @property
     def status(self) -> str:

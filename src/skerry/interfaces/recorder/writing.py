@@ -6,7 +6,6 @@ import logging
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from threading import Condition, Lock, Thread
@@ -47,23 +46,18 @@ _QOS: Final = """- history: 1
 class RecordingWriter(Outbox):
     """A recording that is being written; topics give it what they say, from the loop, which never waits.
 
-    What is said gets the bus's tick as its time. Bytes of messages are gathered as they come; a thread compresses and
+    What is said gets the bus's time. Bytes of messages are gathered as they come; a thread compresses and
     writes a chunk of them at a time, as it would hold up the loop if it ran for each. If the disk is too slow for too
     long, what comes then is left out, and counted; commands and fingerprints never are.
     """
 
-    def __init__(
-        self, path: Path, bus: Bus, step: Fraction, compression: Compression, metadata: Mapping[str, str]
-    ) -> None:
+    def __init__(self, path: Path, bus: Bus, compression: Compression, metadata: Mapping[str, str]) -> None:
         super().__init__()
         self.path = path
         self.written = 0
         self.problem = ""
         self._bus = bus
-        self._step = step
-        self._tick = bus.tick
-        self._passed = 0  # ticks of the run before the last jump back in time
-        self._now = _nanoseconds(bus.tick, step)
+        self._time = self._now = bus.now  # the world's, and the file's, ns
         self._own = {name: Topic(name, "std_msgs/msg/String", LATCHED, bus.codec) for name in (COMMANDS, FINGERPRINTS)}
         self._string = bus.codec.type("std_msgs/msg/String")
         self._lock = Lock()
@@ -96,20 +90,21 @@ class RecordingWriter(Outbox):
             if self._waiting + self._chunk.weight + line.weight > MOST_WAITING:
                 self.dropped[topic.name] += 1
             else:
-                self._add(outgoing, line, self._bus.tick)
+                self._add(outgoing, line, self._bus.now)
 
     def tell(self) -> None:
         """Nothing: it goes on when a chunk is full."""
 
-    def put_text(self, topic: str, text: str, tick: int) -> None:
-        """Record a command or a fingerprint."""
+    def put_text(self, topic: str, text: str, time: int) -> None:
+        """Record a command or a fingerprint of this time, ns."""
         own = self._own[topic]
         with self._lock:
-            self._add(Outgoing(own, self._string(text)), self._lines.get(own) or self._register(own), tick)
+            self._add(Outgoing(own, self._string(text)), self._lines.get(own) or self._register(own), time)
 
-    def _add(self, outgoing: Outgoing, line: _Line, tick: int) -> None:
-        if tick != self._tick:
-            self._set_time(tick)
+    def _add(self, outgoing: Outgoing, line: _Line, time: int) -> None:
+        if time != self._time:  # where the world goes back, the file goes on, as players want the order of time
+            self._now += max(time - self._time, 0)
+            self._time = time
         chunk, cdr, now = self._chunk, outgoing.encoded, self._now
         line.count += 1
         chunk.weight += line.weight
@@ -122,13 +117,6 @@ class RecordingWriter(Outbox):
             chunk.records.append(partial(_encode, outgoing, line.channel, line.count, now))
         if chunk.size > CHUNK or chunk.unencoded > MOST_UNENCODED:
             self._hand_over()
-
-    def _set_time(self, tick: int) -> None:
-        """Let the file's time go on where the world's goes back, as players want messages in the order of time."""
-        if tick < self._tick:
-            self._passed += self._tick - tick
-        self._tick = tick
-        self._now = _nanoseconds(tick + self._passed, self._step)
 
     def _register(self, topic: Topic) -> _Line:
         schema = self._schemas.get(topic.type)
@@ -209,10 +197,6 @@ def _encode(outgoing: Outgoing, channel: int, sequence: int, now: int) -> bytes:
 def _channel(topic: Topic, number: int, schema: int) -> Channel:
     qos = {"offered_qos_profiles": _profile(topic.qos)}
     return Channel(id=number, topic=topic.name, message_encoding="cdr", metadata=qos, schema_id=schema)
-
-
-def _nanoseconds(tick: int, step: Fraction) -> int:
-    return int(tick * step * 1_000_000_000)
 
 
 def _profile(qos: Qos) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from threading import Condition, Lock
 from typing import Any, Final, TypeAlias
 
@@ -233,6 +234,11 @@ class Client:
         return self.carriers[-1](request)
 
 
+def nanoseconds(tick: int, step: Fraction) -> int:
+    """Simulated time, ns."""
+    return tick * step.numerator * 1_000_000_000 // step.denominator
+
+
 class Bus:
     """Topics, subscriptions, services, clients, actions and parameters by name.
 
@@ -251,8 +257,8 @@ class Bus:
         self.parameters: dict[str, Parameter] = {}
         self.changes = 0
         """How often somebody has taken or left topics."""
-        self.tick = 0
-        """Of the world, at which things are being said."""
+        self.now = 0
+        """Simulated time, ns, at which things are being said."""
         self._burst = Burst()
         self._outboxes: tuple[Outbox, ...] = ()
         self._lock = Lock()

@@ -27,7 +27,7 @@ from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, normalise
 from skerry.interfaces.ros.actionlib import Actionlib
-from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos
+from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos, nanoseconds
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.conversions import Source, conversion, number_of, stamp
 from skerry.interfaces.ros.frames import FrameTree, ros_name
@@ -94,7 +94,8 @@ class RosInterface(Interface):
     def publish(self, readings: Sequence[NewReading]) -> None:
         if self.bus.changes != self._changes:
             self._want_what_is_taken()
-        self.bus.tick = tick = self._world.tick
+        tick = self._world.tick
+        self.bus.now = nanoseconds(tick, self._world.scenario.step)
         with self.bus.at_once():
             for new in readings:
                 for outlet in self._readers.get((new.robot, new.sensor), ()):
