@@ -67,6 +67,8 @@ def prepare(codec: Codec, message: Message, changing: Sequence[str]) -> Fill:
             still += encoded
             place += len(encoded)
             continue
+        if base == _TEXT:
+            raise SkerryError(f"{path!r} of {message.__msgtype__} is a text, and cannot change")
         flush()
         letters.append(f"{len(value)}s" if base == _BYTES else _LETTERS[base])
         arguments += [word, f"constant_{len(constants)}"]
