@@ -45,8 +45,7 @@ def tables(vehicle: str, profile: str) -> str:
         for outlets in ros._readers.values():
             for outlet in outlets:
                 if isinstance(outlet, ReadingOutlet):
-                    frequency = outlet.source.settings.frequency
-                    rates[outlet.topic.name] = frequency if outlet.rate is None else outlet.rate.frequency
+                    rates[outlet.topic.name] = outlet.frequency
         own = f"/{vehicle}/"
         lines = ["| topic | type | Hz | frame |", "|---|---|---|---|"]
         for name, topic in sorted(ros.bus.topics.items()):

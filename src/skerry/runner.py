@@ -20,6 +20,7 @@ from skerry.world import World
 logger = logging.getLogger("skerry")
 
 SLICE: Final = 0.05  # s of wall time between looks at the clock, so that the status stays live and a stop is prompt
+AHEAD: Final = 0.02  # s by which a world may be ahead of the wall clock: to wake up costs more than a short step
 CATCH_UP: Final = 0.5  # s that a slow machine may lag behind before the lag is forgiven
 SWITCH: Final = 0.0005  # s after which the loop lets a peer's thread speak, if it asks; Python's own is 5 ms
 MOST_COMMANDS: Final = 10_000  # that wait; who sends more between two steps of the world is not heard
@@ -170,7 +171,7 @@ class Runner:
                 piece = max(piece * min(2.0, SLICE / max(spent, 1e-6)), step)
             else:
                 piece = SLICE * self._speed
-                self._keep_pace()
+                self._keep_pace(0.0 if self.world.tick == end else AHEAD)
             if (now := time.perf_counter()) - told >= SLICE:
                 watch(max(self.world.time - told_time, 0.0) / (now - told))
                 told, told_time = now, self.world.time
@@ -226,16 +227,17 @@ class Runner:
     def _set_anchor(self) -> None:
         self._anchor = (time.perf_counter(), self.world.time)
 
-    def _keep_pace(self) -> None:
-        """Wait until the wall clock has come as far as the world; commands are done meanwhile."""
+    def _keep_pace(self, ahead: float) -> None:
+        """If the world is so far ahead, s, wait until the wall clock has come as far; commands are done meanwhile."""
         while not self._stopped and not self.paused:
             wall, simulated = self._anchor
             due = wall + (self.world.time - simulated) / (self._speed or inf)
             late = time.perf_counter() - due
-            if late >= 0:
+            if late >= -ahead:
                 if late > CATCH_UP:
                     self._set_anchor()
                 return
+            ahead = 0.0
             self.inbox.wait(min(-late, SLICE))
             self.inbox.obey(self)
 
@@ -250,6 +252,8 @@ class Runner:
             for name, interface in self.interfaces.items():
                 logger.info("interface %s starts", name)
                 interface.start(self.world, self.inbox)
+            for interface in self.interfaces.values():
+                interface.meet(self.interfaces)
             self._publish()
 
     def close(self) -> None:

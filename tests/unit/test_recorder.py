@@ -2,10 +2,15 @@
 
 import json
 import threading
+from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcap.reader import make_reader
 from mcap.records import Channel, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader
 from mcap.writer import Writer
@@ -29,8 +34,9 @@ from skerry.interfaces.recorder.reading import Done, Recording
 from skerry.interfaces.recorder.replay import WorldDiffers, verify
 from skerry.interfaces.recorder.writing import COMMANDS, MOST_WAITING, RecordingWriter
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Bus
+from skerry.interfaces.ros.bus import Bus, Outbox, Outgoing
 from skerry.interfaces.ros.codec import Codec
+from skerry.interfaces.ros.node import RosInterface
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.parts.interface import Command
 from skerry.runner import Runner
@@ -211,9 +217,93 @@ def test_a_disk_that_stands_still_holds_nothing_up_and_loses_no_command(tmp_path
     message = bus.codec.make("std_msgs/Int32", data=1)
     for _ in range(2 * MOST_WAITING + 100):
         topic.publish(message)
-    writer.put_text(COMMANDS, json.dumps({"tick": 1}))
+    writer.put_text(COMMANDS, json.dumps({"tick": 1}), 1)
     assert writer.dropped["/number"] >= 100
     slow.set()
     writer.close()
     writer.close()
     assert writer.written + writer.dropped.total() == 2 * MOST_WAITING + 101
+
+
+def test_what_is_recorded_is_what_was_sent_and_made_once(tmp_path: Path) -> None:
+    ros = Ros().build()
+    assert isinstance(ros, RosInterface)
+    recorder = Recorder(path=tmp_path / "both.mcap", leave_out=("*cam*", "*image*")).build()
+    sent: dict[str, list[bytes]] = defaultdict(list)
+
+    class Peer(Outbox):
+        def add(self, outgoing: Outgoing) -> None:
+            sent[outgoing.topic.name].append(outgoing.cdr)
+
+    with (
+        skerry.load("sam_in_the_bay") as world,
+        Runner(world, None, {"recorder": recorder, "ros": ros}) as runner,
+    ):
+        runner.run(0.0)
+        ros.bus.takers(Peer(), ["/clock", "/tf", "/sam/core/imu", "/sam/core/dvl", "/sam/payload/sidescan"])
+        before = {name: ros.bus.topics[name].sent for name in ros.bus.topics}
+        runner.run(1.0)
+        said = {name: ros.bus.topics[name].sent - before[name] for name in sent}
+    assert {name: len(found) for name, found in sent.items()} == said
+    recorded: dict[str, list[bytes]] = defaultdict(list)
+    for message in Recording(tmp_path / "both.mcap").messages():
+        recorded[message.topic].append(message.cdr)
+    for name, found in sent.items():
+        assert recorded[name][-len(found) :] == found
+    assert len(sent["/clock"]) == 100
+    assert verify(Recording(tmp_path / "both.mcap")).fingerprints == 2
+
+
+def test_a_node_with_other_settings_is_not_recorded(tmp_path: Path) -> None:
+    """The recorder then has one of its own."""
+    ros = Ros().build()
+    recorder = Recorder(path=tmp_path / "own.mcap", ros=Ros(frame_suffix="_mine")).build()
+    with skerry.load("sam_empty") as world, Runner(world, None, {"ros": ros, "recorder": recorder}) as runner:
+        runner.run(0.2)
+    found = [message for message in Recording(tmp_path / "own.mcap").messages() if message.topic == "/tf"]
+    assert b"sam/base_link_mine" in found[0].cdr
+
+
+@given(
+    place=st.integers(0, 10_000),
+    value=st.integers(0, 255),
+    change=st.sampled_from(["cut", "flip", "insert", "length"]),
+)
+def test_a_damaged_recording_is_read_as_far_as_it_goes_or_refused(
+    dive: Path, tmp_path_factory: pytest.TempPathFactory, place: int, value: int, change: str
+) -> None:
+    data = bytearray(dive.read_bytes())
+    place %= len(data)
+    match change:
+        case "cut":
+            del data[place:]
+        case "flip":
+            data[place] = value
+        case "insert":
+            data[place:place] = bytes([value]) * 3
+        case "length":  # of 2 GB, wherever that is
+            data[place : place + 8] = (2**31).to_bytes(8, "little")
+    path = tmp_path_factory.getbasetemp() / "damaged.mcap"
+    path.write_bytes(data)
+    with suppress(SkerryError):
+        for _ in Recording(path).course():
+            pass
+
+
+@pytest.mark.parametrize("compression", ["zstd", "lz4", "none"])
+def test_every_compression_is_read_by_the_package_mcap(tmp_path: Path, compression: str) -> None:
+    record(tmp_path / "it.mcap", compression=compression)
+    with (tmp_path / "it.mcap").open("rb") as file:
+        reader = make_reader(file, validate_crcs=True)
+        summary = reader.get_summary()
+        assert summary is not None
+        assert summary.statistics is not None
+        counts = {
+            channel.topic: summary.statistics.channel_message_counts[channel.id]
+            for channel in summary.channels.values()
+        }
+        found = Counter(channel.topic for _, channel, _ in reader.iter_messages())
+    assert found == counts
+    assert sum(counts.values()) == summary.statistics.message_count
+    index = summary.chunk_indexes[0]
+    assert index.message_index_offsets.keys() == {channel.id for channel in summary.channels.values()}

@@ -1,18 +1,23 @@
 """The protocol of rosbridge as JSON: what a client asks for, and gets."""
 
 import json
+import struct
+import zlib
+from base64 import b64decode
 from concurrent.futures import Future
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bus import Bus, Outbox
+from skerry.interfaces.ros.cbor import to_cbor
 from skerry.interfaces.ros.codec import Codec
 from skerry.interfaces.ros.rosapi import RosApi
-from skerry.interfaces.ros.rosbridge_protocol import Conversation
+from skerry.interfaces.ros.rosbridge_frames import LONGEST, Fragments, RosbridgeFrames, png, split
 from skerry.interfaces.ros.vocabulary import Vocabulary
 
 CODEC = Codec(Vocabulary())
@@ -24,16 +29,21 @@ class Client:
     def __init__(self, bus: Bus, relayed: set[str], leave_out: str = "") -> None:
         self.answers: list[Any] = []
         carries = lambda name: name != leave_out  # noqa: E731
-        self.conversation = Conversation(bus, RosApi(bus), relayed, carries, Outbox(), self.answers.append)
+        self.outbox = Outbox()
+        self.conversation = RosbridgeFrames(
+            bus, RosApi(bus), relayed, carries, self.outbox, lambda frame: self.answers.append(json.loads(frame))
+        )
 
     def ask(self, **asked: Any) -> list[Any]:
         self.answers.clear()
         self.conversation.receive(json.dumps(asked))
         return list(self.answers)
 
+    def frames(self) -> list[str | bytes]:
+        return [frame for outgoing in self.outbox.take(0) for frame in self.conversation.frames(outgoing)]
+
     def told(self) -> list[Any]:
-        said = [self.conversation.says(outgoing) for outgoing in self.conversation.outbox.take(0)]
-        return [json.loads(json.dumps(item)) for item in said if item is not None]
+        return [json.loads(frame) for frame in self.frames()]
 
 
 @pytest.fixture
@@ -90,7 +100,10 @@ def test_what_a_client_says_is_heard_by_the_simulator_or_by_other_clients(bus: B
         {"op": "advertise", "topic": "/x", "type": "std_msgs/Nothing"},
         {"op": "subscribe", "topic": "/nobody"},
         {"op": "subscribe", "topic": "/depth", "type": "std_msgs/String"},
-        {"op": "subscribe", "topic": "/depth", "compression": "png"},
+        {"op": "subscribe", "topic": "/depth", "compression": "zip"},
+        {"op": "subscribe", "topic": "/depth", "fragment_size": 3},
+        {"op": "fragment", "id": "x", "num": 2, "total": 2, "data": ""},
+        {"op": "fragment", "id": "x", "num": 0, "total": 10**9, "data": ""},
         {"op": "subscribe", "topic": "/depth", "throttle_rate": "x"},
         {"op": "subscribe", "topic": 5},
         {"op": "dance"},
@@ -133,7 +146,10 @@ ANYTHING = st.recursive(
     ),
     max_leaves=6,
 )
-WORDS = ("topic", "type", "msg", "id", "service", "args", "compression", "throttle_rate", "values", "result", "action")
+WORDS = (
+    *("topic", "type", "msg", "id", "service", "args", "compression", "throttle_rate", "fragment_size", "values"),
+    *("result", "action", "num", "total", "data"),
+)
 OPERATIONS = (
     "subscribe",
     "unsubscribe",
@@ -143,7 +159,8 @@ OPERATIONS = (
     "advertise_service",
     "service_response",
 )
-ALL = st.sampled_from([*OPERATIONS, "unadvertise_service", "send_action_goal", "cancel_action_goal", "set_level"])
+OTHERS = ("fragment", "unadvertise_service", "send_action_goal", "cancel_action_goal", "set_level")
+ALL = st.sampled_from([*OPERATIONS, *OTHERS])
 
 
 @given(asked=st.lists(st.tuples(ALL, st.dictionaries(st.sampled_from(WORDS), ANYTHING, max_size=5)), max_size=4))
@@ -222,3 +239,103 @@ def test_rosapi_tells_what_there_is(bus: Bus, client: Client) -> None:
     assert api("service_request_details", type="std_srvs/SetBool")["typedefs"][0]["fieldnames"] == ["data"]
     (answer,) = client.ask(op="call_service", service="/rosapi/topic_type", args={})
     assert answer["result"] is False
+
+
+def test_json_in_a_png_is_what_its_pixels_say(bus: Bus, client: Client) -> None:
+    client.ask(op="subscribe", topic="/depth", compression="png")
+    bus.topics["/depth"].publish(CODEC.make("std_msgs/Float64", data=2.5))
+    (told,) = client.told()
+    assert told["op"] == "png"
+    pixels = simplepng(b64decode(told["data"]))
+    assert json.loads(pixels) == {"op": "publish", "topic": "/depth", "msg": {"data": 2.5}}
+
+
+def simplepng(data: bytes) -> bytes:
+    """The pixels of a PNG of one chunk of data, without filters."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height, *kind = struct.unpack(">IIBBBBB", data[16:29])
+    assert kind == [8, 2, 0, 0, 0]
+    (length,) = struct.unpack(">I", data[33:37])
+    rows = np.frombuffer(zlib.decompress(data[41 : 41 + length]), np.uint8).reshape(height, 1 + 3 * width)
+    assert not rows[:, 0].any()
+    return rows[:, 1:].tobytes()
+
+
+@given(st.binary(min_size=1, max_size=500))
+def test_a_png_holds_any_bytes_and_newlines(data: bytes) -> None:
+    pixels = simplepng(png(data))
+    assert pixels[: len(data)] == data
+    assert not pixels[len(data) :].strip(b"\n")
+
+
+def test_cbor_has_arrays_of_numbers_as_they_are(bus: Bus, client: Client) -> None:
+    """By hand from RFC 8949 and, for the tag 85 of little-endian floats, RFC 8746."""
+    topic = bus.advertise("/numbers", "std_msgs/Float32MultiArray")
+    client.ask(op="subscribe", topic="/numbers", compression="cbor")
+    topic.publish(CODEC.make("std_msgs/Float32MultiArray", data=[1.5, -2.0]))
+    (frame,) = client.frames()
+    head = b"\xa3\x62op\x67publish\x65topic\x68/numbers\x63msg\xa2"
+    layout = b"\x66layout\xa2\x63dim\x80\x6bdata_offset\x00"
+    assert frame == head + layout + b"\x64data\xd8\x55\x48" + struct.pack("<2f", 1.5, -2.0)
+
+
+def test_raw_cbor_has_the_bytes_of_ros_2(bus: Bus, client: Client) -> None:
+    client.ask(op="subscribe", topic="/depth", compression="cbor-raw")
+    bus.now = 3_000_000_007
+    bus.topics["/depth"].publish(message := CODEC.make("std_msgs/Float64", data=2.5))
+    (frame,) = client.frames()
+    assert isinstance(frame, bytes)
+    assert frame.endswith(b"\x64secs\x03\x65nsecs\x07\x65bytes\x4c" + CODEC.to_cdr(message))
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0, "00"),
+        (24, "1818"),
+        (1000, "1903e8"),
+        (1000000, "1a000f4240"),
+        (18446744073709551615, "1bffffffffffffffff"),
+        (-1, "20"),
+        (-1000, "3903e7"),
+        (1.1, "fb3ff199999999999a"),
+        (False, "f4"),
+        (True, "f5"),
+        (None, "f6"),
+        ("\u00fc", "62c3bc"),
+        (b"\x01\x02\x03\x04", "4401020304"),
+        ([1, [2, 3]], "8201820203"),
+        ({"a": 1, "b": [2, 3]}, "a26161016162820203"),
+    ],
+)
+def test_cbor_is_as_in_the_examples_of_its_standard(value: Any, written: str) -> None:
+    """RFC 8949, appendix A."""
+    assert to_cbor(value).hex() == written
+
+
+def test_long_messages_come_in_fragments_and_are_heard_in_fragments(bus: Bus, client: Client) -> None:
+    heard: list[str] = []
+    bus.subscribe("/hear", "std_msgs/String", lambda message: heard.append(message.data))
+    topic = bus.advertise("/say", "std_msgs/String")
+    client.ask(op="subscribe", topic="/say", fragment_size=100)
+    topic.publish(CODEC.make("std_msgs/String", data="ä" * 500))
+    told = client.told()
+    assert {item["op"] for item in told} == {"fragment"}
+    assert [item["num"] for item in told] == list(range(told[0]["total"]))
+    whole = json.loads("".join(item["data"] for item in told))
+    assert whole["msg"]["data"] == "ä" * 500
+    said = json.dumps({"op": "publish", "topic": "/hear", "msg": whole["msg"]})
+    for piece in reversed(split(said, 64, "mine")):
+        client.conversation.receive(piece)
+    assert heard == ["ä" * 500]
+
+
+def test_fragments_that_never_end_are_forgotten() -> None:
+    fragments = Fragments()
+    half = "x" * (LONGEST // 2)
+    piece = [json.dumps({"op": "fragment", "id": number, "num": 0, "total": 2, "data": half}) for number in range(3)]
+    assert fragments.join(piece[0]) is None
+    assert fragments.join(piece[1]) is None
+    with pytest.raises(SkerryError, match="too much"):
+        fragments.join(piece[2])
+    assert fragments.join(piece[0]) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -58,6 +58,10 @@ class Interface(Component):
     @abstractmethod
     def start(self, world: Any, inbox: Inbox) -> None:
         """Open its sockets or files; the world stands still meanwhile and may be looked at."""
+
+    def meet(self, others: Mapping[str, Interface]) -> None:
+        """See all interfaces of this run, itself too, when all have started."""
+        return
 
     def next_due(self, tick: int) -> int | None:
         """The first tick after this one at which it must see the world, if it must at all."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from skerry.core.kernels import kernel
+from skerry.core.rotations import turn
 
 NEAREST: Final = 0.01  # m; nearer, spherical spreading says nothing, and would grow without bounds
 LN_2: Final = 0.6931471805599453
@@ -267,3 +268,13 @@ def collect(
         classes[found] = labels[material[i]]
         found += 1
     return found
+
+
+@kernel
+def place_points(points: Any, position: Any, orientation: Any, found: Any) -> None:
+    """Points (n, 3) of a frame in the world, by the frame's place there."""
+    px, py, pz = position
+    x, y, z, w = orientation
+    for i in range(len(points)):
+        a, b, c = turn(x, y, z, w, np.float64(points[i, 0]), np.float64(points[i, 1]), np.float64(points[i, 2]))
+        found[i, 0], found[i, 1], found[i, 2] = px + a, py + b, pz + c

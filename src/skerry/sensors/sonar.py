@@ -14,7 +14,7 @@ from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Truth
 from skerry.rays import Bundle, Hits
-from skerry.sensors.echoes import collect, finish, gather, mirror, receive, time_varied_gains
+from skerry.sensors.echoes import collect, finish, gather, mirror, place_points, receive, time_varied_gains
 from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig
 from skerry.terrain.materials import NamedMaterial
 
@@ -152,8 +152,9 @@ class SonarCloud:
     @property
     def world_points(self) -> Singles:
         """(n, 3), in the world, m."""
-        turned = self.points.astype(np.float64) @ self.pose.rotation.T
-        return (turned + self.pose.position).astype(np.float32)
+        found = np.empty_like(self.points)
+        place_points(self.points, self.pose.position, self.pose.orientation, found)
+        return found
 
     @property
     def ray_ranges(self) -> Singles:

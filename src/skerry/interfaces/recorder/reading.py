@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from mcap.exceptions import EndOfFile, InvalidMagic, McapError
 from mcap.records import Channel, Footer, Message, Metadata, Schema
@@ -23,6 +23,11 @@ from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.codec import Codec
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.parts.interface import Command
+
+DAMAGE: Final = (
+    *(McapError, CRCValidationError, ZstdError),  # of those who read
+    *(struct.error, ValueError, KeyError, RuntimeError, OverflowError, MemoryError),  # which they let through
+)
 
 
 @dataclass(frozen=True)
@@ -61,11 +66,14 @@ class Recording:
         found = next((record for record in self._records() if isinstance(record, Metadata)), None)
         if found is None or found.name != METADATA:
             raise SkerryError(f"{path} is not a recording that Skerry made: it has no scenario at its beginning")
-        self.version: str = found.metadata["version"]
-        self.seed = int(found.metadata["seed"])
-        self.step = Fraction(found.metadata["step"])
-        self.ros = Ros.model_validate_json(found.metadata["ros"])
-        self.scenario: dict[str, Any] = parse_document(found.metadata["scenario"], str(path)).data
+        try:
+            self.version: str = found.metadata["version"]
+            self.seed = int(found.metadata["seed"])
+            self.step = Fraction(found.metadata["step"])
+            self.ros = Ros.model_validate_json(found.metadata["ros"])
+            self.scenario: dict[str, Any] = parse_document(found.metadata["scenario"], str(path)).data
+        except (KeyError, ValueError, ZeroDivisionError) as error:
+            raise SkerryError(f"{path} is damaged: what is said of the run makes no sense: {error}") from None
         self.codec = Codec(Vocabulary(self.ros.message_paths, self.ros.distribution))
 
     def messages(self) -> Iterator[Recorded]:
@@ -75,7 +83,9 @@ class Recording:
         self.complete = False
         for record in self._records():
             if isinstance(record, Message):
-                channel = channels[record.channel_id]
+                channel = channels.get(record.channel_id)
+                if channel is None or channel.schema_id not in schemas:
+                    raise SkerryError(f"{self.path} is damaged: a message is of no channel")
                 yield Recorded(channel.topic, schemas[channel.schema_id].name, record.log_time, record.data)
             elif isinstance(record, Schema):
                 schemas[record.id] = record
@@ -102,12 +112,16 @@ class Recording:
     def _records(self) -> Iterator[Any]:
         try:
             with self.path.open("rb") as file:
-                yield from StreamReader(file, validate_crcs=True).records
+                try:
+                    yield from StreamReader(file, validate_crcs=True).records
+                except struct.error:
+                    if file.read(1):  # else the file ends within a record's length
+                        raise
         except EndOfFile:  # the run was killed
             return
         except OSError as error:
             raise SkerryError(f"{self.path} cannot be read: {error.strerror}") from None
         except InvalidMagic:
             raise SkerryError(f"{self.path} is no MCAP file") from None
-        except (McapError, CRCValidationError, struct.error, ValueError, RuntimeError, ZstdError) as error:
+        except DAMAGE as error:
             raise SkerryError(f"{self.path} is damaged: {error}") from None

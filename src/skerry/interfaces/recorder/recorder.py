@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.plain import command_to_text
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, RecordingWriter
 from skerry.interfaces.ros import Ros
+from skerry.interfaces.ros.bus import Bus, nanoseconds
 from skerry.interfaces.ros.node import RosInterface
 from skerry.parts.interface import Command, Inbox, Interface, NewReading
 from skerry.world import World
@@ -27,14 +28,13 @@ ACTIONS = "*/_action/*"  # its own node serves no goals, so it has nothing to sa
 
 
 class RecorderInterface(Interface):
-    """Has a node of its own, whose messages go to the file and to nobody else."""
+    """Takes what a node says: that of the run's interface `ros`, or else one of its own, which speaks to nobody."""
 
     def __init__(self, config: Recorder) -> None:
         self.config = config
-        self._node: RosInterface | None = None
+        self._own: RosInterface | None = None
+        self._bus: Bus | None = None
         self._writer: RecordingWriter | None = None
-        self._passed = 0  # ticks of the run before the last jump back in time
-        self._tick = 0
         self._fingerprints = -1
 
     # -------------------------------------------------------------------------------------------- of an interface
@@ -45,10 +45,17 @@ class RecorderInterface(Interface):
             raise SkerryError(f"there is a file {self.config.path} already; remove it, or record to another one")
 
     def start(self, world: World, inbox: Inbox) -> None:
-        self._world = world
-        settings = self._settings(world)
-        self._node = node = RosInterface(settings)
-        node.start(world, inbox)
+        self._world, self._inbox = world, inbox
+        self._rate = Rate.of(self.config.fingerprint_frequency, world.scenario.step, faster_ok=True)
+
+    def meet(self, others: Mapping[str, Interface]) -> None:
+        """Begin: with the node of another interface, if that says what is to be recorded, so that it is made once."""
+        world, settings = self._world, self._settings(self._world)
+        nodes = [other for other in others.values() if isinstance(other, RosInterface)]
+        node = next((node for node in nodes if _without_transports(node.config) == settings), None)
+        if node is None:
+            node = self._own = RosInterface(settings)
+            node.start(world, self._inbox)
         scenario = world.scenario
         metadata = {
             "version": __version__,
@@ -57,41 +64,39 @@ class RecorderInterface(Interface):
             "step": str(scenario.step),
             "ros": settings.model_dump_json(),
         }
+        self._bus = node.bus
+        self._bus.now = nanoseconds(world.tick, scenario.step)
         self._writer = RecordingWriter(self.config.path, node.bus, self.config.compression, metadata)
-        self._rate = Rate.of(self.config.fingerprint_frequency, scenario.step, faster_ok=True)
-        self._tick = world.tick
-        patterns = (*self.config.leave_out, ACTIONS)
+        patterns = self.config.leave_out if self._own is None else (*self.config.leave_out, ACTIONS)
         taken = [name for name in node.bus.topics if not any(fnmatchcase(name, pattern) for pattern in patterns)]
-        self._set_time(world.tick)
         node.bus.takers(self._writer, taken)
 
     def next_due(self, tick: int) -> int | None:
-        assert self._node is not None
-        due = self._node.next_due(tick)
+        due = None if self._own is None else self._own.next_due(tick)
         own = self._rate.next_due(tick)
         return own if due is None else min(due, own)
 
     def publish(self, readings: Sequence[NewReading]) -> None:
-        assert self._node is not None
-        assert self._writer is not None
         tick = self._world.tick
-        self._set_time(tick)
-        self._node.publish(readings)
-        self.wanted = self._node.wanted
+        if self._own is not None:
+            self._own.publish(readings)
+            self.wanted = self._own.wanted
         if (count := self._rate.count(tick)) != self._fingerprints:
             self._fingerprints = count
             text = json.dumps({"tick": tick, "fingerprint": self._world.fingerprint()})
-            self._writer.put_text(FINGERPRINTS, text)
+            self._put(FINGERPRINTS, text, tick)
 
     def witness(self, tick: int, command: Command) -> None:
-        assert self._writer is not None
-        self._set_time(tick)
         try:
             text = command_to_text(command)
         except SkerryError as error:
             logger.warning("the recording cannot be verified: %s", error)
             text = json.dumps({"command": type(command).__name__})
-        self._writer.put_text(COMMANDS, f'{{"tick": {tick}, "do": {text}}}')
+        self._put(COMMANDS, f'{{"tick": {tick}, "do": {text}}}', tick)
+
+    def _put(self, topic: str, text: str, tick: int) -> None:
+        assert self._writer is not None
+        self._writer.put_text(topic, text, nanoseconds(tick, self._world.scenario.step))
 
     @property
     def status(self) -> str:
@@ -104,24 +109,17 @@ class RecorderInterface(Interface):
         return f"{writer.path}: {writer.written} messages" + (f", {dropped} dropped" if dropped else "")
 
     def close(self) -> None:
-        if self._node is not None:
-            self._node.close()
-        if self._writer is not None:
+        if self._own is not None:
+            self._own.close()
+        if self._writer is not None and self._bus is not None:
+            self._bus.takers(self._writer, ())
             self._writer.close()
-
-    # -------------------------------------------------------------------------------------------- details
 
     def _settings(self, world: World) -> Ros:
         """Those given, or those of the scenario's interface of ROS; without any way to peers."""
         others = [other for other in world.scenario.interfaces.values() if isinstance(other, Ros)]
-        chosen = self.config.ros or (others[0] if others else Ros())
-        return chosen.model_copy(update={"transports": {}})
+        return _without_transports(self.config.ros or (others[0] if others else Ros()))
 
-    def _set_time(self, tick: int) -> None:
-        """Let the file's time go on where the world's goes back, as players want messages in the order of time."""
-        assert self._writer is not None
-        if tick < self._tick:
-            self._passed += self._tick - tick
-        self._tick = tick
-        step = self._world.scenario.step
-        self._writer.now = int((tick + self._passed) * step * 1_000_000_000)
+
+def _without_transports(settings: Ros) -> Ros:
+    return settings.model_copy(update={"transports": {}})

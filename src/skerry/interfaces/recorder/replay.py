@@ -122,9 +122,10 @@ def republish(
                 last_clock = message.time
                 stamp = {"sec": message.time // 10**9, "nanosec": message.time % 10**9}
                 clock.publish(recording.codec.make("rosgraph_msgs/Clock", clock=stamp))
+            bus.now = message.time
             topic = bus.topics[message.topic]
             if topic.taken:
-                topic.publish(recording.codec.from_cdr(message.cdr, message.type))
+                topic.publish(message.cdr)
             count += 1
             watch(message.time / 1e9, "; ".join(transport.status for transport in transports))
     finally:

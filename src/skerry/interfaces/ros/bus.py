@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from threading import Condition, Lock
 from typing import Any, Final, TypeAlias
 
@@ -39,42 +41,54 @@ LATCHED: Final = Qos(transient_local=True, depth=1)
 
 
 class Outgoing:
-    """A message on its way, encoded at most once in each form, when it is first taken."""
+    """A message on its way, an object or CDR, encoded at most once in each other form, when that is first taken."""
 
-    __slots__ = ("_cdr", "_json", "_ros1", "codec", "message", "topic")
+    encoded: bytes | None = None
+    """Its CDR, if that is there already."""
+    _message: Message = None
+    _ros1: bytes | None = None
+    _json: dict[str, Any] | None = None
 
-    def __init__(self, topic: Topic, message: Message, codec: Codec) -> None:
-        self.topic, self.message, self.codec = topic, message, codec
-        self._cdr: bytes | None = None
-        self._ros1: bytes | None = None
-        self._json: dict[str, Any] | None = None
+    def __init__(self, topic: Topic, message: Message | bytes) -> None:
+        self.topic = topic
+        if type(message) is bytes:
+            self.encoded = message
+        else:
+            self._message = message
+
+    @property
+    def message(self) -> Message:
+        """As an object."""
+        if self._message is None:
+            self._message = self.topic.codec.from_cdr(self.cdr, self.topic.type)
+        return self._message
 
     @property
     def cdr(self) -> bytes:
         """As ROS 2 has it."""
-        if self._cdr is None:
-            self._cdr = self.codec.to_cdr(self.message)
-        return self._cdr
+        if self.encoded is None:
+            self.encoded = self.topic.codec.to_cdr(self._message)
+        return self.encoded
 
     @property
     def ros1(self) -> bytes:
         """As ROS 1 has it."""
         if self._ros1 is None:
-            self._ros1 = self.codec.to_ros1(self.message)
+            self._ros1 = self.topic.codec.cdr_to_ros1(self.cdr, self.topic.type)
         return self._ros1
 
     @property
     def json(self) -> dict[str, Any]:
         """As rosbridge has it."""
         if self._json is None:
-            self._json = self.codec.to_json(self.message)
+            self._json = self.topic.codec.to_json(self.message)
         return self._json
 
 
 class Outbox:
     """What waits to be carried to one peer; filled by the loop, emptied by the peer's own thread.
 
-    `arrived` is called when something waits where nothing did.
+    `arrived` is called when something waits.
     """
 
     def __init__(self, arrived: Callable[[], None] = lambda: None) -> None:
@@ -86,21 +100,33 @@ class Outbox:
         self._queues: dict[str, deque[Outgoing]] = {}
         self._woken = False
 
-    def put(self, outgoing: Outgoing) -> None:
-        """Add a message; the topic's oldest goes if there are too many."""
+    def add(self, outgoing: Outgoing) -> None:
+        """Add a message, without telling that it waits; the topic's oldest goes if there are too many."""
         topic = outgoing.topic
+        name = topic.name
         with self._arrived:
-            was_empty = not self._order
-            queue = self._queues.setdefault(topic.name, deque())
+            queue = self._queues.get(name)
+            if queue is None:
+                queue = self._queues[name] = deque()
             if len(queue) >= topic.qos.depth:
                 queue.popleft()
-                self._order.remove(topic.name)
-                self.dropped[topic.name] += 1
-            self._order.append(topic.name)
+                self._order.remove(name)
+                self.dropped[name] += 1
+            self._order.append(name)
             queue.append(outgoing)
+
+    def tell(self) -> None:
+        """Say that something waits, if it does."""
+        with self._arrived:
+            if not self._order:
+                return
             self._arrived.notify()
-        if was_empty:
-            self._tell()
+        self._tell()
+
+    def put(self, outgoing: Outgoing) -> None:
+        """Add a message, and say so."""
+        self.add(outgoing)
+        self.tell()
 
     def wake(self) -> None:
         """End a wait."""
@@ -118,6 +144,12 @@ class Outbox:
             return taken
 
 
+class Burst:
+    """Whether many messages are being said at once, so that outboxes are told of them all when the last one is in."""
+
+    active = False
+
+
 @dataclass(eq=False)
 class Topic:
     """What the simulator says."""
@@ -126,24 +158,26 @@ class Topic:
     type: str
     qos: Qos
     codec: Codec
+    burst: Burst = field(default_factory=Burst, repr=False)
     sent: int = 0
     last: Outgoing | None = None
     _takers: tuple[Outbox, ...] = ()
     _lock: Lock = field(default_factory=Lock, repr=False)  # of those who take; peers come and go in their own threads
 
-    @property
-    def taken(self) -> bool:
+    def __post_init__(self) -> None:
+        self.taken = self.qos.transient_local
         """Whether anybody takes it, so that it is worth saying; who comes late to a latched one will."""
-        return bool(self._takers) or self.qos.transient_local
 
-    def publish(self, message: Message) -> None:
-        """Give a message to all who take it; returns at once."""
-        outgoing = Outgoing(self, message, self.codec)
+    def publish(self, message: Message | bytes) -> None:
+        """Give a message, an object or CDR, to all who take it; returns at once."""
+        outgoing = Outgoing(self, message)
         if self.qos.transient_local:
             self.last = outgoing
         self.sent += 1
         for outbox in self._takers:
-            outbox.put(outgoing)
+            outbox.add(outgoing)
+            if not self.burst.active:
+                outbox.tell()
 
     def take(self, outbox: Outbox) -> None:
         """Let messages go to an outbox from now on."""
@@ -151,6 +185,7 @@ class Topic:
             if outbox in self._takers:
                 return
             self._takers = (*self._takers, outbox)
+            self.taken = True
         if self.last is not None:
             outbox.put(self.last)
 
@@ -158,6 +193,7 @@ class Topic:
         """No longer."""
         with self._lock:
             self._takers = tuple(taker for taker in self._takers if taker is not outbox)
+            self.taken = bool(self._takers) or self.qos.transient_local
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +234,11 @@ class Client:
         return self.carriers[-1](request)
 
 
+def nanoseconds(tick: int, step: Fraction) -> int:
+    """Simulated time, ns."""
+    return tick * step.numerator * 1_000_000_000 // step.denominator
+
+
 class Bus:
     """Topics, subscriptions, services, clients, actions and parameters by name.
 
@@ -216,6 +257,10 @@ class Bus:
         self.parameters: dict[str, Parameter] = {}
         self.changes = 0
         """How often somebody has taken or left topics."""
+        self.now = 0
+        """Simulated time, ns, at which things are being said."""
+        self._burst = Burst()
+        self._outboxes: tuple[Outbox, ...] = ()
         self._lock = Lock()
 
     # -------------------------------------------------------------------------------------------- what there is
@@ -225,7 +270,7 @@ class Bus:
         type_name = self._message(type_name)
         with self._lock:
             if name not in self.topics:
-                self.topics = {**self.topics, name: Topic(name, type_name, qos, self.codec)}
+                self.topics = {**self.topics, name: Topic(name, type_name, qos, self.codec, self._burst)}
         known = self.topics[name]
         if known.type != type_name:
             raise SkerryError(f"the topic {name} is {known.type} already, and cannot be {type_name} too")
@@ -297,4 +342,22 @@ class Bus:
                 topic.take(outbox)
             else:
                 topic.leave(outbox)
+        with self._lock:
+            others = tuple(other for other in self._outboxes if other is not outbox)
+            self._outboxes = (*others, outbox) if chosen else others
         self.changes += 1
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Say many things: those who take them are woken once, at the end, rather than for each.
+
+        Who says something meanwhile in another thread first adds it and then looks whether the burst is over; here the
+        burst is first over, and then all outboxes are looked through. So nothing is left waiting.
+        """
+        self._burst.active = True
+        try:
+            yield
+        finally:
+            self._burst.active = False
+            for outbox in self._outboxes:
+                outbox.tell()

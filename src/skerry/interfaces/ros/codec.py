@@ -150,12 +150,12 @@ class Codec:
 
     def to_ros1(self, message: Message) -> bytes:
         """Bytes as ROS 1 writes them; `seq` of headers is 0, as publishers of ROS 1 fill it in themselves."""
-        if _is_empty(self.vocabulary.message(message.__msgtype__).fields):
-            return b""
         return self.cdr_to_ros1(self.to_cdr(message), message.__msgtype__)
 
     def cdr_to_ros1(self, cdr: bytes, name: str) -> bytes:
         """Bytes of ROS 2 as bytes of ROS 1."""
+        if _is_empty(self.vocabulary.message(name).fields):
+            return b""
         self.type(name)
         return bytes(self._store.cdr_to_ros1(cdr, full_name(name)))
 

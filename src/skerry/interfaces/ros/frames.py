@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,9 @@ from numpy.typing import NDArray
 from skerry.control.dead_reckoning import Estimate
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, rpy_to_quaternion
 from skerry.core.geo import Projection
-from skerry.interfaces.ros.codec import Codec, Message
+from skerry.interfaces.ros.moving_frames import IN_THE_WORLD, MovingFrames, Place
 from skerry.parts.sensor import SensorConfig
-from skerry.world import Robot, World
+from skerry.world import World
 
 OPTICAL_KINDS: Final = frozenset({"camera"})
 """Kinds whose messages are in an optical frame: z forward, x right, y down."""
@@ -30,8 +29,7 @@ _ENU_IN_NED: Final = np.array([math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0])
 """x north, y east, z down turned to x east, y north, z up: half a turn about the line between north and east."""
 
 
-@dataclass(frozen=True)
-class Transform:
+class Transform(NamedTuple):
     """Where a frame stands in its parent."""
 
     parent: str
@@ -56,6 +54,7 @@ class FrameTree:
         self.projection = None if reference is None else Projection(reference)
         self._believed: dict[str, Callable[[], Estimate | None]] = {}
         self._rope_frames = tuple(f"{self._rope(name)}_" for name in world.ropes)
+        self._find_what_moves()
 
     # -------------------------------------------------------------------------------------------- names
 
@@ -113,33 +112,56 @@ class FrameTree:
             if self._world.scenario.objects[name].motion == "static":
                 yield Transform(self.map, self._object(name), thing.pose)
 
-    def moving(self) -> Iterator[Transform]:
-        """Those that may change, as they are now."""
-        for name, robot in self._world.robots.items():
-            yield Transform(self._odom(name), self.link(name, robot.vehicle.robot.root), self._in_odom(robot))
-            poses: dict[str, Pose] = {}
-            for joint in robot.vehicle.robot.joints.values():
-                if joint.name in robot.joints:
-                    for link in (joint.parent, joint.child):
-                        if link not in poses:
-                            poses[link] = robot.link_pose(link)
-                    pose = poses[joint.parent].inverse() @ poses[joint.child]
-                    yield Transform(self.link(name, joint.parent), self.link(name, joint.child), pose)
+    def moving(self) -> tuple[list[str], list[float]]:
+        """Those that may change, as they are now: parent and child by turns, and the seven numbers of each pose."""
+        names, numbers = self._moving_names, self._moving.numbers(self._motion)
+        others = list(self._come_and_go())
+        if not others:
+            return names, numbers
+        more = [name for parent, child, _ in others for name in (parent, child)]
+        for _, _, pose in others:
+            numbers += [*pose.position.tolist(), *pose.orientation.tolist()]
+        return [*names, *more], numbers
+
+    def now(self) -> Iterator[Transform]:
+        """All of them, as they are now."""
+        yield from self.still()
+        names, numbers = self.moving()
+        for number, (parent, child) in enumerate(zip(names[::2], names[1::2], strict=True)):
+            yield Transform(parent, child, Pose.of(numbers[7 * number : 7 * number + 7]))
+
+    def _come_and_go(self) -> Iterator[Transform]:
+        """Robots where they believe that they are, and the nodes of ropes."""
         for name, believed in self._believed.items():
             if (estimate := believed()) is not None:
                 pose = Pose(estimate.pose.position - self._begin(name), estimate.pose.orientation)
                 yield Transform(f"{ros_name(name)}/odom", self._believed_root(name), pose)
-        for name, thing in self._world.objects.items():
-            if self._world.scenario.objects[name].motion != "static":
-                yield Transform(self.map, self._object(name), thing.pose)
         for name, rope in self._world.ropes.items():
             for number, point in enumerate(rope.points):
                 frame = f"{self._rope(name)}_{number}{self.suffix}"
                 yield Transform(self.map, frame, Pose(point, Pose.identity().orientation))
 
-    def _in_odom(self, robot: Robot) -> Pose:
-        pose = robot.pose
-        return Pose(pose.position - self._begin(robot.name), pose.orientation)
+    def _find_what_moves(self) -> None:
+        """Name the frames on bodies: robots in their odom, links in those that carry them, objects in the map."""
+        pairs: list[tuple[Place, Place]] = []
+        names: list[tuple[str, str]] = []
+        for name, robot in self._world.robots.items():
+            begin = Pose(self._begin(name), Pose.identity().orientation)
+            pairs.append(((IN_THE_WORLD, begin), (robot.root, Pose.identity())))
+            names.append((self._odom(name), self.link(name, robot.vehicle.robot.root)))
+            for joint in robot.vehicle.robot.joints.values():
+                if joint.name in robot.joints:
+                    parent, child = robot.links[joint.parent], robot.links[joint.child]
+                    pairs.append(((parent.body, parent.offset), (child.body, child.offset)))
+                    names.append((self.link(name, joint.parent), self.link(name, joint.child)))
+        for name, thing in self._world.objects.items():
+            if self._world.scenario.objects[name].motion != "static":
+                pairs.append(((IN_THE_WORLD, Pose.identity()), (thing.root, Pose.identity())))
+                names.append((self.map, self._object(name)))
+        trees = [*self._world.robots.values(), *self._world.objects.values()]
+        self._motion = trees[0].engine.motions(trees[0].world)[0] if trees else np.empty((0, 7))
+        self._moving = MovingFrames(pairs)
+        self._moving_names = [name for pair in names for name in pair]
 
     def _begin(self, robot: str) -> NDArray[np.float64]:
         """Where a robot began."""
@@ -164,19 +186,3 @@ def sensor_pose(settings: SensorConfig) -> Pose:
 
 def _is_identity(pose: Pose) -> bool:
     return bool(np.abs(pose.position).max() < 1e-9 and abs(pose.orientation[3]) > 1.0 - 1e-12)
-
-
-def message_of(codec: Codec, transforms: Iterator[Transform], stamp: Any) -> Message:
-    """A tf2_msgs/TFMessage."""
-    header, stamped = codec.type("std_msgs/msg/Header"), codec.type("geometry_msgs/msg/TransformStamped")
-    both, vector = codec.type("geometry_msgs/msg/Transform"), codec.type("geometry_msgs/msg/Vector3")
-    quaternion = codec.type("geometry_msgs/msg/Quaternion")
-    found = [
-        stamped(
-            header(stamp, item.parent),
-            item.child,
-            both(vector(*item.pose.position.tolist()), quaternion(*item.pose.orientation.tolist())),
-        )
-        for item in transforms
-    ]
-    return codec.type("tf2_msgs/msg/TFMessage")(found)

@@ -28,18 +28,26 @@ from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, normalise
 from skerry.interfaces.ros.actionlib import Actionlib
-from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos
+from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos, nanoseconds
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.context import Context
 from skerry.interfaces.ros.conversions import Source, conversion, number_of
-from skerry.interfaces.ros.frames import FrameTree, message_of, ros_name
+from skerry.interfaces.ros.frames import FrameTree, ros_name
 from skerry.interfaces.ros.geodesy import offer_conversions
 from skerry.interfaces.ros.goto_waypoint import GotoWaypoint
 from skerry.interfaces.ros.helm import HelmTopics
 from skerry.interfaces.ros.markers import WaypointMarkers
-from skerry.interfaces.ros.outlets import FeedbackOutlet, FieldPath, MadeOutlet, ReadingOutlet, RepeatingOutlet
+from skerry.interfaces.ros.outlets import (
+    FeedbackOutlet,
+    FieldPath,
+    MadeOutlet,
+    ReadingOutlet,
+    RepeatingOutlet,
+    Timed,
+)
 from skerry.interfaces.ros.outside_frames import OutsideFrames
 from skerry.interfaces.ros.parameters import ParameterServices
+from skerry.interfaces.ros.prepared import prepare, stamp_of
 from skerry.interfaces.ros.profile import ActuatorRow, AskRow, ControllerRow, SensorRow, load_profile, topic_name
 from skerry.interfaces.ros.reckoning import Reckoning
 from skerry.interfaces.ros.rope_topics import add_rope
@@ -47,6 +55,7 @@ from skerry.interfaces.ros.sound import SoundTopics
 from skerry.interfaces.ros.switches import add_switch
 from skerry.interfaces.ros.thrusters import TYPE as THRUSTER
 from skerry.interfaces.ros.thrusters import thruster_feedback
+from skerry.interfaces.ros.transform_writer import TransformWriter
 from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.interfaces.ros.waypoint_settings import WaypointConfig
@@ -74,7 +83,8 @@ class RosInterface(Interface):
         self.transports: dict[str, Transport] = {name: part.build() for name, part in config.transports.items()}
         self._readers: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = defaultdict(list)
         self._counts: dict[Rate, int] = {}
-        self._changes = -1  # of who takes what, up to which it is known which sensors are wanted
+        self._rates: list[Rate] = []  # of timers whose topics somebody takes
+        self._changes = -1  # of who takes what, up to which it is known what is wanted
         self._snapshot: Any = None
 
     # -------------------------------------------------------------------------------------------- of an interface
@@ -88,22 +98,25 @@ class RosInterface(Interface):
             transport.start(self.bus)
 
     def next_due(self, tick: int) -> int | None:
-        timed = self._context.timers.items()
-        due = [rate.next_due(tick) for rate, timers in timed if any(timer.topic.taken for timer in timers)]
-        return min(due, default=None)
+        if self.bus.changes != self._changes:
+            self._want_what_is_taken()
+        return min([rate.next_due(tick) for rate in self._rates], default=None)
 
     def publish(self, readings: Sequence[NewReading]) -> None:
-        self._want_what_is_taken()
-        for new in readings:
-            for outlet in self._readers.get((new.robot, new.sensor), ()):
-                outlet.take(new)
+        if self.bus.changes != self._changes:
+            self._want_what_is_taken()
         tick = self._world.tick
-        for rate, timers in self._context.timers.items():
-            if (count := rate.count(tick)) != self._counts.get(rate):
-                self._counts[rate] = count
-                for timer in timers:
-                    if timer.topic.taken:
-                        timer.say(tick)
+        self.bus.now = nanoseconds(tick, self._world.scenario.step)
+        with self.bus.at_once():
+            for new in readings:
+                for outlet in self._readers.get((new.robot, new.sensor), ()):
+                    outlet.take(new)
+            for rate, timers in self._context.timers.items():
+                if (count := rate.count(tick)) != self._counts.get(rate):
+                    self._counts[rate] = count
+                    for timer in timers:
+                        if timer.topic.taken:
+                            timer.say(tick)
 
     def witness(self, tick: int, command: Command) -> None:
         if isinstance(command, Reset | Restore):
@@ -128,12 +141,10 @@ class RosInterface(Interface):
             transport.close()
 
     def _want_what_is_taken(self) -> None:
-        """Let those sensors be measured whose topics somebody takes."""
-        if (changes := self.bus.changes) != self._changes:
-            self._changes = changes
-            self.wanted = frozenset(
-                key for key, outlets in self._readers.items() if any(outlet.topic.taken for outlet in outlets)
-            )
+        """Let those sensors be measured, and those rates be kept, whose topics somebody takes."""
+        self._changes = self.bus.changes
+        self.wanted = frozenset(key for key, outlets in self._readers.items() if _any_taken(outlets))
+        self._rates = [rate for rate, timers in self._context.timers.items() if _any_taken(timers)]
 
     # -------------------------------------------------------------------------------------------- building
 
@@ -166,20 +177,19 @@ class RosInterface(Interface):
             self._inbox.put(command)
 
     def _add_clock(self) -> None:
-        context = self._context
-        clock = self.bus.codec.type("rosgraph_msgs/msg/Clock")
+        context, codec = self._context, self.bus.codec
+        clock = prepare(codec, codec.make("rosgraph_msgs/Clock"), ())
         topic = self.bus.advertise("/clock", "rosgraph_msgs/Clock", Qos(depth=10))
         rate = context.rate(self.config.clock_frequency)
-        context.add_timer(MadeOutlet(topic, rate, lambda tick: clock(context.stamp(tick))))
+        context.add_timer(MadeOutlet(topic, rate, lambda tick: clock(*stamp_of(tick * context.step))))
 
     def _add_frames(self) -> None:
         context, codec, frames = self._context, self.bus.codec, self._frames
         moving = self.bus.advertise("/tf", "tf2_msgs/TFMessage")
-        rate = context.rate(self.config.frame_frequency)
-        make: Callable[[int], Message] = lambda tick: message_of(codec, frames.moving(), context.stamp(tick))  # noqa: E731
-        context.add_timer(MadeOutlet(moving, rate, make))
+        rate, write = context.rate(self.config.frame_frequency), TransformWriter(codec).write
+        context.add_timer(MadeOutlet(moving, rate, lambda tick: write(tick * context.step, *frames.moving())))
         still = self.bus.advertise("/tf_static", "tf2_msgs/TFMessage", LATCHED)
-        still.publish(message_of(codec, frames.still(), context.now()))
+        still.publish(TransformWriter(codec).write_all(context.world.tick * context.step, frames.still()))
         if frames.projection is not None:
             self.bus.parameters["/utm_zone"] = frames.projection.zone
             self.bus.parameters["/utm_band"] = frames.projection.band
@@ -296,9 +306,11 @@ class RosInterface(Interface):
                 make = partial(thruster_feedback, self._context, frame, actuator)
                 self._context.add_timer(MadeOutlet(topic, rate, make))
                 return
-            field, header = FieldPath(codec, kind, row.feedback.field), partial(self._context.header, frame)
-            read = partial(_scaled_feedback, actuator, row.feedback.scale)
-            self._context.add_timer(FeedbackOutlet(topic, rate, codec, header, field, read))
+            field, read = (
+                FieldPath(codec, kind, row.feedback.field),
+                partial(_scaled_feedback, actuator, row.feedback.scale),
+            )
+            self._context.add_timer(FeedbackOutlet(topic, rate, codec, frame, self._context.step, field, read))
 
     def _type(self, name: str) -> str:
         """A type as the settings want it: SMaRC has had percentages in two packages."""
@@ -359,6 +371,10 @@ class RosInterface(Interface):
 
     def _offer_trigger(self, name: str, command: Command) -> None:
         self._context.offer(name, "std_srvs/Trigger", lambda request: command)
+
+
+def _any_taken(outlets: Sequence[ReadingOutlet | RepeatingOutlet] | Sequence[Timed]) -> bool:
+    return any(outlet.topic.taken for outlet in outlets)
 
 
 def _numbers(codec: Codec, type_name: str, fields: str | tuple[str, ...]) -> Callable[[Message], Any]:

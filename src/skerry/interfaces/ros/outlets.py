@@ -11,6 +11,7 @@ from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bus import Topic
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.conversions import Conversion, Source
+from skerry.interfaces.ros.prepared import prepare, stamp_of
 from skerry.parts.interface import NewReading
 
 
@@ -24,82 +25,85 @@ class Timed(Protocol):
         """Say it, at a tick at which it is due."""
 
 
-@dataclass(eq=False)
 class ReadingOutlet:
-    """Readings of one sensor on one topic; of a slower topic than the sensor, the first reading of each period."""
+    """Readings of one sensor on one topic; of a slower topic than the sensor, the first reading of each period.
 
-    topic: Topic
-    conversion: Conversion
-    source: Source
-    step: float
-    rate: Rate | None  # of the topic, where it is not the sensor's own
-    _said: int = -1
+    `rate` is the topic's, where it is not the sensor's own.
+    """
+
+    def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: float, rate: Rate | None) -> None:
+        self.topic = topic
+        self.convert = conversion(source)
+        self.frequency = source.settings.frequency if rate is None else rate.frequency
+        self._step, self._rate = step, rate
+        self._said, self._next = -1, -1  # ticks
 
     def take(self, new: NewReading) -> None:
         """Say a reading, if it is due and anybody listens."""
-        if not self.topic.taken:
+        tick = new.tick
+        if self._said <= tick < self._next or not self.topic.taken:
             return
-        if self.rate is not None:
-            count = self.rate.count(new.tick)
-            if count == self._said:
-                return
-            self._said = count
-        message = self.conversion(new.reading, self.source, new.tick * self.step)
+        if self._rate is not None:
+            self._said, self._next = tick, self._rate.next_due(tick)
+        message = self.convert(new.reading, tick * self._step)
         if message is not None:
             self.topic.publish(message)
 
 
-@dataclass(eq=False)
 class RepeatingOutlet:
     """The last reading of one sensor, over and over, whether or not there is a new one."""
 
-    topic: Topic
-    conversion: Conversion
-    source: Source
-    step: float
-    rate: Rate
-    _last: NewReading | None = None
+    def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: float, rate: Rate) -> None:
+        self.topic, self.rate = topic, rate
+        self.convert = conversion(source)
+        self._step = step
+        self._last: Any = None
 
     def take(self, new: NewReading) -> None:
         """Keep a reading."""
         if new.reading is not None:
-            self._last = new
+            self._last = new.reading
 
     def say(self, tick: int) -> None:
         """Say the last one."""
         if self._last is not None:
-            message = self.conversion(self._last.reading, self.source, tick * self.step)
+            message = self.convert(self._last, tick * self._step)
             if message is not None:
                 self.topic.publish(message)
 
 
-@dataclass(eq=False)
 class FeedbackOutlet:
-    """What an actuator really does, in one field of a message; a header is filled if the message has one."""
+    """What an actuator really does, in one field of a message; a header, if the message has one, is in this frame."""
 
-    topic: Topic
-    rate: Rate
-    codec: Codec
-    header: Callable[[int], Message]
-    field: FieldPath
-    read: Callable[[], float]
+    def __init__(
+        self,
+        topic: Topic,
+        rate: Rate,
+        codec: Codec,
+        frame: str,
+        step: float,
+        field: FieldPath,
+        read: Callable[[], float],
+    ) -> None:
+        self.topic, self.rate = topic, rate
+        self._step, self._field, self._read = step, field, read
+        message = codec.make(topic.type)
+        if hasattr(message, "header"):
+            message.header.frame_id = frame
+        self._fill = prepare(codec, message, [field.path])
 
     def say(self, tick: int) -> None:
         """Say what it is now."""
-        message = self.codec.make(self.topic.type)
-        if hasattr(message, "header"):
-            message.header = self.header(tick)
-        self.field.set(message, self.read())
-        self.topic.publish(message)
+        self.topic.publish(self._fill(*stamp_of(tick * self._step), self._field.number(self._read())))
 
 
 @dataclass(eq=False)
 class MadeOutlet:
-    """A message that is made anew each time; None if there is nothing to say."""
+    """A message that is made anew each time, as an object or as CDR; None if there is nothing to say."""
 
     topic: Topic
     rate: Rate
-    make: Callable[[int], Message | None]
+    make: Callable[[int], Message | bytes | None]
 
     def say(self, tick: int) -> None:
         """Say it."""
@@ -111,6 +115,7 @@ class FieldPath:
     """A number within a message, such as `rpm.rpm`."""
 
     def __init__(self, codec: Codec, type_name: str, path: str) -> None:
+        self.path = path
         *self._way, self._last = path.split(".")
         kind = codec.vocabulary.message(type_name)
         for word in self._way:
@@ -135,8 +140,6 @@ class FieldPath:
             message = getattr(message, word)
         return float(getattr(message, self._last))
 
-    def set(self, message: Message, value: float) -> None:
-        """Write the number."""
-        for word in self._way:
-            message = getattr(message, word)
-        setattr(message, self._last, round(value) if self._is_whole else value > 0.5 if self._is_truth else value)
+    def number(self, value: float) -> float:
+        """A value as this number has it: whole, or a truth, if it is one."""
+        return round(value) if self._is_whole else value > 0.5 if self._is_truth else value

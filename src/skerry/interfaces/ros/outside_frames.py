@@ -36,7 +36,7 @@ class OutsideFrames:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._own = {item.child for item in (*context.frames.still(), *context.frames.moving())}
+        self._own = {item.child for item in context.frames.now()}
         self._heard: dict[str, Transform] = {}
         self._lock = Lock()  # peers speak in threads of their own
         for topic in ("/tf", "/tf_static"):
@@ -64,7 +64,7 @@ class OutsideFrames:
         if not heard:
             return []
         frames = self._context.frames
-        edges = {item.child: item for item in (*frames.still(), *frames.moving())} | heard
+        edges = {item.child: item for item in frames.now()} | heard
         known: dict[str, Pose | None] = {frames.map: Pose.identity(), "map": Pose.identity()}
         if frames.projection is not None:
             known["utm"] = Pose(-frames.projection.origin, Pose.identity().orientation)

@@ -1,7 +1,7 @@
 """The protocol of rosbridge, version 2, as JSON and without a socket: one conversation with one client.
 
-https://github.com/RobotWebTools/rosbridge_suite/blob/ros2/ROSBRIDGE_PROTOCOL.md. Compression other than none is not
-offered, and messages are not cut into fragments.
+https://github.com/RobotWebTools/rosbridge_suite/blob/ros2/ROSBRIDGE_PROTOCOL.md; how messages are compressed and cut is
+in `rosbridge_frames`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from math import inf
 from typing import Any, Final
 
 from skerry.core.errors import SkerryError, did_you_mean, shorten
@@ -25,6 +27,17 @@ from skerry.interfaces.ros.rosapi import PREFIX, RosApi
 logger = logging.getLogger("skerry")
 
 MOST_TOPICS: Final = 1000  # that clients may bring along
+COMPRESSIONS: Final = ("none", "png", "cbor", "cbor-raw")
+LEAST_FRAGMENT: Final = 100  # characters; each fragment has as many around it
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a client wants the messages of a topic."""
+
+    throttle: float = 0.0  # s at least from one message to the next
+    compression: str = "none"
+    fragment_size: int | None = None  # characters of JSON at most in one frame
 
 
 class Conversation:
@@ -41,7 +54,7 @@ class Conversation:
     ) -> None:
         self._bus, self._api, self._relayed, self._carries = bus, api, relayed, carries
         self.outbox, self._send = outbox, send
-        self._taken: dict[str, dict[str, float]] = {}  # topics, each by subscription, with its throttle, s
+        self._taken: dict[str, dict[str, Form]] = {}  # topics, each by subscription
         self._said: dict[str, float] = {}  # when a message of a topic was last sent
         self._offered: dict[str, tuple[Client, Callable[[Message], Future[Message]]]] = {}
         self._asked: dict[str, tuple[Client, Future[Message]]] = {}
@@ -55,7 +68,7 @@ class Conversation:
             "publish": self._publish,
             "call_service": self._call_service,
             "advertise_service": self._advertise_service,
-            "unadvertise_service": lambda asked: self._withdraw(_text(asked, "service")),
+            "unadvertise_service": lambda asked: self._withdraw(_name(asked, "service")),
             "service_response": self._service_response,
             "send_action_goal": self._send_action_goal,
             "cancel_action_goal": self._cancel_action_goal,
@@ -81,16 +94,19 @@ class Conversation:
         except SkerryError as error:
             self._send({"op": "status", "level": "error", "msg": str(error), "id": number})
 
-    def says(self, outgoing: Outgoing) -> dict[str, Any] | None:
-        """A message of the bus for this client; None if it wants fewer of them."""
+    def wants(self, outgoing: Outgoing) -> Form | None:
+        """How this client wants a message of the bus, by its last subscription; None if it wants fewer of them."""
         name = outgoing.topic.name
-        throttle = min(self._taken.get(name, {}).values(), default=0.0)
+        forms = list(self._taken.get(name, {}).values())
+        if not forms:
+            return None
+        throttle = min(form.throttle for form in forms)
         if throttle:
             now = time.monotonic()
             if now - self._said.get(name, -throttle) < throttle:
                 return None
             self._said[name] = now
-        return {"op": "publish", "topic": name, "msg": outgoing.json}
+        return forms[-1]
 
     def close(self) -> None:
         """Take nothing any more; calls that wait for an answer fail."""
@@ -105,11 +121,9 @@ class Conversation:
     # -------------------------------------------------------------------------------------------- topics
 
     def _subscribe(self, asked: dict[str, Any]) -> None:
-        name = _text(asked, "topic")
+        name = _name(asked, "topic")
         if not self._carries(name):
             raise SkerryError(f"the topic {name} is left out by the settings of this interface")
-        if asked.get("compression") not in ("none", None):
-            raise SkerryError(f"compression {shorten(asked['compression'])} is not offered; ask for `none`")
         if name not in self._bus.topics:
             if not isinstance(asked.get("type"), str):
                 raise SkerryError(f"nobody says {name!r}; give the `type`, to wait for it")
@@ -117,14 +131,14 @@ class Conversation:
         topic = self._bus.topics[name]
         if isinstance(asked.get("type"), str) and full_name(asked["type"]) != topic.type:
             raise SkerryError(f"the topic {name} is {topic.type}, not {asked['type']}")
-        throttle = asked.get("throttle_rate", 0)
-        if not isinstance(throttle, int | float) or throttle < 0:
-            raise SkerryError(f"`throttle_rate` is milliseconds, not {shorten(throttle)}")
-        self._taken.setdefault(name, {})[str(asked.get("id"))] = throttle / 1000.0
+        form = _form(asked)
+        mine = self._taken.setdefault(name, {})
+        mine.pop(str(asked.get("id")), None)
+        mine[str(asked.get("id"))] = form
         self._bus.takers(self.outbox, self._taken)
 
     def _unsubscribe(self, asked: dict[str, Any]) -> None:
-        name = _text(asked, "topic")
+        name = _name(asked, "topic")
         mine = self._taken.get(name, {})
         if asked.get("id") is None:
             mine.clear()
@@ -135,7 +149,7 @@ class Conversation:
         self._bus.takers(self.outbox, self._taken)
 
     def _advertise(self, asked: dict[str, Any]) -> None:
-        name, kind = _text(asked, "topic"), full_name(_text(asked, "type"))
+        name, kind = _name(asked, "topic"), full_name(_text(asked, "type"))
         if name in self._bus.subscriptions:
             wanted = self._bus.type_heard(name)
             if kind != wanted:
@@ -154,7 +168,7 @@ class Conversation:
             raise SkerryError(f"the simulator says {name} itself")
 
     def _publish(self, asked: dict[str, Any]) -> None:
-        name, values = _text(asked, "topic"), asked.get("msg", {})
+        name, values = _name(asked, "topic"), asked.get("msg", {})
         bus = self._bus
         if name in bus.subscriptions:
             bus.hear(name, bus.codec.from_json(values, bus.type_heard(name)))
@@ -167,7 +181,7 @@ class Conversation:
     # -------------------------------------------------------------------------------------------- services
 
     def _call_service(self, asked: dict[str, Any]) -> None:
-        name = _text(asked, "service")
+        name = _name(asked, "service")
         reply = partial(self._reply, asked.get("id"), name)
         arguments = asked.get("args", {})
         try:
@@ -199,7 +213,7 @@ class Conversation:
         self._send(answer if number is None else {**answer, "id": number})
 
     def _advertise_service(self, asked: dict[str, Any]) -> None:
-        name, kind = _text(asked, "service"), _text(asked, "type")
+        name, kind = _name(asked, "service"), _text(asked, "type")
         if name in self._bus.services or name.startswith(PREFIX):
             raise SkerryError(f"the simulator offers {name} itself")
         client = self._bus.client(name, kind)
@@ -236,7 +250,7 @@ class Conversation:
     # -------------------------------------------------------------------------------------------- actions
 
     def _send_action_goal(self, asked: dict[str, Any]) -> None:
-        name, number = _text(asked, "action"), str(asked.get("id"))
+        name, number = _name(asked, "action"), str(asked.get("id"))
         self._goals = {known: goal for known, goal in self._goals.items() if not goal.has_ended}
         codec = self._bus.codec
 
@@ -267,6 +281,24 @@ class Conversation:
         if goal is None:
             raise SkerryError(f"there is no goal {shorten(asked.get('id'))} of this client")
         goal.server.cancel(goal)
+
+
+def _form(asked: dict[str, Any]) -> Form:
+    throttle, size = asked.get("throttle_rate") or 0, asked.get("fragment_size")
+    compression = asked.get("compression") or "none"
+    if not isinstance(throttle, int | float) or not 0 <= throttle < inf:
+        raise SkerryError(f"`throttle_rate` is milliseconds, not {shorten(throttle)}")
+    if compression not in COMPRESSIONS:
+        raise SkerryError(f"compression {shorten(compression)} is not offered; there are: {', '.join(COMPRESSIONS)}")
+    if size is not None and (not isinstance(size, int) or size < LEAST_FRAGMENT):
+        raise SkerryError(f"`fragment_size` is {LEAST_FRAGMENT} characters or more, not {shorten(size)}")
+    return Form(throttle / 1000.0, compression, size)
+
+
+def _name(asked: dict[str, Any], word: str) -> str:
+    """The name of a topic, service or action; roslibjs calls `rosapi/topics` without a slash before it."""
+    found = _text(asked, word)
+    return found if found.startswith("/") else f"/{found}"
 
 
 def _text(asked: dict[str, Any], word: str) -> str:

@@ -1,6 +1,7 @@
 """From readings to messages: one function for each kind of sensor and type of message that it is spoken in.
 
-A module of this package, or of another one, registers its functions by `speaks`; a profile names the type.
+A module of this package, or of another one, registers its functions by `speaks`; a profile names the type. What is said
+often has its bytes prepared, and registers by `prepares`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import full_name
+from skerry.interfaces.ros.prepared import Fill, prepare, stamp_of
 from skerry.parts.sensor import SensorConfig
 
 UNKNOWN: Final = np.zeros(36)
@@ -35,6 +37,16 @@ class Source:
     link_frame: str  # of the link that carries it
     map_frame: str
     projection: Projection | None
+
+    def form(self, type_name: str, *changing: str, **values: Any) -> Fill:
+        """How messages are written of which the stamp and the named fields change, and which else have these values.
+
+        A header is in the sensor's frame if none is given.
+        """
+        message = self.codec.make(type_name, **values)
+        if hasattr(message, "header") and "header" not in values:
+            message.header = self.header(0.0)
+        return prepare(self.codec, message, changing)
 
     def header(self, time: float, frame: str | None = None) -> Message:
         """A header with simulated time, in the sensor's frame if no other is given."""
@@ -64,18 +76,37 @@ class Source:
 
 def stamp(codec: Codec, time: float) -> Message:
     """Simulated time, s, as builtin_interfaces/Time."""
-    nanoseconds = round(time * 1e9)
-    return codec.type("builtin_interfaces/msg/Time")(*divmod(nanoseconds, 1_000_000_000))
+    return codec.type("builtin_interfaces/msg/Time")(*stamp_of(time))
 
 
-Conversion = Callable[[Any, Source, float], "Message | None"]
-"""From a reading, which may be None, and the time, to a message, or to None if there is nothing to say."""
+Say = Callable[[Any, float], "Message | bytes | None"]
+"""From a reading, which may be None, and the time, to a message or its CDR, or to None if there is nothing to say."""
+
+Conversion = Callable[[Source], Say]
+"""Prepares what is said of a source's readings."""
 
 _KNOWN: Final[dict[tuple[str, str], Conversion]] = {}
 
 
-def speaks(kind: str, type_name: str) -> Callable[[Conversion], Conversion]:
-    """Let a kind of sensor be spoken in a type of message, by the function below."""
+def speaks(
+    kind: str, type_name: str
+) -> Callable[[Callable[[Any, Source, float], Message | None]], Callable[[Any, Source, float], Message | None]]:
+    """Let a kind of sensor be spoken in a type of message, made by the function below."""
+
+    def register(
+        make: Callable[[Any, Source, float], Message | None],
+    ) -> Callable[[Any, Source, float], Message | None]:
+        def convert(source: Source) -> Say:
+            return lambda reading, time: make(reading, source, time)
+
+        prepares(kind, type_name)(convert)
+        return make
+
+    return register
+
+
+def prepares(kind: str, type_name: str) -> Callable[[Conversion], Conversion]:
+    """Let a kind of sensor be spoken in a type of message, by what the function below prepares for each source."""
 
     def register(conversion: Conversion) -> Conversion:
         _KNOWN[kind, full_name(type_name)] = conversion
@@ -99,18 +130,18 @@ def conversion(kind: str, type_name: str) -> Conversion:
 def number_of(type_name: str, value: str) -> Conversion:
     """One value of a reading as the `data` of a message, with a header if the message has one."""
 
-    def convert(reading: Any, source: Source, time: float) -> Message | None:
-        if reading is None:
-            return None
-        if not hasattr(reading, value):
-            raise SkerryError(f"a reading of a sensor of kind {source.settings.kind!r} has no value {value!r}")
-        found = getattr(reading, value)
-        if found is None:
-            return None
-        message = source.codec.make(type_name, data=found)
-        if hasattr(message, "header"):
-            message.header = source.header(reading.time)
-        return message
+    def convert(source: Source) -> Say:
+        fill = source.form(type_name, "data")
+
+        def say(reading: Any, time: float) -> bytes | None:
+            if reading is None:
+                return None
+            if not hasattr(reading, value):
+                raise SkerryError(f"a reading of a sensor of kind {source.settings.kind!r} has no value {value!r}")
+            found = getattr(reading, value)
+            return None if found is None else fill(*stamp_of(reading.time), found)
+
+        return say
 
     return convert
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.frames import matrix_to_quaternion
 from skerry.interfaces.ros.codec import Message
-from skerry.interfaces.ros.conversions import UNKNOWN, Source, speaks
+from skerry.interfaces.ros.conversions import Say, Source, prepares, speaks
+from skerry.interfaces.ros.prepared import stamp_of
 from skerry.sensors.compass import CompassReading
 from skerry.sensors.dvl import Dvl, DvlReading
 from skerry.sensors.encoder import EncoderReading
@@ -22,100 +24,119 @@ from skerry.sensors.magnetometer import MagnetometerReading
 from skerry.sensors.odometry import OdometryReading
 
 
-@speaks("imu", "sensor_msgs/Imu")
-def imu(reading: ImuReading | None, source: Source, time: float) -> Message | None:
+@prepares("imu", "sensor_msgs/Imu")
+def imu(source: Source) -> Say:
     """Attitude in the world (ENU), rates and specific force in the sensor's axes."""
-    if reading is None:
-        return None
-    return source.codec.type("sensor_msgs/msg/Imu")(
-        source.header(reading.time),
-        source.quaternion(reading.orientation),
-        reading.orientation_covariance.ravel(),
-        source.vector(reading.angular_velocity),
-        reading.angular_velocity_covariance.ravel(),
-        source.vector(reading.linear_acceleration),
-        reading.linear_acceleration_covariance.ravel(),
-    )
+    vectors = ("orientation", "angular_velocity", "linear_acceleration")
+    fill = source.form("sensor_msgs/Imu", *(f"{name}{end}" for name in vectors for end in ("", "_covariance")))
+
+    def say(reading: ImuReading | None, time: float) -> bytes | None:
+        if reading is None:
+            return None
+        return fill(
+            *stamp_of(reading.time),
+            *reading.orientation.tolist(),
+            *reading.orientation_covariance.ravel().tolist(),
+            *reading.angular_velocity.tolist(),
+            *reading.angular_velocity_covariance.ravel().tolist(),
+            *reading.linear_acceleration.tolist(),
+            *reading.linear_acceleration_covariance.ravel().tolist(),
+        )
+
+    return say
 
 
-@speaks("magnetometer", "sensor_msgs/MagneticField")
-def magnetic_field(reading: MagnetometerReading | None, source: Source, time: float) -> Message | None:
+@prepares("magnetometer", "sensor_msgs/MagneticField")
+def magnetic_field(source: Source) -> Say:
     """The field in the sensor's axes, T."""
-    if reading is None:
-        return None
-    return source.codec.make(
-        "sensor_msgs/MagneticField",
-        header=source.header(reading.time),
-        magnetic_field=source.vector(reading.field),
-        magnetic_field_covariance=reading.covariance,
-    )
+    fill = source.form("sensor_msgs/MagneticField", "magnetic_field", "magnetic_field_covariance")
+
+    def say(reading: MagnetometerReading | None, time: float) -> bytes | None:
+        if reading is None:
+            return None
+        covariance = np.ravel(reading.covariance).tolist()
+        return fill(*stamp_of(reading.time), *reading.field.tolist(), *covariance)
+
+    return say
 
 
-@speaks("compass", "smarc_msgs/FloatStamped")
-def heading(reading: CompassReading | None, source: Source, time: float) -> Message | None:
+@prepares("compass", "smarc_msgs/FloatStamped")
+def heading(source: Source) -> Say:
     """The heading, degrees clockwise from north."""
-    if reading is None:
-        return None
-    return source.codec.make("smarc_msgs/FloatStamped", header=source.header(reading.time), data=reading.heading_deg)
+    fill = source.form("smarc_msgs/FloatStamped", "data")
+
+    def say(reading: CompassReading | None, time: float) -> bytes | None:
+        return None if reading is None else fill(*stamp_of(reading.time), reading.heading_deg)
+
+    return say
 
 
-@speaks("gps", "sensor_msgs/NavSatFix")
-def fix(reading: GpsReading | None, source: Source, time: float) -> Message:
+@prepares("gps", "sensor_msgs/NavSatFix")
+def fix(source: Source) -> Say:
     """A fix, or that there is none; then the place is no number, rather than an old one."""
-    codec = source.codec
-    service = codec.constant("sensor_msgs/NavSatStatus", "SERVICE_GPS")
-    if reading is None:
-        missing = codec.constant("sensor_msgs/NavSatStatus", "STATUS_NO_FIX")
-        nowhere = dict.fromkeys(("latitude", "longitude", "altitude"), math.nan)
-        status = {"status": missing, "service": service}
-        return codec.make("sensor_msgs/NavSatFix", header=source.header(time), status=status, **nowhere)
-    return codec.make(
-        "sensor_msgs/NavSatFix",
-        header=source.header(reading.time),
-        status={"status": codec.constant("sensor_msgs/NavSatStatus", "STATUS_FIX"), "service": service},
-        latitude=reading.latitude_deg,
-        longitude=reading.longitude_deg,
-        altitude=reading.altitude,
-        position_covariance=reading.covariance,
-        position_covariance_type=codec.constant("sensor_msgs/NavSatFix", "COVARIANCE_TYPE_DIAGONAL_KNOWN"),
+    constant, name = source.codec.constant, "sensor_msgs/NavSatFix"
+    service = constant("sensor_msgs/NavSatStatus", "SERVICE_GPS")
+    place = ("latitude", "longitude", "altitude")
+    missing = source.form(
+        name,
+        status={"status": constant("sensor_msgs/NavSatStatus", "STATUS_NO_FIX"), "service": service},
+        **dict.fromkeys(place, math.nan),
+    )
+    fill = source.form(
+        name,
+        *place,
+        "position_covariance",
+        status={"status": constant("sensor_msgs/NavSatStatus", "STATUS_FIX"), "service": service},
+        position_covariance_type=constant(name, "COVARIANCE_TYPE_DIAGONAL_KNOWN"),
     )
 
+    def say(reading: GpsReading | None, time: float) -> bytes:
+        if reading is None:
+            return missing(*stamp_of(time))
+        return fill(
+            *stamp_of(reading.time),
+            reading.latitude_deg,
+            reading.longitude_deg,
+            reading.altitude,
+            *np.ravel(reading.covariance).tolist(),
+        )
 
-@speaks("dvl", "smarc_msgs/DVL")
-def dvl(reading: DvlReading | None, source: Source, time: float) -> Message | None:
+    return say
+
+
+@prepares("dvl", "smarc_msgs/DVL")
+def dvl(source: Source) -> Say:
     """Velocity and beams; what is not valid has a covariance of −1, as the message's definition asks for."""
-    if reading is None:
-        return None
-    codec = source.codec
     settings = source.settings
     assert isinstance(settings, Dvl)
-    valid = bool(np.isfinite(reading.velocity).all())
-    header = source.header(reading.time)
-    beams = [
-        codec.make(
-            "smarc_msgs/DVLBeam",
-            range=length if heard else -1.0,
-            range_covariance=settings.range_noise**2 if heard else -1.0,
-            velocity=speed if heard else 0.0,
-            velocity_covariance=settings.velocity_noise**2 if heard else -1.0,
-            pose={"header": header, "pose": {"orientation": source.quaternion(direction)}},
-        )
-        for direction, length, speed, heard in zip(
-            _beams(settings),
-            reading.ranges.tolist(),
-            reading.beam_velocities.tolist(),
-            np.isfinite(reading.ranges).tolist(),
-            strict=True,
-        )
-    ]
-    return codec.make(
+    header = source.header(0.0)
+    directions = _beams(settings)
+    of_beam = ("range", "range_covariance", "velocity", "velocity_covariance")
+    fill = source.form(
         "smarc_msgs/DVL",
-        header=header,
-        velocity=source.vector(reading.velocity if valid else np.zeros(3)),
-        velocity_covariance=reading.covariance if valid else np.full(9, -1.0),
-        altitude=reading.altitude if math.isfinite(reading.altitude) else -1.0,
-        beams=beams,
+        *("velocity", "velocity_covariance", "altitude"),
+        *(f"beams.{number}.{word}" for number in range(len(directions)) for word in of_beam),
+        beams=[{"pose": {"header": header, "pose": {"orientation": source.quaternion(q)}}} for q in directions],
     )
+    variances = settings.range_noise**2, settings.velocity_noise**2
+    unknown = [0.0] * 3 + [-1.0] * 9
+
+    def say(reading: DvlReading | None, time: float) -> bytes | None:
+        if reading is None:
+            return None
+        velocity = reading.velocity.tolist()
+        valid = isfinite(sum(velocity))
+        beams: list[float] = []
+        for length, speed in zip(reading.ranges.tolist(), reading.beam_velocities.tolist(), strict=True):
+            beams += (length, variances[0], speed, variances[1]) if isfinite(length) else (-1.0, -1.0, 0.0, -1.0)
+        return fill(
+            *stamp_of(reading.time),
+            *((*velocity, *np.ravel(reading.covariance).tolist()) if valid else unknown),
+            reading.altitude if isfinite(reading.altitude) else -1.0,
+            *beams,
+        )
+
+    return say
 
 
 @lru_cache(64)
@@ -127,29 +148,44 @@ def _beams(settings: Dvl) -> NDArray[np.float64]:
     return matrix_to_quaternion(np.stack([x, y, np.cross(x, y)], axis=-1))
 
 
-@speaks("odometry", "nav_msgs/Odometry")
-@speaks("ground_truth", "nav_msgs/Odometry")
-def odometry(reading: OdometryReading | GroundTruthReading | None, source: Source, time: float) -> Message | None:
+@prepares("odometry", "nav_msgs/Odometry")
+@prepares("ground_truth", "nav_msgs/Odometry")
+def odometry(source: Source) -> Say:
     """Pose in the map, twist in the frame's own axes; exact, so nothing is said of their covariance."""
-    if reading is None:
-        return None
-    codec = source.codec
-    return codec.type("nav_msgs/msg/Odometry")(
-        source.header(reading.time, source.map_frame),
-        source.frame,
-        codec.type("geometry_msgs/msg/PoseWithCovariance")(source.pose(reading.pose), UNKNOWN),
-        codec.type("geometry_msgs/msg/TwistWithCovariance")(source.twist(reading.twist), UNKNOWN),
+    fill = source.form(
+        "nav_msgs/Odometry",
+        *("pose.pose", "twist.twist"),
+        header=source.header(0.0, source.map_frame),
+        child_frame_id=source.frame,
     )
 
+    def say(reading: OdometryReading | GroundTruthReading | None, time: float) -> bytes | None:
+        if reading is None:
+            return None
+        pose, twist = reading.pose, reading.twist
+        return fill(
+            *stamp_of(reading.time),
+            *pose.position.tolist(),
+            *pose.orientation.tolist(),
+            *twist.linear.tolist(),
+            *twist.angular.tolist(),
+        )
 
-@speaks("odometry", "geographic_msgs/GeoPoint")
-@speaks("ground_truth", "geographic_msgs/GeoPoint")
-def place_on_earth(reading: OdometryReading | GroundTruthReading | None, source: Source, time: float) -> Message | None:
+    return say
+
+
+@prepares("odometry", "geographic_msgs/GeoPoint")
+@prepares("ground_truth", "geographic_msgs/GeoPoint")
+def place_on_earth(source: Source) -> Say:
     """Latitude, longitude and altitude; nothing if the scenario does not say where on earth it is."""
-    if reading is None or source.projection is None:
-        return None
-    latitude, longitude, altitude = source.projection.to_geodetic(reading.pose.position).tolist()
-    return source.codec.make("geographic_msgs/GeoPoint", latitude=latitude, longitude=longitude, altitude=altitude)
+    fill = source.form("geographic_msgs/GeoPoint", "latitude", "longitude", "altitude")
+
+    def say(reading: OdometryReading | GroundTruthReading | None, time: float) -> bytes | None:
+        if reading is None or source.projection is None:
+            return None
+        return fill(0, 0, *source.projection.to_geodetic(reading.pose.position).tolist())
+
+    return say
 
 
 @speaks("joint_states", "sensor_msgs/JointState")

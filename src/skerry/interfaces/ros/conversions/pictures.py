@@ -2,55 +2,64 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.interfaces.ros.codec import Message
-from skerry.interfaces.ros.conversions import Source, speaks
+from skerry.interfaces.ros.codec import Codec, Message
+from skerry.interfaces.ros.conversions import Say, Source, prepares, speaks
+from skerry.interfaces.ros.prepared import Fill, stamp_of
 from skerry.sensors.camera import CameraReading
 from skerry.sensors.fls import FlsReading
 from skerry.sensors.lidar import LidarReading, PlanarReading
 from skerry.sensors.mbes import MbesReading
 from skerry.sensors.msis import MsisReading
 from skerry.sensors.sidescan import SidescanReading
+from skerry.sensors.sonar import Bytes, SonarCloud
 
 SIDESCAN_8_BITS: Final = 0xE2  # the packet type of eight bits a bucket (smarc_msgs/Sidescan)
 SOUND_SPEED: Final = 1500.0  # m/s; by which a side-scan works out its bucket from a time
 
+_SONAR_POINT: Final = (("x", "f4"), ("y", "f4"), ("z", "f4"), ("intensity", "u1"))  # 13 bytes
 _DATATYPES: Final = {"f4": 7, "u1": 2, "u2": 4}  # sensor_msgs/PointField
 
 
 def cloud(source: Source, time: float, frame: str, columns: dict[str, NDArray[Any]]) -> Message:
-    """A sensor_msgs/PointCloud2 of named columns, packed without gaps; all of its points are valid."""
-    layout = np.dtype([(name, column.dtype.str[1:]) for name, column in columns.items()])
+    """A sensor_msgs/PointCloud2 of named columns, packed without gaps."""
+    layout, fields = _layout(source.codec, tuple((name, column.dtype.str[1:]) for name, column in columns.items()))
     points = np.empty(len(next(iter(columns.values()))), layout)
     for name, column in columns.items():
         points[name] = column
-    make = source.codec.type("sensor_msgs/msg/PointField")
-    offsets = np.cumsum([0, *(column.itemsize for column in columns.values())]).tolist()
-    fields = [
-        make(name, offset, _DATATYPES[column.dtype.str[1:]], 1)
-        for (name, column), offset in zip(columns.items(), offsets, strict=False)
-    ]
-    return source.codec.type("sensor_msgs/msg/PointCloud2")(
-        source.header(time, frame),
-        1,
-        len(points),
-        fields,
-        False,
-        layout.itemsize,
-        layout.itemsize * len(points),
-        points.view(np.uint8),
-        True,
-    )
+    return _cloud(source.codec, source.header(time, frame), fields, layout.itemsize, points.view(np.uint8))
 
 
-def _sonar_cloud(source: Source, time: float, found: Any) -> Message:
+def _cloud(codec: Codec, header: Message, fields: list[Message], point_step: int, octets: Bytes) -> Message:
+    """A cloud of one row, all of whose points are valid."""
+    count = len(octets) // point_step
+    make = codec.type("sensor_msgs/msg/PointCloud2")
+    return make(header, 1, count, fields, False, point_step, len(octets), octets, True)
+
+
+@lru_cache(64)
+def _layout(codec: Codec, columns: tuple[tuple[str, str], ...]) -> tuple[np.dtype[Any], list[Message]]:
+    """Of points whose columns have these names and types; and the same as sensor_msgs/PointField."""
+    layout = np.dtype(list(columns))
+    make = codec.type("sensor_msgs/msg/PointField")
+    offsets = [field[1] for field in (layout.fields or {}).values()]
+    fields = [make(name, offset, _DATATYPES[kind], 1) for (name, kind), offset in zip(columns, offsets, strict=True)]
+    return layout, fields
+
+
+def _sonar_cloud(source: Source, time: float, found: SonarCloud) -> Message:
     """In the map, x, y, z and a byte of intensity, as the SMaRC simulator's; rays without an echo are absent."""
-    x, y, z = found.world_points.T
-    return cloud(source, time, source.map_frame, {"x": x, "y": y, "z": z, "intensity": found.levels})
+    _, fields = _layout(source.codec, _SONAR_POINT)
+    points = found.world_points
+    octets = np.empty((len(points), 13), np.uint8)
+    octets[:, :12] = points.view(np.uint8)
+    octets[:, 12] = found.levels
+    return _cloud(source.codec, source.header(time, source.map_frame), fields, 13, octets.reshape(-1))
 
 
 @speaks("mbes", "sensor_msgs/PointCloud2")
@@ -89,26 +98,34 @@ def ping(reading: MsisReading | None, source: Source, time: float) -> Message | 
     )
 
 
-@speaks("sidescan", "smarc_msgs/Sidescan")
-def sides(reading: SidescanReading | None, source: Source, time: float) -> Message | None:
+@prepares("sidescan", "smarc_msgs/Sidescan")
+def sides(source: Source) -> Say:
     """Both sides, the nearest bucket first; angles as high and low bytes where the sonar measures them."""
-    if reading is None:
-        return None
-    values: dict[str, Any] = {}
-    for side, angles in (("port", reading.port_angles), ("starboard", reading.starboard_angles)):
-        values[f"{side}_channel"] = getattr(reading, f"{side}_levels")
-        if angles is not None:
-            values[f"{side}_channel_angle_high"] = (angles >> 8).astype(np.uint8)
-            values[f"{side}_channel_angle_low"] = (angles & 0xFF).astype(np.uint8)
-    known = {field.name for field in source.codec.vocabulary.message("smarc_msgs/Sidescan").fields}
-    return source.codec.make(
-        "smarc_msgs/Sidescan",
-        header=source.header(reading.time),
-        type=SIDESCAN_8_BITS,
-        time=round(reading.time * 1e4) % 2**32,
-        max_duration=2.0 * reading.bucket_size * len(reading.port_levels) / SOUND_SPEED,
-        **{name: value for name, value in values.items() if name in known},
-    )
+    name = "smarc_msgs/Sidescan"
+    known = {field.name for field in source.codec.vocabulary.message(name).fields}
+    forms: dict[tuple[tuple[str, int], ...], Fill] = {}  # by what there is, and how much of it
+
+    def say(reading: SidescanReading | None, time: float) -> bytes | None:
+        if reading is None:
+            return None
+        values = {"port_channel": reading.port_levels, "starboard_channel": reading.starboard_levels}
+        for side, angles in (("port", reading.port_angles), ("starboard", reading.starboard_angles)):
+            if angles is not None and f"{side}_channel_angle_high" in known:
+                values[f"{side}_channel_angle_high"] = (angles >> 8).astype(np.uint8)
+                values[f"{side}_channel_angle_low"] = (angles & 0xFF).astype(np.uint8)
+        key = tuple((word, value.size) for word, value in values.items())
+        fill = forms.get(key)
+        if fill is None:
+            fill = source.form(name, "time", "max_duration", *values, type=SIDESCAN_8_BITS, **values)
+            forms[key] = fill
+        return fill(
+            *stamp_of(reading.time),
+            round(reading.time * 1e4) % 2**32,
+            2.0 * reading.bucket_size * len(reading.port_levels) / SOUND_SPEED,
+            *[value.tobytes() for value in values.values()],
+        )
+
+    return say
 
 
 @speaks("lidar", "sensor_msgs/PointCloud2")

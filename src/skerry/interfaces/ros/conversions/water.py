@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from skerry.interfaces.ros.codec import Message
-from skerry.interfaces.ros.conversions import Source, speaks
+from skerry.interfaces.ros.conversions import Say, Source, prepares
+from skerry.interfaces.ros.prepared import stamp_of
 from skerry.sensors.altimeter import Altimeter, AltimeterReading
 from skerry.sensors.battery import BatteryReading
 from skerry.sensors.contact import ContactReading
@@ -16,101 +16,118 @@ from skerry.sensors.pressure import PressureReading
 from skerry.sensors.range_receiver import RangeReading
 
 
-@speaks("pressure", "sensor_msgs/FluidPressure")
-def pressure(reading: PressureReading | None, source: Source, time: float) -> Message | None:
+@prepares("pressure", "sensor_msgs/FluidPressure")
+def pressure(source: Source) -> Say:
     """Pa; a sensor that is deeper than it can measure says nothing, rather than something wrong."""
-    if reading is None or reading.saturated:
-        return None
-    return source.codec.make(
-        "sensor_msgs/FluidPressure",
-        header=source.header(reading.time),
-        fluid_pressure=reading.pressure,
-        variance=reading.variance,
-    )
+    fill = source.form("sensor_msgs/FluidPressure", "fluid_pressure", "variance")
+
+    def say(reading: PressureReading | None, time: float) -> bytes | None:
+        if reading is None or reading.saturated:
+            return None
+        return fill(*stamp_of(reading.time), reading.pressure, reading.variance)
+
+    return say
 
 
-@speaks("ctd", "smarc_msgs/CTD")
-def ctd(reading: CtdReading | None, source: Source, time: float) -> Message | None:
+@prepares("ctd", "smarc_msgs/CTD")
+def ctd(source: Source) -> Say:
     """Conductivity, temperature and depth."""
-    if reading is None:
-        return None
-    return source.codec.make(
-        "smarc_msgs/CTD",
-        header=source.header(reading.time),
-        conductivity=reading.conductivity,
-        temperature=reading.temperature,
-        depth=reading.depth,
-    )
+    fill = source.form("smarc_msgs/CTD", "conductivity", "temperature", "depth")
+
+    def say(reading: CtdReading | None, time: float) -> bytes | None:
+        if reading is None:
+            return None
+        return fill(*stamp_of(reading.time), reading.conductivity, reading.temperature, reading.depth)
+
+    return say
 
 
-@speaks("leak", "smarc_msgs/Leak")
-def leak(reading: LeakReading | None, source: Source, time: float) -> Message | None:
+@prepares("leak", "smarc_msgs/Leak")
+def leak(source: Source) -> Say:
     """Whether there is a leak, and how many readings have said so."""
-    if reading is None:
-        return None
-    return source.codec.make("smarc_msgs/Leak", value=reading.leaked, leak_counter=reading.count)
+    fill = source.form("smarc_msgs/Leak", "value", "leak_counter")
+
+    def say(reading: LeakReading | None, time: float) -> bytes | None:
+        return None if reading is None else fill(0, 0, reading.leaked, reading.count)
+
+    return say
 
 
-@speaks("battery", "sensor_msgs/BatteryState")
-def battery(reading: BatteryReading | None, source: Source, time: float) -> Message | None:
+@prepares("battery", "sensor_msgs/BatteryState")
+def battery(source: Source) -> Say:
     """The percentage goes from 0 to 1, and a current that discharges is negative, as the message's definition says."""
-    if reading is None:
-        return None
-    codec = source.codec
-    capacity = getattr(source.settings, "capacity_wh", None)
-    design = math.nan if capacity is None else capacity / reading.voltage
-    name = "sensor_msgs/BatteryState"
-    return codec.make(
+    constant, name = source.codec.constant, "sensor_msgs/BatteryState"
+    fill = source.form(
         name,
-        header=source.header(reading.time),
-        voltage=reading.voltage,
+        *("voltage", "current", "charge", "design_capacity", "percentage"),
         temperature=math.nan,
-        current=-reading.current,
-        charge=design * reading.percent / 100.0,
         capacity=math.nan,
-        design_capacity=design,
-        percentage=reading.percent / 100.0,
-        power_supply_status=codec.constant(name, "POWER_SUPPLY_STATUS_DISCHARGING"),
-        power_supply_health=codec.constant(name, "POWER_SUPPLY_HEALTH_GOOD"),
-        power_supply_technology=codec.constant(name, "POWER_SUPPLY_TECHNOLOGY_UNKNOWN"),
+        power_supply_status=constant(name, "POWER_SUPPLY_STATUS_DISCHARGING"),
+        power_supply_health=constant(name, "POWER_SUPPLY_HEALTH_GOOD"),
+        power_supply_technology=constant(name, "POWER_SUPPLY_TECHNOLOGY_UNKNOWN"),
         present=True,
     )
+    capacity = getattr(source.settings, "capacity_wh", None)
+
+    def say(reading: BatteryReading | None, time: float) -> bytes | None:
+        if reading is None:
+            return None
+        design = math.nan if capacity is None else capacity / reading.voltage
+        charge, share = design * reading.percent / 100.0, reading.percent / 100.0
+        return fill(*stamp_of(reading.time), reading.voltage, -reading.current, charge, design, share)
+
+    return say
 
 
-@speaks("altimeter", "sensor_msgs/Range")
-def altitude(reading: AltimeterReading | None, source: Source, time: float) -> Message | None:
+@prepares("altimeter", "sensor_msgs/Range")
+def altitude(source: Source) -> Say:
     """The range of the echo; infinite without one, as the message's definition says."""
-    if reading is None:
-        return None
     settings = source.settings
     assert isinstance(settings, Altimeter)
-    return source.codec.make(
+    fill = source.form(
         "sensor_msgs/Range",
-        header=source.header(reading.time),
+        "range",
         field_of_view=math.radians(settings.beam_breadth_deg),
         min_range=settings.min_range,
         max_range=settings.max_range,
-        range=math.inf if reading.range is None else reading.range,
     )
 
+    def say(reading: AltimeterReading | None, time: float) -> bytes | None:
+        if reading is None:
+            return None
+        return fill(*stamp_of(reading.time), math.inf if reading.range is None else reading.range)
 
-@speaks("range_receiver", "smarc_msgs/FloatStamped")
-def distance(reading: RangeReading | None, source: Source, time: float) -> Message | None:
+    return say
+
+
+@prepares("range_receiver", "smarc_msgs/FloatStamped")
+def distance(source: Source) -> Say:
     """To the nearest sender, m; infinite if none is heard."""
-    if reading is None:
-        return None
-    return source.codec.make("smarc_msgs/FloatStamped", header=source.header(reading.time), data=reading.range)
+    fill = source.form("smarc_msgs/FloatStamped", "data")
+
+    def say(reading: RangeReading | None, time: float) -> bytes | None:
+        return None if reading is None else fill(*stamp_of(reading.time), reading.range)
+
+    return say
 
 
-@speaks("locked_direction_depth", "smarc_msgs/FloatStamped")
-def height(reading: LockedDirectionDepthReading | None, source: Source, time: float) -> Message | None:
+@prepares("locked_direction_depth", "smarc_msgs/FloatStamped")
+def height(source: Source) -> Say:
     """Height over what is below, m."""
-    if reading is None:
-        return None
-    return source.codec.make("smarc_msgs/FloatStamped", header=source.header(reading.time), data=reading.value)
+    fill = source.form("smarc_msgs/FloatStamped", "data")
+
+    def say(reading: LockedDirectionDepthReading | None, time: float) -> bytes | None:
+        return None if reading is None else fill(*stamp_of(reading.time), reading.value)
+
+    return say
 
 
-@speaks("contact", "std_msgs/Bool")
-def touching(reading: ContactReading | None, source: Source, time: float) -> Message | None:
+@prepares("contact", "std_msgs/Bool")
+def touching(source: Source) -> Say:
     """Whether anything is touched."""
-    return None if reading is None else source.codec.make("std_msgs/Bool", data=reading.touching)
+    fill = source.form("std_msgs/Bool", "data")
+
+    def say(reading: ContactReading | None, time: float) -> bytes | None:
+        return None if reading is None else fill(0, 0, reading.touching)
+
+    return say

@@ -1,0 +1,63 @@
+"""Frames on bodies as seen from frames on other bodies, all of a world in one native call."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.frames import Pose
+from skerry.core.kernels import kernel
+from skerry.core.rotations import turn, turn_back
+
+IN_THE_WORLD = -1
+
+Place: TypeAlias = tuple[int, Pose]
+"""A frame: the body that carries it, or `IN_THE_WORLD`, and its fixed pose there."""
+
+
+@kernel
+def _relate(motion: Any, bodies: Any, offsets: Any, found: Any) -> None:
+    """Where the second frame of each pair stands in the first, as position and quaternion, (n, 7).
+
+    `motion` (bodies, ≥ 7) are poses of bodies in the world; a frame is on one of `bodies` (n, 2), at the pose
+    `offsets` (n, 2, 7).
+    """
+    both = np.empty((2, 7))  # in the world
+    for k in range(len(bodies)):
+        for side in range(2):
+            body = bodies[k, side]
+            both[side] = offsets[k, side]
+            if body >= 0:
+                ox, oy, oz, a, b, c, d = both[side]
+                px, py, pz, x, y, z, w = motion[body, :7]
+                tx, ty, tz = turn(x, y, z, w, ox, oy, oz)
+                both[side, 0], both[side, 1], both[side, 2] = px + tx, py + ty, pz + tz
+                both[side, 3] = w * a + x * d + y * c - z * b
+                both[side, 4] = w * b - x * c + y * d + z * a
+                both[side, 5] = w * c + x * b - y * a + z * d
+                both[side, 6] = w * d - x * a - y * b - z * c
+        px, py, pz, x, y, z, w = both[0]
+        qx, qy, qz, a, b, c, d = both[1]
+        found[k, 0], found[k, 1], found[k, 2] = turn_back(x, y, z, w, qx - px, qy - py, qz - pz)
+        found[k, 3] = w * a - x * d - y * c + z * b
+        found[k, 4] = w * b + x * c - y * d - z * a
+        found[k, 5] = w * c - x * b + y * a - z * d
+        found[k, 6] = w * d + x * a + y * b + z * c
+
+
+class MovingFrames:
+    """Pairs of frames, of which the second is seen from the first."""
+
+    def __init__(self, pairs: list[tuple[Place, Place]]) -> None:
+        self._bodies = np.array([[body for body, _ in pair] for pair in pairs], np.int64).reshape(-1, 2)
+        poses = [[[*pose.position, *pose.orientation] for _, pose in pair] for pair in pairs]
+        self._offsets = np.array(poses, np.float64).reshape(-1, 2, 7)
+        self._found = np.empty((len(pairs), 7))
+
+    def numbers(self, motion: NDArray[np.float64]) -> list[float]:
+        """Position and quaternion of the second of each pair in the first, by the motion of bodies, (bodies, ≥ 7)."""
+        _relate(motion, self._bodies, self._offsets, self._found)
+        numbers: list[float] = self._found.ravel().tolist()
+        return numbers
