@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import skerry
+from skerry.world.build import rebuild
 
 LINK = {"mass": 2.0, "inertia": [0.1, 0.1, 0.1]}
 
@@ -78,3 +79,63 @@ def test_the_mass_in_the_tank_can_be_read_in_every_world_of_a_batch(scenario):
         tank.want(1.0)
         batch.advance(2.0)
         assert np.asarray(tank.mass) == pytest.approx(np.array([1.0, 1.0, 1.0]))
+
+
+def test_one_world_of_a_batch_begins_anew_while_the_others_go_on(scenario):
+    """After its own beginning a world moves as it did the first time, to the bit, and the others as if nothing were."""
+    with skerry.load_batch(scenario, seeds=[1, 2, 3], threads=2) as batch:
+        batch.advance(0.5)
+        once = [batch.state(world) for world in range(3)]
+        batch.reset(1)
+        assert batch.robots["craft"].position[1] == pytest.approx([0.0, 0.0, -20.0])
+        batch.advance(0.5)
+        assert batch.state(1) == once[1]
+        with skerry.load_batch(scenario, seeds=[1, 2, 3], threads=1) as other:
+            other.advance(1.0)
+            assert [batch.state(world) for world in (0, 2)] == [other.state(world) for world in (0, 2)]
+
+
+def test_one_world_of_a_batch_is_rebuilt_with_other_values(load, scenario):
+    """From then on it is bit-equal to a world of those values; the others, and a reset of it, keep to theirs."""
+    layer = {"gravity": 3.0, "robots": {"craft": {"pose": {"position": [1.0, 2.0, -30.0]}}}}
+    with skerry.load_batch(scenario, seeds=[1, 2], threads=1) as batch:
+        batch.advance(0.5)
+        for _ in range(20):  # the memory of what is left behind is freed, and none that is still in use
+            rebuild(batch, 1, scenario, 7, layer)
+        batch.advance(0.5)
+        alone = load(scenario, seed=7, overrides=layer)
+        alone.advance(0.5)
+        assert batch.state(1) == alone._engine.states[0].tobytes()
+        batch.reset(1)
+        assert batch.robots["craft"].position[1] == pytest.approx([1.0, 2.0, -30.0])
+        batch.advance(0.5)
+        assert batch.state(1) == alone._engine.states[0].tobytes()
+        before = load(scenario, seed=1)
+        before.advance(1.5)
+        assert batch.state(0) == before._engine.states[0].tobytes()
+
+
+def test_a_world_of_another_structure_cannot_take_the_place_of_one_in_a_batch(scenario):
+    more = {"objects": {"post": {"geometry": {"kind": "sphere", "radius": 0.1}}}}
+    with (
+        skerry.load_batch(scenario, seeds=[1, 2], threads=1) as batch,
+        pytest.raises(skerry.SkerryError, match="structure"),
+    ):
+        rebuild(batch, 1, scenario, 1, more)
+
+
+def test_a_world_takes_over_the_state_of_one_in_a_batch(load, scenario):
+    """Time, place and tank are those of the batch's; what follows is the same to the bit."""
+    with skerry.load_batch(scenario, seeds=[1, 2], threads=1) as batch:
+        batch.robots["craft"].forces["tank"].want(1.0)
+        batch.advance(0.5)
+        alone = load(scenario, seed=2)
+        alone.adopt(batch.state(1))
+        assert alone.time == 0.5
+        assert alone.robots["craft"].position == pytest.approx(batch.robots["craft"].position[1])
+        assert alone.robots["craft"].forces["tank"].mass == batch.robots["craft"].forces["tank"].mass[1]
+        batch.advance(0.5)
+        alone.advance(0.5)
+        assert batch.state(1) == alone._engine.states[0].tobytes()
+        with pytest.raises(skerry.SkerryError, match="numbers"):
+            alone.adopt(b"\0" * 80)

@@ -84,4 +84,5 @@ TASK = Task(
         "robots.sam.pose.heading_deg": Uniform(0, 360),
     },
     joints=("vbs_joint", "battery_joint", "thruster_joint"),
+    reward_threshold=15.0,
 )
