@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import types
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from pydantic_core import PydanticUndefined
 
 SOURCES = Path(__file__).parents[2] / "src"
 SIMPLE = {float: "number", int: "integer", str: "text", bool: "true or false", Path: "path", type(None): "null"}
+MOST_KEYS = 9
+"""Of a mapping, to be named where it is used; a longer one has a table of its own."""
 BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 
 
@@ -140,8 +143,8 @@ def words(annotation: Any, metadata: Any = ()) -> str:
     if annotation in SIMPLE:
         return SIMPLE[annotation] + bounds
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        keys = ", ".join(f"`{name}`" for name in annotation.model_fields if name != "kind")
-        return f"mapping of {keys}" if keys else "mapping"
+        keys = [f"`{name}`" for name in annotation.model_fields if name != "kind"]
+        return f"mapping of {', '.join(keys)}" if 0 < len(keys) <= MOST_KEYS else "mapping"
     name = getattr(annotation, "__name__", "value")
     return {"Fraction": "number or fraction", "object": "value"}.get(name, name) + bounds
 
@@ -212,8 +215,38 @@ def _definition(path: Path) -> list[str]:
     return [line for line in bare if line] or ["(empty)"]
 
 
+# ------------------------------------------------------------------------------------------------ validation
+
+
+def validation_page() -> str:
+    """Every physical claim that a test holds the simulator to, with its formula, source and tolerance."""
+    lines = [
+        "# Validation",
+        "",
+        "Made of `tests/validation` at the build of this site: one claim a row, with the formula or the published source that it is held",
+        "against, and why its tolerance is what it is. All of them run at every change.",
+        "",
+    ]
+    for path in sorted((SOURCES.parent / "tests" / "validation").glob("test_*.py")):
+        module = ast.parse(path.read_text(encoding="utf-8"))
+        summary = (ast.get_docstring(module) or "").split("\n\n")[0].replace("\n", " ")
+        claims = [node for node in module.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+        lines += [f"## {path.stem}", "", summary, "", "| claim | formula, source, tolerance |", "|---|---|"]
+        for claim in claims:
+            reason = " ".join((ast.get_docstring(claim) or "").split())
+            lines.append(f"| {claim.name.removeprefix('test_').replace('_', ' ')} | {_as_text(reason)} |")
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def _as_text(words: str) -> str:
+    """Formulas hold signs that Markdown would take for its own."""
+    return re.sub(r"([\\|*_<>\[\]])", r"\\\1", words)
+
+
 PAGES = {
     "reference/settings.md": settings_page,
     "reference/cli.md": cli_page,
     "reference/messages.md": messages_page,
+    "reference/validation.md": validation_page,
 }

@@ -60,6 +60,8 @@ def _on_site(place: str) -> str:
         return PLACES[place]
     if place == "LICENSE":
         return "license.md"
+    if place.startswith("tests/validation/"):
+        return f"reference/validation.md#{Path(place).stem}"
     if place.startswith("examples/"):
         return place.removesuffix(".py") + ".md"
     return place.removeprefix("docs/")
