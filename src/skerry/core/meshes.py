@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.errors import SkerryError
+from skerry.core.kernels import kernel
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
@@ -132,15 +134,27 @@ def contains(mesh: Mesh, points: Floats) -> NDArray[np.bool_]:
 
     The solid angle of a triangle is after van Oosterom & Strackee 1983, IEEE Trans. Biomed. Eng. 30, eq. 8.
     """
-    corners = mesh.vertices[mesh.faces]
-    inside = np.empty(len(points), np.bool_)
-    for i, point in enumerate(points):
-        a, b, c = np.moveaxis(corners - point, 1, 0)
-        la, lb, lc = (np.linalg.norm(side, axis=1) for side in (a, b, c))
-        dots = la * lb * lc + (a * b).sum(1) * lc + (b * c).sum(1) * la + (c * a).sum(1) * lb
-        angles = 2.0 * np.arctan2((a * np.cross(b, c)).sum(1), dots)
-        inside[i] = abs(angles.sum()) > 2.0 * np.pi
-    return inside
+    angles = np.empty(len(points))
+    _solid_angles(np.ascontiguousarray(mesh.vertices[mesh.faces]), np.ascontiguousarray(points), angles)
+    return np.asarray(np.abs(angles) > 2.0 * np.pi)
+
+
+@kernel
+def _solid_angles(corners: Any, points: Any, angles: Any) -> None:
+    """Of all faces together, seen from each point; 4π from the inside of a closed mesh, 0 from the outside."""
+    for i in range(len(points)):
+        total = 0.0
+        for f in range(len(corners)):
+            ax, ay, az = corners[f, 0, 0] - points[i, 0], corners[f, 0, 1] - points[i, 1], corners[f, 0, 2] - points[i, 2]
+            bx, by, bz = corners[f, 1, 0] - points[i, 0], corners[f, 1, 1] - points[i, 1], corners[f, 1, 2] - points[i, 2]
+            cx, cy, cz = corners[f, 2, 0] - points[i, 0], corners[f, 2, 1] - points[i, 1], corners[f, 2, 2] - points[i, 2]
+            la = math.sqrt(ax * ax + ay * ay + az * az)
+            lb = math.sqrt(bx * bx + by * by + bz * bz)
+            lc = math.sqrt(cx * cx + cy * cy + cz * cz)
+            triple = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+            ab, bc, ca = ax * bx + ay * by + az * bz, bx * cx + by * cy + bz * cz, cx * ax + cy * ay + cz * az
+            total += 2.0 * math.atan2(triple, la * lb * lc + ab * lc + bc * la + ca * lb)
+        angles[i] = total
 
 
 def centroid(mesh: Mesh) -> Floats:

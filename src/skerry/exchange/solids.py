@@ -19,8 +19,8 @@ Flags = NDArray[np.bool_]
 
 MOST_CELLS = 20_000
 """Of the box around a body: a volume is then known to a per cent or two, a shadow to a few."""
-MOST_SOLID_ANGLES = 10_000_000
-"""Cells times faces of a mesh; some three seconds of work."""
+MOST_SOLID_ANGLES = 50_000_000
+"""Cells times faces of a mesh; some two seconds of work."""
 LEAST_CELLS = 8
 """Along each axis."""
 

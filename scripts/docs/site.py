@@ -1,0 +1,71 @@
+"""The build of the documentation site: adds pages that are made of the code, and files from outside of docs/."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+sys.path.insert(0, str(Path(__file__).parent))
+from reference import PAGES
+
+ROOT = Path(__file__).parents[2]
+PLACES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+"""Files of the repository's root, and where they are on the site."""
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add what is not in docs/."""
+    for uri, make in PAGES.items():
+        files.append(File.generated(config, uri, content=make()))
+    for name, uri in PLACES.items():
+        files.append(File.generated(config, uri, content=(ROOT / name).read_text(encoding="utf-8")))
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        text = f"# {path.name}\n\n```python\n{path.read_text(encoding='utf-8')}```\n"
+        files.append(File.generated(config, f"examples/{path.stem}.md", content=text))
+    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    files.append(File.generated(config, "license.md", content=f"# Licence\n\n```text\n{licence}```\n"))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Let links lead to where files are on the site, and code blocks show the names of their files."""
+    uri = page.file.src_uri
+    source = next((name for name, place in PLACES.items() if place == uri), f"docs/{uri}")
+
+    def link(found: re.Match[str]) -> str:
+        target = found[1]
+        if re.match(r"[a-z]+:", target) or target.startswith("#"):
+            return found[0]
+        path, hash_, anchor = target.partition("#")
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+        return f"]({_relative(_on_site(place), uri)}{hash_}{anchor})"
+
+    parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
+    for number, part in enumerate(parts):
+        if part.startswith("```"):
+            parts[number] = re.sub(r"\A```(\w+) (\S+)$", r'```\1 title="\2"', part, flags=re.MULTILINE)
+        elif not uri.startswith(("reference/", "examples/")):
+            parts[number] = re.sub(r"\]\(([^)\s]+)\)", link, part)
+    return "".join(parts)
+
+
+def _on_site(place: str) -> str:
+    """Where a file of the repository is on the site."""
+    if place in PLACES:
+        return PLACES[place]
+    if place == "LICENSE":
+        return "license.md"
+    if place.startswith("tests/validation/"):
+        return f"reference/validation.md#{Path(place).stem}"
+    if place.startswith("examples/"):
+        return place.removesuffix(".py") + ".md"
+    return place.removeprefix("docs/")
+
+
+def _relative(target: str, uri: str) -> str:
+    return posixpath.relpath(target, posixpath.dirname(uri) or ".")
