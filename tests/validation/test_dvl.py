@@ -81,6 +81,19 @@ def test_ranges_and_altitude_over_a_flat_bottom_are_those_of_the_plane(load: Loa
     assert reading.bottom_lock and reading.hits == 4
 
 
+@pytest.mark.parametrize("yaw_deg", [0.0, 90.0])
+def test_no_beam_is_lost_on_a_vehicle_that_heads_along_an_axis(load: Load, yaw_deg: float) -> None:
+    """Over level ground, within its range, every beam finds the bottom, and so does the one straight down."""
+    robot = {"vehicle": "sam", "pose": {"position": [1.3, 2.7, -3], "yaw_deg": yaw_deg}}
+    reference = {"latitude_deg": 58.8, "longitude_deg": 17.6}
+    world = load({"reference": reference, "terrain": {"kind": "flat", "depth": 20}, "robots": {"sam": robot}})
+    for _ in range(40):
+        world.advance(0.1)
+        reading = world.robots["sam"].sensors["dvl"].reading
+        assert reading.hits == 4
+        assert np.isfinite(reading.altitude)
+
+
 @pytest.mark.parametrize("mount", [{}, {"position": [0.4, 0.3, -0.2], "yaw_deg": 45.0}])
 def test_velocity_is_that_of_the_sensor_with_its_lever_arm_while_turning(load: Load, mount: dict[str, Any]) -> None:
     world = swim(load, mount)

@@ -96,6 +96,10 @@ def trace(
     """
     w = words[WIDTH]
     tracer, scene, arguments = words[INTERSECT], words[SCENE], words[ARGUMENTS]
+    # A handful of rays goes all ways. Told that they are coherent, Embree loses some that are nearly along an axis, as
+    # the beams of a DVL on a vehicle that heads east; no arguments are those of single rays.
+    if directions.shape[1] <= w:
+        arguments = 0
     bits = packet.view(np.uint32)
     valid = packet[ROWS * WIDEST :].view(np.int32)
     packet_at, valid_at = packet.ctypes.data, valid.ctypes.data
