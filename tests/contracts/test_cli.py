@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,53 @@ def test_a_dataset_is_written_and_a_wrong_camera_is_guessed(tmp_path: Path) -> N
     result = skerry(*start, "--camera", "sam/camera_font", "--out", str(tmp_path / "none"))
     assert result.returncode == 1
     assert "did you mean 'sam/camera_front'" in result.stderr
+
+
+def test_a_run_is_recorded_shown_verified_and_said_again(tmp_path: Path) -> None:
+    path = str(tmp_path / "dive.mcap")
+    run = ["run", "sam_empty", "--headless", "--speed", "max", "--duration", "2", "--seed", "5", "--record", path]
+    port = ["--set", f"interfaces.ros.transports.foxglove.port={free_port()}"]
+    result = skerry(*run, "--ros", "foxglove", *port)
+    assert result.returncode == 0, result.stderr
+    again = skerry(*run)
+    assert again.returncode == 1
+    assert "already" in again.stderr
+
+    shown = skerry("replay", path)
+    assert shown.returncode == 0, shown.stderr
+    assert "sam_empty, seed 5, 2.00 s" in shown.stdout
+    assert "3 fingerprints" in shown.stdout
+    assert "/sam/core/imu" in shown.stdout
+
+    verified = skerry("replay", path, "--verify")
+    assert verified.returncode == 0, verified.stderr
+    assert "the same to the bit" in verified.stderr
+
+    for transport in ("foxglove", "rosbridge"):
+        settings = ["--set", f"{transport}.port={free_port()}"]
+        said = skerry("replay", path, "--ros", transport, "--speed", "max", *settings)
+        assert said.returncode == 0, said.stderr
+        assert "messages" in said.stderr
+
+
+def test_a_recording_that_was_altered_ends_with_code_1(tmp_path: Path) -> None:
+    path = tmp_path / "dive.mcap"
+    command = ["run", "sam_empty", "--headless", "--speed", "max", "--duration", "1", "--record", str(path)]
+    assert skerry(*command, "--set", "interfaces.recorder.compression=none").returncode == 0
+    data = bytearray(path.read_bytes())
+    place = data.index(b'"fingerprint": "', 5000) + 20
+    data[place] ^= 1
+    path.write_bytes(data)
+    found = skerry("replay", str(path), "--verify")
+    assert found.returncode == 1
+    assert "damaged" in found.stderr
+    assert skerry("replay", str(tmp_path / "none.mcap")).returncode == 1
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        found: int = reserved.getsockname()[1]
+    return found
 
 
 def test_an_interrupt_ends_a_run_cleanly() -> None:

@@ -6,9 +6,12 @@ It speaks as rmw_cyclonedds does: the header of calls is a part of its types. It
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
+from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
 
@@ -21,6 +24,11 @@ from skerry.runner import Runner
 pytest.importorskip("cyclonedds")
 
 DOMAIN = 20 + os.getpid() % 200  # so that runs beside each other do not meet
+
+LOOPBACK = """<CycloneDDS><Domain Id="any"><General>
+<Interfaces><NetworkInterface name="lo" multicast="false"/></Interfaces><AllowMulticast>false</AllowMulticast></General>
+<Discovery><ParticipantIndex>auto</ParticipantIndex><Peers><Peer Address="127.0.0.1"/></Peers></Discovery>
+</Domain></CycloneDDS>"""
 
 SCENARIO = {
     "reference": {"latitude_deg": 58.823332, "longitude_deg": 17.635227},
@@ -39,10 +47,7 @@ from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
 
-domain = Domain(int(sys.argv[1]), '''<CycloneDDS><Domain Id="any"><General>
-<Interfaces><NetworkInterface name="lo" multicast="false"/></Interfaces><AllowMulticast>false</AllowMulticast></General>
-<Discovery><ParticipantIndex>auto</ParticipantIndex><Peers><Peer Address="127.0.0.1"/></Peers></Discovery>
-</Domain></CycloneDDS>''')
+domain = Domain(int(sys.argv[1]), sys.argv[2])
 me = DomainParticipant(int(sys.argv[1]))
 
 @dataclass
@@ -226,16 +231,20 @@ print("peer is content")
 
 
 def run_with_peer(ros: RosInterface, peer: str, then: threading.Event) -> str:
-    """Run SAM at real time until a peer has ended; what the peer said."""
+    """Run SAM at real time until a peer in Python has ended; what the peer said."""
     environment = {name: value for name, value in os.environ.items() if name != "CYCLONEDDS_URI"}
-    with skerry.load(SCENARIO) as world, Runner(world, 1.0, {"ros": ros}) as runner:
-        process = subprocess.Popen(
-            [sys.executable, "-c", COMMON + peer, str(DOMAIN)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment,
-        )
+    return run_with_process(ros, [sys.executable, "-c", COMMON + peer, str(DOMAIN), LOOPBACK], environment, then)
+
+
+def run_with_process(
+    ros: RosInterface, arguments: list[str], environment: dict[str, str], then: threading.Event
+) -> str:
+    with (
+        TemporaryFile("w+") as said,
+        skerry.load(SCENARIO) as world,
+        Runner(world, 1.0, {"ros": ros}) as runner,
+    ):
+        process = subprocess.Popen(arguments, stdout=said, stderr=subprocess.STDOUT, text=True, env=environment)
 
         def wait() -> None:
             process.wait(timeout=120)
@@ -246,9 +255,8 @@ def run_with_peer(ros: RosInterface, peer: str, then: threading.Event) -> str:
         thread.start()
         runner.run(100.0)
         thread.join()
-        assert process.stdout is not None
-        with process.stdout:
-            return process.stdout.read()
+        said.seek(0)
+        return said.read()
 
 
 def test_a_typed_peer_hears_commands_and_calls_and_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,3 +292,17 @@ def test_a_typed_peer_sends_sam_to_a_waypoint_by_an_action(monkeypatch: pytest.M
     assert isinstance(ros, RosInterface)
     said = run_with_peer(ros, GOAL_GIVER, threading.Event())
     assert "peer is content" in said, said
+
+
+def test_the_command_line_of_cyclone_dds_lists_our_topics(monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = shutil.which("cyclonedds", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if tool is None:
+        pytest.skip("needs the program `cyclonedds` of the package of that name")
+    monkeypatch.delenv("CYCLONEDDS_URI", raising=False)
+    ros = Ros(transports={"dds": {"kind": "dds", "domain": DOMAIN}}).build()
+    assert isinstance(ros, RosInterface)
+    arguments = [tool, "ls", "--id", str(DOMAIN), "--runtime", "5s", "--suppress-progress-bar", "--color", "none"]
+    environment = {**os.environ, "CYCLONEDDS_URI": LOOPBACK, "COLUMNS": "200"}
+    said = run_with_process(ros, arguments, environment, threading.Event())
+    for word in ("rt/sam/core/imu", "sensor_msgs::msg::dds_::Imu_", "rt/clock", "rq/skerry/pauseRequest"):
+        assert word in said, said

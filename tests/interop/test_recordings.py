@@ -1,4 +1,4 @@
-"""Recordings in the readers that others wrote: `mcap` and `rosbags`; and said again, over a real WebSocket."""
+"""Recordings in the readers that others wrote, `mcap`, `mcap-ros2-support` and `rosbags`; and said again."""
 
 from __future__ import annotations
 
@@ -61,6 +61,22 @@ def test_rosbags_decodes_every_message_by_the_definitions_in_the_file(dive: Path
                 assert message.header.frame_id == "sam/imu_link_gt"
         assert count == reader.message_count
         assert len(found) > 15
+
+
+def test_mcap_ros2_support_decodes_every_message(dive: Path) -> None:
+    decoder = pytest.importorskip("mcap_ros2.decoder", reason="needs mcap-ros2-support")
+    with dive.open("rb") as file:
+        reader = make_reader(file, decoder_factories=[decoder.DecoderFactory()])
+        topics = set()
+        for _, channel, raw, message in reader.iter_decoded_messages():
+            topics.add(channel.topic)
+            if channel.topic == "/sam/core/dvl":
+                assert len(message.beams) == 4
+                assert message.beams[0].pose.header.frame_id == "sam/dvl_link_gt"
+            elif channel.topic == "/sam/mbes/map_gt/bathy_points":
+                assert message.width * message.point_step == len(message.data)
+            assert raw.log_time <= 3_000_000_000
+    assert len(topics) > 15
 
 
 def test_a_recording_is_said_again_to_a_client_of_rosbridge(dive: Path) -> None:

@@ -1,0 +1,86 @@
+"""Bytes of ROS 1 in ROS 1's own code: the message classes that Debian packages, in Debian's own Python.
+
+No ROS master stands behind it: what it proves is that they read what Skerry writes, byte for byte, and the other way.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from base64 import b64decode, b64encode
+from pathlib import Path
+
+import pytest
+
+import skerry
+from skerry.interfaces.ros import Ros
+from skerry.interfaces.ros.bus import Outbox
+from skerry.interfaces.ros.node import RosInterface
+from skerry.runner import Runner
+
+PYTHON = "/usr/bin/python3"
+PACKAGES = "python3-sensor-msgs python3-nav-msgs python3-tf2-msgs python3-rosgraph-msgs"
+
+READ = """
+import base64, importlib, json, sys
+from io import BytesIO
+for line in sys.stdin:
+    said = json.loads(line)
+    package, name = said["type"].split("/")
+    kind = getattr(importlib.import_module(package + ".msg"), name)
+    message, data = kind(), base64.b64decode(said["data"])
+    message.deserialize(data)
+    again = BytesIO()
+    message.serialize(again)
+    octets = again.getvalue()
+    told = {"same": octets == data, "again": base64.b64encode(octets).decode(), "text": str(message)}
+    print(json.dumps(told))
+"""
+
+
+def is_there() -> bool:
+    if not Path(PYTHON).exists():
+        return False
+    code = "import sensor_msgs.msg, nav_msgs.msg, tf2_msgs.msg, rosgraph_msgs.msg"
+    return subprocess.run([PYTHON, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+pytestmark = pytest.mark.skipif(not is_there(), reason=f"needs ROS 1 of Debian: apt-get install {PACKAGES}")
+
+TOPICS = {
+    "/clock": "rosgraph_msgs/Clock",
+    "/tf": "tf2_msgs/TFMessage",
+    "/sam/core/imu": "sensor_msgs/Imu",
+    "/sam/core/gps": "sensor_msgs/NavSatFix",
+    "/sam/core/battery": "sensor_msgs/BatteryState",
+    "/sam/core/depth20_pressure": "sensor_msgs/FluidPressure",
+    "/sam/core/odom_gt": "nav_msgs/Odometry",
+    "/sam/mbes/map_gt/bathy_points": "sensor_msgs/PointCloud2",
+}
+
+
+def test_the_messages_of_a_run_are_read_by_ros_1_and_come_back() -> None:
+    ros = Ros(distribution="noetic").build()
+    assert isinstance(ros, RosInterface)
+    box = Outbox()
+    with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"ros": ros}) as runner:
+        runner.run(0.0)
+        ros.bus.takers(box, TOPICS)
+        runner.run(0.3)
+        sent = box.take(0)
+    assert {outgoing.topic.name for outgoing in sent} == TOPICS.keys()
+    lines = [
+        json.dumps({"type": TOPICS[outgoing.topic.name], "data": b64encode(outgoing.ros1).decode()})
+        for outgoing in sent
+    ]
+    done = subprocess.run([PYTHON, "-c", READ], input="\n".join(lines), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(told) == len(sent)
+    codec = ros.bus.codec
+    for outgoing, found in zip(sent, told, strict=True):
+        assert found["same"], outgoing.topic.name
+        message = codec.from_ros1(b64decode(found["again"]), outgoing.topic.type)
+        assert codec.to_cdr(message) == outgoing.cdr
+        if outgoing.topic.name == "/sam/core/imu":
+            assert 'frame_id: "sam/imu_link_gt"' in found["text"]
