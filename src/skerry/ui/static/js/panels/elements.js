@@ -69,7 +69,7 @@ export function icon(name) {
  * @param {string} [text] shown beside the icon
  */
 export function button(picture, words, attributes, text = "") {
-  return element("button", { type: "button", title: words, "aria-label": words, ...attributes }, icon(picture), text);
+  return element("button", { type: "button", title: words, "aria-label": text ? null : words, ...attributes }, icon(picture), text);
 }
 
 /**

@@ -1,5 +1,6 @@
 // @ts-check
 // The fan of a forward-looking or multibeam sonar, ahead up, as its operator knows it.
+import { KIND } from "../wire.js";
 import { element, figure } from "./elements.js";
 import { COPPER, StreamPanel } from "./picture.js";
 
@@ -15,7 +16,7 @@ export class Fan extends StreamPanel {
 
   /** @param {import("./types.js").StreamScene} stream */
   accepts({ kind }) {
-    return kind === "sonar_fan";
+    return kind === KIND.SONAR_FAN;
   }
 
   /** @param {HTMLElement} content */

@@ -1,7 +1,6 @@
 // @ts-check
 // The help: how to drive this robot, look around, and what each panel is for.
 import { button, element } from "./elements.js";
-import { signOf } from "./keys.js";
 
 /** Keys of the page itself. */
 const SHORTCUTS = [
@@ -39,7 +38,7 @@ export function mountHelp(slot, store, panels) {
   store.on("help", () => {
     if (dialog.open) return dialog.close();
     const robot = store.get("scene")?.robots.find((/** @type {any} */ one) => one.name === store.get("robot"));
-    const keys = (robot?.keys ?? []).map((/** @type {any} */ { key, does }) => [signOf(key), does]);
+    const keys = (robot?.keys ?? []).map((/** @type {any} */ { label, does }) => [label, does]);
     body.replaceChildren(
       element(
         "section",

@@ -1,7 +1,6 @@
 // @ts-check
 // Figures over the 3-D view, for when the panels are hidden too; and the card that tells a newcomer how to drive.
 import { button, element, figure, write } from "./elements.js";
-import { signOf } from "./keys.js";
 import { Panel } from "./panel.js";
 
 const LEARNT = "skerry.learnt";
@@ -53,7 +52,7 @@ export class Welcome extends Panel {
     const robot = this.robot;
     this.card.hidden = !robot || localStorage.getItem(LEARNT) !== null;
     if (!robot) return;
-    const keys = robot.keys.slice(0, CARD_KEYS).map(({ key, does }) => element("li", {}, element("kbd", {}, signOf(key)), does));
+    const keys = robot.keys.slice(0, CARD_KEYS).map(({ label, does }) => element("li", {}, element("kbd", {}, label), does));
     const how = keys.length
       ? [element("p", {}, "Hold a key to drive, let go to stop:"), element("ul", {}, ...keys)]
       : [element("p", {}, "It has no keys: send it to a place that you click on the map.")];

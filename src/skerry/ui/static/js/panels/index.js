@@ -66,7 +66,7 @@ export function mountPanels(slots, { store, net }) {
   mountBare(slots.hud, new Timeline(), context, "hud-part");
   mountTabs(slots.drawer, DRAWER, context);
   mountNotices(slots.hud, store);
-  mountHelp(slots.dialogs, store, [...LEFT, ...RIGHT].map(({ panel }) => panel).concat(DRAWER, Simulation, Viewing));
+  mountHelp(slots.dialogs, store, [...LEFT.map(({ panel }) => panel), ...RIGHT.map(({ panel }) => panel), ...DRAWER, Simulation, Viewing]);
 
   returnFocusAfterMouse(document);
   listenToShortcuts(driving, {
@@ -100,10 +100,9 @@ function chooseRobot(store, index) {
 
 /** From panel to panel, round the page. @param {number} by */
 function goToPanel(by) {
-  /** @type {(HTMLElement | null)[]} */
-  const bars = [document.querySelector("#bar button"), document.querySelector("#bar select[data-testid=view]")];
-  /** @type {(HTMLElement | null)[]} */
-  const stops = [...bars, ...document.querySelectorAll(".panel > summary"), document.querySelector("#drawer [role=tab][tabindex='0']")];
-  const here = stops.findIndex((stop) => stop === document.activeElement || stop?.parentElement?.contains(document.activeElement));
+  /** @type {NodeListOf<HTMLElement>} */
+  const found = document.querySelectorAll("[data-testid=pause], [data-testid=view], .panel > summary, #drawer [role=tab][tabindex='0']");
+  const stops = [...found];
+  const here = stops.findIndex((stop) => stop === document.activeElement || stop.parentElement?.contains(document.activeElement));
   stops[(here + by + stops.length) % stops.length]?.focus();
 }

@@ -3,13 +3,6 @@
 import { element } from "./elements.js";
 import { Panel } from "./panel.js";
 
-const SIGNS = { up: "↑", down: "↓", left: "←", right: "→", space: "Space", shift: "Shift" };
-
-/** What stands on a key. @param {string} key */
-export function signOf(key) {
-  return SIGNS[/** @type {keyof typeof SIGNS} */ (key)] ?? key.toUpperCase();
-}
-
 export class Keys extends Panel {
   static id = "keys";
   static title = "Drive";
@@ -22,13 +15,13 @@ export class Keys extends Panel {
   build() {
     const keys = this.robot?.keys ?? [];
     if (!keys.length) return this.empty("This robot has no keys. Send it somewhere on the map, or move its actuators.");
-    this.caps = new Map(keys.map(({ key, does }) => [key, this.cap(key, does)]));
+    this.caps = new Map(keys.map((key) => [key.key, this.cap(key)]));
     const rows = keys.map(({ key, does }) => element("li", {}, this.caps.get(key), element("span", {}, does)));
     this.body.replaceChildren(element("ul", { class: "keys" }, ...rows));
   }
 
-  /** @param {string} key @param {string} does */
-  cap(key, does) {
+  /** @param {import("./types.js").KeyScene} key */
+  cap({ key, label, does }) {
     const release = () => this.context.driving.release(key);
     return element(
       "button",
@@ -36,7 +29,7 @@ export class Keys extends Panel {
         type: "button",
         class: "key",
         title: `Hold: ${does}`,
-        "aria-label": `${signOf(key)}: ${does}`,
+        "aria-label": `${label}: ${does}`,
         testid: `key-${key}`,
         on: {
           pointerdown: (/** @type {PointerEvent} */ event) => {
@@ -52,7 +45,7 @@ export class Keys extends Panel {
           blur: release,
         },
       },
-      signOf(key),
+      label,
     );
   }
 

@@ -47,6 +47,7 @@ export class WorldMap extends Panel {
 
   build() {
     if (this.shownScene !== this.scene) {
+      /** @type {import("./types.js").Scene} */
       this.shownScene = this.scene;
       this.tracks.clear();
       this.place = null;

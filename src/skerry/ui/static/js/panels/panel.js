@@ -21,6 +21,7 @@ export class Panel {
     this.body = body;
     this.store = store;
     this.net = net;
+    /** @type {boolean} */
     this.shown = false;
     /** What ends each subscription, by stream. @type {Map<string, () => void>} */
     this.subscriptions = new Map();

@@ -1,7 +1,7 @@
 // @ts-check
 // Any figure of the chosen robot over time.
 import uPlot from "../../vendor/uPlot.esm.js";
-import { button, element, figure } from "./elements.js";
+import { button, element, figure, write } from "./elements.js";
 import { Panel } from "./panel.js";
 
 const SAMPLES = 1500; // kept of each figure
@@ -16,11 +16,11 @@ export class Plots extends Panel {
   static about = "Any figure of the robot over time; add as many as you like.";
 
   build() {
-    if (!this.robot) return this.empty("Choose a robot to plot its figures.");
-    this.names ??= [...CHOSEN];
-    /** The newest value of every figure. @type {Record<string, number>} */
-    this.now = {};
+    if (!this.stream) return this.empty("Choose a robot to plot its figures.");
+    /** @type {string[]} */
+    this.names = (this.names ?? CHOSEN).filter((name) => this.fields.includes(name));
     this.chooser = element("select", { "aria-label": "Figure to add", testid: "plots-choose" });
+    this.chooser.append(...this.fields.map((name) => element("option", { value: name }, name)));
     const add = button("plus", "Plot this figure too", { testid: "plots-add", on: { click: () => this.add(this.chooser.value) } }, "Add");
     this.legend = element("ul", { class: "legend" });
     this.area = element("div", { class: "plot-area", testid: "plots-area" });
@@ -31,6 +31,10 @@ export class Plots extends Panel {
 
   get stream() {
     return this.scene.streams.find(({ name }) => name === `scalars/${this.robot?.name}`);
+  }
+
+  get fields() {
+    return this.stream?.fields ?? [];
   }
 
   wants() {
@@ -54,7 +58,7 @@ export class Plots extends Panel {
   restart() {
     this.plot?.destroy();
     /** @type {number[][]} */
-    this.data = [[], ...this.names.map(() => [])];
+    this.data = [[], ...this.names.map(() => /** @type {number[]} */ ([]))];
     const ink = () => getComputedStyle(this.area).color;
     const axis = { stroke: ink, grid: { stroke: "rgb(128 150 160 / 25%)", width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
     const options = {
@@ -66,7 +70,9 @@ export class Plots extends Panel {
       axes: [{ ...axis, size: 24 }, { ...axis, size: 48 }],
       series: [{}, ...this.names.map((label, index) => ({ label, stroke: COLOURS[index % COLOURS.length], width: 1.75 }))],
     };
-    this.plot = new uPlot(options, this.data, this.area);
+    /** @type {any} */
+    this.plot = new /** @type {any} */ (uPlot)(options, this.data, this.area);
+    /** @type {HTMLElement[]} */
     this.outputs = this.names.map(() => element("output", {}, "–"));
     this.legend.replaceChildren(
       ...this.names.map((name, index) =>
@@ -75,6 +81,7 @@ export class Plots extends Panel {
           { style: `--colour: ${COLOURS[index % COLOURS.length]}` },
           element("span", {}, name),
           this.outputs[index],
+          element("small", {}, this.stream?.units?.[this.fields.indexOf(name)] ?? ""),
           button("close", `No longer plot ${name}`, { class: "icon-only", on: { click: () => this.remove(name) } }),
         ),
       ),
@@ -87,37 +94,23 @@ export class Plots extends Panel {
     if (width > 80 && height > 40) this.plot?.setSize({ width, height });
   }
 
-  update() {
-    const live = this.live;
-    if (!live || !this.data) return;
-    const { depth, altitude, speed, heading_deg, roll_deg, pitch_deg, battery_percent } = live;
-    const own = { depth, altitude, speed, heading_deg, roll_deg, pitch_deg, battery_percent };
-    const driven = Object.entries(live.actuators).map(([name, { value }]) => [name, value]);
-    Object.assign(this.now, own, Object.fromEntries(driven), live.scalars);
-    const names = Object.keys(this.now).filter((name) => typeof this.now[name] === "number");
-    if (this.chooser.length !== names.length) {
-      this.chooser.replaceChildren(...names.map((name) => element("option", { value: name }, name)));
-    }
-    if (!this.stream) this.sample(this.state.time);
-  }
-
   /** @param {string} stream @param {import("./types.js").Message} message */
   receive(stream, { values, time }) {
-    const fields = this.stream?.fields ?? [];
-    fields.forEach((name, index) => (this.now[name] = /** @type {Float32Array} */ (values)[index]));
-    this.sample(time);
+    if (!values) return;
+    const fields = this.fields;
+    this.sample(time, this.names.map((name) => values[fields.indexOf(name)] ?? NaN));
   }
 
-  /** @param {number} time */
-  sample(time) {
+  /** @param {number} time @param {number[]} values */
+  sample(time, values) {
     const [times, ...series] = this.data;
     const last = times.at(-1) ?? -Infinity;
     if (time === last) return; // paused
     if (time < last) this.data.forEach((column) => (column.length = 0)); // reset, restored or scrubbed back
     times.push(time);
-    series.forEach((column, index) => column.push(this.now[this.names[index]] ?? null));
+    series.forEach((column, index) => column.push(Number.isFinite(values[index]) ? values[index] : null));
     if (times.length > SAMPLES) this.data.forEach((column) => column.shift());
     this.plot?.setData(this.data);
-    this.names.forEach((name, index) => (this.outputs[index].textContent = figure(this.now[name], 2)));
+    this.outputs.forEach((output, index) => write(output, figure(values[index], 2)));
   }
 }

@@ -1,5 +1,6 @@
 // @ts-check
 // The waterfall of a side-scan sonar: the newest line above, port on the left; no line is left out.
+import { KIND } from "../wire.js";
 import { element, figure, write } from "./elements.js";
 import { COPPER, StreamPanel } from "./picture.js";
 
@@ -15,7 +16,7 @@ export class Sidescan extends StreamPanel {
 
   /** @param {import("./types.js").StreamScene} stream */
   accepts({ kind }) {
-    return kind === "sonar_lines";
+    return kind === KIND.SONAR_LINES;
   }
 
   /** @param {HTMLElement} content */

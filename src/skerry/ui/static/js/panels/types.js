@@ -12,7 +12,7 @@
 /** @typedef {{name: string, rope?: string, low: number, high: number}} WinchScene */
 /** @typedef {{name: string, kind: string, rate: number, link: string, streams: string[]}} SensorScene */
 /** @typedef {{name: string, vehicle: string, title: string, body: number, keys: KeyScene[], actuators: ActuatorScene[], sensors: SensorScene[], controllers: ControllerScene[], winches: WinchScene[], transceivers: string[]}} RobotScene */
-/** @typedef {{name: string, id: number, kind: string, robot?: string, sensor?: string, title: string, unit?: string, fields?: string[], range_m?: number, angles?: number[]}} StreamScene */
+/** @typedef {{name: string, id: number, kind: number, robot?: string, sensor?: string, title: string, fields?: string[], units?: string[], range_m?: number, angles?: number[]}} StreamScene */
 /** @typedef {{scenario: string, title: string, summary: string, seed: number, bounds: number[][], geo: null | {lat: number, lon: number}, robots: RobotScene[], streams: StreamScene[], terrain: any[], water: any}} Scene */
 
 /** @typedef {{target: number, value: number, unit: string}} ActuatorState */
