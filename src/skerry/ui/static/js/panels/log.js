@@ -23,8 +23,14 @@ class Log extends Panel {
     return true;
   }
 
+  /** The words of a line. @param {any} event @returns {string} */
+  words({ text }) {
+    return text;
+  }
+
   /** @param {any} event */
-  append({ kind, time, robot, text }) {
+  append(event) {
+    const { kind, time, robot } = event;
     this.placeholder.remove();
     const atEnd = this.list.scrollTop + this.list.clientHeight >= this.list.scrollHeight - 8;
     this.list.append(
@@ -34,7 +40,7 @@ class Log extends Panel {
         element("time", {}, figure(time, 1)),
         element("span", { class: "kind" }, kind),
         element("b", {}, robot ?? ""),
-        element("span", {}, text),
+        element("span", {}, this.words(event)),
       ),
     );
     while (this.list.children.length > KEPT) this.list.firstElementChild?.remove();
@@ -62,6 +68,12 @@ export class Acoustics extends Log {
   /** @param {any} event */
   accepts({ kind }) {
     return kind === "acoustic";
+  }
+
+  /** @param {any} event */
+  words({ text, bytes, heard = [] }) {
+    const receivers = heard.map((/** @type {any} */ { receiver, length_m, status }) => `${receiver} ${figure(length_m, 0)} m, ${words(status)}`);
+    return `“${text}” ${bytes} bytes → ${receivers.join("; ") || "nobody"}`;
   }
 
   build() {
