@@ -1,4 +1,4 @@
-"""The page as a whole: the view, its switches, help, and whether it serves everybody: keyboard, sizes, light and dark."""
+"""The page as a whole: the view and its switches, help, and whether it serves everybody: keyboard, sizes, light, dark."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_f6_goes_from_panel_to_panel_and_the_focus_is_seen(operator: Any) -> Non
 def test_the_page_fits_and_can_be_read(
     simulator: Any, before: Callable[..., Any], width: int, height: int, scheme: str
 ) -> None:
-    """Nothing sticks out of the window, and text stands out: a contrast of 4.5 : 1 or more, as WCAG 2.2 (1.4.3) asks."""
+    """Nothing sticks out of the window, and text has a contrast of 4.5 : 1 or more, as WCAG 2.2 (1.4.3) asks."""
     operator = before(simulator, viewport={"width": width, "height": height}, color_scheme=scheme)
     assert operator.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     bar = (
