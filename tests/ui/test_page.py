@@ -1,4 +1,4 @@
-"""The page as a whole: the view and its switches, help, and whether it serves everybody: keyboard, sizes, light, dark."""
+"""The page as a whole: the view and its switches, help, and whether it serves everybody: keys, sizes, light, dark."""
 
 from __future__ import annotations
 

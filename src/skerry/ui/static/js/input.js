@@ -105,6 +105,7 @@ export class Driving {
   #down(event) {
     const key = nameOf(event);
     if (event.ctrlKey || event.metaKey || event.altKey || this.#flying || isTaken(event) || !this.knows(key)) return;
+    if (key === "shift" && this.store.get("tool")) return; // tools of the view use it
     event.preventDefault(); // the space bar and arrows scroll
     if (!event.repeat) this.press(key);
   }
