@@ -92,6 +92,19 @@ def parse_speed(speed: str) -> float | None:
     return value
 
 
+def page_settings(host: str, port: int | None, token: str | None) -> Any:
+    """The settings of the page, checked."""
+    from pydantic import ValidationError
+
+    from skerry.ui.settings import PageSettings
+
+    try:
+        return PageSettings(host=host, port=port, token=token)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise SkerryError(f"--{first['loc'][0]}: {first['msg']} (found {first['input']!r})") from None
+
+
 @app.command()
 def run(
     scenario: Annotated[
@@ -118,8 +131,15 @@ def run(
     headless: Annotated[
         bool, typer.Option("--headless", help="Without a page in the browser; only the terminal.")
     ] = False,
+    host: Annotated[
+        str, typer.Option(help="Where the page is served; `0.0.0.0` is every network, and needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="The page's port; 8080 or the next that is free by default.")] = None,
+    token: Annotated[
+        str | None, typer.Option(help="That browsers must give; made by chance for other hosts than this one.")
+    ] = None,
 ) -> None:
-    """Run a scenario and show where its robots are.
+    """Run a scenario, show where its robots are, and serve the operator's page.
 
     **Examples**
 
@@ -135,12 +155,13 @@ def run(
     """
     from skerry.terminal import run_in_terminal
 
+    page = None if headless else page_settings(host, port, token)
     overrides = parse_settings(settings or [])
     for transport in ros or []:
         add_transport(overrides, transport)
     if record is not None:
         add_recorder(overrides, record)
-    run_in_terminal(scenario, parse_speed(speed), duration, seed, overrides)
+    run_in_terminal(scenario, parse_speed(speed), duration, seed, overrides, page)
 
 
 @app.command()

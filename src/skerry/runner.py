@@ -12,14 +12,17 @@ from math import inf, isfinite
 from threading import Condition
 from typing import Any, Final, Self
 
-from skerry.core.errors import SkerryError
+from skerry.core.errors import SkerryError, did_you_mean
 from skerry.parts.interface import Command, Interface, NewReading
+from skerry.scenario import Scenario
 from skerry.world import World
 
 logger = logging.getLogger("skerry")
 
 SLICE: Final = 0.05  # s of wall time between looks at the clock, so that the status stays live and a stop is prompt
 CATCH_UP: Final = 0.5  # s that a slow machine may lag behind before the lag is forgiven
+MakeWorld = Callable[[str | Scenario, int | None], World]
+"""Builds a world of a scenario, with a seed, or with the scenario's own."""
 MOST_COMMANDS: Final = 10_000  # that wait; who sends more between two steps of the world is not heard
 
 
@@ -77,13 +80,20 @@ class Runner:
     """Advances a world. `speed` is simulated seconds per second of wall time; None is as fast as it goes.
 
     `stop` and `inbox.put` may be called from any thread, all else from the one that runs, or by commands. Close it, or
-    use it in a `with` block, if it has interfaces.
+    use it in a `with` block, if it has interfaces. `make_world` makes another world when a command asks for one.
     """
 
     def __init__(
-        self, world: World, speed: float | None = 1.0, interfaces: Mapping[str, Interface] | None = None
+        self,
+        world: World,
+        speed: float | None = 1.0,
+        interfaces: Mapping[str, Interface] | None = None,
+        make_world: MakeWorld | None = None,
     ) -> None:
         self.world = world
+        self.successor: World | None = None
+        """The world that is to be run after this one, once somebody has asked for it; whoever runs it closes it."""
+        self._make_world = make_world
         self.interfaces = dict(interfaces or {})
         self.inbox = CommandQueue()
         self.paused = False
@@ -143,6 +153,32 @@ class Runner:
         self._new.clear()
         self._set_anchor()
 
+    def load(self, scenario: str | None = None, seed: int | None = None) -> None:
+        """Build another world, of a scenario or of this one's, and end the run; if it cannot be built, this goes on."""
+        if self._make_world is None:
+            raise SkerryError("this run cannot be exchanged for another; start one with `skerry run`")
+        world = self._make_world(self.world.scenario if scenario is None else scenario, seed)
+        if self.successor is not None:
+            self.successor.close()
+        self.successor = world
+        self.stop()
+
+    def add_interface(self, name: str, interface: Interface) -> None:
+        """Let another interface see the world from now on."""
+        if name in self.interfaces:
+            raise SkerryError(f"there is an interface {name!r} already; remove it first")
+        interface.check(self.world)
+        interface.start(self.world, self.inbox)
+        self.interfaces = {**self.interfaces, name: interface}
+
+    def remove_interface(self, name: str) -> None:
+        """Close an interface, and go on without it."""
+        if name not in self.interfaces:
+            raise SkerryError(f"there is no interface {name!r}; {did_you_mean(name, self.interfaces)}")
+        rest = dict(self.interfaces)
+        rest.pop(name).close()
+        self.interfaces = rest
+
     # -------------------------------------------------------------------------------------------- the loop
 
     def run(self, duration: float | None, watch: Callable[[float], None] = lambda factor: None) -> None:
@@ -156,6 +192,8 @@ class Runner:
         while not self._stopped and (end is None or self.world.tick < end):
             self.inbox.obey(self)
             if self.paused and not self._steps:
+                for interface in self.interfaces.values():
+                    interface.stand_by()
                 self.inbox.wait(SLICE)
                 told, told_time = time.perf_counter(), self.world.time
                 continue

@@ -67,6 +67,10 @@ class Interface(Component):
     def publish(self, readings: Sequence[NewReading]) -> None:
         """See the world as it is now, and take what has been measured since; never blocks the loop."""
 
+    def stand_by(self) -> None:
+        """Be called now and then while the world stands still; commands may have changed it."""
+        return
+
     def witness(self, tick: int, command: Command) -> None:
         """See a command, of whatever interface, that is about to be done at this tick."""
         return

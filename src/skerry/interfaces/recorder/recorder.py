@@ -33,6 +33,8 @@ class RecorderInterface(Interface):
         self.config = config
         self._node: RosInterface | None = None
         self._writer: RecordingWriter | None = None
+        self.began = 0.0
+        """The world's time at its start, s."""
         self._passed = 0  # ticks of the run before the last jump back in time
         self._tick = 0
         self._fingerprints = -1
@@ -46,6 +48,7 @@ class RecorderInterface(Interface):
 
     def start(self, world: World, inbox: Inbox) -> None:
         self._world = world
+        self.began = world.time
         settings = self._settings(world)
         self._node = node = RosInterface(settings)
         node.start(world, inbox)
