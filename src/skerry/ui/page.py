@@ -138,7 +138,7 @@ class Page(Interface):
         for name, hz in self._needs.items():
             stream = self.streams[name]
             if now >= self._due.get(name, 0.0) - 0.5 / FASTEST:
-                found = stream.look(News(self._news.pop(name, ()), self._latest))  # type: ignore[arg-type]
+                found = stream.look(News(self._news.pop(name, ()), self._latest))
                 if found is not None:
                     self._due[name] = max(self._due.get(name, 0.0) + 1.0 / hz, now)
                     seen[name] = found

@@ -8,7 +8,6 @@ import logging
 import secrets
 import socket
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cache
@@ -27,7 +26,7 @@ from skerry.ui import wire
 from skerry.ui.assets import Assets
 from skerry.ui.lease import LeaseHeld, Leases
 from skerry.ui.operations import Desk, read_operation
-from skerry.ui.page import Page, Sight
+from skerry.ui.page import Page
 from skerry.ui.scene import describe
 from skerry.ui.session import Client
 from skerry.ui.settings import PORT, PageSettings
