@@ -33,16 +33,23 @@ for (const element of document.querySelectorAll("[data-slot]")) {
   if (element instanceof HTMLElement) slots[element.dataset.slot ?? ""] = element;
 }
 
-const notice = document.getElementById("notice");
+/**
+ * @param {string} id
+ * @returns {any} an element that index.html has
+ */
+function part(id) {
+  return document.getElementById(id);
+}
+
 /** @param {string | null} text */
 function say(text) {
-  if (!notice) return;
+  const notice = part("notice");
   notice.hidden = text === null;
   notice.textContent = text;
 }
 
 try {
-  page.scene = new View({ store, net, canvas: document.getElementById("scene"), labels: document.getElementById("labels") });
+  page.scene = new View({ store, net, canvas: part("scene"), labels: part("labels"), say });
 } catch (error) {
   // The panels work without WebGL.
   say(`The 3-D view cannot start: ${error instanceof Error ? error.message : error}`);
