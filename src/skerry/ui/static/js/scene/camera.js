@@ -46,10 +46,16 @@ export class CameraRig {
     addEventListener("blur", () => this.#held.clear());
   }
 
-  /** @param {{position: number[], target: number[]} | null | undefined} view the scene's `start_view` */
-  start(view) {
-    this.#followed = "";
-    if (view) this.#now = this.#goal = orbitOf(view.position, view.target);
+  /**
+   * @param {{position: number[], target: number[]} | null | undefined} view the scene's `start_view`
+   * @param {number} [level] of the water: what is below it is better seen from below
+   */
+  start(view, level = -Infinity) {
+    if (view) {
+      const position = [...view.position];
+      if (view.target[2] < level - 1) position[2] = Math.min(position[2], view.target[2] + 1);
+      this.#now = this.#goal = orbitOf(position, view.target);
+    }
     this.#enter(this.mode);
   }
 

@@ -38,8 +38,7 @@ export class PointCloud {
    */
   constructor({ capacity, metres, least = 2, most = 24, life = 0, colour = 0xffffff, byHeight = false }) {
     this.capacity = capacity;
-    this.next = 0;
-    this.life = life;
+    this.next = this.filled = 0;
     this.low = Infinity;
     this.high = -Infinity;
     const geometry = new BufferGeometry();
@@ -81,10 +80,10 @@ export class PointCloud {
       this.low = Math.min(this.low, z);
       this.high = Math.max(this.high, z);
       this.next = (slot + 1) % this.capacity;
-      this.filled = Math.max(this.filled ?? 0, slot + 1);
+      this.filled = Math.max(this.filled, slot + 1);
     }
     positions.needsUpdate = births.needsUpdate = true;
-    geometry.setDrawRange(0, this.filled ?? 0);
+    geometry.setDrawRange(0, this.filled);
     this.uniforms.heights.value.set(this.low, Math.max(this.high, this.low + 0.5));
   }
 

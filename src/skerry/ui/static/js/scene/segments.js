@@ -75,6 +75,7 @@ export class Segments {
    */
   set(ends, colours) {
     const count = ends.length / 6;
+    if (count === 0) return this.clear();
     const { geometry } = this.object;
     if (count > this.capacity) this.#grow(count);
     const starts = geometry.getAttribute("start");

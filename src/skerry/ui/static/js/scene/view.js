@@ -92,7 +92,7 @@ export class View {
     }
     this.#showWater();
     if (!this.chosen) this.store.set("robot", scene.robots[0]?.name ?? null);
-    this.rig.start(scene.start_view);
+    this.rig.start(scene.start_view, scene.water?.level);
     this.overlays.load();
   }
 
@@ -110,7 +110,7 @@ export class View {
     this.rig.update(seconds, this);
     this.overlays.update(passed);
     this.water?.update(stage.camera.position);
-    stage.draw(this.rig.focus);
+    stage.draw(this.rig.focus, seconds);
     this.labels.draw(stage.camera);
   }
 
