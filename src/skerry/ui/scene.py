@@ -33,6 +33,7 @@ CODES: Final = {
     "shift": "ShiftLeft",
 }
 """Of keys that are no letters, as browsers name them."""
+VIEW: Final = np.array([-6.0, -5.0, 4.0])  # m from the first robot at which the page looks at it first
 AROUND: Final = 60.0  # m about the robots that are shown where there is no ground to go by
 
 
@@ -80,7 +81,7 @@ def describe(world: World, streams: Sequence[Stream], tf_names: Sequence[str], a
 
 def _start_view(world: World) -> dict[str, list[float]]:
     target = next((robot.position for robot in world.robots.values()), np.zeros(3))
-    return {"position": (target + [-6.0, -5.0, 4.0]).tolist(), "target": target.tolist()}
+    return {"position": (target + VIEW).tolist(), "target": target.tolist()}
 
 
 def _bounds(world: World) -> list[list[float]]:
@@ -302,5 +303,7 @@ def _sensor(robot: Robot, name: str, numbers: dict[int, int], streams: Sequence[
         "can_be_triggered": settings.can_be_triggered,
     }
     if isinstance(settings, Camera):
-        found |= {"width": settings.width, "height": settings.height}
+        focal_length = float(settings.lens().matrix[1, 1])
+        fov_deg = float(np.degrees(2 * np.arctan(0.5 * settings.height / focal_length)))
+        found |= {"width": settings.width, "height": settings.height, "vertical_fov_deg": fov_deg}
     return found

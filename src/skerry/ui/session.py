@@ -1,8 +1,8 @@
 """A page that is connected: what it wants, what waits for it, and how much it has drawn.
 
 A slow page must neither hold up others nor see what is long past. So of most streams only the latest message waits for
-it, and no more than `MOST_IN_FLIGHT` messages are under way that it has not drawn yet: browsers read sockets eagerly and
-queue without end. Lines of sonars, events and answers wait in queues that have an end.
+it, and no more than `MOST_IN_FLIGHT` messages are under way that it has not drawn yet: browsers read sockets eagerly
+and queue without end. Lines of sonars, events and answers wait in queues that have an end.
 """
 
 from __future__ import annotations

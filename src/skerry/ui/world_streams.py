@@ -16,7 +16,7 @@ from skerry.ui import wire
 from skerry.ui.scalars import ScalarFields
 from skerry.ui.scene import body_rows
 from skerry.ui.sensor_streams import sensor_streams
-from skerry.ui.streams import News, Stream
+from skerry.ui.streams import Stream
 from skerry.ui.wire import Kind
 from skerry.world import Robot, World
 
@@ -142,11 +142,12 @@ class SoundLines:
 
 
 def _gps_lines(world: World) -> Lines:
-    ends = []
-    for robot in world.robots.values():
-        for settings in robot.vehicle.config.sensors.values():
-            if settings.kind == "gps":
-                ends.append((robot.link_position(settings.link), np.zeros(3)))
+    ends = [
+        (robot.link_position(settings.link), np.zeros(3))
+        for robot in world.robots.values()
+        for settings in robot.vehicle.config.sensors.values()
+        if settings.kind == "gps"
+    ]
     return _coloured(ends, [GPS] * len(ends))
 
 
