@@ -12,13 +12,14 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
 
 import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
-PATIENCE = 90.0  # s; a software renderer on a busy machine stalls for seconds
+PATIENCE = 180.0  # s; a software renderer on a busy machine stalls for seconds
 SIZE = {"width": 1280, "height": 720}
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 SCENARIO = "sam_in_the_bay"
@@ -52,8 +53,15 @@ class Simulator:
             said.append(line)
             if found := ADDRESS.search(line):
                 self.address = found.group()
+                wait_until(self._has_a_world, "the world")
                 return
         raise AssertionError("the simulator ended: " + "".join(said))
+
+    def _has_a_world(self) -> bool:
+        try:
+            return bool(self.state)
+        except HTTPError:
+            return False
 
     def stop(self) -> None:
         """Ctrl-C, as often as one likes."""

@@ -5,7 +5,9 @@ import { menu } from "./menu.js";
 import { Panel } from "./panel.js";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 50];
-const LINKS = { connecting: "Connecting …", live: "Live", lost: "Lost" };
+const LINKS = { connecting: "Connecting …", live: "Live", busy: "Busy …", lost: "Lost" };
+const SILENCE = 3000; // ms without a state after which the simulator is busy; five come each second
+const BUSY = "The simulator answers, but its world stands: it is loading, or compiles what a sensor needs, once";
 
 export class Simulation extends Panel {
   static id = "simulation";
@@ -29,11 +31,19 @@ export class Simulation extends Panel {
       this.snapshotMenu(),
       this.record,
     );
-    this.store.on("link", (link) => {
-      write(this.link, LINKS[/** @type {keyof typeof LINKS} */ (link)]);
-      this.link.dataset.link = link;
-    });
     this.shown = true;
+    this.heard = performance.now();
+    this.store.on("link", () => this.showLink());
+    this.store.on("state", () => (this.heard = performance.now()));
+    setInterval(() => this.showLink(), 500);
+  }
+
+  showLink() {
+    const silent = performance.now() - this.heard > SILENCE && !document.hidden;
+    const link = this.store.get("link") === "live" && silent ? "busy" : this.store.get("link");
+    write(this.link, LINKS[/** @type {keyof typeof LINKS} */ (link)]);
+    this.link.dataset.link = link;
+    this.link.title = link === "busy" ? BUSY : "Connection to the simulator";
   }
 
   togglePause() {
