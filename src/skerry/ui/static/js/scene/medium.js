@@ -101,10 +101,13 @@ vec3 skyOf(vec3 direction) {
   return sky + sunColour * (0.10 * pow(near, 6.0) + 0.28 * pow(near, 48.0));
 }
 
-// Light scattered into a ray of a length that starts at a depth: ∫ c ω E₀ exp(−K(depth − s u)) exp(−c s) ds, u upwards.
-vec3 scattered(float depth, float upwards, float path) {
-  vec3 rate = max(beam - fade * upwards, vec3(1e-6));
-  return veil * exp(-fade * depth) * beam * (1.0 - exp(-rate * path)) / rate;
+// Light scattered into a ray of a length that starts at a depth: ∫ c ω E₀ exp(−K(depth − s u)) exp(−c s) ds, u upwards. Water
+// scatters forwards, so it is brightest towards the sun as it stands under water; how much, by eye.
+vec3 scattered(float depth, vec3 direction, float path) {
+  vec3 rate = max(beam - fade * direction.z, vec3(1e-6));
+  vec3 sunUnder = vec3(sunDirection.xy / 1.333, sqrt(1.0 - dot(sunDirection.xy, sunDirection.xy) / 1.777));
+  float forwards = pow(0.5 + 0.5 * dot(direction, sunUnder), 3.0);
+  return veil * (0.55 + 1.5 * forwards) * exp(-fade * depth) * beam * (1.0 - exp(-rate * path)) / rate;
 }
 
 // Light that waves bundle, as a net of bright lines: ripples bent by larger ones, so that no two places are alike. A picture
@@ -137,7 +140,7 @@ vec3 throughWater(vec3 colour, vec3 place) {
   if (above >= 0.0 && over >= 0.0) return colour;
   float share = above < 0.0 && over < 0.0 ? 1.0 : above < 0.0 ? above / (above - over) : over / (over - above);
   float range = max(length(ray), 1e-4);
-  return colour * exp(-beam * range * share) + scattered(max(-above, 0.0), ray.z / range, range * share);
+  return colour * exp(-beam * range * share) + scattered(max(-above, 0.0), ray / range, range * share);
 }
 `;
 

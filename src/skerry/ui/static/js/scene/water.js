@@ -209,11 +209,11 @@ void main() {
     if (dot(out_, out_) < 0.5) out_ = vec3(-view.xy, 0.05);
     vec3 sky = skyOf(normalize(out_)) + sunColour * 5.0 * pow(max(dot(normalize(out_), sunDirection), 0.0), 160.0);
     vec3 down = reflect(-view, -up);
-    vec3 below = scattered(0.0, -abs(down.z), 1e5);
+    vec3 below = scattered(0.0, vec3(down.xy, -abs(down.z)), 1e5);
     float through = 0.72; // the rest of the window shows what is behind, unbent
     colour = mirror * below + (1.0 - mirror) * through * sky;
     cover = mirror + (1.0 - mirror) * through;
-    colour = colour * exp(-beam * range) + cover * scattered(waterLevel - cameraPosition.z, -view.z, range);
+    colour = colour * exp(-beam * range) + cover * scattered(waterLevel - cameraPosition.z, -view, range);
   }
   gl_FragColor = vec4(colour, cover);
 }`;
