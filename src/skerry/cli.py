@@ -180,18 +180,26 @@ def replay(
         list[str] | None,
         typer.Option("--set", help="A setting of a transport, e.g. `--set endpoint.port=10001`. May be repeated."),
     ] = None,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Without a page in the browser; say what is in the file, and end.")
+    ] = False,
+    host: Annotated[str, typer.Option(help="Where the page is served; see `skerry run`.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="The page's port; 8080 or the next that is free by default.")] = None,
+    token: Annotated[str | None, typer.Option(help="That browsers must give; see `skerry run`.")] = None,
 ) -> None:
-    """Show what is in a recording, run it again, or say it to peers of ROS.
+    """Say what is in a recording and show it on the page, verify it, or say it to peers of ROS.
 
     **Examples**
 
     `skerry replay dive.mcap`
 
+    `skerry replay dive.mcap --headless`
+
     `skerry replay dive.mcap --verify`
 
     `skerry replay dive.mcap --ros endpoint --speed 2`
     """
-    from skerry.terminal import republish_in_terminal, show_recording, verify_in_terminal
+    from skerry.terminal import replay_in_terminal, republish_in_terminal, show_recording, verify_in_terminal
 
     if verify:
         verify_in_terminal(file)
@@ -199,6 +207,8 @@ def replay(
         republish_in_terminal(file, ros, parse_speed(speed), parse_settings(settings or []))
     if not (verify or ros):
         show_recording(file)
+        if not headless:
+            replay_in_terminal(file, parse_speed(speed), page_settings(host, port, token))
 
 
 @app.command()

@@ -153,6 +153,12 @@ class Runner:
         self._new.clear()
         self._set_anchor()
 
+    def skip(self, steps: int) -> None:
+        """Make so many steps at once; no interface sees them, nor gets the readings on the way."""
+        self._deliver_to_nobody()
+        self.world.advance_steps(steps)
+        self._set_anchor()
+
     def load(self, scenario: str | None = None, seed: int | None = None) -> None:
         """Build another world, of a scenario or of this one's, and end the run; if it cannot be built, this goes on."""
         if self._make_world is None:
@@ -245,6 +251,11 @@ class Runner:
             part.deliver = partial(self._take, robot, sensor) if (robot, sensor) in wanted else None
         self._delivering = wanted
 
+    def _deliver_to_nobody(self) -> None:
+        for robot, sensor in self._delivering:
+            self.world.robots[robot].sensors[sensor].deliver = None
+        self._delivering, self._wants = frozenset(), []
+
     def _take(self, robot: str, sensor: str, tick: int, reading: Any) -> None:
         self._new.append(NewReading(robot, sensor, tick, reading))
 
@@ -279,9 +290,7 @@ class Runner:
         self.inbox.refuse()
         for interface in self.interfaces.values():
             interface.close()
-        for robot, sensor in self._delivering:
-            self.world.robots[robot].sensors[sensor].deliver = None
-        self._delivering, self._wants = frozenset(), []
+        self._deliver_to_nobody()
 
     def __enter__(self) -> Self:
         return self

@@ -20,8 +20,11 @@ from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
 from skerry.dataset import DatasetOptions, write_dataset
 from skerry.interfaces.recorder import Recorder
+from skerry.interfaces.recorder.player import NAME as REPLAY
+from skerry.interfaces.recorder.player import Player
 from skerry.interfaces.recorder.reading import Recording
 from skerry.interfaces.recorder.replay import republish, verify
+from skerry.interfaces.recorder.switching import NAME as RECORDER
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS
 from skerry.interfaces.ros.transport import TRANSPORTS
 from skerry.parts.acoustics import ACOUSTICS
@@ -43,8 +46,7 @@ from skerry.water.flow import CURRENTS, SURFACES
 from skerry.world import Robot, World, build_world
 
 PAGE: Final = "page"
-RECORDER: Final = "recorder"
-"""The names of interfaces that the command line adds."""
+"""The name of the page among the interfaces."""
 
 FAMILIES = (
     LAWS,
@@ -192,6 +194,24 @@ def verify_in_terminal(path: str) -> None:
     )
     if not recording.complete:
         console.print("The file has no end, as of a run that was killed; this was checked of what there is.")
+
+
+def replay_in_terminal(path: str, speed: float | None, page: PageSettings) -> None:
+    """Run a recorded world again on the page, until Ctrl-C."""
+    console = Console(stderr=True)
+    player = Player(Recording(Path(path)))
+    scenario = {**player.recording.scenario, "interfaces": {}}
+    with PageServer(page) as server, build_world(scenario) as world:
+        console.print(f"The page: {server.url}", soft_wrap=True)
+        shown = Page(server)
+        with Runner(world, speed, {REPLAY: player, PAGE: shown}) as runner:
+            player.watch(runner)
+            shown.watch(runner)
+            before = signal.signal(signal.SIGINT, lambda *_: runner.stop())
+            try:
+                _run_with_status(console, runner, None)
+            finally:
+                signal.signal(signal.SIGINT, before)
 
 
 def republish_in_terminal(path: str, kinds: list[str], speed: float | None, settings: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
@@ -94,6 +95,23 @@ class EventWatch:
             purpose=signal.purpose,
             heard=heard,
         )
+
+
+class LogTap(logging.Handler):
+    """Keeps the latest lines of Skerry's log until they are shown; any thread may log."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._lines: deque[tuple[str, str]] = deque(maxlen=MOST_KEPT)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._lines.append((record.levelname.lower(), record.getMessage()[:LONGEST_TEXT]))
+
+    def take(self, time: float) -> list[Event]:
+        """What was logged since, as events of this time."""
+        count = len(self._lines)
+        lines = [self._lines.popleft() for _ in range(count)]
+        return [{"kind": "log", "time": time, "text": text, "level": level} for level, text in lines]
 
 
 HOOKS: Final = {"hanging": "free", "pulley": "caught on a rope", "carrying": "carrying its load"}

@@ -27,6 +27,8 @@ from skerry.commands import (
 )
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
+from skerry.interfaces.recorder.player import Seek
+from skerry.interfaces.recorder.switching import StartRecording, StopRecording
 from skerry.parts.interface import Command
 from skerry.scenario.loading import shipped_scenarios
 from skerry.ui.page import MOST_SNAPSHOTS, Page
@@ -315,7 +317,12 @@ class Record(Operation):
     on: bool
 
     async def do(self, desk: Desk) -> Any:
-        raise SkerryError("recordings are begun with `skerry run --record FILE.mcap`")
+        if not self.on:
+            await desk.put(StopRecording())
+            return None
+        path = desk.server.new_recording(desk.page.world.scenario.name)
+        await desk.put(StartRecording(str(path)))
+        return {"path": str(path)}
 
 
 class KeepSnapshot(Operation):
@@ -346,6 +353,19 @@ class RestoreSnapshot(Operation):
             raise UnknownName(f"there is no snapshot {self.name!r}; {did_you_mean(self.name, kept)}")
         await desk.put(Restore(kept[self.name]))
 
+
+class SeekReplay(Operation):
+    """Go to a time of the recording that is replayed."""
+
+    op: Literal["seek"]
+    t: float = Field(ge=0, description="s of the recording")
+
+    async def do(self, desk: Desk) -> None:
+        await desk.put(Seek(self.t))
+
+
+IN_REPLAY: Final = (PauseRun, Resume, StepRun, Rate, SeekReplay)
+"""What may be asked of a recording; all else would make another run of it."""
 
 # ------------------------------------------------------------------------------------------------ reading
 

@@ -11,6 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from skerry.commands import HoldKeys
+from skerry.interfaces.recorder.player import Player
 from skerry.parts.interface import Command, Inbox, Interface, NewReading
 from skerry.runner import Runner
 from skerry.ui.events import Event, EventWatch
@@ -51,6 +52,7 @@ class Page(Interface):
     def __init__(self, server: PageServer) -> None:
         self._server = server
         self._runner: Runner | None = None
+        self._player: Player | None = None
         self._lock = Lock()
         self._sight: Sight | None = None
         self._needs: Mapping[str, float] = {}  # streams that somebody wants, with the highest rate
@@ -69,6 +71,12 @@ class Page(Interface):
     def watch(self, runner: Runner) -> None:
         """Know who runs the world: its pace, and its other interfaces."""
         self._runner = runner
+        self._player = next((each for each in runner.interfaces.values() if isinstance(each, Player)), None)
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether it shows a recording."""
+        return self._player is not None
 
     # -------------------------------------------------------------------------------------------- of an interface
 
@@ -86,6 +94,8 @@ class Page(Interface):
                 self._readers.setdefault(sensor, []).append(stream)
         self._reader = StateReader(world, self.fields)
         self._events = EventWatch(world)
+        scenario = world.scenario
+        self._events.add("scenario", f"{scenario.name or 'a world'} with seed {scenario.seed}")
         self._pace = (time.perf_counter(), world.time, 1.0)
         self._server.show(self)
 
@@ -174,7 +184,7 @@ class Page(Interface):
             self._pace = (now, self.world.time, max(self.world.time - simulated, 0.0) / (now - wall))
 
     def _state(self) -> dict[str, Any]:
-        world, runner = self.world, self._runner
+        world, runner, player = self.world, self._runner, self._player
         interfaces = {} if runner is None else runner.interfaces
         paused = runner is not None and runner.paused
         return {
@@ -183,7 +193,8 @@ class Page(Interface):
             "paused": paused,
             "rate": None if runner is None else runner.speed,
             "rtf": 0.0 if paused else self._pace[2],
-            "mode": "live",
+            "mode": "live" if player is None else "replay",
+            "replay": None if player is None else {"start": 0.0, "end": player.end, "t": player.now},
             "recording": recording_state(world, interfaces),
             "scenario": world.scenario.name,
             "seed": world.scenario.seed,

@@ -303,5 +303,7 @@ def _sensor(robot: Robot, name: str, numbers: dict[int, int], streams: Sequence[
         "can_be_triggered": settings.can_be_triggered,
     }
     if isinstance(settings, Camera):
-        found |= {"width": settings.width, "height": settings.height}
+        focal_length = float(settings.lens().matrix[1, 1])
+        fov_deg = float(np.degrees(2 * np.arctan(0.5 * settings.height / focal_length)))
+        found |= {"width": settings.width, "height": settings.height, "vertical_fov_deg": fov_deg}
     return found

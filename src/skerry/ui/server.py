@@ -24,8 +24,9 @@ from skerry.parts.interface import Command
 from skerry.scenario.loading import load_scenario, shipped_scenarios
 from skerry.ui import wire
 from skerry.ui.assets import Assets
+from skerry.ui.events import LogTap
 from skerry.ui.lease import LeaseHeld, Leases
-from skerry.ui.operations import Desk, read_operation
+from skerry.ui.operations import IN_REPLAY, Desk, read_operation
 from skerry.ui.page import Page
 from skerry.ui.scene import describe
 from skerry.ui.session import Client
@@ -44,6 +45,7 @@ MESSAGES: Final = 120.0  # a second that a page may send in the long run; one th
 BURST: Final = 240.0  # and so many at once
 DEAD_MAN: Final = 0.5  # s of silence after which held keys are let go
 STATE_WAIT: Final = 1.0  # s that an answer waits for the state that follows it
+WORLD_WAIT: Final = 10.0  # s that a request waits for a world that is being loaded
 INTEREST: Final = 3.0  # s for which somebody who asks over HTTP counts as looking
 FASTEST: Final = 30.0  # Hz at which a stream may be wanted
 PORTS_TRIED: Final = 100
@@ -73,7 +75,9 @@ class PageServer:
         self._loop = asyncio.new_event_loop()
         self._over = asyncio.Event()
         self._news = asyncio.Condition()
+        self._shown = asyncio.Event()
         self._ready = Event()
+        self._log = LogTap()
         self._thread: Thread | None = None
 
     # -------------------------------------------------------------------------------------------- for the terminal
@@ -81,6 +85,7 @@ class PageServer:
     def start(self) -> None:
         """Listen, in a thread of its own."""
         listener = self._listen()
+        logger.addHandler(self._log)
         self.port = listener.getsockname()[1]
         self._thread = Thread(target=self._run, args=(listener,), name="page", daemon=True)
         self._thread.start()
@@ -100,6 +105,7 @@ class PageServer:
 
     def close(self) -> None:
         """End the server; closing twice is harmless."""
+        logger.removeHandler(self._log)
         if self._thread is None:
             if not self._loop.is_closed():
                 self._loop.close()
@@ -176,6 +182,7 @@ class PageServer:
 
     def _show(self, page: Page) -> None:
         self._page, self._state = page, None
+        self._shown.set()
         self._forget_drivers()
         self._assets = assets = Assets()
         self._scene = self._spawn(asyncio.to_thread(self._make_scene, page, assets))
@@ -185,6 +192,7 @@ class PageServer:
     def _hide(self, page: Page) -> None:
         if page is self._page:
             self._page = None
+            self._shown.clear()
             self._forget_drivers()
 
     def _forget_drivers(self) -> None:
@@ -213,7 +221,7 @@ class PageServer:
         if sight is None or page is not self._page:
             return
         now = time.perf_counter()
-        for event in sight.events:
+        for event in (*sight.events, *self._log.take(sight.time)):
             self._tell(event)
         if sight.state is not None:
             self._state = plain(sight.state)
@@ -277,6 +285,15 @@ class PageServer:
             async with asyncio.timeout(STATE_WAIT), self._news:
                 await self._news.wait()
 
+    async def _shown_page(self) -> Page:
+        """The world that is shown; where one follows another, wait for it."""
+        if self._page is None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._shown.wait(), WORLD_WAIT)
+        if self._page is None:
+            raise SkerryError("there is no world now; ask again later")
+        return self._page
+
     def _set_needs(self) -> None:
         """Tell the page what all clients together want."""
         needs: dict[str, float] = {}
@@ -313,12 +330,20 @@ class PageServer:
         """The scenarios that can be loaded, with what they are about."""
         return _scenarios()
 
+    def new_recording(self, scenario: str) -> Path:
+        """A name for a recording that there is no file of."""
+        name = f"{scenario or 'run'}_{time.strftime('%Y%m%d_%H%M%S')}"
+        paths = (
+            self.settings.recordings / f"{name}{ending}.mcap" for ending in ("", *(f"_{n}" for n in range(2, 100)))
+        )
+        return next(path for path in paths if not path.exists())
+
     async def _do(self, client: str, data: Any) -> Any:
         """Do an operation; gives its result, or raises an error in words."""
         operation = read_operation(data)
-        page = self._page
-        if page is None or page.is_closed:
-            raise SkerryError("there is no world now; another is being loaded")
+        page = await self._shown_page()
+        if page.is_replay and not isinstance(operation, IN_REPLAY):
+            raise SkerryError("this is a recording: it can be paused, paced and sought through, but not changed")
 
         async def put(command: Command) -> Any:
             result = await asyncio.wrap_future(page.inbox.put(command))
@@ -362,11 +387,12 @@ class PageServer:
         return web.FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
 
     async def _get_scene(self, request: web.Request) -> web.Response:
-        if self._scene is None:
-            raise web.HTTPServiceUnavailable(text="there is no world yet\n")
+        await self._page_for_http()
+        assert self._scene is not None
         return web.Response(text=await asyncio.shield(self._scene), content_type="application/json")
 
     async def _get_state(self, request: web.Request) -> web.Response:
+        await self._page_for_http()
         is_fresh = bool(self._clients) and self._state is not None
         self._be_interested()
         if not is_fresh:
@@ -374,6 +400,12 @@ class PageServer:
         if self._state is None:
             raise web.HTTPServiceUnavailable(text="there is no state yet\n")
         return web.json_response(self._whole_state(self._state))
+
+    async def _page_for_http(self) -> Page:
+        try:
+            return await self._shown_page()
+        except SkerryError as error:
+            raise web.HTTPServiceUnavailable(text=f"{error}\n") from None
 
     async def _get_scenarios(self, request: web.Request) -> web.Response:
         found = await asyncio.to_thread(self.scenarios)

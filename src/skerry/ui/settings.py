@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import ip_address
+from pathlib import Path
 
 from pydantic import Field, model_validator
 
@@ -27,6 +28,8 @@ class PageSettings(Config):
     origins: tuple[str, ...] = Field(
         (), description="other pages that may speak to it, as https://example.org; its own always may"
     )
+
+    recordings: Path = Field(Path(), description="the folder of recordings that are begun on the page; the current one")
 
     @property
     def is_local(self) -> bool:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from skerry import __version__
+from skerry.commands import Restore
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.plain import command_to_text
@@ -16,7 +17,7 @@ from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, Recording
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.node import RosInterface
 from skerry.parts.interface import Command, Inbox, Interface, NewReading
-from skerry.world import World
+from skerry.world import Snapshot, World
 
 if TYPE_CHECKING:
     from skerry.interfaces.recorder import Recorder
@@ -67,6 +68,11 @@ class RecorderInterface(Interface):
         taken = [name for name in node.bus.topics if not any(fnmatchcase(name, pattern) for pattern in patterns)]
         self._set_time(world.tick)
         node.bus.takers(self._writer, taken)
+
+    def begin_with(self, snapshot: Snapshot) -> None:
+        """Let whoever runs the recording again begin at this state rather than at the scenario's."""
+        assert self._writer is not None
+        self._writer.put_text(COMMANDS, f'{{"tick": 0, "do": {command_to_text(Restore(snapshot))}}}')
 
     def next_due(self, tick: int) -> int | None:
         assert self._node is not None
