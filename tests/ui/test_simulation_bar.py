@@ -8,11 +8,11 @@ from typing import Any
 
 def test_pause_stands_still_and_step_makes_one_step(operator: Any) -> None:
     simulator = operator.simulator
-    operator["pause"].click()
+    operator.click("pause")
     operator.until(lambda: simulator.state["paused"], "the pause")
     tick = simulator.state["tick"]
     shown = operator["time"].inner_text()
-    operator["step"].click()
+    operator.click("step")
     operator.until(lambda: simulator.state["tick"] == tick + 1, "one step")
     operator.page.keyboard.press(".")
     operator.until(lambda: simulator.state["tick"] == tick + 2, "another step, by its key")
@@ -34,21 +34,21 @@ def test_reset_goes_back_and_takes_another_seed(operator: Any) -> None:
     simulator = operator.simulator
     operator.until(lambda: simulator.state["time"] > 1.0, "a second to pass")
     simulator.post(op="pause")
-    operator["menu-scenario"].click()
-    operator["reset"].click()
+    operator.click("menu-scenario")
+    operator.click("reset")
     operator.until(lambda: simulator.state["time"] < 1.0, "the beginning")
     seed = simulator.state["seed"] + 5
     operator["seed"].fill(str(seed))
-    operator["reset"].click()
+    operator.click("reset")
     operator.until(lambda: simulator.state["seed"] == seed, "the other seed")
     operator.page.wait_for_function(f"() => __ui.ready && __ui.store.get('scene').seed === {seed}")
 
 
 def test_another_scenario_is_chosen_in_the_menu(operator: Any) -> None:
-    operator["menu-scenario"].click()
+    operator.click("menu-scenario")
     operator.until(lambda: operator["scenario"].locator("option").count() > 3, "the list of scenarios")
     operator["scenario"].select_option("sam_empty")
-    operator["scenario-load"].click()
+    operator.click("scenario-load")
     operator.until(lambda: operator.simulator.state["scenario"] == "sam_empty", "the scenario")
     operator.page.wait_for_function("() => __ui.ready && __ui.store.get('scene').scenario === 'sam_empty'")
     assert operator["robot-sam"].is_visible()
@@ -56,14 +56,14 @@ def test_another_scenario_is_chosen_in_the_menu(operator: Any) -> None:
 
 def test_a_snapshot_is_kept_and_restored(operator: Any) -> None:
     simulator = operator.simulator
-    operator["menu-snapshot"].click()
+    operator.click("menu-snapshot")
     operator["snapshot-name"].fill("before the dive")
-    operator["snapshot-take"].click()
+    operator.click("snapshot-take")
     operator["restore-before the dive"].wait_for()
     kept = simulator.state["time"]
     operator.until(lambda: simulator.state["time"] > kept + 1.0, "a second to pass")
     simulator.post(op="pause")
-    operator["restore-before the dive"].click()
+    operator.click("restore-before the dive")
     operator.until(lambda: simulator.state["time"] <= kept, "the world to go back")
 
 

@@ -68,7 +68,7 @@ store.on("link", (link) => {
   if (link !== "connecting") told = link;
 });
 
-mountPanels(slots, { store, net, scene });
+mountPanels(slots, { store, net });
 net.connect();
 
 let frames = 0;

@@ -2,7 +2,7 @@
 // Everything that has a shape: robots with their moving parts, things that float about, and what stands still.
 
 import {
-  BoxGeometry, CapsuleGeometry, Color, CylinderGeometry, Group, Mesh, MeshLambertMaterial, MeshStandardMaterial, Quaternion,
+  Box3, BoxGeometry, CapsuleGeometry, Color, CylinderGeometry, Group, Mesh, MeshLambertMaterial, MeshStandardMaterial, Quaternion,
   SphereGeometry, Vector3,
 } from "../../vendor/three.module.js";
 import { meshGeometry } from "./assets.js";
@@ -94,6 +94,12 @@ export class Bodies {
     position.fromArray(frame.position).applyQuaternion(body.quaternion).add(body.position);
     orientation.fromArray(frame.orientation).premultiply(body.quaternion);
     return body.visible;
+  }
+
+  /** The longest side of a body, m. @param {number | undefined} number */
+  size(number) {
+    const body = number === undefined ? undefined : this.bodies[number];
+    return body ? Math.max(...new Box3().setFromObject(body).getSize(new Vector3()).toArray()) : undefined;
   }
 
   dispose() {

@@ -46,10 +46,17 @@ export class CameraRig {
     addEventListener("blur", () => this.#held.clear());
   }
 
-  /** @param {{position: number[], target: number[]} | null | undefined} view the scene's `start_view` */
-  start(view) {
-    this.#followed = "";
-    if (view) this.#now = this.#goal = orbitOf(view.position, view.target);
+  /**
+   * @param {{position: number[], target: number[]} | null | undefined} view the scene's `start_view`
+   * @param {{level?: number, size?: number}} [about] the water's level: what is below it is better seen from below; and how large
+   *   the robot is, m
+   */
+  start(view, { level = -Infinity, size = 2 } = {}) {
+    if (view) {
+      const position = [...view.position];
+      if (view.target[2] < level - 1) position[2] = Math.min(position[2], view.target[2] + 2);
+      this.#now = this.#goal = { ...orbitOf(position, view.target), distance: Math.min(40, Math.max(2.5, 2.6 * size)) };
+    }
     this.#enter(this.mode);
   }
 
@@ -166,7 +173,7 @@ export class CameraRig {
     bodies.locate(sensor.pose, camera.position, camera.quaternion);
     camera.quaternion.multiply(SENSOR_TO_CAMERA);
     this.focus.set(0, 0, -5).applyQuaternion(camera.quaternion).add(camera.position);
-    this.#open(sensor.fov_deg ? uprightField(sensor) : FIELD_OF_VIEW);
+    this.#open(sensor.vertical_fov_deg ?? FIELD_OF_VIEW);
     return true;
   }
 
@@ -225,9 +232,4 @@ export class CameraRig {
  */
 function shifted(orbit, { x, y, z }) {
   return { ...orbit, focus: [orbit.focus[0] + x, orbit.focus[1] + y, orbit.focus[2] + z] };
-}
-
-/** @param {{fov_deg: number, width: number, height: number}} sensor whose field of view is given level */
-function uprightField({ fov_deg: field, width, height }) {
-  return (360 / Math.PI) * Math.atan((Math.tan((field * Math.PI) / 360) * height) / width);
 }

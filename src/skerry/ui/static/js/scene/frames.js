@@ -10,7 +10,8 @@ const AXIS = 0.25; // m
 const AXES = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
 const SHADES = [[240, 80, 60, 255], [60, 200, 90, 255], [80, 140, 255, 255]]; // x red, y green, z blue, as everywhere in robotics
 const ARROW = [240, 228, 66, 200];
-const FAR = 100; // m; arrows from the origin of the map to each robot are only in the way
+const FAR = 20; // m; arrows from the origin of the map to each robot are only in the way
+const READABLE = 8; // m from the camera up to which names of frames do not lie on each other
 
 export class Frames {
   name = "tf";
@@ -54,7 +55,9 @@ export class Frames {
       const from = poses.get(parent) ?? [0, 0, 0];
       if (place.distanceTo(tip.fromArray(from)) < FAR) links.push(from[0], from[1], from[2], ...place.toArray());
       const name = names[child];
-      if (name?.startsWith(prefix)) this.view.labels.set(`frame-${name}`, place, name.slice(prefix.length), { kind: "frame", lift: 4 });
+      if (!name?.startsWith(prefix)) continue;
+      if (place.distanceTo(this.view.stage.camera.position) > READABLE) this.view.labels.remove(`frame-${name}`);
+      else this.view.labels.set(`frame-${name}`, place, name.slice(prefix.length), { kind: "frame", lift: 4 });
     }
     this.#axes.set(new Float32Array(axes), new Uint8Array(shades));
     const colours = new Uint8Array((4 * links.length) / 6).map((_, i) => ARROW[i % 4]);

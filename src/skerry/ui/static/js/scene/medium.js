@@ -5,8 +5,8 @@ import { Color, Vector3 } from "../../vendor/three.module.js";
 import { murkiness } from "./sea.js";
 
 const DRY = -1e6; // m, level of a water that is not there
-const VEIL = 0.42; // radiance of the open water just below the surface, of its strongest colour; by eye
-const HUE = 0.7; // power that keeps the weak colours of deep water visible on a screen; by eye
+const VEIL = 0.12; // share of the daylight that open water sends back, of its strongest colour; by eye
+const HUE = 0.6; // power that keeps the weak colours of deep water visible on a screen; by eye
 
 /**
  * Light as the simulator's cameras have it: a white, level surface under a sun in the zenith has radiance 1.
@@ -57,14 +57,19 @@ export class Medium {
     this.#update();
   }
 
-  /** The level is that at the camera where this decides whether it is above or below the water. @param {Vector3} camera */
+  /**
+   * The level is that at the camera where this decides whether it is above or below the water.
+   * @param {Vector3} camera
+   * @returns {boolean} whether it is below
+   */
   follow(camera) {
-    if (!this.sea) return;
+    if (!this.sea) return false;
     const { level } = this.sea;
     const surface = this.sea.height(camera.x, camera.y, this.uniforms.seconds.value);
     const under = camera.z < surface;
     const margin = 0.01;
     this.uniforms.waterLevel.value = under ? Math.max(level, camera.z + margin) : Math.min(level, camera.z - margin);
+    return under;
   }
 
   #update() {
@@ -96,26 +101,37 @@ vec3 skyOf(vec3 direction) {
   return sky + sunColour * (0.10 * pow(near, 6.0) + 0.28 * pow(near, 48.0));
 }
 
-// Light scattered into a ray of a length that starts at a depth: ∫ c ω E₀ exp(−K(depth − s u)) exp(−c s) ds, u upwards.
-vec3 scattered(float depth, float upwards, float path) {
-  vec3 rate = max(beam - fade * upwards, vec3(1e-6));
-  return veil * exp(-fade * depth) * beam * (1.0 - exp(-rate * path)) / rate;
+// Light scattered into a ray of a length that starts at a depth: ∫ c ω E₀ exp(−K(depth − s u)) exp(−c s) ds, u upwards. Water
+// scatters forwards, so it is brightest towards the sun as it stands under water; how much, by eye.
+vec3 scattered(float depth, vec3 direction, float path) {
+  vec3 rate = max(beam - fade * direction.z, vec3(1e-6));
+  vec3 sunUnder = vec3(sunDirection.xy / 1.333, sqrt(1.0 - dot(sunDirection.xy, sunDirection.xy) / 1.777));
+  float forwards = pow(0.5 + 0.5 * dot(direction, sunUnder), 3.0);
+  return veil * (0.55 + 1.5 * forwards) * exp(-fade * depth) * beam * (1.0 - exp(-rate * path)) / rate;
 }
 
-// Light that waves bundle: two crossing sets of ripples; a picture of it, not its optics.
+// Light that waves bundle, as a net of bright lines: ripples bent by larger ones, so that no two places are alike. A picture
+// of it, not its optics.
 float bundled(vec2 place) {
-  vec2 p = place * 1.1;
-  float a = sin(p.x + sin(p.y * 1.3 + seconds * 1.1) * 1.2) * sin(p.y * 1.17 + sin(p.x * 0.9 - seconds * 0.9) * 1.2);
-  float b = sin(p.x * 1.7 - p.y * 1.1 + seconds * 1.3 + sin(p.y * 2.1 + seconds * 0.7));
-  return pow(1.0 - abs(a), 6.0) * (0.6 + 0.4 * b);
+  vec2 p = place * 1.3 + 0.8 * sin(place.yx * 0.23 + vec2(0.0, 1.7));
+  float net = 0.0;
+  for (int i = 0; i < 3; i++) {
+    p += sin(p.yx * 1.3 + vec2(1.1, -0.9) * seconds + 2.1 * float(i)) * 0.75;
+    net += pow(1.0 - abs(sin(p.x) * sin(p.y)), 9.0);
+    p = mat2(0.8, 0.6, -0.6, 0.8) * p * 1.25;
+  }
+  return 0.5 * net;
 }
 
 // Daylight that is left at a place, as a share of that above water.
 vec3 daylightAt(vec3 place, float facing) {
   float depth = waterLevel - place.z;
   if (depth <= 0.0) return vec3(1.0);
-  float pattern = caustics * clamp(facing, 0.0, 1.0) * exp(-0.12 * depth) * min(depth * 2.0, 1.0);
-  return exp(-fade * depth) * (1.0 + pattern * (1.6 * bundled(place.xy - sunDirection.xy * depth) - 0.25));
+  vec3 left = exp(-fade * depth);
+  // Seen through the surface from above, or from afar, the net is blurred.
+  float sharp = exp(-distance(place, cameraPosition) / 35.0) * (cameraPosition.z > waterLevel ? 0.45 : 1.0);
+  float pattern = caustics * clamp(facing, 0.0, 1.0) * exp(-0.12 * depth) * min(depth * 2.0, 1.0) * sharp;
+  return pattern < 0.01 ? left : left * (1.0 + pattern * (1.5 * bundled(place.xy - sunDirection.xy * depth) - 0.35));
 }
 
 vec3 throughWater(vec3 colour, vec3 place) {
@@ -124,7 +140,7 @@ vec3 throughWater(vec3 colour, vec3 place) {
   if (above >= 0.0 && over >= 0.0) return colour;
   float share = above < 0.0 && over < 0.0 ? 1.0 : above < 0.0 ? above / (above - over) : over / (over - above);
   float range = max(length(ray), 1e-4);
-  return colour * exp(-beam * range * share) + scattered(max(-above, 0.0), ray.z / range, range * share);
+  return colour * exp(-beam * range * share) + scattered(max(-above, 0.0), ray / range, range * share);
 }
 `;
 

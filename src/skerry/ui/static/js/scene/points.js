@@ -23,12 +23,13 @@ void main() {
 }`;
 
 const FRAGMENT = /* glsl */ `
+uniform float dimming;
 varying vec4 colour;
 void main() {
   vec2 off = 2.0 * gl_PointCoord - 1.0;
   float r = dot(off, off);
   if (r > 1.0) discard;
-  gl_FragColor = vec4(colour.rgb * (1.05 - 0.35 * r), colour.a);
+  gl_FragColor = vec4(colour.rgb * dimming * (1.05 - 0.35 * r), colour.a);
 }`;
 
 export class PointCloud {
@@ -38,8 +39,7 @@ export class PointCloud {
    */
   constructor({ capacity, metres, least = 2, most = 24, life = 0, colour = 0xffffff, byHeight = false }) {
     this.capacity = capacity;
-    this.next = 0;
-    this.life = life;
+    this.next = this.filled = 0;
     this.low = Infinity;
     this.high = -Infinity;
     const geometry = new BufferGeometry();
@@ -49,7 +49,7 @@ export class PointCloud {
     this.uniforms = {
       metres: { value: metres }, least: { value: least }, most: { value: most }, life: { value: life }, clock: { value: 0 },
       heights: { value: new Vector2(0, 1) }, resolution: { value: new Vector2(1, 1) }, tint: { value: new Color(colour) },
-      byHeight: { value: byHeight },
+      byHeight: { value: byHeight }, dimming: { value: 1 },
     };
     const material = new ShaderMaterial({
       uniforms: this.uniforms, vertexShader: VERTEX, fragmentShader: FRAGMENT, transparent: true, depthWrite: true, toneMapped: false,
@@ -57,7 +57,10 @@ export class PointCloud {
     this.object = new Points(geometry, material);
     this.object.frustumCulled = false;
     this.object.renderOrder = 2;
-    this.object.onBeforeRender = (renderer) => renderer.getDrawingBufferSize(this.uniforms.resolution.value);
+    this.object.onBeforeRender = (renderer) => {
+      renderer.getDrawingBufferSize(this.uniforms.resolution.value);
+      this.uniforms.dimming.value = 1 / renderer.toneMappingExposure; // as bright on the screen whatever the exposure
+    };
   }
 
   /**
@@ -81,10 +84,10 @@ export class PointCloud {
       this.low = Math.min(this.low, z);
       this.high = Math.max(this.high, z);
       this.next = (slot + 1) % this.capacity;
-      this.filled = Math.max(this.filled ?? 0, slot + 1);
+      this.filled = Math.max(this.filled, slot + 1);
     }
     positions.needsUpdate = births.needsUpdate = true;
-    geometry.setDrawRange(0, this.filled ?? 0);
+    geometry.setDrawRange(0, this.filled);
     this.uniforms.heights.value.set(this.low, Math.max(this.high, this.low + 0.5));
   }
 

@@ -8,7 +8,8 @@ import { Segments } from "./segments.js";
 
 const HITS_LIFE = 6; // s, simulated
 const HIT = 128; // opacity from which a ray has hit something; those that did not are fainter
-const FAINT = 0.35; // by which opacities are multiplied, as rays are many
+const DRAWN = 40; // rays of a reading that are drawn, at most; more would hide what they fall on
+const FAINT = 0.4; // by which opacities are multiplied
 
 export class Rays {
   name = "rays";
@@ -43,8 +44,8 @@ export class Rays {
       this.object.add(lines.object);
       lines.object.material.depthWrite = false;
     }
-    const faint = colours?.map((value, i) => (i % 4 === 3 ? FAINT * value : value));
-    lines.set(ends, faint);
+    lines.set(...some(ends, colours, Math.ceil(count / DRAWN)));
+    /** @type {number[]} */
     const hit = [];
     for (let i = 0; i < count; i++) if (!colours || colours[4 * i + 3] >= HIT) hit.push(i);
     this.hits.add(hit.length, (i, out, at) => out.set(ends.subarray(6 * hit[i] + 3, 6 * hit[i] + 6), at), () => time);
@@ -62,4 +63,25 @@ export class Rays {
     }
     this.#lines.clear();
   }
+}
+
+/**
+ * One segment in so many, fainter than they came.
+ * @param {Float32Array} ends
+ * @param {Uint8Array | undefined} colours
+ * @param {number} step
+ * @returns {[Float32Array, Uint8Array | undefined]}
+ */
+function some(ends, colours, step) {
+  const chosen = [];
+  for (let i = 0; 6 * i < ends.length; i += step) chosen.push(i);
+  const lines = new Float32Array(6 * chosen.length);
+  chosen.forEach((i, n) => lines.set(ends.subarray(6 * i, 6 * i + 6), 6 * n));
+  if (!colours) return [lines, undefined];
+  const shades = new Uint8Array(4 * chosen.length);
+  chosen.forEach((i, n) => {
+    shades.set(colours.subarray(4 * i, 4 * i + 3), 4 * n);
+    shades[4 * n + 3] = FAINT * colours[4 * i + 3];
+  });
+  return [lines, shades];
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// Ropes, red where taut and green where slack; winches with what is out and its pull, and a hook at each rope's end.
+// Ropes, red where taut and green where slack; a hook at the end of a winch's rope, and what is out and its pull.
 
 import { Group, Mesh, MeshBasicMaterial, Quaternion, TorusGeometry, Vector3 } from "../../vendor/three.module.js";
 import { PALETTE } from "./colours.js";
@@ -48,16 +48,18 @@ export class Winches {
   }
 
   update() {
-    const { scene, state, bodies, labels } = this.view;
+    const { scene, state, bodies, labels, chosen } = this.view;
     for (const robot of scene?.robots ?? []) {
       for (const winch of robot.winches) {
+        this.#hang(robot.name, winch.rope);
         const link = robot.actuators.find((/** @type {any} */ each) => each.name === winch.name)?.link;
         const frame = robot.frames.find((/** @type {any} */ each) => each.name === link);
         const now = state?.robots[robot.name]?.winches[winch.name];
-        if (!frame || !now || !bodies.locate(frame, this.#place, this.#turn)) continue;
+        const key = `winch-${robot.name}-${winch.name}`;
+        if (robot !== chosen) labels.remove(key);
+        if (robot !== chosen || !frame || !now || !bodies.locate(frame, this.#place, this.#turn)) continue;
         const detail = `${now.length.toFixed(1)} m · ${now.tension.toFixed(0)} N`;
-        labels.set(`winch-${robot.name}-${winch.name}`, this.#place, winch.name, { kind: "winch", lift: 12, detail });
-        this.#hang(robot.name, winch.rope);
+        labels.set(key, this.#place, winch.name, { kind: "winch", lift: 12, detail });
       }
     }
   }

@@ -31,13 +31,13 @@ void main() {
 }`;
 
 const FRAGMENT = /* glsl */ `
-uniform float round_;
+uniform float round_, dimming;
 varying vec4 colour;
 varying float across;
 void main() {
   vec3 linear = pow(colour.rgb, vec3(2.2));
   float lit = mix(1.0, 0.45 + 0.75 * sqrt(max(1.0 - across * across, 0.0)), round_);
-  gl_FragColor = vec4(linear * lit, colour.a);
+  gl_FragColor = vec4(linear * lit * dimming, colour.a);
 }`;
 
 export class Segments {
@@ -55,6 +55,7 @@ export class Segments {
     const material = new ShaderMaterial({
       uniforms: {
         resolution: { value: new Vector2(1, 1) }, pixels: { value: pixels }, metres: { value: metres }, round_: { value: round ? 1 : 0 },
+        dimming: { value: 1 },
       },
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
@@ -66,7 +67,10 @@ export class Segments {
     this.object = new Mesh(geometry, material);
     this.object.frustumCulled = false;
     this.object.renderOrder = 3;
-    this.object.onBeforeRender = (renderer) => renderer.getSize(material.uniforms.resolution.value);
+    this.object.onBeforeRender = (renderer) => {
+      renderer.getSize(material.uniforms.resolution.value);
+      material.uniforms.dimming.value = 1 / renderer.toneMappingExposure; // as bright on the screen whatever the exposure
+    };
   }
 
   /**
@@ -75,7 +79,7 @@ export class Segments {
    */
   set(ends, colours) {
     const count = ends.length / 6;
-    if (!count) return this.clear();
+    if (count === 0) return this.clear();
     const { geometry } = this.object;
     if (count > this.capacity) this.#grow(count);
     const starts = geometry.getAttribute("start");

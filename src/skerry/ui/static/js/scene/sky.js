@@ -47,10 +47,10 @@ export function makeSky(medium, quality) {
         float under = waterLevel - cameraPosition.z;
         if (under > 0.0) {
           float path = ray.z > 0.0 ? under / max(ray.z, 1e-4) : 1e5;
-          colour = colour * exp(-beam * path) + scattered(under, ray.z, path);
+          colour = colour * exp(-beam * path) + scattered(under, ray, path);
           if (ray.z <= 0.0 && beam.g <= 0.0) colour = horizon;
         } else if (ray.z < 0.0 && waterLevel > -1e5) {
-          colour = mix(horizon, scattered(0.0, ray.z, 1e5), smoothstep(0.0, 0.02, -ray.z));
+          colour = mix(horizon, scattered(0.0, ray, 1e5), smoothstep(0.0, 0.02, -ray.z));
         } else if (ray.z < 0.0) {
           colour = mix(horizon, horizon * 0.55, smoothstep(0.0, 0.3, -ray.z));
         }

@@ -2,14 +2,18 @@
 // The stage: renderer, sky, sun and shadows, and the canvas's size. Everything is drawn in linear light and developed at the end.
 
 import {
-  AgXToneMapping, DirectionalLight, HalfFloatType, HemisphereLight, PCFShadowMap, PerspectiveCamera, Scene, Vector3, WebGLRenderer,
+  NeutralToneMapping, DirectionalLight, HalfFloatType, HemisphereLight, PCFShadowMap, PerspectiveCamera, Scene, Vector3, WebGLRenderer,
 } from "../../vendor/three.module.js";
 import { Medium } from "./medium.js";
 import { chooseQuality } from "./quality.js";
 import { makeSky } from "./sky.js";
 
 const FAR = 20_000; // m
+const SLOW = 0.05; // s; if frames take longer for a while, fewer pixels are drawn
+const LEAST_PIXELS = 0.5; // per CSS pixel
 const SHADOWED = 60; // m about the camera's target on which shadows fall
+const EXPOSURE = 1.55; // of a day in the air
+const ADAPTED = 2.1; // by which an eye under water sees more; by eye
 const LIGHT = Math.PI; // three.js's irradiance of a white surface whose radiance is 1
 
 export class Stage {
@@ -23,8 +27,8 @@ export class Stage {
     this.renderer = new WebGLRenderer({
       canvas, antialias: this.quality.antialias, powerPreference: "high-performance", outputBufferType: HalfFloatType,
     });
-    this.renderer.toneMapping = AgXToneMapping;
-    this.renderer.toneMappingExposure = 1.25;
+    this.renderer.toneMapping = NeutralToneMapping;
+    this.renderer.toneMappingExposure = EXPOSURE;
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, this.quality.pixelRatio));
     this.renderer.shadowMap.enabled = this.quality.shadows > 0;
     this.renderer.shadowMap.type = PCFShadowMap;
@@ -40,6 +44,7 @@ export class Stage {
     this.scene.add(this.sun, this.sun.target, this.sky, makeSky(this.medium, this.quality));
     this.#castShadows();
 
+    this.width = this.height = this.pace = 0;
     this.lost = false;
     canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
@@ -76,9 +81,13 @@ export class Stage {
     this.sky.intensity = LIGHT;
   }
 
-  /** @param {Vector3} target what the camera looks at */
-  draw(target) {
+  /**
+   * @param {Vector3} target what the camera looks at
+   * @param {number} seconds since the last frame
+   */
+  draw(target, seconds) {
     if (this.lost) return;
+    this.#adapt(seconds);
     this.#fit();
     const { camera, sun, medium } = this;
     const range = camera.position.distanceTo(target);
@@ -88,10 +97,21 @@ export class Stage {
       camera.near = near;
       camera.updateProjectionMatrix();
     }
-    medium.follow(camera.position);
+    const under = medium.follow(camera.position);
+    const exposure = EXPOSURE * (under ? ADAPTED : 1);
+    this.renderer.toneMappingExposure += 0.15 * (exposure - this.renderer.toneMappingExposure);
     sun.target.position.copy(target);
     sun.position.copy(target).addScaledVector(medium.uniforms.sunDirection.value, 300);
     this.renderer.render(this.scene, camera);
+  }
+
+  /** A weak graphics card gets fewer pixels, rather than fewer frames. @param {number} seconds */
+  #adapt(seconds) {
+    this.pace = 0.95 * this.pace + 0.05 * Math.min(seconds, 4 * SLOW);
+    const ratio = this.renderer.getPixelRatio();
+    if (this.pace < SLOW || ratio <= LEAST_PIXELS || document.hidden) return;
+    this.renderer.setPixelRatio(Math.max(LEAST_PIXELS, 0.75 * ratio));
+    this.pace = 0;
   }
 
   #fit() {

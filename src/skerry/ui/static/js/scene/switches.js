@@ -46,7 +46,7 @@ export const TOOLS = Object.freeze([
 
 /** Store keys of the 3-D view with their first values; `show:<name>` of every overlay too. */
 export const FIRST_VALUES = Object.freeze({
-  clarity: 0.5, // 0: the water as it is, 1: as clear as air
+  clarity: 0.65, // 0: the water as it is, 1: as clear as air
   camera: Object.freeze({ mode: "follow" }),
   tool: null,
   robot: null, // name of the chosen robot

@@ -27,7 +27,7 @@ const ALBEDO = /* glsl */ `
       size *= 0.38;
       weight *= 0.9;
     }
-    diffuseColor.rgb *= 1.0 + sum;
+    diffuseColor.rgb *= (1.0 + sum) * (1.0 + vec3(0.35, 0.05, -0.2) * sum);
   }
   float wet = waterLevel > -1e5 ? 1.0 - smoothstep(0.05, 0.5, place.z - waterLevel) : 0.0;
   diffuseColor.rgb *= mix(1.0, 0.72, wet);`;

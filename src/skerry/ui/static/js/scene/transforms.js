@@ -9,7 +9,8 @@ export function worldPoses(transforms) {
   const byChild = new Map(transforms.map((each) => [each.child, each]));
   /** @type {Map<number, number[]>} */
   const found = new Map();
-  const resolve = (/** @type {number} */ frame, /** @type {Set<number>} */ seen) => {
+  /** @type {(frame: number, seen: Set<number>) => number[] | undefined} */
+  const resolve = (frame, seen) => {
     const known = found.get(frame);
     const own = byChild.get(frame);
     if (known || !own) return known;

@@ -3,6 +3,7 @@
 
 import { Bodies } from "./bodies.js";
 import { CameraRig } from "./camera.js";
+import { Drift } from "./drift.js";
 import { Labels } from "./labels.js";
 import { Overlays } from "./overlays.js";
 import { Pointer } from "./pointer.js";
@@ -47,6 +48,8 @@ export class View {
     this.net = net;
     this.stage = new Stage(canvas, say);
     this.labels = new Labels(labels);
+    this.drift = new Drift(this.stage.medium);
+    if (this.stage.quality.fine) this.stage.scene.add(this.drift.object);
     this.bodies = new Bodies(this.stage.medium, this.stage.quality);
     this.rig = new CameraRig({ camera: this.stage.camera, store });
     this.tools = new Tools(this);
@@ -92,7 +95,7 @@ export class View {
     }
     this.#showWater();
     if (!this.chosen) this.store.set("robot", scene.robots[0]?.name ?? null);
-    this.rig.start(scene.start_view);
+    this.rig.start(scene.start_view, { level: scene.water?.level, size: bodies.size(scene.robots[0]?.body) });
     this.overlays.load();
   }
 
@@ -110,7 +113,8 @@ export class View {
     this.rig.update(seconds, this);
     this.overlays.update(passed);
     this.water?.update(stage.camera.position);
-    stage.draw(this.rig.focus);
+    this.drift.update(stage.camera.position);
+    stage.draw(this.rig.focus, seconds);
     this.labels.draw(stage.camera);
   }
 

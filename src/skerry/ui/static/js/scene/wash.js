@@ -85,7 +85,7 @@ export class Wash {
   #drift(seconds) {
     const positions = this.#cloud.object.geometry.getAttribute("position");
     const slowed = Math.exp(-SLOWING * seconds);
-    for (let at = 0; at < 3 * (this.#cloud.filled ?? 0); at += 3) {
+    for (let at = 0; at < 3 * this.#cloud.filled; at += 3) {
       for (let c = 0; c < 3; c++) {
         positions.array[at + c] += this.#velocities[at + c] * seconds;
         this.#velocities[at + c] *= slowed;

@@ -9,6 +9,7 @@ import { MEDIUM } from "./medium.js";
 
 const INNER = 0.35; // m, radius of the first ring
 const OUTER = 9000; // m, beyond the horizon of a camera a few metres up
+const HAZE = 1800; // m at which most of the surface is lost in the haze over the sea
 const STILL = 0.0002; // slope variance of water without waves, so that the sun on it is not a point
 const CAPILLARY = 0.003; // slope variance of ripples too short for a spectrum, in light wind (Cox & Munk 1954, eq. 5)
 
@@ -31,7 +32,7 @@ export class Water {
       meanLevel: { value: sea.level },
       stretch: { value: 1 },
       ripples: { value: count ? CAPILLARY : STILL },
-      horizonDistance: { value: 0.3 * OUTER },
+      horizonDistance: { value: HAZE },
     };
     const perPixel = Math.min(quality.waterComponents, count);
     const material = new ShaderMaterial({
@@ -206,13 +207,13 @@ void main() {
     mirror = mix(mirror, smoothstep(0.72, 0.60, cosine), min(1.0, 8.0 * sqrt(variance))); // a rough surface blurs the rim
     vec3 out_ = refract(-view, -up, 1.333);
     if (dot(out_, out_) < 0.5) out_ = vec3(-view.xy, 0.05);
-    vec3 sky = skyOf(normalize(out_)) + sunColour * 8.0 * pow(max(dot(normalize(out_), sunDirection), 0.0), 90.0);
+    vec3 sky = skyOf(normalize(out_)) + sunColour * 5.0 * pow(max(dot(normalize(out_), sunDirection), 0.0), 160.0);
     vec3 down = reflect(-view, -up);
-    vec3 below = scattered(0.0, -abs(down.z), 1e5);
+    vec3 below = scattered(0.0, vec3(down.xy, -abs(down.z)), 1e5);
     float through = 0.72; // the rest of the window shows what is behind, unbent
     colour = mirror * below + (1.0 - mirror) * through * sky;
     cover = mirror + (1.0 - mirror) * through;
-    colour = colour * exp(-beam * range) + cover * scattered(waterLevel - cameraPosition.z, -view.z, range);
+    colour = colour * exp(-beam * range) + cover * scattered(waterLevel - cameraPosition.z, -view, range);
   }
   gl_FragColor = vec4(colour, cover);
 }`;
