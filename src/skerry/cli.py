@@ -92,6 +92,19 @@ def parse_speed(speed: str) -> float | None:
     return value
 
 
+def page_settings(host: str, port: int | None, token: str | None) -> Any:
+    """The settings of the page, checked."""
+    from pydantic import ValidationError
+
+    from skerry.ui.settings import PageSettings
+
+    try:
+        return PageSettings(host=host, port=port, token=token)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise SkerryError(f"--{first['loc'][0]}: {first['msg']} (found {first['input']!r})") from None
+
+
 @app.command()
 def run(
     scenario: Annotated[
@@ -118,8 +131,15 @@ def run(
     headless: Annotated[
         bool, typer.Option("--headless", help="Without a page in the browser; only the terminal.")
     ] = False,
+    host: Annotated[
+        str, typer.Option(help="Where the page is served; `0.0.0.0` is every network, and needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="The page's port; 8080 or the next that is free by default.")] = None,
+    token: Annotated[
+        str | None, typer.Option(help="That browsers must give; made by chance for other hosts than this one.")
+    ] = None,
 ) -> None:
-    """Run a scenario and show where its robots are.
+    """Run a scenario, show where its robots are, and serve the operator's page.
 
     **Examples**
 
@@ -135,12 +155,13 @@ def run(
     """
     from skerry.terminal import run_in_terminal
 
+    page = None if headless else page_settings(host, port, token)
     overrides = parse_settings(settings or [])
     for transport in ros or []:
         add_transport(overrides, transport)
     if record is not None:
         add_recorder(overrides, record)
-    run_in_terminal(scenario, parse_speed(speed), duration, seed, overrides)
+    run_in_terminal(scenario, parse_speed(speed), duration, seed, overrides, page)
 
 
 @app.command()
@@ -159,18 +180,26 @@ def replay(
         list[str] | None,
         typer.Option("--set", help="A setting of a transport, e.g. `--set endpoint.port=10001`. May be repeated."),
     ] = None,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Without a page in the browser; say what is in the file, and end.")
+    ] = False,
+    host: Annotated[str, typer.Option(help="Where the page is served; see `skerry run`.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="The page's port; 8080 or the next that is free by default.")] = None,
+    token: Annotated[str | None, typer.Option(help="That browsers must give; see `skerry run`.")] = None,
 ) -> None:
-    """Show what is in a recording, run it again, or say it to peers of ROS.
+    """Say what is in a recording and show it on the page, verify it, or say it to peers of ROS.
 
     **Examples**
 
     `skerry replay dive.mcap`
 
+    `skerry replay dive.mcap --headless`
+
     `skerry replay dive.mcap --verify`
 
     `skerry replay dive.mcap --ros endpoint --speed 2`
     """
-    from skerry.terminal import republish_in_terminal, show_recording, verify_in_terminal
+    from skerry.terminal import replay_in_terminal, republish_in_terminal, show_recording, verify_in_terminal
 
     if verify:
         verify_in_terminal(file)
@@ -178,6 +207,8 @@ def replay(
         republish_in_terminal(file, ros, parse_speed(speed), parse_settings(settings or []))
     if not (verify or ros):
         show_recording(file)
+        if not headless:
+            replay_in_terminal(file, parse_speed(speed), page_settings(host, port, token))
 
 
 @app.command()

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from skerry.control.hold import OUTSIDE
+from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.parts.interface import Command
+from skerry.parts.ownership import speaking_as
 from skerry.runner import Runner
 
 
@@ -213,3 +215,107 @@ class Restore(Command):
 
     def apply(self, run: Runner) -> None:
         run.restore(self.snapshot)
+
+
+@dataclass(frozen=True)
+class HoldKeys(Command):
+    """Have these keys of a robot down, and no others; to be said again and again while they are held."""
+
+    robot: str
+    keys: tuple[str, ...]
+
+    def apply(self, run: Runner) -> None:
+        keyboard = run.world.robots[self.robot].keyboard
+        for key in keyboard.down:
+            if key not in self.keys:
+                keyboard.release(key)
+        for key in self.keys:
+            keyboard.press(key)
+
+
+@dataclass(frozen=True)
+class GiveControl(Command):
+    """Give all actuators of a robot to a source: manual, ros, api, controller or "controller/name"."""
+
+    robot: str
+    source: str
+
+    def apply(self, run: Runner) -> None:
+        run.world.robots[self.robot].control = self.source
+
+
+@dataclass(frozen=True)
+class Operate(Command):
+    """Command an actuator by hand, as keys do; refused, in words, where another source has control."""
+
+    robot: str
+    actuator: str
+    value: Mapping[str, float]
+
+    def apply(self, run: Runner) -> None:
+        actuator = run.world.robots[self.robot].actuators[self.actuator]
+        with speaking_as("manual"):
+            heard = actuator.command(**self.value)
+        if not heard:
+            raise SkerryError(
+                f"{self.robot}/{self.actuator}: {actuator.owner} has control; give it to `manual` to command by hand"
+            )
+
+
+@dataclass(frozen=True)
+class Halt(Command):
+    """Take a robot in hand: keys up, controllers stopped that can be, all actuators at their reset values."""
+
+    robot: str
+
+    def apply(self, run: Runner) -> None:
+        robot = run.world.robots[self.robot]
+        robot.keyboard.release_all()
+        robot.control = "manual"
+        for controller in robot.controllers.values():
+            if hasattr(controller, "stop"):
+                controller.stop()
+        for actuator in robot.actuators.values():
+            actuator.watchdog.release()
+            actuator.reset()
+
+
+@dataclass(frozen=True)
+class Move(Command):
+    """Put a robot or an object somewhere else, at rest, turned as it is unless an orientation is given."""
+
+    name: str
+    position: tuple[float, float, float]
+    orientation: tuple[float, float, float, float] | None = None
+
+    def apply(self, run: Runner) -> None:
+        world = run.world
+        tree = dict.get(world.robots, self.name) or dict.get(world.objects, self.name)
+        turn = self.orientation or (Pose.identity() if tree is None else tree.pose).orientation
+        world.teleport(self.name, Pose(self.position, turn))
+
+
+@dataclass(frozen=True)
+class SendPacket(Command):
+    """Let an acoustic transceiver of a robot send text, to "robot/part" or to everybody."""
+
+    robot: str
+    transceiver: str
+    text: str
+    to: str | None = None
+
+    def apply(self, run: Runner) -> None:
+        run.world.robots[self.robot].acoustics[self.transceiver].write(self.text, self.to)
+
+
+@dataclass(frozen=True)
+class LoadWorld(Command):
+    """End this run, and let another world be run in its place: of another scenario, or the same with another seed."""
+
+    changes_world = False  # this world does not go on at all
+
+    scenario: str | None = None  # the same by default
+    seed: int | None = None  # the scenario's own by default
+
+    def apply(self, run: Runner) -> None:
+        run.load(self.scenario, self.seed)

@@ -13,8 +13,9 @@ from math import inf, isfinite
 from threading import Condition
 from typing import Any, Final, Self
 
-from skerry.core.errors import SkerryError
+from skerry.core.errors import SkerryError, did_you_mean
 from skerry.parts.interface import Command, Interface, NewReading
+from skerry.scenario import Scenario
 from skerry.world import World
 
 logger = logging.getLogger("skerry")
@@ -23,6 +24,8 @@ SLICE: Final = 0.05  # s of wall time between looks at the clock, so that the st
 AHEAD: Final = 0.02  # s by which a world may be ahead of the wall clock: to wake up costs more than a short step
 CATCH_UP: Final = 0.5  # s that a slow machine may lag behind before the lag is forgiven
 SWITCH: Final = 0.0005  # s after which the loop lets a peer's thread speak, if it asks; Python's own is 5 ms
+MakeWorld = Callable[[str | Scenario, int | None], World]
+"""Builds a world of a scenario, with a seed, or with the scenario's own."""
 MOST_COMMANDS: Final = 10_000  # that wait; who sends more between two steps of the world is not heard
 
 
@@ -80,13 +83,20 @@ class Runner:
     """Advances a world. `speed` is simulated seconds per second of wall time; None is as fast as it goes.
 
     `stop` and `inbox.put` may be called from any thread, all else from the one that runs, or by commands. Close it, or
-    use it in a `with` block, if it has interfaces.
+    use it in a `with` block, if it has interfaces. `make_world` makes another world when a command asks for one.
     """
 
     def __init__(
-        self, world: World, speed: float | None = 1.0, interfaces: Mapping[str, Interface] | None = None
+        self,
+        world: World,
+        speed: float | None = 1.0,
+        interfaces: Mapping[str, Interface] | None = None,
+        make_world: MakeWorld | None = None,
     ) -> None:
         self.world = world
+        self.successor: World | None = None
+        """The world that is to be run after this one, once somebody has asked for it; whoever runs it closes it."""
+        self._make_world = make_world
         self.interfaces = dict(interfaces or {})
         self.inbox = CommandQueue()
         self.paused = False
@@ -148,6 +158,39 @@ class Runner:
         self._new.clear()
         self._set_anchor()
 
+    def skip(self, steps: int) -> None:
+        """Make so many steps at once; no interface sees them, nor gets the readings on the way."""
+        self._deliver_to_nobody()
+        self.world.advance_steps(steps)
+        self._set_anchor()
+
+    def load(self, scenario: str | None = None, seed: int | None = None) -> None:
+        """Build another world, of a scenario or of this one's, and end the run; if it cannot be built, this goes on."""
+        if self._make_world is None:
+            raise SkerryError("this run cannot be exchanged for another; start one with `skerry run`")
+        world = self._make_world(self.world.scenario if scenario is None else scenario, seed)
+        if self.successor is not None:
+            self.successor.close()
+        self.successor = world
+        self.stop()
+
+    def add_interface(self, name: str, interface: Interface) -> None:
+        """Let another interface see the world from now on."""
+        if name in self.interfaces:
+            raise SkerryError(f"there is an interface {name!r} already; remove it first")
+        interface.check(self.world)
+        interface.start(self.world, self.inbox)
+        self.interfaces = {**self.interfaces, name: interface}
+        interface.meet(self.interfaces)
+
+    def remove_interface(self, name: str) -> None:
+        """Close an interface, and go on without it."""
+        if name not in self.interfaces:
+            raise SkerryError(f"there is no interface {name!r}; {did_you_mean(name, self.interfaces)}")
+        rest = dict(self.interfaces)
+        rest.pop(name).close()
+        self.interfaces = rest
+
     # -------------------------------------------------------------------------------------------- the loop
 
     def run(self, duration: float | None, watch: Callable[[float], None] = lambda factor: None) -> None:
@@ -161,6 +204,7 @@ class Runner:
         while not self._stopped and (end is None or self.world.tick < end):
             self.inbox.obey(self)
             if self.paused and not self._steps:
+                self._stand_by()
                 self.inbox.wait(SLICE)
                 told, told_time = time.perf_counter(), self.world.time
                 continue
@@ -188,11 +232,6 @@ class Runner:
         return min([*stops, *(max(stop, tick + 1) for stop in due if stop is not None)])
 
     def _advance(self, stop: int) -> None:
-        if self.world.changes is not self._changes:
-            self._changes = self.world.changes
-            self._delivering, self._wants = frozenset(), []  # its sensors are new
-            for interface in self.interfaces.values():
-                interface.world_changed()
         self._deliver_what_is_wanted()
         steps = stop - self.world.tick
         self.world.advance_steps(steps)
@@ -206,7 +245,26 @@ class Runner:
         for interface in self.interfaces.values():
             interface.publish(new)
 
+    def _stand_by(self) -> None:
+        """Let those who newly want a sensor have its reading of now, and show the world as commands have left it."""
+        self._deliver_what_is_wanted()
+        for robot, sensor in self._delivering:
+            self.world.robots[robot].sensors[sensor].measure_if_due()
+            self.world.robots[robot].sensors[sensor].poll()
+        new, self._new = self._new, []
+        for interface in self.interfaces.values():
+            interface.stand_by(new)
+
+    def _notice_changes(self) -> None:
+        """Tell the interfaces if robots or objects have come or gone."""
+        if self.world.changes is not self._changes:
+            self._changes = self.world.changes
+            self._delivering, self._wants = frozenset(), []  # its sensors are new
+            for interface in self.interfaces.values():
+                interface.world_changed()
+
     def _deliver_what_is_wanted(self) -> None:
+        self._notice_changes()
         wants = [interface.wanted for interface in self.interfaces.values()]
         if all(map(_is, wants, self._wants)) and len(wants) == len(self._wants):
             return
@@ -220,6 +278,12 @@ class Runner:
             part = self.world.robots[robot].sensors[sensor]
             part.deliver = partial(self._take, robot, sensor) if (robot, sensor) in wanted else None
         self._delivering = wanted
+
+    def _deliver_to_nobody(self) -> None:
+        self._notice_changes()
+        for robot, sensor in self._delivering:
+            self.world.robots[robot].sensors[sensor].deliver = None
+        self._delivering, self._wants = frozenset(), []
 
     def _take(self, robot: str, sensor: str, tick: int, reading: Any) -> None:
         self._new.append(NewReading(robot, sensor, tick, reading))
@@ -264,9 +328,7 @@ class Runner:
         if self._switch_before is not None:
             sys.setswitchinterval(self._switch_before)
             self._switch_before = None
-        for robot, sensor in self._delivering:
-            self.world.robots[robot].sensors[sensor].deliver = None
-        self._delivering, self._wants = frozenset(), []
+        self._deliver_to_nobody()
 
     def __enter__(self) -> Self:
         return self

@@ -5,9 +5,11 @@ from __future__ import annotations
 import signal
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 from rich.markup import escape
@@ -18,8 +20,12 @@ from skerry.core.documents import Document
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
 from skerry.dataset import DatasetOptions, write_dataset
+from skerry.interfaces.recorder import Recorder
+from skerry.interfaces.recorder.player import NAME as REPLAY
+from skerry.interfaces.recorder.player import Player
 from skerry.interfaces.recorder.reading import Recording
 from skerry.interfaces.recorder.replay import republish, verify
+from skerry.interfaces.recorder.switching import NAME as RECORDER
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS
 from skerry.interfaces.ros.transport import TRANSPORTS
 from skerry.parts.acoustics import ACOUSTICS
@@ -29,14 +35,21 @@ from skerry.parts.interface import INTERFACES
 from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS
 from skerry.runner import Runner
+from skerry.scenario import Scenario
 from skerry.scenario.loading import load_scenario, shipped_scenarios
 from skerry.scenario.props import read_prop, shipped_props
 from skerry.scenario.vehicle import shipped_vehicles
 from skerry.sweep import make_plan, run_sweep
 from skerry.terrain import TERRAINS
 from skerry.trials import run_trial, write_result
+from skerry.ui.page import Page
+from skerry.ui.server import PageServer
+from skerry.ui.settings import PageSettings
 from skerry.water.flow import CURRENTS, SURFACES
-from skerry.world import Robot, build_world
+from skerry.world import Robot, World, build_world
+
+PAGE: Final = "page"
+"""The name of the page among the interfaces."""
 
 FAMILIES = (
     LAWS,
@@ -56,27 +69,63 @@ MOST_FAILURES = 5
 
 
 def run_in_terminal(
-    scenario: str, speed: float | None, duration: float | None, seed: int | None, overrides: Mapping[str, Any]
+    scenario: str,
+    speed: float | None,
+    duration: float | None,
+    seed: int | None,
+    overrides: Mapping[str, Any],
+    page: PageSettings | None = None,
 ) -> None:
-    """Build a world, run it, and show its status; Ctrl-C ends it cleanly."""
+    """Build a world, run it, and show its status; Ctrl-C ends it cleanly. With a page, others may follow it."""
     console = Console(stderr=True)
-    with build_world(scenario, seed, overrides) as world:
-        lasting = world.scenario.duration if duration is None else duration
-        loaded = world.scenario
-        console.print(
-            f"{loaded.name or scenario}: {len(world.robots)} robots, step {loaded.step} s, seed {loaded.seed}"
-        )
-        interfaces = {name: config.build() for name, config in loaded.interfaces.items()}
-        with Runner(world, speed, interfaces) as runner:
-            before = signal.signal(signal.SIGINT, lambda *_: runner.stop())
-            try:
-                _run_with_status(console, runner, lasting)
-            finally:
-                signal.signal(signal.SIGINT, before)
-            for name, interface in interfaces.items():
-                console.print(f"{name}: {interface.status}", soft_wrap=True)
-        for robot in world.robots.values():
-            console.print(f"{world.time:9.2f} s  {_where(robot)}", soft_wrap=True)
+    world: World | None = build_world(scenario, seed, overrides)
+    with ExitStack() as stack:
+        server = None if page is None else stack.enter_context(PageServer(page))
+        if server is not None:
+            console.print(f"The page: {server.url}", soft_wrap=True)
+        while world is not None:
+            with world:
+                world, speed = _run_world(console, world, speed, duration, server, overrides)
+            duration = None
+
+
+def _run_world(
+    console: Console,
+    world: World,
+    speed: float | None,
+    duration: float | None,
+    server: PageServer | None,
+    overrides: Mapping[str, Any],
+) -> tuple[World | None, float | None]:
+    """Run one world; gives the one that is to follow it, if any, and the speed that was set last."""
+    loaded = world.scenario
+    lasting = loaded.duration if duration is None else duration
+    console.print(f"{loaded.name}: {len(world.robots)} robots, step {loaded.step} s, seed {loaded.seed}")
+    interfaces = {name: config.build() for name, config in loaded.interfaces.items()}
+    shown = None if server is None else Page(server)
+    both = interfaces if shown is None else {**interfaces, PAGE: shown}
+    with Runner(world, speed, both, partial(_make_world, overrides)) as runner:
+        if shown is not None:
+            shown.watch(runner)
+        before = signal.signal(signal.SIGINT, lambda *_: runner.stop())
+        try:
+            _run_with_status(console, runner, lasting)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        for name, interface in interfaces.items():
+            console.print(f"{name}: {interface.status}", soft_wrap=True)
+    for robot in world.robots.values():
+        console.print(f"{world.time:9.2f} s  {_where(robot)}", soft_wrap=True)
+    return runner.successor, runner.speed
+
+
+def _make_world(overrides: Mapping[str, Any], source: str | Scenario, seed: int | None) -> World:
+    """Another world: the same scenario as it is, or a shipped one with the interfaces of the command line."""
+    if isinstance(source, str):
+        given = {name: part for name, part in overrides.get("interfaces", {}).items() if name != RECORDER}
+        return build_world(source, seed, {"interfaces": given} if given else None)
+    kept = {name: part for name, part in source.interfaces.items() if not isinstance(part, Recorder)}
+    return build_world(source.model_copy(update={"interfaces": kept}), seed)
 
 
 def _run_with_status(console: Console, runner: Runner, duration: float | None) -> None:
@@ -151,6 +200,24 @@ def verify_in_terminal(path: str) -> None:
     )
     if not recording.complete:
         console.print("The file has no end, as of a run that was killed; this was checked of what there is.")
+
+
+def replay_in_terminal(path: str, speed: float | None, page: PageSettings) -> None:
+    """Run a recorded world again on the page, until Ctrl-C."""
+    console = Console(stderr=True)
+    player = Player(Recording(Path(path)))
+    scenario = {**player.recording.scenario, "interfaces": {}}
+    with PageServer(page) as server, build_world(scenario) as world:
+        console.print(f"The page: {server.url}", soft_wrap=True)
+        shown = Page(server)
+        with Runner(world, speed, {REPLAY: player, PAGE: shown}) as runner:
+            player.watch(runner)
+            shown.watch(runner)
+            before = signal.signal(signal.SIGINT, lambda *_: runner.stop())
+            try:
+                _run_with_status(console, runner, None)
+            finally:
+                signal.signal(signal.SIGINT, before)
 
 
 def republish_in_terminal(path: str, kinds: list[str], speed: float | None, settings: Mapping[str, Any]) -> None:

@@ -32,6 +32,7 @@ from skerry.scenario.vehicle import VehicleConfig
 from skerry.sensors.ray_sensor import RayViewerConfig
 from skerry.terrain.materials import Material
 from skerry.terrain.regions import RegionConfig
+from skerry.ui.settings import PageSettings
 from skerry.water import WaterConfig
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +66,7 @@ SCHEMA = (
     CourseConfig,
     StartZone,
     WaypointConfig,
+    PageSettings,
 )
 
 
@@ -190,6 +192,7 @@ EXAMPLES = [
             "learning",
             "lidar",
             "okon",
+            "page",
             "rays",
             "recording",
             "ropes",

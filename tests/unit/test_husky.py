@@ -125,7 +125,9 @@ def test_the_imu_tells_the_attitude_from_north() -> None:
 
 def test_lidar_points_are_anticlockwise_from_the_front_and_without_misses() -> None:
     ranges = np.array([1.0, np.inf, 3.0, 4.5], np.float32)
-    reading = PlanarReading(0.0, -pi / 2, pi / 2, 0.0, 0.1, 12.0, ranges, ranges, np.zeros((3, 3), np.float32))
+    reading = PlanarReading(
+        0.0, -pi / 2, pi / 2, 0.0, 0.1, 12.0, ranges, ranges, np.zeros((3, 3), np.float32), Pose.identity()
+    )
     assert lidar_points(reading) == {
         "type": "simLidarReport",
         "points": [{"r": 1.0, "theta": 1.5 * pi}, {"r": 3.0, "theta": 0.5 * pi}, {"r": 4.5, "theta": pi}],
@@ -134,13 +136,17 @@ def test_lidar_points_are_anticlockwise_from_the_front_and_without_misses() -> N
 
 def test_a_scan_that_meets_nothing_is_an_empty_list() -> None:
     ranges = np.full(4, np.inf, np.float32)
-    reading = PlanarReading(0.0, 0.0, pi / 2, 0.0, 0.1, 12.0, ranges, ranges, np.zeros((0, 3), np.float32))
+    reading = PlanarReading(
+        0.0, 0.0, pi / 2, 0.0, 0.1, 12.0, ranges, ranges, np.zeros((0, 3), np.float32), Pose.identity()
+    )
     assert encode(lidar_points(reading)) == '{"type":"simLidarReport","points":[]}'
 
 
 def test_an_angle_just_below_zero_is_not_a_whole_turn() -> None:
     ranges = np.ones(1, np.float32)
-    reading = PlanarReading(0.0, -1e-17, 0.1, 0.0, 0.1, 12.0, ranges, ranges, np.zeros((1, 3), np.float32))
+    reading = PlanarReading(
+        0.0, -1e-17, 0.1, 0.0, 0.1, 12.0, ranges, ranges, np.zeros((1, 3), np.float32), Pose.identity()
+    )
     assert lidar_points(reading)["points"][0]["theta"] == 0.0
 
 

@@ -91,6 +91,8 @@ class Channel(Component):
         self._pending: list[Item] = []  # what is coming and has not ended; a heap
         self._order = 0
         self._absorptions: dict[tuple[float, int], float] = {}
+        self.witness: Callable[[Signal], None] | None = None
+        """Is told of every signal that leaves, when its paths are known; for those who show it."""
 
     def join(self, part: AcousticPart, robot: str, body: int, place: Pose) -> None:
         """Take in a part that sits on a body of the engine, at this place on it."""
@@ -151,13 +153,14 @@ class Channel(Component):
             if member.part.next_send > tick:
                 continue
             for signal in member.part.send(tick):
-                if self._hearers == (member.hearing is not None):
-                    continue  # there is nobody else to hear it
-                if sea is None:
-                    sea = self._sea(instant)
-                    self._place(instant)
-                    self._obstacles.move(instant.motions[0])
-                self._emit(number, signal, instant.time, sea)
+                if self._hearers != (member.hearing is not None):  # else there is nobody else to hear it
+                    if sea is None:
+                        sea = self._sea(instant)
+                        self._place(instant)
+                        self._obstacles.move(instant.motions[0])
+                    self._emit(number, signal, instant.time, sea)
+                if self.witness is not None:
+                    self.witness(signal)
 
     def _place(self, instant: Instant) -> None:
         flight.place_parts(instant.motions[0], self._bodies, self._offsets, self._now)

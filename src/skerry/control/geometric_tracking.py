@@ -47,6 +47,7 @@ YAW_SHARE = 0.75  # of the room that a propeller has, for yaw: the rest is for r
 FASTEST_TURN = 1.0  # rad/s
 DIALS: Final = ("ahead", "left", "up", "boost")
 REACH = 10.0  # m that a dial may be turned to
+ARRIVED = 1.0  # m from its point within which it is shown to be there
 
 
 @strict_kernel
@@ -290,6 +291,11 @@ class GeometricTrackingController(Controller):
         return self._wanted[0].copy()
 
     _wanted = np.full((5, 3), np.nan)
+
+    @property
+    def waypoint(self) -> tuple[tuple[float, float, float], float] | None:
+        x, y, z = self._wanted[0].tolist()
+        return None if self.idle or isnan(x) else ((x, y, z), ARRIVED)
 
     def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         motion = truth.motion(self._config.link)

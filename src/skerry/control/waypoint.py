@@ -87,6 +87,12 @@ class WaypointController(HoldController):
         self._on_earth, self._tolerance, self.reached = by_earth, within, False
         self.setpoints = {name: float(value) for name, value in setpoints.items()}
 
+    @property
+    def waypoint(self) -> tuple[tuple[float, float, float], float] | None:
+        if self._goal is None or self._on_earth:
+            return None
+        return (*self._goal, -self.setpoints.get("depth", 0.0)), self._tolerance
+
     def hold(self, **setpoints: float) -> None:
         super().hold(**setpoints)
         self._drop_goal()

@@ -58,6 +58,11 @@ class Controller(Component):
         """What keys may turn on it, by name."""
         return {}
 
+    @property
+    def waypoint(self) -> tuple[tuple[float, float, float], float] | None:
+        """Where it goes, if it goes to a place, in the world, and how near is near enough, m; for those who show it."""
+        return None
+
     @abstractmethod
     def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         """Look, and command."""

@@ -63,6 +63,7 @@ class LidarReading:
     ring: NDArray[np.uint16]  # (n,), the channel, from the lowest up; of a rosette, the line
     offset: Singles  # (n,), s after the scan's beginning at which the device would have sent the beam
     ranges: Singles  # (channels, columns), m; NaN where nothing came back
+    pose: Pose  # of the sensor in the world
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,7 @@ class PlanarReading:
     ranges: Singles  # (n,), m; infinite where nothing came back
     intensity: Singles  # (n,); 0 where nothing came back
     points: Singles  # (returns, 3), m, in the sensor's frame
+    pose: Pose  # of the sensor in the world
 
 
 # ------------------------------------------------------------------------------------------------ sensors
@@ -136,6 +138,7 @@ class Returns:
     places: NDArray[np.int32]
     ranges: Singles
     intensity: Singles
+    pose: Pose
 
 
 class Scanner(RaySensor[Reading]):
@@ -186,7 +189,7 @@ class Scanner(RaySensor[Reading]):
         if reach.noise > 0:
             draws = noise.uniform(truth.tick, (-(-len(ranges) // 3),), channel=1)
             add_noise(draws, normal_table(), reach.noise, ranges)
-        return Returns(places, ranges, intensity)
+        return Returns(places, ranges, intensity, pose)
 
     def _reflectances(self, truth: Truth) -> Singles:
         materials = truth.rays.materials
@@ -203,6 +206,7 @@ class LidarSensor(Scanner[LidarReading]):
 
     def __init__(self, config: Lidar, bundle: Bundle, channels: int, period: float) -> None:
         super().__init__(config, bundle)
+        self.channels = channels
         self._shape = (channels, len(bundle) // channels)
         self._period = period  # s from column to column
 
@@ -224,7 +228,7 @@ class LidarSensor(Scanner[LidarReading]):
             offset,
             ranges.reshape(-1),
         )
-        return LidarReading(truth.time, points, found.intensity, ring, offset, ranges)
+        return LidarReading(truth.time, points, found.intensity, ring, offset, ranges, found.pose)
 
 
 class RosetteSensor(LidarSensor):
@@ -247,6 +251,8 @@ class RosetteSensor(LidarSensor):
 
 class PlanarSensor(Scanner[PlanarReading]):
     """Measures a row of ranges."""
+
+    channels = 1
 
     def __init__(self, config: Lidar, bundle: Bundle, azimuth: Floats, period: float) -> None:
         super().__init__(config, bundle)
@@ -272,6 +278,7 @@ class PlanarSensor(Scanner[PlanarReading]):
             ranges,
             intensity,
             points,
+            found.pose,
         )
 
 

@@ -54,6 +54,14 @@ class Snapshot:
     def __bytes__(self) -> bytes:
         return self.data
 
+    @property
+    def tick(self) -> int:
+        """Of the world that it is of."""
+        start = len(MAGIC) + DIGEST
+        length = int.from_bytes(self.data[start : start + 8], "little")
+        tick, _, _ = json.loads(json.loads(self.data[start + 8 : start + 8 + length])["clock"])
+        return int(tick)
+
 
 @dataclass(frozen=True)
 class MountedController:

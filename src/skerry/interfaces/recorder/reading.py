@@ -15,6 +15,7 @@ from mcap.records import Channel, Footer, Message, Metadata, Schema
 from mcap.stream_reader import CRCValidationError, StreamReader
 from zstandard import ZstdError  # which mcap needs
 
+import skerry.interfaces.recorder.switching  # noqa: F401  that its commands are known by name
 from skerry.core.documents import parse_document
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.plain import command_from_text

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from skerry import __version__
+from skerry.commands import Restore
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.plain import command_to_text
@@ -17,7 +18,7 @@ from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bus import Bus, nanoseconds
 from skerry.interfaces.ros.node import RosInterface
 from skerry.parts.interface import Command, Inbox, Interface, NewReading
-from skerry.world import World
+from skerry.world import Snapshot, World
 
 if TYPE_CHECKING:
     from skerry.interfaces.recorder import Recorder
@@ -35,6 +36,8 @@ class RecorderInterface(Interface):
         self._own: RosInterface | None = None
         self._bus: Bus | None = None
         self._writer: RecordingWriter | None = None
+        self.began = 0.0
+        """The world's time at its start, s."""
         self._fingerprints = -1
 
     # -------------------------------------------------------------------------------------------- of an interface
@@ -46,6 +49,7 @@ class RecorderInterface(Interface):
 
     def start(self, world: World, inbox: Inbox) -> None:
         self._world, self._inbox = world, inbox
+        self.began = world.time
         self._rate = Rate.of(self.config.fingerprint_frequency, world.scenario.step, faster_ok=True)
 
     def meet(self, others: Mapping[str, Interface]) -> None:
@@ -70,6 +74,11 @@ class RecorderInterface(Interface):
         patterns = self.config.leave_out if self._own is None else (*self.config.leave_out, ACTIONS)
         taken = [name for name in node.bus.topics if not any(fnmatchcase(name, pattern) for pattern in patterns)]
         node.bus.takers(self._writer, taken)
+
+    def begin_with(self, snapshot: Snapshot) -> None:
+        """Let whoever runs the recording again begin at this state rather than at the scenario's."""
+        text = command_to_text(Restore(snapshot))
+        self._put(COMMANDS, f'{{"tick": 0, "do": {text}}}', self._world.tick)
 
     def next_due(self, tick: int) -> int | None:
         due = None if self._own is None else self._own.next_due(tick)

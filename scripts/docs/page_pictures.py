@@ -1,0 +1,90 @@
+"""Takes the pictures of docs/page.md in a real Chromium; names of pictures as arguments, or all."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+FOLDER = Path(__file__).parents[2] / "docs" / "page"
+PATIENCE = 180_000  # ms; a software renderer takes its time over a fine picture
+QUALITY = 80  # of the JPEG files
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture: what runs, how the page is set up, and what is done before."""
+
+    scenario: str
+    scheme: str = "dark"
+    size: tuple[int, int] = (1600, 900)
+    clicks: tuple[str, ...] = ()
+    held: str = ""
+    seconds: float = 12.0  # that pass before it is taken
+
+
+SHOTS = {
+    "overview": Shot("sam_in_the_bay", held="ArrowUp"),
+    "panels": Shot(
+        "sam_in_the_bay", "light", (1280, 720), ("fold-keys", "fold-state", "fold-actuators", "tab-plots"), "ArrowUp"
+    ),
+    "help": Shot("sam_in_the_bay", "light", (1280, 720), ("help",), seconds=2.0),
+    "drone": Shot("drone_recovers_sam", "dark", (1280, 720), ("robot-drone", "fold-winch", "fold-keys"), seconds=10.0),
+}
+
+
+@contextmanager
+def running(scenario: str) -> Iterator[str]:
+    """A simulator; gives the address of its page."""
+    command = [sys.executable, "-u", "-m", "skerry", "run", scenario]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        yield next(found.group() for line in process.stderr if (found := re.search(r"http://[\d.:]+", line)))
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+def take(page: Page, address: str, shot: Shot, path: Path) -> None:
+    """Set the page up and take the picture."""
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{address}/?q=2")
+    page.wait_for_function("() => window.__ui?.ready && __ui.store.get('state')")
+    page.get_by_test_id("welcome-close").click()
+    for control in shot.clicks:
+        page.get_by_test_id(control).click()
+    if shot.held:
+        page.keyboard.down(shot.held)
+    now = page.evaluate("() => __ui.store.get('state').time")
+    page.wait_for_function(f"() => __ui.store.get('state').time > {now + shot.seconds}")
+    page.screenshot(path=path, type="jpeg", quality=QUALITY)
+
+
+def main(wanted: list[str]) -> None:
+    """Take the pictures that are named, or all."""
+    FOLDER.mkdir(exist_ok=True)
+    chromium = shutil.which("chromium")
+    arguments = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        for name in wanted or SHOTS:
+            shot = SHOTS[name]
+            width, height = shot.size
+            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=shot.scheme)  # type: ignore[arg-type]
+            with running(shot.scenario) as address:
+                take(page, address, shot, FOLDER / f"{name}.jpg")
+            page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,56 @@
+"""Fetches the JavaScript libraries of the operator's page: pinned npm packages, only the files that the page loads.
+
+Run by whoever raises a version (needs npm); what it writes is committed, so that nobody else needs Node.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Final
+
+VENDOR: Final = Path(__file__).parents[1] / "src/skerry/ui/static/vendor"
+# package: version, and its files by the names they get
+PACKAGES: Final = {
+    "three": ("0.187.0", {"build/three.module.js": "three.module.js", "build/three.core.js": "three.core.js"}),
+    "uplot": ("1.6.32", {"dist/uPlot.esm.js": "uPlot.esm.js", "dist/uPlot.min.css": "uPlot.min.css"}),
+}
+
+
+def main() -> None:
+    """Writes the files, their licences, and VERSIONS.json with the hash of each."""
+    VENDOR.mkdir(parents=True, exist_ok=True)
+    for old in VENDOR.iterdir():
+        old.unlink()
+    versions: dict[str, dict[str, object]] = {}
+    licences = ["# Licences of what is in this folder\n"]
+    for name, (version, files) in PACKAGES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            command = ["npm", "pack", "--silent", f"{name}@{version}"]
+            packed = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.split()[-1]
+            with tarfile.open(Path(folder) / packed) as archive:
+                contents = {inside: _read(archive, f"package/{inside}") for inside in [*files, "LICENSE"]}
+        for inside, outside in files.items():
+            (VENDOR / outside).write_bytes(contents[inside])
+        versions[name] = {
+            "version": version,
+            "sha256": {outside: hashlib.sha256(contents[inside]).hexdigest() for inside, outside in files.items()},
+        }
+        licences.append(f"## {name} {version}: {', '.join(files.values())}\n\n{contents['LICENSE'].decode().strip()}\n")
+    (VENDOR / "VERSIONS.json").write_text(json.dumps(versions, indent=2) + "\n")
+    (VENDOR / "LICENSES.md").write_text("\n".join(licences))
+
+
+def _read(archive: tarfile.TarFile, name: str) -> bytes:
+    member = archive.extractfile(name)
+    if member is None:
+        raise SystemExit(f"{archive.name} has no file {name}; look into the package and correct PACKAGES")
+    return member.read()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Every number of a robot, by name: how it moves, what its actuators do, what its sensors say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from math import hypot, nan
+from operator import attrgetter
+from typing import Any, Final, get_args, get_type_hints
+
+import numpy as np
+
+from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
+from skerry.core.geo import Projection
+from skerry.ui.sensor_streams import reading_type, sensor_streams
+from skerry.ui.streams import SensorName
+from skerry.ui.units import UNITS
+from skerry.world import Robot, World
+
+MOTION: Final = {
+    "x": "m",
+    "y": "m",
+    "z": "m",
+    "depth": "m",
+    "altitude": "m",
+    "speed": "m/s",
+    "heading_deg": "°",
+    "roll_deg": "°",
+    "pitch_deg": "°",
+}
+VECTORS: Final = frozenset({"angular_velocity", "linear_acceleration", "velocity", "field"})
+"""Fields of readings that are vectors along x, y and z."""
+NO_MEASUREMENTS: Final = frozenset({"time", "variance", "zone"})
+"""Fields of readings that say when, where or how well, but not what."""
+
+
+def motion_of(world: World, robot: Robot) -> dict[str, float]:
+    """Where a robot is and how it moves; NaN for an altitude without ground below."""
+    pose, twist = robot.pose, robot.twist
+    x, y, z = pose.position.tolist()
+    roll, pitch, yaw = quaternion_to_rpy(pose.orientation).tolist()
+    surface = float(world.water.sample(pose.position, world.time, robot.engine.part("userdata")[0], need=0).height)
+    ground = nan if world.terrain is None else float(world.terrain.height((x, y)))
+    return {
+        "x": x,
+        "y": y,
+        "z": z,
+        "depth": surface - z,
+        "altitude": z - ground,
+        "speed": hypot(*twist.linear.tolist()),
+        "heading_deg": float(yaw_to_heading(yaw)),
+        "roll_deg": float(np.degrees(roll)),
+        "pitch_deg": float(np.degrees(pitch)),
+    }
+
+
+def place_on_earth(projection: Projection | None, robot: Robot) -> tuple[float | None, float | None]:
+    """Latitude and longitude, degrees, where the scenario says where it is."""
+    if projection is None:
+        return None, None
+    latitude, longitude, _ = projection.to_geodetic(robot.position).tolist()
+    return latitude, longitude
+
+
+def _number_fields(robot: Robot, sensor: str) -> dict[str, Callable[[Any], float]]:
+    """How to get each number of a sensor's readings."""
+    kind = reading_type(robot.sensors[sensor].sensor)
+    if kind is None or not is_dataclass(kind) or any(s.name.startswith(BULKY) for s in sensor_streams(robot, sensor)):
+        return {}
+    found: dict[str, Callable[[Any], float]] = {}
+    for name, hint in get_type_hints(kind).items():
+        kinds = set(get_args(hint) or (hint,)) - {type(None)}
+        if name in NO_MEASUREMENTS or name.startswith("_"):
+            continue
+        if kinds <= {float, int, bool}:
+            found[name] = attrgetter(name)
+        elif name in VECTORS:
+            for number, axis in enumerate("xyz"):
+                found[f"{name}.{axis}"] = lambda reading, name=name, number=number: getattr(reading, name)[number]  # type: ignore[misc]
+    return found
+
+
+BULKY: Final = ("image/", "sonar/", "cloud/")
+"""Streams whose sensors give pictures rather than numbers."""
+
+
+class ScalarFields:
+    """The numbers of a robot in a fixed order."""
+
+    def __init__(self, world: World, robot: Robot) -> None:
+        self._world, self._robot = world, robot
+        self._of_sensors = {
+            (robot.name, name): fields for name in robot.sensors if (fields := _number_fields(robot, name))
+        }
+        self.sensors: frozenset[SensorName] = frozenset(self._of_sensors)
+        parts = [(f"{name}.{word}", _unit(part)) for name, part in robot.actuators.items() for word in WORDS]
+        read = [(f"{name}.{field}", "") for (_, name), fields in self._of_sensors.items() for field in fields]
+        all_fields = [*MOTION.items(), *parts, *read]
+        self.names = [name for name, _ in all_fields]
+        self.units = [unit for _, unit in all_fields]
+
+    def values(self, latest: Mapping[SensorName, Any]) -> list[float]:
+        """All numbers, as they are now; NaN where nothing is known."""
+        found = list(motion_of(self._world, self._robot).values())
+        for actuator in self._robot.actuators.values():
+            found += (actuator.wanted, actuator.feedback)
+        for sensor, fields in self._of_sensors.items():
+            reading = latest.get(sensor)
+            found += [_number(get, reading) for get in fields.values()]
+        return found
+
+    def said(self, latest: Mapping[SensorName, Any]) -> dict[str, float]:
+        """The numbers of the sensors that have said something, by "sensor.field"."""
+        return {
+            f"{sensor[1]}.{field}": _number(get, latest[sensor])
+            for sensor, fields in self._of_sensors.items()
+            if latest.get(sensor) is not None
+            for field, get in fields.items()
+        }
+
+
+WORDS: Final = ("target", "value")
+
+
+def _unit(actuator: Any) -> str:
+    return UNITS.get(actuator.keyword, "")
+
+
+def _number(get: Callable[[Any], float], reading: Any) -> float:
+    if reading is None:
+        return nan
+    value = get(reading)
+    return nan if value is None else float(value)

@@ -1,0 +1,129 @@
+"""The state of a run as the page shows it: time and pace, and what every robot does; plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, Final
+
+import numpy as np
+
+from skerry.actuators.winch import WinchActuator
+from skerry.core.geo import Projection
+from skerry.interfaces.recorder.recorder import RecorderInterface
+from skerry.parts.interface import Interface
+from skerry.sensors.battery import BatteryReading
+from skerry.sensors.leak import LeakReading
+from skerry.ui.scalars import ScalarFields, motion_of, place_on_earth
+from skerry.ui.streams import SensorName
+from skerry.ui.units import UNITS
+from skerry.world import Robot, World
+
+ALWAYS: Final = frozenset({"battery", "leak"})
+"""Kinds of sensors whose readings the state shows, as soon as anybody looks."""
+
+
+def plain(value: Any) -> Any:
+    """The same as JSON can hold it: numbers that are not finite become null."""
+    match value:
+        case float():
+            return value if isfinite(value) else None
+        case Mapping():
+            return {str(name): plain(item) for name, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case np.ndarray() | np.generic():
+            return plain(value.tolist())
+    return value
+
+
+class StateReader:
+    """Reads the state of a world, in the simulator's thread."""
+
+    def __init__(self, world: World, fields: Mapping[str, ScalarFields]) -> None:
+        self._world = world
+        self._fields = fields
+        reference = world.scenario.reference
+        self._projection = None if reference is None else Projection(reference)
+
+    @property
+    def sensors(self) -> frozenset[SensorName]:
+        """Those whose readings it shows whenever anybody looks."""
+        return frozenset(
+            (name, part)
+            for name, robot in self._world.robots.items()
+            for part, settings in robot.vehicle.config.sensors.items()
+            if settings.kind in ALWAYS
+        )
+
+    def robots(self, latest: Mapping[SensorName, Any]) -> dict[str, Any]:
+        """Every robot, by name."""
+        return {name: self._robot(robot, latest) for name, robot in self._world.robots.items()}
+
+    def _robot(self, robot: Robot, latest: Mapping[SensorName, Any]) -> dict[str, Any]:
+        motion = motion_of(self._world, robot)
+        pose = robot.pose
+        latitude, longitude = place_on_earth(self._projection, robot)
+        owned = [actuator.owner for actuator in robot.actuators.values() if actuator.owner]
+        controllers = {owner.partition("/")[2] for owner in owned if owner.startswith("controller/")}
+        readings = [reading for (name, _), reading in latest.items() if name == robot.name and reading is not None]
+        goals = [part.waypoint for part in robot.controllers.values() if part.waypoint is not None]
+        return {
+            "control": robot.control,
+            "controller": controllers.pop() if len(controllers) == 1 else None,
+            "held": list(robot.keyboard.down),
+            "position": pose.position.tolist(),
+            "orientation": pose.orientation.tolist(),
+            "speed": motion["speed"],
+            "depth": motion["depth"],
+            "altitude": motion["altitude"],
+            "heading_deg": motion["heading_deg"],
+            "roll_deg": motion["roll_deg"],
+            "pitch_deg": motion["pitch_deg"],
+            "lat": latitude,
+            "lon": longitude,
+            "actuators": {
+                name: {"target": part.wanted, "value": part.feedback, "unit": UNITS.get(part.keyword, "")}
+                for name, part in robot.actuators.items()
+            },
+            "scalars": self._fields[robot.name].said(latest),
+            "battery_percent": next((each.percent for each in readings if isinstance(each, BatteryReading)), None),
+            "leak": next((each.leaked for each in readings if isinstance(each, LeakReading)), None),
+            "waypoint": {"position": goals[0][0], "tolerance": goals[0][1]} if goals else None,
+            "winches": {
+                name: self._winch(robot, name, part)
+                for name, part in robot.actuators.items()
+                if isinstance(part, WinchActuator)
+            },
+        }
+
+    @staticmethod
+    def _winch(robot: Robot, name: str, winch: WinchActuator) -> dict[str, Any]:
+        wound = (rope for part, rope in robot.ropes.items() if robot.vehicle.config.ropes[part].winch == name)
+        rope = next(wound, None)
+        tension = None if rope is None else rope.tension
+        return {
+            "length": winch.length,
+            "target": winch.wanted,
+            "speed": winch.rate,
+            "tension": float(tension[0]) if tension is not None and len(tension) else None,
+            "distance": None if rope is None else rope.distance,
+            "loaded": None if rope is None else rope.loaded,
+        }
+
+
+def interface_states(world: World, interfaces: Mapping[str, Interface]) -> list[dict[str, str]]:
+    """How the interfaces do."""
+    kinds = {name: config.kind for name, config in world.scenario.interfaces.items()}
+    return [
+        {"name": name, "kind": kinds.get(name, name), "status": interface.status}
+        for name, interface in interfaces.items()
+    ]
+
+
+def recording_state(world: World, interfaces: Mapping[str, Interface]) -> dict[str, Any] | None:
+    """The recording that is being made, if any."""
+    for interface in interfaces.values():
+        if isinstance(interface, RecorderInterface):
+            return {"path": str(interface.config.path), "seconds": max(world.time - interface.began, 0.0)}
+    return None

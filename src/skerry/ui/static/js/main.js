@@ -1,0 +1,88 @@
+// @ts-check
+// Starts the page: store, connection, 3-D view, panels, and the loop that draws.
+
+import { Net } from "./net.js";
+import { mountPanels } from "./panels/index.js";
+import { FIRST_VALUES } from "./scene/switches.js";
+import { View } from "./scene/view.js";
+import { Store } from "./store.js";
+
+const store = new Store();
+for (const [key, value] of Object.entries(FIRST_VALUES)) store.set(key, value);
+const net = new Net(store);
+
+/** What tests look at. */
+const page = {
+  store,
+  net,
+  ready: false,
+  /** @type {View | null} */
+  scene: null,
+  fps: 0,
+  received: net.received,
+  /** @type {string[]} */
+  errors: [],
+};
+Object.assign(window, { __ui: page });
+addEventListener("error", ({ message }) => page.errors.push(message));
+addEventListener("unhandledrejection", ({ reason }) => page.errors.push(String(reason)));
+
+/** @type {Record<string, HTMLElement>} */
+const slots = {};
+for (const element of document.querySelectorAll("[data-slot]")) {
+  if (element instanceof HTMLElement) slots[element.dataset.slot ?? ""] = element;
+}
+
+/**
+ * @param {string} id
+ * @returns {any} an element that index.html has
+ */
+function part(id) {
+  return document.getElementById(id);
+}
+
+/** @param {string | null} text */
+function say(text) {
+  const notice = part("notice");
+  notice.hidden = text === null;
+  notice.textContent = text;
+}
+
+try {
+  page.scene = new View({ store, net, canvas: part("scene"), labels: part("labels"), say });
+} catch (error) {
+  // The panels work without WebGL.
+  say(`The 3-D view cannot start: ${error instanceof Error ? error.message : error}`);
+}
+const scene = page.scene;
+
+store.on("scene", async (description) => {
+  page.ready = false;
+  await scene?.load(description);
+  page.ready = store.get("scene") === description;
+});
+let told = "connecting";
+store.on("link", (link) => {
+  if (link === "lost") say("The simulator does not answer; trying again …");
+  else if (link === "live" && told === "lost") say(null);
+  if (link !== "connecting") told = link;
+});
+
+mountPanels(slots, { store, net });
+net.connect();
+
+let frames = 0;
+let counted = performance.now();
+/** @param {number} now */
+function draw(now) {
+  requestAnimationFrame(draw);
+  scene?.draw(now);
+  net.drawn();
+  frames += 1;
+  if (now - counted >= 1000) {
+    page.fps = (1000 * frames) / (now - counted);
+    frames = 0;
+    counted = now;
+  }
+}
+requestAnimationFrame(draw);

@@ -1,0 +1,35 @@
+// @ts-check
+// What a camera of the chosen robot sees: the ray-traced picture of the simulator.
+import { element } from "./elements.js";
+import { StreamPanel } from "./picture.js";
+
+export class Camera extends StreamPanel {
+  static id = "camera";
+  static title = "Camera";
+  static about = "The ray-traced picture of a camera on the robot, as its programs get it.";
+  static prefix = "image/";
+  static none = "This robot has no camera.";
+
+  /** @param {HTMLElement} content */
+  fill(content) {
+    this.canvas = element("canvas", { class: "picture", width: 320, height: 240, testid: "camera-picture", role: "img", "aria-label": "Camera picture" });
+    content.replaceChildren(this.canvas);
+    this.decoding = false;
+  }
+
+  /** @param {import("./types.js").Message} message */
+  async draw({ jpeg }) {
+    if (this.decoding || !jpeg) return; // a newer one will come
+    this.decoding = true;
+    const canvas = this.canvas;
+    try {
+      const picture = await createImageBitmap(new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (jpeg)], { type: "image/jpeg" }));
+      if (canvas.width !== picture.width) canvas.width = picture.width;
+      if (canvas.height !== picture.height) canvas.height = picture.height;
+      canvas.getContext("2d").drawImage(picture, 0, 0);
+      picture.close();
+    } finally {
+      this.decoding = false;
+    }
+  }
+}

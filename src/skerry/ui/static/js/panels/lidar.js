@@ -1,0 +1,53 @@
+// @ts-check
+// The ranges of a lidar round the robot, ahead up.
+import { element, figure } from "./elements.js";
+import { StreamPanel } from "./picture.js";
+
+const SIZE = 320; // pixels
+const RINGS = 4;
+
+export class Lidar extends StreamPanel {
+  static id = "lidar";
+  static title = "Lidar";
+  static about = "Ranges of a lidar round the robot, ahead up, port left.";
+  static prefix = "polar/";
+  static none = "This robot has no lidar. The rover has one: choose the scenario husky yard.";
+
+  /** @param {HTMLElement} content */
+  fill(content) {
+    this.canvas = element("canvas", { class: "polar", width: SIZE, height: SIZE, testid: "lidar-picture", role: "img", "aria-label": "Ranges round the robot" });
+    content.replaceChildren(this.canvas);
+  }
+
+  /** @param {import("./types.js").Message} message */
+  draw({ values }) {
+    if (!values) return;
+    const context = this.canvas.getContext("2d");
+    const [first, last] = this.stream?.angles ?? [-Math.PI, Math.PI];
+    const far = this.stream?.range_m ?? Math.max(...values.filter(Number.isFinite), 1);
+    const scale = (SIZE / 2 - 6) / far;
+    context.clearRect(0, 0, SIZE, SIZE);
+    context.strokeStyle = "rgb(130 160 175 / 45%)";
+    context.fillStyle = "rgb(130 160 175)";
+    context.font = "11px system-ui, sans-serif";
+    for (let ring = 1; ring <= RINGS; ring += 1) {
+      const range = (ring / RINGS) * far;
+      context.beginPath();
+      context.arc(SIZE / 2, SIZE / 2, range * scale, 0, 2 * Math.PI);
+      context.stroke();
+      context.fillText(`${figure(range, far < 8 ? 1 : 0)} m`, SIZE / 2 + 3, SIZE / 2 - range * scale + 12);
+    }
+    context.fillStyle = "#e69f00";
+    values.forEach((range, index) => {
+      if (!(range > 0 && range <= far)) return; // nothing came back
+      const bearing = first + ((last - first) * index) / Math.max(1, values.length - 1); // to port positive
+      context.fillRect(SIZE / 2 - range * scale * Math.sin(bearing) - 1, SIZE / 2 - range * scale * Math.cos(bearing) - 1, 2.5, 2.5);
+    });
+    context.fillStyle = "#56b4e9";
+    context.beginPath();
+    context.moveTo(SIZE / 2, SIZE / 2 - 7);
+    context.lineTo(SIZE / 2 + 5, SIZE / 2 + 6);
+    context.lineTo(SIZE / 2 - 5, SIZE / 2 + 6);
+    context.fill();
+  }
+}

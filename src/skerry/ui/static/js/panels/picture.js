@@ -1,0 +1,76 @@
+// @ts-check
+// What panels that show one of several streams share: choosing among them, the time of the last message, a large view.
+import { button, element, figure, write } from "./elements.js";
+import { Panel } from "./panel.js";
+
+/** A panel that shows one stream of the chosen robot; which, is chosen from a list. */
+export class StreamPanel extends Panel {
+  /** What the names of its streams start with. */
+  static prefix = "";
+  /** Messages a second that are enough. */
+  static hz = 10;
+  /** What stands there where the robot has no such sensor. */
+  static none = "";
+
+  /** @returns {typeof StreamPanel} */
+  get kind() {
+    return /** @type {typeof StreamPanel} */ (this.constructor);
+  }
+
+  /** The streams that there are to choose from. */
+  get streams() {
+    const robot = this.robot?.name;
+    return this.scene.streams.filter((stream) => stream.name.startsWith(`${this.kind.prefix}${robot}/`) && this.accepts(stream));
+  }
+
+  /** @param {import("./types.js").StreamScene} stream */
+  accepts(stream) {
+    return true;
+  }
+
+  build() {
+    const streams = this.streams;
+    this.stream = streams[0];
+    if (!streams.length) return this.empty(this.kind.none);
+    const options = streams.map(({ name, sensor, title }) => element("option", { value: name }, title ?? sensor));
+    const choose = element("select", { "aria-label": `${this.kind.title} of`, testid: `${this.kind.id}-choose` }, ...options);
+    choose.addEventListener("change", () => {
+      this.stream = streams.find(({ name }) => name === choose.value);
+      this.fill(this.content);
+      this.subscribe();
+    });
+    this.stamp = element("span", { class: "note grow right", testid: `${this.kind.id}-stamp`, "data-count": 0 }, "waiting …");
+    const large = button("expand", "Large view, and back (Escape)", { class: "icon-only", testid: `${this.kind.id}-large` });
+    large.addEventListener("click", () => this.body.classList.toggle("large"));
+    this.body.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Escape") this.body.classList.remove("large");
+    });
+    this.content = element("div", { class: "content" });
+    this.body.replaceChildren(element("div", { class: "row" }, choose, this.stamp, large), this.content);
+    this.fill(this.content);
+  }
+
+  wants() {
+    return this.stream ? { [this.stream.name]: this.kind.hz } : {};
+  }
+
+  /** @param {string} stream @param {import("./types.js").Message} message */
+  receive(stream, message) {
+    this.draw(message);
+    this.stamp.dataset.count = String(Number(this.stamp.dataset.count) + 1);
+    write(this.stamp, `${figure(message.time, 1)} s`);
+  }
+
+  /** Makes what it draws on. @param {HTMLElement} content */
+  fill(content) {}
+
+  /** Shows a message. @param {import("./types.js").Message} message */
+  draw(message) {}
+}
+
+/** Dark brown to pale gold, the colours of sonar screens: 256 × rgba as one number each, in the byte order of ImageData. */
+export const COPPER = new Uint32Array(256).map((_, level) => {
+  const share = level / 255;
+  const [red, green, blue] = [Math.min(1, 1.9 * share), 0.82 * share ** 1.15, Math.max(0, 1.6 * share - 0.75)].map((part) => Math.round(255 * part));
+  return (255 << 24) | (blue << 16) | (green << 8) | red;
+});

@@ -1,0 +1,79 @@
+// @ts-check
+// How the chosen robot is: depth, altitude, speed, heading, battery, leak, and its actuators in figures.
+import { element, figure, words, write } from "./elements.js";
+import { Panel } from "./panel.js";
+
+/** @typedef {import("./types.js").RobotState} RobotState */
+
+/** Title, unit, digits and where the figure is. @type {[string, string, string, number, (live: RobotState) => number | null][]} */
+const QUANTITIES = [
+  ["depth", "Depth", "m", 2, (live) => live.depth],
+  ["altitude", "Altitude", "m", 2, (live) => live.altitude],
+  ["speed", "Speed", "m/s", 2, (live) => live.speed],
+  ["heading", "Heading", "°", 0, (live) => live.heading_deg],
+  ["roll", "Roll", "°", 1, (live) => live.roll_deg],
+  ["pitch", "Pitch", "°", 1, (live) => live.pitch_deg],
+  ["east", "East", "m", 1, (live) => live.position[0]],
+  ["north", "North", "m", 1, (live) => live.position[1]],
+];
+
+/** Degrees with a hemisphere. @param {number} degrees @param {string} letters of plus and minus */
+function angle(degrees, letters) {
+  return `${Math.abs(degrees).toFixed(5)}° ${letters[degrees < 0 ? 1 : 0]}`;
+}
+
+export class RobotStatePanel extends Panel {
+  static id = "state";
+  static title = "State";
+  static about = "Where the chosen robot is and how it moves; its battery, a leak, and what its actuators do.";
+
+  build() {
+    if (!this.robot) return this.empty("Choose a robot above.");
+    /** @type {Map<string, HTMLElement>} */
+    this.cells = new Map();
+    const grid = element("dl", { class: "figures" });
+    for (const [id, title, unit] of QUANTITIES) grid.append(this.row(id, title, unit));
+    this.battery = element("meter", { min: 0, max: 100, low: 20, value: 0, "aria-label": "Battery" });
+    this.batteryRow = element("p", { class: "row between" }, "Battery", this.battery, this.cell("battery"));
+    this.leak = element("p", { class: "badge", testid: "state-leak" });
+    this.place = element("p", { class: "note", testid: "state-place", title: "Latitude and longitude" });
+    const actuators = element("dl", { class: "figures wide" });
+    for (const { name, unit } of this.robot.actuators) actuators.append(this.row(`actuator.${name}`, words(name), unit));
+    this.body.replaceChildren(grid, this.batteryRow, this.leak, this.place, actuators);
+  }
+
+  /** @param {string} id */
+  cell(id) {
+    const cell = element("output", { testid: `state-${id}` }, "–");
+    this.cells?.set(id, cell);
+    return cell;
+  }
+
+  /** @param {string} id @param {string} title @param {string} unit */
+  row(id, title, unit) {
+    return element("div", {}, element("dt", {}, title), element("dd", {}, this.cell(id), element("small", {}, ` ${unit}`)));
+  }
+
+  /** @param {string} id @param {string} text */
+  put(id, text) {
+    const cell = this.cells?.get(id);
+    if (cell) write(cell, text);
+  }
+
+  update() {
+    const live = this.live;
+    if (!live || !this.robot) return;
+    for (const [id, , , digits, value] of QUANTITIES) this.put(id, figure(value(live), digits));
+    this.batteryRow.hidden = live.battery_percent === null;
+    this.battery.value = live.battery_percent ?? 0;
+    this.put("battery", `${figure(live.battery_percent, 0)} %`);
+    this.leak.hidden = live.leak === null;
+    this.leak.classList.toggle("bad", live.leak === true);
+    write(this.leak, live.leak ? "Leak!" : "Dry");
+    this.place.hidden = live.lat === null;
+    if (live.lat !== null && live.lon !== null) write(this.place, `${angle(live.lat, "NS")}  ${angle(live.lon, "EW")}`);
+    for (const [name, { value, unit }] of Object.entries(live.actuators)) {
+      this.put(`actuator.${name}`, figure(value, unit === "rpm" || unit === "%" ? 0 : 2));
+    }
+  }
+}

@@ -1,0 +1,17 @@
+// @ts-check
+// Light or dark: as the system says, until somebody chooses.
+
+const KEY = "skerry.theme";
+
+/** Takes up what was chosen before. */
+export function startTheme() {
+  const chosen = localStorage.getItem(KEY);
+  if (chosen) document.documentElement.dataset.theme = chosen;
+}
+
+export function toggleTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem(KEY, root.dataset.theme);
+}

@@ -1,0 +1,59 @@
+// @ts-check
+// Clouds of points that lidars and sonars of the chosen robot measure, coloured by height.
+
+import { Group } from "../../vendor/three.module.js";
+import { PointCloud } from "./points.js";
+
+const LINE = 2048; // points up to which a cloud is a line or a fan, of which many make the picture
+const LIFE = 60; // s, simulated, for which lines stay
+
+export class Clouds {
+  name = "clouds";
+  chosenOnly = true;
+  hz = 8;
+  object = new Group();
+  /** By stream. @type {Map<string, PointCloud>} */
+  #clouds = new Map();
+
+  /** @param {import("./view.js").View} view */
+  constructor(view) {
+    this.view = view;
+  }
+
+  /** @param {{name: string}} stream */
+  wants({ name }) {
+    return name.startsWith("cloud/");
+  }
+
+  /**
+   * @param {import("../wire.js").Message} message
+   * @param {{name: string}} stream
+   */
+  receive({ count = 0, scale = 1, origin, offsets, time }, { name }) {
+    if (!origin || !offsets) return;
+    let cloud = this.#clouds.get(name);
+    if (!cloud) {
+      const capacity = this.view.stage.quality.cloudPoints;
+      cloud = new PointCloud({ capacity, metres: 0.06, least: 1.5, most: 8, life: LIFE, byHeight: true });
+      this.#clouds.set(name, cloud);
+      this.object.add(cloud.object);
+    }
+    const place = (/** @type {number} */ i, /** @type {Float32Array} */ out, /** @type {number} */ at) => {
+      for (let c = 0; c < 3; c++) out[at + c] = origin[c] + scale * offsets[3 * i + c];
+    };
+    if (count <= LINE) cloud.add(count, place, () => time);
+    else cloud.replace(count, place, () => time);
+  }
+
+  update() {
+    for (const cloud of this.#clouds.values()) cloud.tick(this.view.poses.time);
+  }
+
+  clear() {
+    for (const cloud of this.#clouds.values()) {
+      this.object.remove(cloud.object);
+      cloud.dispose();
+    }
+    this.#clouds.clear();
+  }
+}

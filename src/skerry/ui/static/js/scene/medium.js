@@ -1,0 +1,184 @@
+// @ts-check
+// Air and water as light crosses them: the uniforms and the GLSL that every material of the scene shares.
+
+import { Color, Vector3 } from "../../vendor/three.module.js";
+import { murkiness } from "./sea.js";
+
+const DRY = -1e6; // m, level of a water that is not there
+const VEIL = 0.12; // share of the daylight that open water sends back, of its strongest colour; by eye
+const HUE = 0.6; // power that keeps the weak colours of deep water visible on a screen; by eye
+
+/**
+ * Light as the simulator's cameras have it: a white, level surface under a sun in the zenith has radiance 1.
+ * @typedef {{direction: number[], sun: number[], ambient: number[], zenith: number[], horizon: number[], cloud: number}} Daylight
+ */
+
+/** The world's axes, towards the sun; linear colours. */
+export class Medium {
+  uniforms = {
+    sunDirection: { value: new Vector3(0.3, -0.5, 0.8).normalize() },
+    sunColour: { value: new Color(1, 0.95, 0.86) },
+    zenith: { value: new Color(0.09, 0.24, 0.62) },
+    horizon: { value: new Color(0.62, 0.76, 0.9) },
+    cloud: { value: 0.2 },
+    seconds: { value: 0 },
+    waterLevel: { value: DRY },
+    beam: { value: new Vector3() },
+    fade: { value: new Vector3() },
+    veil: { value: new Color(0, 0, 0) },
+    caustics: { value: 0 },
+  };
+  /** @type {import("./sea.js").Sea | null} */
+  sea = null;
+  #clarity = 0;
+  #strength = 1;
+
+  /** @param {import("./sea.js").Sea | null} sea */
+  setSea(sea) {
+    this.sea = sea;
+    this.#update();
+  }
+
+  /** @param {number} clarity 0: the water as it is, 1: as clear as air */
+  setClarity(clarity) {
+    this.#clarity = clarity;
+    this.#update();
+  }
+
+  /** @param {Daylight} daylight */
+  setDaylight({ direction, sun, ambient, zenith, horizon, cloud }) {
+    const { uniforms } = this;
+    uniforms.sunDirection.value.fromArray(direction).normalize();
+    uniforms.sunColour.value.fromArray(sun);
+    uniforms.zenith.value.fromArray(zenith);
+    uniforms.horizon.value.fromArray(horizon);
+    uniforms.cloud.value = cloud;
+    this.#strength = Math.max(...sun.map((beam, i) => beam * Math.max(direction[2], 0) + ambient[i]));
+    this.#update();
+  }
+
+  /**
+   * The level is that at the camera where this decides whether it is above or below the water.
+   * @param {Vector3} camera
+   * @returns {boolean} whether it is below
+   */
+  follow(camera) {
+    if (!this.sea) return false;
+    const { level } = this.sea;
+    const surface = this.sea.height(camera.x, camera.y, this.uniforms.seconds.value);
+    const under = camera.z < surface;
+    const margin = 0.01;
+    this.uniforms.waterLevel.value = under ? Math.max(level, camera.z + margin) : Math.min(level, camera.z - margin);
+    return under;
+  }
+
+  #update() {
+    const { waterLevel, beam, fade, veil } = this.uniforms;
+    if (!this.sea) {
+      waterLevel.value = DRY;
+      return;
+    }
+    const { optics, level } = this.sea;
+    const factor = murkiness(this.#clarity);
+    waterLevel.value = level;
+    beam.value.fromArray(optics.beam).multiplyScalar(factor);
+    fade.value.fromArray(optics.daylight).multiplyScalar(factor);
+    const hues = optics.returned.map((share) => share ** HUE);
+    const strongest = Math.max(...hues, 1e-6);
+    veil.value.fromArray(hues.map((hue) => (VEIL * this.#strength * hue) / strongest));
+  }
+}
+
+/** GLSL: the sky of a direction, the light under water, and what is left of a colour when it reaches the camera. */
+export const MEDIUM = /* glsl */ `
+uniform vec3 sunDirection, sunColour, zenith, horizon, beam, fade, veil;
+uniform float waterLevel, seconds, caustics;
+
+vec3 skyOf(vec3 direction) {
+  float height = max(direction.z, 0.0);
+  vec3 sky = mix(horizon, zenith, 1.0 - exp(-3.2 * height));
+  float near = max(dot(direction, sunDirection), 0.0);
+  return sky + sunColour * (0.10 * pow(near, 6.0) + 0.28 * pow(near, 48.0));
+}
+
+// Light scattered into a ray of a length that starts at a depth: ∫ c ω E₀ exp(−K(depth − s u)) exp(−c s) ds, u upwards. Water
+// scatters forwards, so it is brightest towards the sun as it stands under water; how much, by eye.
+vec3 scattered(float depth, vec3 direction, float path) {
+  vec3 rate = max(beam - fade * direction.z, vec3(1e-6));
+  vec3 sunUnder = vec3(sunDirection.xy / 1.333, sqrt(1.0 - dot(sunDirection.xy, sunDirection.xy) / 1.777));
+  float forwards = pow(0.5 + 0.5 * dot(direction, sunUnder), 3.0);
+  return veil * (0.55 + 1.5 * forwards) * exp(-fade * depth) * beam * (1.0 - exp(-rate * path)) / rate;
+}
+
+// Light that waves bundle, as a net of bright lines: ripples bent by larger ones, so that no two places are alike. A picture
+// of it, not its optics.
+float bundled(vec2 place) {
+  vec2 p = place * 1.3 + 0.8 * sin(place.yx * 0.23 + vec2(0.0, 1.7));
+  float net = 0.0;
+  for (int i = 0; i < 3; i++) {
+    p += sin(p.yx * 1.3 + vec2(1.1, -0.9) * seconds + 2.1 * float(i)) * 0.75;
+    net += pow(1.0 - abs(sin(p.x) * sin(p.y)), 9.0);
+    p = mat2(0.8, 0.6, -0.6, 0.8) * p * 1.25;
+  }
+  return 0.5 * net;
+}
+
+// Daylight that is left at a place, as a share of that above water.
+vec3 daylightAt(vec3 place, float facing) {
+  float depth = waterLevel - place.z;
+  if (depth <= 0.0) return vec3(1.0);
+  vec3 left = exp(-fade * depth);
+  // Seen through the surface from above, or from afar, the net is blurred.
+  float sharp = exp(-distance(place, cameraPosition) / 35.0) * (cameraPosition.z > waterLevel ? 0.45 : 1.0);
+  float pattern = caustics * clamp(facing, 0.0, 1.0) * exp(-0.12 * depth) * min(depth * 2.0, 1.0) * sharp;
+  return pattern < 0.01 ? left : left * (1.0 + pattern * (1.5 * bundled(place.xy - sunDirection.xy * depth) - 0.35));
+}
+
+vec3 throughWater(vec3 colour, vec3 place) {
+  vec3 ray = place - cameraPosition;
+  float above = cameraPosition.z - waterLevel, over = place.z - waterLevel;
+  if (above >= 0.0 && over >= 0.0) return colour;
+  float share = above < 0.0 && over < 0.0 ? 1.0 : above < 0.0 ? above / (above - over) : over / (over - above);
+  float range = max(length(ray), 1e-4);
+  return colour * exp(-beam * range * share) + scattered(max(-above, 0.0), ray / range, range * share);
+}
+`;
+
+/**
+ * Let a material of three.js be seen through water: daylight fades with depth, and the ray to the camera loses each colour
+ * by Beer and Lambert's law. It is done before tone mapping, in linear light.
+ * @template {import("../../vendor/three.module.js").Material} M
+ * @param {M} material
+ * @param {Medium} medium
+ * @param {{pars?: string, albedo?: string, uniforms?: Record<string, {value: any}>}} [more] GLSL that changes `diffuseColor` at `place`
+ * @returns {M}
+ */
+export function submerge(material, medium, { pars = "", albedo = "", uniforms = {} } = {}) {
+  material.onBeforeCompile = (shader) => {
+    Object.assign(shader.uniforms, medium.uniforms, uniforms);
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", "#include <common>\nvarying vec3 place;")
+      .replace(
+        "#include <project_vertex>",
+        `#include <project_vertex>
+        #ifdef USE_INSTANCING
+          place = (modelMatrix * instanceMatrix * vec4(transformed, 1.0)).xyz;
+        #else
+          place = (modelMatrix * vec4(transformed, 1.0)).xyz;
+        #endif`,
+      );
+    shader.fragmentShader = shader.fragmentShader
+      .replace("#include <common>", `#include <common>\nvarying vec3 place;\n${MEDIUM}\n${pars}`)
+      .replace("#include <color_fragment>", `#include <color_fragment>\n${albedo}`)
+      .replace(
+        "#include <opaque_fragment>",
+        `#include <opaque_fragment>
+        vec3 facing = normalize(cross(dFdx(place), dFdy(place)));
+        facing *= sign(dot(facing, cameraPosition - place));
+        gl_FragColor.rgb = throughWater(gl_FragColor.rgb * daylightAt(place, facing.z), place);`,
+      );
+  };
+  // Programs are told apart by this function's text, which is the same for all of them.
+  material.customProgramCacheKey = () => `submerged ${pars}${albedo}`;
+  return material;
+}

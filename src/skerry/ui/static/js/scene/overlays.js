@@ -1,0 +1,86 @@
+// @ts-check
+// The overlays of the 3-D view: which streams each shows, and that only what is shown is asked for.
+
+import { Acoustics, Contacts, Field, Forces, Gps, Waypoints } from "./simple_overlays.js";
+import { Clouds } from "./clouds.js";
+import { Frames } from "./frames.js";
+import { Names } from "./names.js";
+import { Rays } from "./rays.js";
+import { Ropes, Winches } from "./ropes.js";
+import { Wash } from "./wash.js";
+
+/**
+ * An overlay: shown while the store's `show:<name>` is true.
+ * @typedef {object} Overlay
+ * @property {string} name
+ * @property {import("../../vendor/three.module.js").Object3D} object
+ * @property {(stream: any) => boolean} [wants] whether it shows a stream of the scene
+ * @property {boolean} [chosenOnly] whether it shows the streams of the chosen robot only
+ * @property {number} [hz]
+ * @property {(message: import("../wire.js").Message, stream: any) => void} [receive]
+ * @property {(seconds: number) => void} [update] once per frame, with the simulated time that has passed
+ * @property {() => void} clear
+ */
+
+/** @type {(new (view: import("./view.js").View) => Overlay)[]} */
+const KINDS = [Names, Ropes, Winches, Rays, Clouds, Field, Acoustics, Wash, Waypoints, Forces, Gps, Frames, Contacts];
+
+export class Overlays {
+  /** @type {Overlay[]} */
+  overlays;
+  /** Ends of the subscriptions, by stream. @type {Map<string, () => void>} */
+  #subscribed = new Map();
+
+  /** @param {import("./view.js").View} view */
+  constructor(view) {
+    this.view = view;
+    this.overlays = KINDS.map((Kind) => new Kind(view));
+    for (const overlay of this.overlays) {
+      view.stage.scene.add(overlay.object);
+      view.store.on(`show:${overlay.name}`, (shown) => {
+        overlay.object.visible = shown;
+        if (!shown) overlay.clear();
+        this.#subscribe();
+      });
+    }
+    view.store.on("robot", () => this.#subscribe());
+  }
+
+  /** Another scene: other streams. */
+  load() {
+    for (const end of this.#subscribed.values()) end();
+    this.#subscribed.clear();
+    for (const overlay of this.overlays) overlay.clear();
+    this.#subscribe();
+  }
+
+  /** @param {number} seconds simulated, since the last frame */
+  update(seconds) {
+    for (const overlay of this.overlays) if (overlay.object.visible) overlay.update?.(seconds);
+  }
+
+  #subscribe() {
+    const { scene, store, net, chosen } = this.view;
+    /** @type {Map<string, {overlay: Overlay, stream: any}>} */
+    const wanted = new Map();
+    for (const stream of scene?.streams ?? []) {
+      const overlay = this.overlays.find((each) => each.wants?.(stream));
+      if (!overlay || !store.get(`show:${overlay.name}`)) continue;
+      if (overlay.chosenOnly && stream.robot && stream.robot !== chosen?.name) continue;
+      wanted.set(stream.name, { overlay, stream });
+    }
+    for (const [name, end] of this.#subscribed) {
+      if (wanted.has(name)) continue;
+      end();
+      this.#subscribed.delete(name);
+    }
+    for (const [name, { overlay, stream }] of wanted) {
+      if (this.#subscribed.has(name)) continue;
+      const ends = [
+        net.subscribe(name, overlay.hz ?? 15),
+        store.on(`stream:${name}`, (message) => overlay.receive?.(message, stream)),
+      ];
+      this.#subscribed.set(name, () => ends.forEach((end) => end()));
+    }
+  }
+}

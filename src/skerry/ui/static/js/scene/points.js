@@ -1,0 +1,121 @@
+// @ts-check
+// Many points in one draw call: round, coloured by height or all alike, fading with age. Water does not dim them.
+
+import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, Points, ShaderMaterial, Vector2 } from "../../vendor/three.module.js";
+import { RAINBOW } from "./colours.js";
+
+const VERTEX = /* glsl */ `
+attribute float born;
+uniform float metres, least, most, life, clock;
+uniform vec2 heights, resolution;
+uniform vec3 tint;
+uniform bool byHeight;
+varying vec4 colour;
+${RAINBOW}
+void main() {
+  vec4 seen = viewMatrix * vec4(position, 1.0);
+  gl_Position = projectionMatrix * seen;
+  float age = life > 0.0 ? (clock - born) / life : born;
+  if (age < 0.0 || age >= 1.0) gl_Position = vec4(0.0, 0.0, 2.0, 1.0);
+  gl_PointSize = clamp(metres * projectionMatrix[1][1] * 0.5 * resolution.y / gl_Position.w, least, most);
+  vec3 shade = byHeight ? pow(rainbow((position.z - heights.x) / max(heights.y - heights.x, 0.01)), vec3(2.2)) : tint;
+  colour = vec4(shade, 1.0 - age * age);
+}`;
+
+const FRAGMENT = /* glsl */ `
+uniform float dimming;
+varying vec4 colour;
+void main() {
+  vec2 off = 2.0 * gl_PointCoord - 1.0;
+  float r = dot(off, off);
+  if (r > 1.0) discard;
+  gl_FragColor = vec4(colour.rgb * dimming * (1.05 - 0.35 * r), colour.a);
+}`;
+
+export class PointCloud {
+  /**
+   * `life` in seconds of simulated time; 0: `born` is itself the share of its life that a point has passed.
+   * @param {{capacity: number, metres: number, least?: number, most?: number, life?: number, colour?: number, byHeight?: boolean}} style
+   */
+  constructor({ capacity, metres, least = 2, most = 24, life = 0, colour = 0xffffff, byHeight = false }) {
+    this.capacity = capacity;
+    this.next = this.filled = 0;
+    this.low = Infinity;
+    this.high = -Infinity;
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * capacity), 3).setUsage(DynamicDrawUsage));
+    geometry.setAttribute("born", new BufferAttribute(new Float32Array(capacity).fill(-1e9), 1).setUsage(DynamicDrawUsage));
+    geometry.setDrawRange(0, 0);
+    this.uniforms = {
+      metres: { value: metres }, least: { value: least }, most: { value: most }, life: { value: life }, clock: { value: 0 },
+      heights: { value: new Vector2(0, 1) }, resolution: { value: new Vector2(1, 1) }, tint: { value: new Color(colour) },
+      byHeight: { value: byHeight }, dimming: { value: 1 },
+    };
+    const material = new ShaderMaterial({
+      uniforms: this.uniforms, vertexShader: VERTEX, fragmentShader: FRAGMENT, transparent: true, depthWrite: true, toneMapped: false,
+    });
+    this.object = new Points(geometry, material);
+    this.object.frustumCulled = false;
+    this.object.renderOrder = 2;
+    this.object.onBeforeRender = (renderer) => {
+      renderer.getDrawingBufferSize(this.uniforms.resolution.value);
+      this.uniforms.dimming.value = 1 / renderer.toneMappingExposure; // as bright on the screen whatever the exposure
+    };
+  }
+
+  /**
+   * Put points in the place of the oldest ones.
+   * @param {number} count
+   * @param {(i: number, out: Float32Array, at: number) => void} place writes xyz of a point
+   * @param {(i: number) => number} born
+   */
+  add(count, place, born) {
+    const { geometry } = this.object;
+    const positions = geometry.getAttribute("position");
+    const births = geometry.getAttribute("born");
+    const shown = Math.min(count, this.capacity);
+    const step = count / shown;
+    for (let n = 0; n < shown; n++) {
+      const i = Math.floor(n * step);
+      const slot = this.next;
+      place(i, /** @type {Float32Array} */ (positions.array), 3 * slot);
+      births.array[slot] = born(i);
+      const z = positions.array[3 * slot + 2];
+      this.low = Math.min(this.low, z);
+      this.high = Math.max(this.high, z);
+      this.next = (slot + 1) % this.capacity;
+      this.filled = Math.max(this.filled, slot + 1);
+    }
+    positions.needsUpdate = births.needsUpdate = true;
+    geometry.setDrawRange(0, this.filled);
+    this.uniforms.heights.value.set(this.low, Math.max(this.high, this.low + 0.5));
+  }
+
+  /**
+   * Show these and no others.
+   * @param {number} count
+   * @param {(i: number, out: Float32Array, at: number) => void} place
+   * @param {(i: number) => number} born
+   */
+  replace(count, place, born) {
+    this.clear();
+    this.add(count, place, born);
+  }
+
+  /** @param {number} time simulated, s; births are relative to the same clock */
+  tick(time) {
+    this.uniforms.clock.value = time;
+  }
+
+  clear() {
+    this.next = this.filled = 0;
+    this.low = Infinity;
+    this.high = -Infinity;
+    this.object.geometry.setDrawRange(0, 0);
+  }
+
+  dispose() {
+    this.object.geometry.dispose();
+    this.object.material.dispose();
+  }
+}

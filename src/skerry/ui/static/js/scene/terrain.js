@@ -1,0 +1,191 @@
+// @ts-check
+// The ground as meshes: tiles of a grid of heights, or a mesh as it is, coloured by material.
+
+import { BufferAttribute, BufferGeometry, Group, Mesh, MeshLambertMaterial, MeshStandardMaterial } from "../../vendor/three.module.js";
+import { fetchBytes, meshGeometry } from "./assets.js";
+import { Grid } from "./ground.js";
+import { submerge } from "./medium.js";
+
+const TILE = 64; // cells along a side; what is out of sight is not drawn
+const SKIRT = 60; // m that the edges of the world hang down, so that nobody looks under it
+
+// Patches and grains, so that ground of one material is not one flat colour; where it is wet, it is darker.
+const PATTERN = /* glsl */ `
+uniform float patterned;
+float groundHash(vec2 p) { return fract(sin(dot(p, vec2(41.3, 289.1))) * 23758.5453); }
+float groundNoise(vec2 p) {
+  vec2 i = floor(p), f = fract(p);
+  f = f * f * (3.0 - 2.0 * f);
+  return mix(mix(groundHash(i), groundHash(i + vec2(1, 0)), f.x), mix(groundHash(i + vec2(0, 1)), groundHash(i + vec2(1, 1)), f.x), f.y);
+}`;
+const ALBEDO = /* glsl */ `
+  if (patterned > 0.0) {
+    float width = max(length(dFdx(place)), length(dFdy(place)));
+    float sum = 0.0, weight = 0.34, size = 14.0;
+    for (int i = 0; i < 6; i++) {
+      sum += weight * (groundNoise(place.xy / size + vec2(0.37, 0.11) * place.z / size + 7.0 * float(i)) - 0.5) * (1.0 - smoothstep(0.3, 1.0, width / size));
+      size *= 0.38;
+      weight *= 0.9;
+    }
+    diffuseColor.rgb *= (1.0 + sum) * (1.0 + vec3(0.35, 0.05, -0.2) * sum);
+  }
+  float wet = waterLevel > -1e5 ? 1.0 - smoothstep(0.05, 0.5, place.z - waterLevel) : 0.0;
+  diffuseColor.rgb *= mix(1.0, 0.72, wet);`;
+
+export class Terrain {
+  group = new Group();
+  /** @type {Grid[]} */
+  grids = [];
+
+  /**
+   * @param {import("./medium.js").Medium} medium
+   * @param {import("./quality.js").Quality} quality
+   */
+  constructor(medium, quality) {
+    this.group.name = "terrain";
+    this.quality = quality;
+    const Material = quality.fine ? MeshStandardMaterial : MeshLambertMaterial;
+    const settings = quality.fine ? { vertexColors: true, roughness: 1 } : { vertexColors: true };
+    this.material = submerge(new Material(settings), medium, {
+      pars: PATTERN, albedo: ALBEDO, uniforms: { patterned: { value: quality.fine ? 1 : 0 } },
+    });
+  }
+
+  /** @param {any[]} parts the scene's `terrain` */
+  async load(parts) {
+    for (const part of parts) {
+      if (part.kind === "heightfield") await this.#addGrid(part);
+      else this.#add(await meshGeometry(part.asset));
+    }
+  }
+
+  /**
+   * The height of the highest ground; NaN where there is none.
+   * @param {number} x
+   * @param {number} y
+   */
+  height(x, y) {
+    return this.grids.reduce((highest, grid) => {
+      const height = grid.height(x, y);
+      return Number.isNaN(height) || height < highest ? highest : height;
+    }, NaN);
+  }
+
+  dispose() {
+    for (const mesh of this.group.children) if (mesh instanceof Mesh) mesh.geometry.dispose();
+    this.material.dispose();
+  }
+
+  /** @param {any} part */
+  async #addGrid(part) {
+    const [heights, colours] = await Promise.all([fetchBytes(part.asset), part.colours ? fetchBytes(part.colours) : null]);
+    const grid = new Grid(part, new Float32Array(heights));
+    this.grids.push(grid);
+    const stride = Math.max(1, Math.ceil((Math.max(grid.rows, grid.columns) - 1) / this.quality.terrainVertices));
+    const shades = colours ? new Uint8Array(colours) : null;
+    for (let row = 0; row < grid.rows - 1; row += TILE * stride) {
+      for (let column = 0; column < grid.columns - 1; column += TILE * stride) {
+        this.#add(tileGeometry(grid, shades, row, column, stride));
+      }
+    }
+  }
+
+  /** @param {BufferGeometry} geometry */
+  #add(geometry) {
+    const mesh = new Mesh(geometry, this.material);
+    mesh.receiveShadow = true;
+    mesh.castShadow = this.quality.level > 1;
+    mesh.matrixAutoUpdate = false;
+    this.group.add(mesh);
+  }
+}
+
+/**
+ * A piece of a grid, with every `stride`-th node and always the outermost; at the edges of the grid a skirt hangs down.
+ * @param {Grid} grid
+ * @param {Uint8Array | null} shades rgb per node, sRGB
+ * @param {number} firstRow
+ * @param {number} firstColumn
+ * @param {number} stride
+ */
+function tileGeometry(grid, shades, firstRow, firstColumn, stride) {
+  const rows = nodes(firstRow, grid.rows, stride);
+  const columns = nodes(firstColumn, grid.columns, stride);
+  /** @type {number[][]} row, column, how far it hangs down */
+  const placed = rows.flatMap((row) => columns.map((column) => [row, column, 0]));
+  const width = columns.length;
+  const triangles = [];
+  for (let j = 0; j + 1 < rows.length; j++) {
+    for (let i = 0; i + 1 < width; i++) {
+      const a = j * width + i;
+      triangles.push(a, a + 1, a + width + 1, a, a + width + 1, a + width); // cut from south-west to north-east, as the physics has it
+    }
+  }
+  const hang = (/** @type {number[]} */ edge) => {
+    edge.forEach((node, i) => {
+      const [row, column] = placed[node];
+      placed.push([row, column, SKIRT]);
+      if (i) triangles.push(edge[i - 1], placed.length - 2, node, node, placed.length - 2, placed.length - 1);
+    });
+  };
+  const last = rows.length - 1;
+  if (rows[0] === 0) hang(columns.map((_, i) => width - 1 - i));
+  if (rows[last] === grid.rows - 1) hang(columns.map((_, i) => last * width + i));
+  if (columns[0] === 0) hang(rows.map((_, j) => j * width));
+  if (columns[width - 1] === grid.columns - 1) hang(rows.map((_, j) => (last - j) * width + width - 1));
+  return gridGeometry(grid, shades, placed, triangles);
+}
+
+/**
+ * @param {Grid} grid
+ * @param {Uint8Array | null} shades
+ * @param {number[][]} placed
+ * @param {number[]} triangles
+ */
+function gridGeometry(grid, shades, placed, triangles) {
+  const positions = new Float32Array(3 * placed.length);
+  const normals = new Float32Array(3 * placed.length);
+  const colours = new Uint8Array(3 * placed.length).fill(190);
+  placed.forEach(([row, column, drop], i) => {
+    const node = row * grid.columns + column;
+    positions[3 * i] = grid.origin[0] + column * grid.spacing[0];
+    positions[3 * i + 1] = grid.origin[1] + row * grid.spacing[1];
+    positions[3 * i + 2] = grid.heights[node] - drop;
+    normals.set(grid.normal(row, column), 3 * i);
+    if (shades) for (let c = 0; c < 3; c++) colours[3 * i + c] = linear(shades[3 * node + c]);
+  });
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(positions, 3));
+  geometry.setAttribute("normal", new BufferAttribute(normals, 3));
+  geometry.setAttribute("color", new BufferAttribute(colours, 3, true));
+  geometry.setIndex(triangles.filter((_, i) => isSolid(positions, triangles, i)));
+  return geometry;
+}
+
+/**
+ * Whether a corner belongs to a triangle whose corners all have a height.
+ * @param {Float32Array} positions
+ * @param {number[]} triangles
+ * @param {number} corner
+ */
+function isSolid(positions, triangles, corner) {
+  const first = corner - (corner % 3);
+  return [0, 1, 2].every((i) => !Number.isNaN(positions[3 * triangles[first + i] + 2]));
+}
+
+/**
+ * @param {number} first
+ * @param {number} count
+ * @param {number} stride
+ */
+function nodes(first, count, stride) {
+  const found = [];
+  for (let node = first; node < Math.min(first + TILE * stride, count - 1); node += stride) found.push(node);
+  found.push(Math.min(first + TILE * stride, count - 1));
+  return found;
+}
+
+/** @param {number} shade sRGB, 0…255 */
+function linear(shade) {
+  return Math.round(255 * (shade / 255) ** 2.2);
+}

@@ -1,0 +1,141 @@
+// @ts-check
+// The 3-D view: joins stage, world, camera, overlays and tools, and draws a frame of them.
+
+import { Bodies } from "./bodies.js";
+import { CameraRig } from "./camera.js";
+import { Drift } from "./drift.js";
+import { Labels } from "./labels.js";
+import { Overlays } from "./overlays.js";
+import { Pointer } from "./pointer.js";
+import { Poses } from "./poses.js";
+import { Sea } from "./sea.js";
+import { Stage } from "./stage.js";
+import { Terrain } from "./terrain.js";
+import { Tools } from "./tools.js";
+import { Water } from "./water.js";
+
+const POSES_HZ = 30;
+
+export class View {
+  /** The scene that is shown, as the server describes it. @type {any} */
+  scene = null;
+  /** The latest state. @type {any} */
+  state = null;
+  poses = new Poses();
+  /** Ends of the segments of all ropes, as they came last. @type {Float32Array | null} */
+  ropeEnds = null;
+  /** @type {Terrain | null} */
+  terrain = null;
+  /** @type {Water | null} */
+  water = null;
+
+  /** Drawn at this time for ever, for pictures that can be compared. @type {number | null} */
+  #frozen = null;
+  #lastDrawn = 0;
+  #lastTime = 0;
+  #loading = 0;
+
+  /**
+   * @param {object} parts
+   * @param {import("../store.js").Store} parts.store
+   * @param {import("../net.js").Net} parts.net
+   * @param {HTMLCanvasElement} parts.canvas
+   * @param {HTMLElement} parts.labels
+   * @param {(text: string | null) => void} parts.say tells the operator of trouble
+   */
+  constructor({ store, net, canvas, labels, say }) {
+    this.store = store;
+    this.net = net;
+    this.stage = new Stage(canvas, say);
+    this.labels = new Labels(labels);
+    this.drift = new Drift(this.stage.medium);
+    if (this.stage.quality.fine) this.stage.scene.add(this.drift.object);
+    this.bodies = new Bodies(this.stage.medium, this.stage.quality);
+    this.rig = new CameraRig({ camera: this.stage.camera, store });
+    this.tools = new Tools(this);
+    this.pointer = new Pointer({ canvas, rig: this.rig, tools: this.tools });
+    this.overlays = new Overlays(this);
+    const frozen = new URLSearchParams(location.search).get("freeze");
+    if (frozen !== null) this.#frozen = Number(frozen);
+    net.subscribe("pose", POSES_HZ);
+    store.on("stream:pose", (message) => this.poses.push(message, performance.now()));
+    store.on("state", (state) => (this.state = state));
+    store.on("clarity", (clarity) => this.stage.medium.setClarity(clarity));
+    store.on("show:water", () => this.#showWater());
+  }
+
+  /** The robot that the operator has chosen. */
+  get chosen() {
+    const name = this.store.get("robot");
+    return this.scene?.robots.find((/** @type {any} */ robot) => robot.name === name) ?? null;
+  }
+
+  /**
+   * Show another scene in the place of this one.
+   * @param {any} scene
+   */
+  async load(scene) {
+    const number = ++this.#loading;
+    const { stage } = this;
+    const terrain = new Terrain(stage.medium, stage.quality);
+    const bodies = new Bodies(stage.medium, stage.quality);
+    await Promise.all([terrain.load(scene.terrain), bodies.load(scene)]);
+    if (number !== this.#loading) return; // another scene has come meanwhile
+    this.#clear();
+    stage.light(scene.daylight);
+    stage.medium.setSea(scene.water ? new Sea(scene.water) : null);
+    stage.medium.setClarity(this.store.get("clarity"));
+    this.scene = scene;
+    this.terrain = terrain;
+    this.bodies = bodies;
+    stage.scene.add(terrain.group, bodies.group);
+    if (scene.water) {
+      this.water = new Water(stage.medium, stage.quality);
+      stage.scene.add(this.water.mesh);
+    }
+    this.#showWater();
+    if (!this.chosen) this.store.set("robot", scene.robots[0]?.name ?? null);
+    this.rig.start(scene.start_view, { level: scene.water?.level, size: bodies.size(scene.robots[0]?.body) });
+    this.overlays.load();
+  }
+
+  /** @param {number} now ms */
+  draw(now) {
+    if (!this.scene) return;
+    const seconds = Math.min(0.25, (now - this.#lastDrawn) / 1000);
+    this.#lastDrawn = now;
+    const { stage } = this;
+    if (this.poses.sample(performance.now())) this.bodies.place(this.poses);
+    const passed = this.#frozen === null ? Math.max(0, this.poses.time - this.#lastTime) : 0;
+    this.#lastTime = this.poses.time;
+    stage.medium.uniforms.seconds.value = this.#frozen ?? this.poses.time;
+    this.bodies.spin(this.state, passed);
+    this.rig.update(seconds, this);
+    this.overlays.update(passed);
+    this.water?.update(stage.camera.position);
+    this.drift.update(stage.camera.position);
+    stage.draw(this.rig.focus, seconds);
+    this.labels.draw(stage.camera);
+  }
+
+  #showWater() {
+    if (this.water) this.water.mesh.visible = this.store.get("show:water");
+  }
+
+  #clear() {
+    const { stage } = this;
+    stage.scene.remove(this.bodies.group);
+    this.bodies.dispose();
+    if (this.terrain) {
+      stage.scene.remove(this.terrain.group);
+      this.terrain.dispose();
+    }
+    if (this.water) {
+      stage.scene.remove(this.water.mesh);
+      this.water.dispose();
+      this.water = null;
+    }
+    this.poses.clear();
+    this.#lastTime = 0;
+  }
+}

@@ -1,0 +1,48 @@
+"""What flows to the page: each stream looks at the world in the simulator's thread, and is encoded in the server's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from skerry.parts.interface import NewReading
+from skerry.ui.wire import Kind, Payload
+
+SensorName = tuple[str, str]
+"""A robot and its sensor."""
+
+
+@dataclass(frozen=True)
+class News:
+    """What a stream may look at beside the world: readings that it has not seen, and the latest of every sensor."""
+
+    new: Sequence[NewReading]
+    latest: Mapping[SensorName, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """One stream. `look` copies what is to be shown, or gives None if there is nothing new; it must be quick."""
+
+    name: str
+    kind: Kind
+    title: str
+    look: Callable[[News], Any]
+    encode: Callable[[Any], Payload]
+    robot: str | None = None
+    sensor: str | None = None
+    sensors: frozenset[SensorName] = frozenset()  # whose readings it needs
+    details: Mapping[str, Any] = field(default_factory=dict)  # what the page must know of its kind
+    is_slow: bool = False  # encoding takes milliseconds, and is done in a thread of its own
+    gathers: bool = False  # it needs every reading, not only the latest
+    appends: bool = False  # `look` gives rows, of which none may be left out
+
+    def describe(self, number: int) -> dict[str, Any]:
+        """For the scene."""
+        found: dict[str, Any] = {"name": self.name, "id": number, "kind": int(self.kind), "title": self.title}
+        if self.robot is not None:
+            found["robot"] = self.robot
+        if self.sensor is not None:
+            found["sensor"] = self.sensor
+        return found | dict(self.details)

@@ -1,0 +1,201 @@
+"""The streams of the world as a whole: poses, ropes, sound, forces, particles, contacts, GPS lines, frames, goals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skerry.core.frames import rotate
+from skerry.interfaces.ros.frames import FrameTree, Transform
+from skerry.parts.law import WRENCH
+from skerry.ui import wire
+from skerry.ui.scalars import ScalarFields
+from skerry.ui.scene import body_rows
+from skerry.ui.sensor_streams import sensor_streams
+from skerry.ui.streams import Stream
+from skerry.ui.wire import Kind
+from skerry.world import Robot, World
+
+TAUT, SLACK = (230, 60, 40, 255), (60, 190, 90, 255)
+SOUND: Final = {"clear": (90, 220, 120, 255), "occluded": (230, 60, 40, 200), "too far": (160, 160, 160, 160)}
+GPS, GOAL, FORCE = (120, 200, 255, 160), (255, 200, 40, 255), (255, 80, 200, 255)
+SOUND_SHOWN: Final = 1.0  # s for which the ways of a sound stay
+RING: Final = 32  # corners of a circle
+MAST: Final = 2.0  # m above water at which the line to a goal begins, as in the SMaRC simulator
+FORCE_PER_WEIGHT: Final = 1.0  # m that a force as large as the robot's weight is drawn long
+
+
+def streams_of(world: World, fields: dict[str, ScalarFields], frames: Frames) -> list[Stream]:
+    """All streams of a world; their places are their numbers on the wire."""
+    found = [_poses(world)]
+    for name, robot in world.robots.items():
+        found.append(_scalars(robot, fields[name]))
+        for sensor in robot.sensors:
+            found += sensor_streams(robot, sensor)
+        found.append(_forces(robot, float(world.scenario.gravity)))
+    found.append(_segments("ropes", "ropes", lambda: _rope_lines(world)))
+    found.append(_segments("acoustic", "sound", SoundLines(world)))
+    found.append(_segments("gps", "lines to the reference point", lambda: _gps_lines(world)))
+    found.append(_segments("waypoints", "goals", lambda: _goal_lines(world)))
+    found.append(_points("particles", "force fields", lambda: _field_particles(world)))
+    found.append(_points("contacts", "contacts", lambda: _contacts(world)))
+    found.append(Stream("tf", Kind.TF, "frames", lambda news: frames.now(), wire.transforms))
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ frames
+
+
+class Frames:
+    """The tree of frames below `map`, by number."""
+
+    def __init__(self, world: World) -> None:
+        self._tree = FrameTree(world, "")
+        self.names = list(dict.fromkeys(name for each in self._all() for name in (each.parent, each.child)))
+        self._numbers = {name: number for number, name in enumerate(self.names)}
+
+    def now(self) -> list[tuple[int, int, list[float]]]:
+        """All of them as they are now."""
+        return [self._row(each) for each in self._all()]
+
+    def _all(self) -> list[Transform]:
+        """Without the nodes of ropes, which come and go, and are drawn as ropes."""
+        found = (each for each in self._tree.now() if not each.child.startswith(("utm", "map")))
+        return [each for each in found if not self._tree.is_own(each.child)]
+
+    def _row(self, each: Transform) -> tuple[int, int, list[float]]:
+        pose = [*each.pose.position.tolist(), *each.pose.orientation.tolist()]
+        return self._numbers[each.parent], self._numbers[each.child], pose
+
+
+# ------------------------------------------------------------------------------------------------ makers
+
+
+def _poses(world: World) -> Stream:
+    rows = np.array(body_rows(world), np.int64)
+    engine = next((tree.engine for tree in (*world.robots.values(), *world.objects.values())), None)
+    motion = np.zeros((0, 13)) if engine is None else engine.motions(0)[0]
+    return Stream("pose", Kind.POSE, "poses", lambda news: motion[rows, :7].astype(np.float32), wire.poses)
+
+
+def _scalars(robot: Robot, fields: ScalarFields) -> Stream:
+    return Stream(
+        f"scalars/{robot.name}",
+        Kind.SCALARS,
+        f"{robot.name} numbers",
+        lambda news: fields.values(news.latest),
+        wire.scalars,
+        robot=robot.name,
+        sensors=fields.sensors,
+        details={"fields": fields.names, "units": fields.units},
+    )
+
+
+Lines = tuple[NDArray[np.floating], NDArray[np.uint8]]
+"""Ends (n, 2, 3) in the world, and colours (n, 4)."""
+
+
+def _segments(name: str, title: str, look: Callable[[], Lines], robot: str | None = None, **details: Any) -> Stream:
+    return Stream(
+        name, Kind.SEGMENTS, title, lambda news: look(), lambda seen: wire.segments(*seen), robot, details=details
+    )
+
+
+def _points(name: str, title: str, look: Callable[[], tuple[ArrayLike, ArrayLike]]) -> Stream:
+    return Stream(name, Kind.PARTICLES, title, lambda news: look(), lambda seen: wire.particles(*seen))
+
+
+def _coloured(ends: list[Any], colours: list[Any]) -> Lines:
+    return np.array(ends, np.float32).reshape(-1, 2, 3), np.array(colours, np.uint8).reshape(-1, 4)
+
+
+# ------------------------------------------------------------------------------------------------ looks
+
+
+def _rope_lines(world: World) -> Lines:
+    ends, colours = [np.zeros((0, 2, 3))], [np.zeros((0, 4), np.uint8)]
+    for rope in world.ropes.values():
+        points = rope.points
+        if len(points) > 1:
+            ends.append(np.stack([points[:-1], points[1:]], axis=1))
+            tight = rope.tightness.any(axis=1)
+            colours.append(np.where(tight[:, None], TAUT, SLACK).astype(np.uint8))
+    return np.concatenate(ends), np.concatenate(colours)
+
+
+class SoundLines:
+    """The ways of the last sounds, for a while."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._last: list[Any] = []
+        self._since = -np.inf
+
+    def __call__(self) -> Lines:
+        paths = self._world.acoustics.signal_lines()
+        if paths != self._last:
+            self._last, self._since = paths, self._world.time
+        shown = paths if 0.0 <= self._world.time - self._since < SOUND_SHOWN else []
+        pairs = [(pair, SOUND.get(path.status, GPS)) for path in shown for pair in pairwise(path.points)]
+        return _coloured([pair for pair, _ in pairs], [colour for _, colour in pairs])
+
+
+def _gps_lines(world: World) -> Lines:
+    ends = [
+        (robot.link_position(settings.link), np.zeros(3))
+        for robot in world.robots.values()
+        for settings in robot.vehicle.config.sensors.values()
+        if settings.kind == "gps"
+    ]
+    return _coloured(ends, [GPS] * len(ends))
+
+
+def _goal_lines(world: World) -> Lines:
+    ends: list[Any] = []
+    turn = np.linspace(0.0, 2 * np.pi, RING + 1)
+    for robot in world.robots.values():
+        for controller in robot.controllers.values():
+            if controller.waypoint is not None:
+                place, tolerance = np.array(controller.waypoint[0]), controller.waypoint[1]
+                ring = place + tolerance * np.stack([np.cos(turn), np.sin(turn), np.zeros(RING + 1)], axis=1)
+                top = float(world.sample_water(place).height) + MAST
+                ends += [*pairwise(ring), ([place[0], place[1], max(top, place[2])], place)]
+    return _coloured(ends, [GOAL] * len(ends))
+
+
+def _forces(robot: Robot, gravity: float) -> Stream:
+    """What all laws together do to each body, as it was in the last step."""
+    engine = robot.engine
+    rows = {handle.body for handle in robot.links.values()}
+    blocks = {row: start for row, start in engine.model.blocks.items() if row in rows}
+    links = robot.vehicle.robot.links.values()
+    weight = max(sum(link.inertial.mass for link in links if link.inertial is not None) * max(gravity, 1.0), 1e-3)
+
+    def look() -> Lines:
+        userdata, motions = engine.part("userdata")[0], engine.motions(0)[0]
+        ends = []
+        for row, start in blocks.items():
+            origin = motions[row, :3].copy()
+            force = rotate(motions[row, 3:7], userdata[start + WRENCH : start + WRENCH + 3])
+            ends.append((origin, origin + force * (FORCE_PER_WEIGHT / weight)))
+        return _coloured(ends, [FORCE] * len(ends))
+
+    details = {"newtons_per_metre": weight / FORCE_PER_WEIGHT, "unit": "N"}
+    return _segments(f"forces/{robot.name}", f"{robot.name} forces", look, robot.name, **details)
+
+
+def _field_particles(world: World) -> tuple[ArrayLike, ArrayLike]:
+    pool = world.particles
+    if pool is None:
+        return np.zeros((0, 3)), np.zeros(0)
+    alive = pool.alive
+    return pool.positions[alive], 1.0 - pool.remaining[alive] / np.maximum(pool.lifetimes[alive], 1e-9)
+
+
+def _contacts(world: World) -> tuple[ArrayLike, ArrayLike]:
+    found = [touch.position for name, robot in world.robots.items() for touch in robot.engine.contacts(0, name)]
+    return np.array(found).reshape(-1, 3), np.zeros(len(found))

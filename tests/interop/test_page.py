@@ -1,0 +1,818 @@
+"""The page's server, as programs and hostile peers meet it: real sockets, aiohttp's own client at the other end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import aiohttp
+import numpy as np
+import pytest
+from aiohttp import ClientResponse, ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError
+
+import skerry
+from skerry.core.errors import SkerryError
+from skerry.interfaces.recorder.player import NAME as REPLAY
+from skerry.interfaces.recorder.player import Player
+from skerry.interfaces.recorder.reading import Recording
+from skerry.interfaces.recorder.replay import verify
+from skerry.parts.interface import Interface
+from skerry.runner import Runner
+from skerry.ui import wire
+from skerry.ui.page import Page
+from skerry.ui.server import LONGEST, MOST_STREAMS, MOST_WAITING, PageServer
+from skerry.ui.session import MOST_IN_FLIGHT
+from skerry.ui.settings import PageSettings
+from skerry.ui.wire import Kind
+from skerry.world import World, build_world
+
+PATIENCE = 60.0  # s for what comes at once on a machine that has time
+# SAM without its cameras' large pictures, which are not what is tested here
+SMALL = {"overrides": {"sensors": {"camera_front": {"width": 32, "height": 24}}}}
+
+DRONE = {
+    "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
+    "robots": {"drone": {"vehicle": "quadrotor", "pose": {"position": [0, 0, 9]}}},
+}
+
+
+class Run:
+    """A world that runs in a thread, with a page; another may follow it, as in the terminal."""
+
+    def __init__(self, settings: PageSettings, interfaces: dict[str, Interface], speed: float | None) -> None:
+        self.server = PageServer(settings)
+        self.speed = speed
+        self.interfaces = interfaces
+        self.runner: Runner | None = None
+        self.error: BaseException | None = None
+        self.server.start()
+
+    def run(self, world: World | None) -> None:
+        try:
+            while world is not None:
+                page = Page(self.server)
+                with world, Runner(world, self.speed, {**self.interfaces, "page": page}, make_world) as runner:
+                    self.runner = runner
+                    for interface in (*self.interfaces.values(), page):
+                        if isinstance(interface, Page | Player):
+                            interface.watch(runner)
+                    runner.run(None)
+                world = runner.successor
+        except BaseException as error:
+            self.error = error
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.port}"
+
+
+def make_world(source: Any, seed: int | None) -> World:
+    return build_world(source, seed)
+
+
+@contextmanager
+def running(
+    world: World | None = None,
+    settings: PageSettings | None = None,
+    interfaces: dict[str, Interface] | None = None,
+    speed: float | None = 1.0,
+) -> Iterator[Run]:
+    run = Run(settings or PageSettings(port=0), interfaces or {}, speed)
+    world = world or skerry.load("sam_empty", overrides={"robots": {"sam": SMALL}})
+    thread = Thread(target=run.run, args=(world,))
+    thread.start()
+    try:
+        yield run
+    finally:
+        while run.runner is None and run.error is None:
+            thread.join(0.01)
+        if run.runner is not None:
+            run.runner.stop()
+        thread.join()
+        run.server.close()
+    if run.error is not None:
+        raise run.error
+
+
+class Client:
+    """A page as a program: keeps what comes, and acknowledges what it has drawn."""
+
+    def __init__(self, socket: ClientWebSocketResponse) -> None:
+        self.socket = socket
+        self.texts: list[dict[str, Any]] = []
+        self.messages: list[tuple[Any, ...]] = []
+        self.draws = True
+        self._asked = 0
+
+    async def take(self) -> None:
+        """Take one message."""
+        message = await asyncio.wait_for(self.socket.receive(), PATIENCE)
+        if message.type is WSMsgType.TEXT:
+            self.texts.append(json.loads(message.data))
+        elif message.type is WSMsgType.BINARY:
+            self.messages.append(wire.decode(message.data))
+            if self.draws:
+                await self.socket.send_json({"op": "ack", "n": len(self.messages)})
+        else:
+            raise ConnectionError(f"{message.type.name} {message.data} {message.extra}")
+
+    async def until(self, is_there: Callable[[], Any]) -> Any:
+        """Take messages until something is there."""
+        async with asyncio.timeout(PATIENCE):
+            while not (found := is_there()):
+                await self.take()
+            return found
+
+    def last(self, kind: str) -> dict[str, Any] | None:
+        return next((text for text in reversed(self.texts) if text["type"] == kind), None)
+
+    async def state(self, fits: Callable[[dict[str, Any]], Any] = lambda state: True) -> dict[str, Any]:
+        """The next state that fits."""
+        begin = len(self.texts)
+        return await self.until(
+            lambda: next((text for text in self.texts[begin:] if text["type"] == "state" and fits(text)), None)
+        )
+
+    async def ask(self, op: str, **more: Any) -> dict[str, Any]:
+        """Ask for something, and wait for the answer."""
+        self._asked += 1
+        number = self._asked
+        await self.socket.send_json({"op": op, "id": number, **more})
+        return await self.until(
+            lambda: next((text for text in self.texts if text["type"] == "result" and text["id"] == number), None)
+        )
+
+    async def do(self, op: str, **more: Any) -> Any:
+        """Ask for something that succeeds."""
+        answer = await self.ask(op, **more)
+        assert answer["ok"], answer
+        return answer["result"]
+
+    async def refused(self, op: str, **more: Any) -> str:
+        """Ask for something that does not, and give the words."""
+        answer = await self.ask(op, **more)
+        assert not answer["ok"], answer
+        return str(answer["error"])
+
+    async def events(self, kind: str) -> dict[str, Any]:
+        """An event of a kind, of now or before."""
+        return await self.until(
+            lambda: next((text for text in self.texts if text["type"] == "event" and text["kind"] == kind), None)
+        )
+
+
+@asynccontextmanager
+async def connected(run: Run, **settings: Any) -> AsyncIterator[Client]:
+    async with (
+        ClientSession() as session,
+        session.ws_connect(f"{run.url}/ws", max_msg_size=0, **settings) as opened,
+    ):
+        client = Client(opened)
+        await client.until(lambda: client.last("scene"))
+        yield client
+
+
+def with_client(action: Callable[[Client], Awaitable[None]], run: Run) -> None:
+    async def both() -> None:
+        async with connected(run) as client:
+            await action(client)
+
+    asyncio.run(both())
+
+
+async def post(session: ClientSession, run: Run, body: Any, **settings: Any) -> tuple[int, dict[str, Any]]:
+    data = body if isinstance(body, str) else json.dumps(body)
+    async with session.post(f"{run.url}/api/cmd", data=data, **settings) as answer:
+        return answer.status, await answer.json()
+
+
+async def get(session: ClientSession, run: Run, path: str, **settings: Any) -> ClientResponse:
+    async with session.get(f"{run.url}{path}", **settings) as answer:
+        await answer.read()
+        return answer
+
+
+# ------------------------------------------------------------------------------------------------ what is shown
+
+
+def test_a_client_gets_hello_scene_and_state_and_the_streams_it_wants() -> None:
+    async def look(client: Client) -> None:
+        hello, scene = client.last("hello"), client.last("scene")
+        assert hello and scene
+        assert hello["proto"] == scene["proto"] == 1
+        assert hello["version"] == skerry.__version__
+        numbers = {stream["name"]: stream["id"] for stream in scene["streams"]}
+        await client.do("sub", streams={"pose": {"hz": 30}, "scalars/sam": {"hz": 10}})
+        await client.until(lambda: len(client.messages) >= 10)
+        kind, flags, _, _, time, payload = next(each for each in client.messages if each[2] == numbers["pose"])
+        assert (kind, flags) == (Kind.POSE, 0)
+        poses = np.frombuffer(payload, "<f4").reshape(-1, 7)
+        assert len(poses) == len(scene["bodies"])
+        (robot,) = scene["robots"]
+        assert np.linalg.norm(poses[robot["body"], 3:]) == pytest.approx(1.0, abs=1e-5)
+        assert {each[2] for each in client.messages} == {numbers["pose"], numbers["scalars/sam"]}
+        times = [each[4] for each in client.messages if each[2] == numbers["pose"]]
+        assert times == sorted(times) and time >= 0
+        counts = [each[3] for each in client.messages if each[2] == numbers["pose"]]
+        assert counts == sorted(set(counts))
+        state = await client.state()
+        assert state["you"] == hello["client"] and state["mode"] == "live" and state["clients"] == 1
+        assert state["robots"]["sam"]["depth"] > 0
+
+    with running() as run:
+        with_client(look, run)
+
+
+def test_nothing_is_measured_that_nobody_wants() -> None:
+    async def look(client: Client) -> None:
+        await client.state()
+        assert run.runner is not None
+        page = run.runner.interfaces["page"]
+        assert page.wanted == {("sam", "battery"), ("sam", "leak")}  # what every state shows
+        await client.do("sub", streams={"image/sam/camera_front": {"hz": 5}})
+        assert page.wanted >= {("sam", "camera_front")}
+        scene = client.last("scene")
+        assert scene
+        await client.until(lambda: client.messages)
+        assert client.messages[0][0] is Kind.IMAGE
+        assert client.messages[0][5][:2] == b"\xff\xd8"  # as all JPEG files begin
+        await client.do("sub", streams={})
+        assert page.wanted == {("sam", "battery"), ("sam", "leak")}
+
+    with running() as run:
+        with_client(look, run)
+        assert run.runner is not None
+        page = run.runner.interfaces["page"]
+        for _ in range(100):
+            if not page.wanted:
+                break
+            import time
+
+            time.sleep(0.05)
+        assert page.wanted == frozenset()
+
+
+def test_lines_of_a_side_scan_come_complete_and_in_order() -> None:
+    async def look(client: Client) -> None:
+        await client.do("sub", streams={"sonar/sam/sidescan": {"hz": 5}})
+        await client.until(lambda: len(client.messages) >= 5)
+        lines = 0
+        for kind, _, _, last, _, payload in client.messages:
+            assert kind is Kind.SONAR_LINES
+            rows, length = struct.unpack_from("<HH", payload)
+            assert length == 2000 and len(payload) == 4 + rows * length
+            lines += rows
+            assert last == lines  # none is missing
+
+    with running(skerry.load("sam_in_the_bay")) as run:
+        with_client(look, run)
+
+
+def test_assets_are_served_under_the_hash_of_their_bytes() -> None:
+    from hashlib import sha256
+
+    async def look() -> None:
+        async with ClientSession() as session:
+            scene = json.loads(await (await get(session, run, "/api/scene")).text())
+            (ground,) = scene["terrain"]
+            async with session.get(f"{run.url}{ground['asset']}") as answer:
+                data = await answer.read()
+            assert answer.status == 200
+            assert ground["asset"] == f"/assets/{sha256(data).hexdigest()}.f32"
+            assert len(data) == 4 * ground["rows"] * ground["columns"]
+            assert "immutable" in answer.headers["Cache-Control"]
+            assert (await get(session, run, "/assets/" + "0" * 64 + ".mesh")).status == 404
+            assert (await get(session, run, "/static/../page.py")).status in {403, 404}
+            assert (await get(session, run, "/static/%2e%2e/page.py")).status in {403, 404}
+
+    with running(skerry.load("sam_in_the_bay")) as run:
+        asyncio.run(look())
+
+
+def test_the_scene_draws_the_sea_that_the_physics_has() -> None:
+    """η = level + Σ a cos(kx x + ky y − ω t + φ), as the page is told, against `sample_water`; to single precision."""
+
+    async def look() -> None:
+        async with ClientSession() as session:
+            scenes.append(json.loads(await (await get(session, run, "/api/scene")).text()))
+
+    scenes: list[dict[str, Any]] = []
+    world = skerry.load("sam_in_the_bay")
+    points = np.array([[0.0, 0.0, 0.0], [31.0, -12.0, 0.0], [-90.0, 55.0, 0.0]])
+    expected = world.sample_water(points).height
+    with running(world) as run:
+        asyncio.run(look())
+    water = scenes[0]["water"]
+    a, kx, ky, _, phase = np.array(water["waves"]).T
+    found = water["level"] + (a * np.cos(np.outer(points[:, 0], kx) + np.outer(points[:, 1], ky) + phase)).sum(axis=1)
+    assert found == pytest.approx(expected, abs=1e-6)  # at the time 0; the kernel's cosine is a polynomial
+
+
+# ------------------------------------------------------------------------------------------------ driving
+
+
+def test_held_keys_drive_and_silence_lets_go() -> None:
+    async def drive(client: Client) -> None:
+        await client.do("keys", robot="sam", held=["up"], seq=1)
+        state = await client.state(lambda state: state["robots"]["sam"]["held"] == ["up"])
+        assert state["robots"]["sam"]["lease"] == state["you"]
+        state = await client.state(lambda state: state["robots"]["sam"]["actuators"]["thruster1"]["target"] == 800)
+        assert state["robots"]["sam"]["control"] == "manual"
+        # and nothing more is said
+        await client.state(lambda state: state["robots"]["sam"]["held"] == [])
+        state = await client.state(lambda state: state["robots"]["sam"]["actuators"]["thruster1"]["target"] == 0)
+        assert state["robots"]["sam"]["lease"] == state["you"]
+
+    with running() as run:
+        with_client(drive, run)
+
+
+def test_held_keys_stay_down_at_full_speed() -> None:
+    """The dead man's switch of the world counts simulated time; the page presses again as often as that needs."""
+
+    async def drive(client: Client) -> None:
+        await client.do("keys", robot="sam", held=["up"], seq=1)
+        first = await client.state(lambda state: state["robots"]["sam"]["held"] == ["up"])
+        for number in range(8):
+            await client.socket.send_json({"op": "keys", "robot": "sam", "held": ["up"], "seq": number})
+            last = await client.state()
+            assert last["robots"]["sam"]["held"] == ["up"]
+        assert last["time"] - first["time"] > 0.6
+
+    with running(speed=None) as run:
+        with_client(drive, run)
+
+
+def test_a_client_that_goes_away_lets_go_of_keys_and_lease() -> None:
+    async def drive() -> None:
+        async with connected(run) as watcher:
+            async with connected(run) as driver:
+                await driver.do("keys", robot="sam", held=["up"], seq=1)
+                await watcher.state(lambda state: state["robots"]["sam"]["held"] == ["up"])
+            state = await watcher.state(lambda state: state["robots"]["sam"]["held"] == [])
+            state = await watcher.state(lambda state: state["robots"]["sam"]["lease"] is None)
+            assert state["clients"] == 1
+
+    with running() as run:
+        asyncio.run(drive())
+
+
+def test_one_client_drives_and_others_watch() -> None:
+    async def drive() -> None:
+        async with connected(run) as first, connected(run) as second, ClientSession() as session:
+            await first.do("lease", robot="sam", take=True)
+            holder = (first.last("hello") or {})["client"]
+            assert holder in await second.refused("keys", robot="sam", held=["up"], seq=1)
+            for op, more in (
+                ("source", {"source": "ros"}),
+                ("actuate", {"actuator": "vbs", "value": {"percent": 1}}),
+                ("stop", {}),
+                ("leak", {}),
+            ):
+                assert holder in await second.refused(op, robot="sam", **more)
+            status, answer = await post(session, run, {"op": "stop", "robot": "sam"})
+            assert status == 409 and holder in answer["error"]
+            await second.do("pause")  # the run is everybody's
+            await second.do("resume")
+            await first.do("lease", robot="sam", take=False)
+            await second.do("actuate", robot="sam", actuator="vbs", value={"percent": 70})
+            state = await second.state(lambda state: state["robots"]["sam"]["actuators"]["vbs"]["target"] == 70)
+            assert state["robots"]["sam"]["control"] == "manual" or state["robots"]["sam"]["control"] == "mixed"
+
+    with running() as run:
+        asyncio.run(drive())
+
+
+def test_the_simulator_ignores_keys_and_sliders_while_another_source_has_control() -> None:
+    async def drive(client: Client) -> None:
+        await client.do("source", robot="sam", source="ros")
+        state = await client.state()
+        assert state["robots"]["sam"]["control"] == "ros"
+        await client.do("keys", robot="sam", held=["up"], seq=1)
+        state = await client.state(lambda state: state["robots"]["sam"]["held"] == ["up"])
+        assert state["robots"]["sam"]["actuators"]["thruster1"]["target"] == 0
+        words = await client.refused("actuate", robot="sam", actuator="thruster1", value={"rpm": 500})
+        assert "ros has control" in words
+        await client.do("source", robot="sam", source="manual")
+        await client.do("actuate", robot="sam", actuator="thruster1", value={"rpm": 500})
+        state = await client.state(lambda state: state["robots"]["sam"]["actuators"]["thruster1"]["value"] > 100)
+        assert state["robots"]["sam"]["control"] == "manual"
+        assert "no controller" in await client.refused("source", robot="sam", source="controller/autopilt")
+        await client.do("source", robot="sam", source="controller/autopilot")
+        await client.events("control")
+        await client.do("stop", robot="sam")
+        state = await client.state()
+        assert state["robots"]["sam"]["actuators"]["thruster1"]["target"] == 0
+        assert state["robots"]["sam"]["control"] == "manual"
+
+    with running() as run:
+        with_client(drive, run)
+
+
+def test_a_robot_is_sent_somewhere_leaks_speaks_and_is_put_elsewhere() -> None:
+    async def drive(client: Client) -> None:
+        await client.do("waypoint", robot="sam", position=[40, 10, -5], tolerance=3)
+        state = await client.state(lambda state: state["robots"]["sam"]["waypoint"])
+        assert state["robots"]["sam"]["waypoint"] == {"position": [40, 10, -5], "tolerance": 3}
+        assert state["robots"]["sam"]["control"] == "controller"
+        assert state["robots"]["sam"]["controller"] == "autopilot"
+        await client.do("sub", streams={"waypoints": {"hz": 10}})
+        await client.until(lambda: client.messages)
+        await client.do("leak", robot="sam")
+        await client.state(lambda state: state["robots"]["sam"]["leak"] is True)
+        await client.events("leak")
+        await client.do("acoustic", robot="sam", transceiver="modem", text="hello")
+        event = await client.events("acoustic")
+        assert (event["source"], event["text"], event["bytes"]) == ("sam/modem", "hello", 5)
+        await client.do("teleport", name="sam", position=[1, 2, -7])
+        state = await client.state(lambda state: state["robots"]["sam"]["position"][2] < -6)
+        assert "there is no robot or object" in await client.refused("teleport", name="sma", position=[0, 0, 0])
+
+    with running() as run:
+        with_client(drive, run)
+
+
+def test_a_winch_is_wound_from_the_page() -> None:
+    async def drive(client: Client) -> None:
+        scene = client.last("scene")
+        assert scene
+        robot = next(robot for robot in scene["robots"] if robot["winches"])
+        name, winch = robot["name"], robot["winches"][0]["name"]
+        await client.do("source", robot=name, source="manual")
+        await client.do("winch", robot=name, winch=winch, target=1.5, speed=0.7)
+        await client.state(lambda state: state["robots"][name]["winches"][winch]["target"] == pytest.approx(1.5))
+        assert "target" in await client.refused("winch", robot=name, winch=winch)
+        await client.do("winch", robot=name, winch=winch, release=True)
+        await client.do("sub", streams={"ropes": {"hz": 10}})
+        await client.until(lambda: client.messages)
+        kind, flags, _, _, _, payload = client.messages[0]
+        assert (kind, flags) == (Kind.SEGMENTS, wire.EXTRA)
+        assert len(payload) == 4 + struct.unpack_from("<I", payload)[0] * 28
+
+    with running(skerry.load(DRONE)) as run:
+        with_client(drive, run)
+
+
+# ------------------------------------------------------------------------------------------------ the run
+
+
+def test_pause_step_pace_reset_and_snapshots() -> None:
+    async def drive(client: Client) -> None:
+        await client.do("pause")
+        state = await client.state()
+        assert state["paused"]
+        again = await client.state()
+        assert again["tick"] == state["tick"]
+        await client.do("step", n=7)
+        await client.state(lambda found: found["tick"] == state["tick"] + 7 and found["paused"])
+        await client.do("snapshot", name="here")
+        assert (await client.state())["snapshots"] == ["here"]
+        await client.do("rate", x=5)
+        await client.do("resume")
+        await client.state(lambda found: found["tick"] > state["tick"] + 100 and found["rate"] == 5)
+        await client.do("rate", x=None)
+        await client.state(lambda found: found["rate"] is None)
+        await client.do("rate", x=1)
+        await client.do("pause")
+        await client.do("restore", name="here")
+        assert (await client.state())["tick"] == state["tick"] + 7
+        assert "did you mean 'here'" in await client.refused("restore", name="hree")
+        await client.do("reset", seed=None)
+        assert (await client.state())["tick"] == 0
+
+    with running() as run:
+        with_client(drive, run)
+
+
+def test_another_seed_and_another_scenario_are_shown_without_a_new_connection() -> None:
+    async def drive(client: Client) -> None:
+        await client.do("lease", robot="sam", take=True)
+        scenes = sum(text["type"] == "scene" for text in client.texts)
+        await client.do("reset", seed=77)
+        await client.until(lambda: sum(text["type"] == "scene" for text in client.texts) > scenes)
+        assert (client.last("scene") or {})["seed"] == 77
+        state = await client.state(lambda state: state["seed"] == 77)
+        assert state["robots"]["sam"]["lease"] is None
+        assert "did you mean 'torpedo_in_still_water'" in await client.refused("scenario", load="torpedo_in_stil_water")
+        await client.do("scenario", load="torpedo_in_still_water")
+        await client.until(lambda: (client.last("scene") or {})["scenario"] == "torpedo_in_still_water")
+        state = await client.state(lambda state: state["scenario"] == "torpedo_in_still_water")
+        assert list(state["robots"]) == ["torpedo"]
+        await client.do("sub", streams={"pose": {"hz": 30}})
+        before = len(client.messages)
+        await client.until(lambda: len(client.messages) > before + 3)
+
+    with running() as run:
+        with_client(drive, run)
+
+
+def test_a_recording_begun_on_the_page_can_be_verified_and_sought_through(tmp_path: Path) -> None:
+    paths: list[Path] = []
+
+    async def record(client: Client) -> None:
+        await client.do("actuate", robot="sam", actuator="vbs", value={"percent": 90})
+        await client.state(lambda state: state["time"] > 0.3)
+        path = (await client.do("rec", on=True))["path"]
+        paths.append(Path(path))
+        assert "records already" in await client.refused("rec", on=True)
+        await client.do("keys", robot="sam", held=["up"], seq=1)
+        state = await client.state(lambda state: state["recording"] and state["recording"]["seconds"] > 1.2)
+        assert state["recording"]["path"] == path
+        await client.do("teleport", name="sam", position=[3, 4, -9])
+        await client.state(lambda state: state["recording"]["seconds"] > 1.6)
+        await client.do("rec", on=False)
+        await client.state(lambda state: state["recording"] is None)
+        assert "nothing is being recorded" in await client.refused("rec", on=False)
+
+    async def replay(client: Client) -> None:
+        state = await client.state()
+        assert state["mode"] == "replay"
+        end = state["replay"]["end"]
+        assert 0.9 < end < 3
+        await client.do("pause")
+        await client.do("seek", t=end)
+        late = await client.state(lambda state: state["replay"]["t"] == pytest.approx(end))
+        assert late["robots"]["sam"]["position"][2] < -8
+        await client.do("seek", t=0)
+        early = await client.state(lambda state: state["replay"]["t"] == 0)
+        assert early["robots"]["sam"]["position"][2] > -8
+        assert early["robots"]["sam"]["actuators"]["vbs"]["target"] == 90  # as it was before the recording began
+        await client.do("seek", t=end)
+        again = await client.state(lambda state: state["replay"]["t"] == pytest.approx(end))
+        assert again["robots"]["sam"]["position"] == late["robots"]["sam"]["position"]
+        assert "this is a recording" in await client.refused("teleport", name="sam", position=[0, 0, 0])
+        await client.do("seek", t=0)
+        await client.do("rate", x=None)
+        await client.do("resume")
+        await client.state(lambda state: state["paused"] and state["replay"]["t"] == pytest.approx(end))
+
+    with running(settings=PageSettings(port=0, recordings=tmp_path)) as run:
+        with_client(record, run)
+    found = verify(Recording(paths[0]))
+    assert found.fingerprints >= 2
+    player = Player(Recording(paths[0]))
+    world = build_world({**player.recording.scenario, "interfaces": {}})
+    with running(world, interfaces={REPLAY: player}) as run:
+        with_client(replay, run)
+
+
+# ------------------------------------------------------------------------------------------------ over HTTP
+
+
+def test_the_same_is_done_over_http() -> None:
+    async def drive() -> None:
+        async with ClientSession() as session:
+            status, answer = await post(session, run, {"op": "pause"})
+            assert (status, answer["ok"]) == (200, True)
+            state = json.loads(await (await get(session, run, "/api/state")).text())
+            assert state["paused"] is True and state["clients"] == 0
+            status, _ = await post(
+                session, run, {"op": "actuate", "robot": "sam", "actuator": "vbs", "value": {"percent": 12}}
+            )
+            assert status == 200
+            state = json.loads(await (await get(session, run, "/api/state")).text())
+            assert state["robots"]["sam"]["actuators"]["vbs"]["target"] == 12
+            names = json.loads(await (await get(session, run, "/api/scenarios")).text())["scenarios"]
+            assert {"name": "demo"}.items() <= next(each for each in names if each["name"] == "demo").items()
+            assert (await get(session, run, "/")).status == 200
+
+    with running() as run:
+        asyncio.run(drive())
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("no json", "no JSON"),
+        ("[1]", "an object with an `op`"),
+        ('{"op": 5}', "an object with an `op`"),
+        ('{"op": "pauze"}', "did you mean 'pause'"),
+        ('{"op": "pause", "now": 1}', "now"),
+        ('{"op": "step", "n": 0}', "n"),
+        ('{"op": "step", "n": true}', "n"),
+        ('{"op": "step", "n": 1000000000}', "n"),
+        ('{"op": "rate", "x": -1}', "x"),
+        ('{"op": "rate", "x": NaN}', "x"),
+        ('{"op": "rate", "x": 1e999}', "x"),
+        ('{"op": "stop", "robot": "sma"}', "did you mean 'sam'"),
+        ('{"op": "keys", "robot": "sam", "held": ["nokey"]}', "nokey"),
+        ('{"op": "keys", "robot": "sam", "held": "up"}', "held"),
+        ('{"op": "actuate", "robot": "sam", "actuator": "vbs", "value": {"rpm": 5}}', "percent"),
+        ('{"op": "actuate", "robot": "sam", "actuator": "vbs", "value": {"percent": "5"}}', "value"),
+        ('{"op": "teleport", "name": "sam", "position": [1, 2]}', "position"),
+        ('{"op": "teleport", "name": "sam", "position": [0, 0, 0], "orientation": [0, 0, 0, 0]}', "quaternion"),
+        ('{"op": "source", "robot": "sam", "source": "somebody"}', "source"),
+        ('{"op": "scenario", "load": "../../etc/passwd"}', "no scenario"),
+        ('{"op": "seek", "t": 1}', "no replay"),
+        ('{"op": "winch", "robot": "sam", "winch": "vbs", "target": 1}', "percent"),
+    ],
+)
+def test_a_wrong_operation_is_refused_in_words(body: str, words: str, shared_run: Run) -> None:
+    async def drive() -> None:
+        async with ClientSession() as session:
+            status, answer = await post(session, shared_run, body)
+            assert status == 400 and answer["ok"] is False
+            assert words in answer["error"]
+            assert "Traceback" not in answer["error"]
+
+    asyncio.run(drive())
+
+
+@pytest.fixture(scope="module")
+def shared_run() -> Iterator[Run]:
+    with running() as run:
+        yield run
+
+
+# ------------------------------------------------------------------------------------------------ who may
+
+
+def test_other_sites_may_neither_connect_nor_post(shared_run: Run) -> None:
+    async def drive() -> None:
+        async with ClientSession() as session:
+            for origin in ("http://evil.example", "http://127.0.0.1:1", "null", "file://"):
+                headers = {"Origin": origin}
+                with pytest.raises(WSServerHandshakeError) as refused:
+                    await session.ws_connect(f"{shared_run.url}/ws", headers=headers)
+                assert refused.value.status == 403
+                async with session.post(f"{shared_run.url}/api/cmd", data='{"op": "pause"}', headers=headers) as answer:
+                    assert answer.status == 403
+            own = {"Origin": shared_run.url}
+            assert (await post(session, shared_run, {"op": "resume"}, headers=own))[0] == 200
+            # a name of somebody else's that leads here
+            headers = {"Host": f"evil.example:{shared_run.server.port}"}
+            assert (await get(session, shared_run, "/api/state", headers=headers)).status == 403
+
+    asyncio.run(drive())
+
+
+def test_other_hosts_need_the_token() -> None:
+    async def drive() -> None:
+        async with ClientSession() as session:
+            for path in ("/", "/api/state", "/api/scene", "/static/js/main.js"):
+                assert (await get(session, run, path)).status == 403
+            with pytest.raises(WSServerHandshakeError):
+                await session.ws_connect(f"{run.url}/ws?token=wrong")
+            assert (await session.post(f"{run.url}/api/cmd", data='{"op": "pause"}')).status == 403
+        async with ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+            answer = await get(session, run, f"/?token={run.server.token}")
+            assert answer.status == 200
+            assert "HttpOnly" in answer.headers["Set-Cookie"]
+            assert (await get(session, run, "/api/scene")).status == 200  # by the cookie
+            async with session.ws_connect(f"{run.url}/ws") as opened:
+                assert json.loads((await opened.receive()).data)["type"] == "hello"
+
+    with running(settings=PageSettings(host="0.0.0.0", port=0)) as run:
+        assert run.server.token is not None and run.server.token in run.server.url
+        asyncio.run(drive())
+
+
+def test_the_next_free_port_is_taken_and_a_wanted_one_is_insisted_on() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(SkerryError, match="give another --port"):
+            PageServer(PageSettings(port=port)).start()
+    with PageServer() as first, PageServer() as second:
+        assert second.port > first.port >= 8080
+
+
+# ------------------------------------------------------------------------------------------------ hostile and slow
+
+
+def test_no_more_is_under_way_than_a_page_has_drawn() -> None:
+    async def look(client: Client) -> None:
+        client.draws = False
+        await client.do("sub", streams={"pose": {"hz": 30}})
+        await client.until(lambda: len(client.messages) == MOST_IN_FLIGHT)
+        last = client.messages[-1][4]
+        for _ in range(4):
+            await client.state(lambda state: state["time"] > last + 0.5)  # text goes on
+        assert len(client.messages) == MOST_IN_FLIGHT
+        await client.socket.send_json({"op": "ack", "n": MOST_IN_FLIGHT})
+        await client.until(lambda: len(client.messages) > MOST_IN_FLIGHT)
+        # what was seen meanwhile is gone
+        assert client.messages[-1][3] > MOST_IN_FLIGHT + 1
+        assert client.messages[-1][4] > last + 0.4
+        # nobody gets ahead by claiming to have drawn what was not sent
+        await client.socket.send_json({"op": "ack", "n": 10**9})
+        await client.socket.send_json({"op": "ack", "n": -5})
+        count = len(client.messages)
+        await client.state()
+        await client.state()
+        assert len(client.messages) - count <= 2 * MOST_IN_FLIGHT
+
+    with running() as run:
+        with_client(look, run)
+
+
+def test_a_client_that_reads_nothing_holds_up_nobody_and_grows_no_memory() -> None:
+    async def drive() -> None:
+        async with connected(run) as good:
+            reader, writer = await asyncio.open_connection("127.0.0.1", run.server.port, limit=1024)
+            writer.write(
+                f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{run.server.port}\r\nUpgrade: websocket\r\n"
+                "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                "Sec-WebSocket-Version: 13\r\n\r\n".encode()
+            )
+            ask = b'{"op": "pause_", "id": 1}'
+            frame = bytes([0x81, 0x80 | len(ask), 0, 0, 0, 0]) + ask
+            await good.state(lambda state: state["clients"] == 2)
+            for _ in range(2000):
+                writer.write(frame)
+            bad = next(
+                client for name, client in run.server._clients.items() if name != (good.last("hello") or {})["client"]
+            )
+            for _ in range(10):
+                await good.state()
+                assert len(bad._replies) <= 300
+                assert len(bad._events) <= 200
+            await good.do("pause")
+            writer.close()
+            await good.state(lambda state: state["clients"] == 1)
+            del reader
+
+    with running() as run:
+        asyncio.run(drive())
+
+
+def test_messages_that_are_too_long_end_the_connection_and_nothing_else() -> None:
+    async def drive() -> None:
+        async with connected(run) as good:
+            async with connected(run) as bad:
+                with pytest.raises((ConnectionError, aiohttp.ClientError)):
+                    await bad.socket.send_str("x" * (LONGEST + 1))
+                    while True:
+                        await bad.take()
+            await good.state(lambda state: state["clients"] == 1)
+            async with ClientSession() as session:
+                data = json.dumps({"op": "pause", "id": "x" * (LONGEST + 1)})
+                async with session.post(f"{run.url}/api/cmd", data=data) as answer:
+                    assert answer.status == 413
+
+    with running() as run:
+        asyncio.run(drive())
+
+
+def test_nonsense_is_answered_and_survived() -> None:
+    async def drive(client: Client) -> None:
+        for text in ("", "{", "[]", "null", '"x"', '{"op": {}}', '{"op": "ack", "n": "x"}', '{"op": "ping", "t": []}'):
+            await client.socket.send_str(text)
+        await client.socket.send_str("[" * 30_000)
+        await client.socket.send_bytes(b"\x00" * 100)
+        for streams in (
+            [],
+            {"pose": 5},
+            {"pose": {"hz": 0}},
+            {"pose": {"hz": "x"}},
+            {str(n): {} for n in range(MOST_STREAMS + 1)},
+        ):
+            assert "hz" in await client.refused("sub", streams=streams)
+        await client.do("sub", streams={"no/such": {"hz": 5}, "pose": {"hz": 1e9}})
+        await client.until(lambda: len(client.messages) > 3)
+        await client.socket.send_json({"op": "ping", "t": 7})
+        await client.until(lambda: {"type": "pong", "t": 7} in client.texts)
+
+    with running() as run:
+        with_client(drive, run)
+
+
+def test_a_flood_of_operations_is_cut_off_and_the_world_goes_on() -> None:
+    async def drive(client: Client) -> None:
+        assert run.runner is not None
+        for number in range(MOST_WAITING + 200):
+            await client.socket.send_json({"op": "snapshot", "name": f"{number}", "id": number})
+        answers = await client.until(
+            lambda: (
+                (found := [text for text in client.texts if text["type"] == "result"])
+                and len(found) >= MOST_WAITING + 200
+                and found
+            )
+        )
+        assert any(
+            "send fewer" in answer.get("error", "") or "kept already" in answer.get("error", "") for answer in answers
+        )
+        state = await client.state()
+        assert len(state["snapshots"]) <= 16
+        await client.state(lambda later: later["tick"] > state["tick"])
+
+    with running() as run:
+        with_client(drive, run)
+
+
+def test_the_server_closes_while_clients_are_connected() -> None:
+    async def drive() -> None:
+        async with connected(run) as client:
+            await asyncio.to_thread(run.server.close)
+            with pytest.raises(ConnectionError):
+                while True:
+                    await client.take()
+
+    with running() as run:
+        asyncio.run(drive())

@@ -1,0 +1,242 @@
+"""A real Chromium before a real simulator: starts both, and looks on while a test uses the page."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+PATIENCE = 240.0  # s; kernels may be compiled meanwhile, and a software renderer on a busy machine stalls for seconds
+SIZE = {"width": 1024, "height": 480}  # small, as every pixel is drawn by the processor
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+SCENARIO = "sam_in_the_bay"
+FOLDED = "localStorage['skerry.folds'] ??= JSON.stringify({camera: false, sidescan: false})"
+QUIET = "() => ['rays', 'clouds'].forEach(overlay => __ui.store.set(`show:${overlay}`, false))"
+"""What takes most of the processor: tests that want to see it ask for it."""
+
+
+def wait_until(condition: Callable[[], Any], what: str) -> Any:
+    """The first true answer."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if answer := condition():
+            return answer
+        time.sleep(0.05)
+    raise AssertionError(f"waited {PATIENCE:.0f} s in vain for {what}")
+
+
+class Simulator:
+    """`skerry …` in a process of its own, and its HTTP API."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._arguments = arguments
+        self.process: subprocess.Popen[str] | None = None
+        self.start()
+
+    def start(self, *more: str) -> None:
+        """Start, or start again after `stop`."""
+        command = [sys.executable, "-u", "-m", "skerry", *self._arguments, *more]
+        process = self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if found := ADDRESS.search(line):
+                self.address = found.group()
+                return
+        raise AssertionError("the simulator ended: " + "".join(said))
+
+    def stop(self) -> None:
+        """Ctrl-C, as often as one likes."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGINT)
+            self.process.communicate(timeout=PATIENCE)
+            self.process = None
+
+    @property
+    def port(self) -> str:
+        return self.address.rpartition(":")[2]
+
+    def get(self, what: str) -> Any:
+        with urllib.request.urlopen(f"{self.address}/api/{what}", timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    def post(self, **operation: Any) -> Any:
+        request = urllib.request.Request(f"{self.address}/api/cmd", json.dumps(operation).encode())
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    @property
+    def state(self) -> Any:
+        """The state of the world, as soon as there is one."""
+        return wait_until(self._state, "a world")
+
+    def _state(self) -> Any:
+        try:
+            return self.get("state")
+        except HTTPError as error:
+            if error.code != HTTPStatus.SERVICE_UNAVAILABLE:
+                raise
+            return None
+
+    def robot(self, name: str) -> Any:
+        return self.state["robots"][name]
+
+    def begin(self, scenario: str) -> None:
+        """Run a scenario from its beginning, in real time."""
+        if self.state["scenario"] != scenario:
+            self.post(op="scenario", load=scenario)
+            wait_until(lambda: self.state["scenario"] == scenario, scenario)
+        self.post(op="rate", x=1.0)
+        self.post(op="reset")
+        self.post(op="resume")
+
+
+class Operator:
+    """Somebody before a page: finds controls by their names, and notices what goes wrong in the browser."""
+
+    def __init__(self, browser: Browser, simulator: Simulator, **options: Any) -> None:
+        self.browser, self.simulator = browser, simulator
+        self.problems: list[str] = []
+        self.foreign: list[str] = []
+        self.others: list[Operator] = []
+        self.context = browser.new_context(**{"viewport": SIZE} | options)
+        self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(1000 * PATIENCE)
+        self.page.add_init_script(FOLDED)
+        self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("request", lambda request: self._look_at(request.url))
+        self.page.on("websocket", lambda socket: self._look_at(socket.url))
+        self.open()
+
+    def _look_at(self, address: str) -> None:
+        host = self.simulator.address.removeprefix("http:")
+        if not address.startswith((f"http:{host}", f"ws:{host}", "data:", "blob:")):
+            self.foreign.append(address)
+
+    def open(self) -> None:
+        self.page.goto(f"{self.simulator.address}/?q=0")
+        self.page.wait_for_function("() => window.__ui?.ready && __ui.store.get('state')")
+        self.page.evaluate(QUIET)
+        if self["welcome"].is_visible():
+            self.click("welcome-close")
+
+    def another(self) -> Operator:
+        """Somebody else before another page."""
+        self.others.append(Operator(self.browser, self.simulator))
+        return self.others[-1]
+
+    def __getitem__(self, name: str) -> Locator:
+        return self.page.get_by_test_id(name)
+
+    def click(self, name: str) -> None:
+        """Click on what can be seen and used; without the frames for which Playwright waits, which come slowly here."""
+        control = self[name]
+        wait_until(lambda: control.is_visible() and control.is_enabled(), f"{name} to be of use")
+        control.evaluate("control => control.click()")
+
+    def until(self, condition: Callable[[], Any], what: str) -> Any:
+        return wait_until(condition, what)
+
+    def unfold(self, panel: str) -> None:
+        if not self[f"panel-{panel}"].evaluate("panel => panel.open"):
+            self.click(f"fold-{panel}")
+
+    def hold(self, key: str, condition: Callable[[], Any], what: str) -> Any:
+        """Hold a key until something is so."""
+        self.page.keyboard.down(key)
+        try:
+            return wait_until(condition, what)
+        finally:
+            self.page.keyboard.up(key)
+
+    def colours(self, canvas: str) -> int:
+        """How many different colours a canvas shows in 64 × 48 places."""
+        return int(self[canvas].evaluate(COUNT_COLOURS))
+
+    def close(self) -> None:
+        for other in self.others:
+            other.close()
+        self.context.close()
+        assert not self.problems, self.problems
+        assert not self.foreign, self.foreign
+
+
+# A WebGL canvas can only be read in the frame in which it was drawn.
+COUNT_COLOURS = """canvas => new Promise(done => requestAnimationFrame(() => {
+    const context = new OffscreenCanvas(64, 48).getContext("2d");
+    context.drawImage(canvas, 0, 0, 64, 48);
+    done(new Set(new Uint32Array(context.getImageData(0, 0, 64, 48).data.buffer)).size);
+}))"""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium with its software renderer."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="there is no playwright: pip install playwright")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium: sudo apt-get install chromium")
+    arguments = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def start(browser: Browser) -> Iterator[Callable[..., Simulator]]:
+    """Starts simulators by the arguments of `skerry`, and stops them in the end."""
+    started: list[Simulator] = []
+
+    def begin(*arguments: str) -> Simulator:
+        started.append(Simulator(*arguments))
+        return started[-1]
+
+    yield begin
+    for simulator in started:
+        simulator.stop()
+
+
+@pytest.fixture(scope="module")
+def simulator(start: Callable[..., Simulator]) -> Simulator:
+    """SAM in the bay; the same for all tests of a module."""
+    return start("run", SCENARIO)
+
+
+@pytest.fixture
+def operator(browser: Browser, simulator: Simulator, request: pytest.FixtureRequest) -> Iterator[Operator]:
+    """Somebody before the page of a scenario that begins; another one than SAM in the bay by a parameter."""
+    simulator.begin(getattr(request, "param", SCENARIO))
+    operator = Operator(browser, simulator)
+    yield operator
+    operator.close()
+
+
+@pytest.fixture
+def before(browser: Browser) -> Iterator[Callable[..., Operator]]:
+    """Puts somebody before the page of any simulator."""
+    operators: list[Operator] = []
+
+    def sit(simulator: Simulator, **options: Any) -> Operator:
+        operators.append(Operator(browser, simulator, **options))
+        return operators[-1]
+
+    yield sit
+    for operator in operators:
+        operator.close()

@@ -1,0 +1,90 @@
+"""What sensors measure is what the page shows: the ray-traced picture, every line of the side-scan, messages, plots."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+import simplejpeg
+
+import skerry
+
+
+def test_the_camera_panel_shows_the_ray_traced_picture(operator: Any) -> None:
+    """The same picture, to JPEG's loss, as a world of the same seed gives at the same time.
+
+    JPEG of quality 75 or more with halved colours loses some three levels in the mean of a natural picture; six leave
+    room for the second time that the browser's own encoder loses some here.
+    """
+    operator.unfold("camera")
+    operator.until(lambda: int(operator["camera-stamp"].get_attribute("data-count")) > 2, "pictures")
+    operator.simulator.post(op="pause")
+    shown = {"text": ""}
+
+    def stands() -> bool:
+        before, shown["text"] = shown["text"], operator["camera-stamp"].inner_text()
+        operator.page.wait_for_timeout(500)
+        return before == shown["text"]
+
+    operator.until(stands, "the last picture")
+    address = operator["camera-picture"].evaluate("canvas => canvas.toDataURL('image/jpeg', 0.95)")
+    picture = simplejpeg.decode_jpeg(base64.b64decode(address.partition(",")[2]))
+    assert picture.shape == (480, 640, 3)
+    with skerry.load("sam_in_the_bay") as world:
+        camera = world.robots["sam"].sensors["camera_front"]
+        world.advance(float(shown["text"].removesuffix(" s")) + 1e-9)
+        expected = camera.reading.image
+    assert expected.std() > 1.0
+    assert np.abs(picture.astype(float) - expected.astype(float)).mean() < 6.0
+
+
+def test_the_waterfall_grows_by_every_line_that_is_sent(operator: Any) -> None:
+    operator.unfold("sidescan")
+    lines = operator["sidescan-picture"]
+
+    def shown() -> int:
+        return int(lines.get_attribute("data-lines"))
+
+    def stand() -> tuple[int, float]:
+        """Pause, wait until what is under way has come, and give the lines and the time."""
+        operator.simulator.post(op="pause")
+        operator.page.wait_for_timeout(1500)
+        return shown(), operator.simulator.state["time"]
+
+    operator.until(lambda: shown() > 3, "the first lines")
+    first, began = stand()
+    operator.simulator.post(op="resume")
+    operator.until(lambda: shown() > first + 20, "twenty lines")
+    last, ended = stand()
+    scene = operator.simulator.get("scene")
+    [rate] = [sensor["rate"] for sensor in scene["robots"][0]["sensors"] if sensor["kind"] == "sidescan"]
+    # A line is due whenever the whole part of time × rate grows.
+    assert last - first == int(ended * rate + 1e-6) - int(began * rate + 1e-6)
+    assert operator.colours("sidescan-picture") > 8
+
+
+def test_a_message_is_sent_by_the_modem_and_told(operator: Any) -> None:
+    operator.click("tab-acoustics")
+    operator["acoustics-text"].fill("all is well")
+    operator.click("acoustics-send")
+    operator.until(lambda: "all is well" in operator["acoustics-log"].inner_text(), "the message in the log")
+    assert operator["acoustics-text"].input_value() == ""
+
+
+def test_any_figure_can_be_plotted(operator: Any) -> None:
+    operator.click("tab-plots")
+    operator["plots-choose"].select_option("pitch_deg")
+    operator.click("plots-add")
+    plots = operator["panel-plots"]
+    operator.until(lambda: plots.locator(".legend li").count() == 3, "the third figure")
+    operator.until(lambda: "–" not in plots.locator(".legend").inner_text(), "values of all three")
+
+
+def test_the_state_panel_says_what_the_simulator_says(operator: Any) -> None:
+    operator.simulator.post(op="pause")
+    operator.page.wait_for_timeout(1000)
+    sam = operator.simulator.robot("sam")
+    for field, value, tolerance in (("depth", sam["depth"], 0.006), ("heading", sam["heading_deg"], 0.6)):
+        shown = float(operator[f"state-{field}"].inner_text().replace("−", "-"))
+        assert abs(shown - value) < tolerance  # half of the last digit that is shown
