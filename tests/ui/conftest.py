@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
 
@@ -19,10 +20,13 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
-PATIENCE = 180.0  # s; a software renderer on a busy machine stalls for seconds
-SIZE = {"width": 1280, "height": 720}
+PATIENCE = 240.0  # s; kernels may be compiled meanwhile, and a software renderer on a busy machine stalls for seconds
+SIZE = {"width": 1024, "height": 480}  # small, as every pixel is drawn by the processor
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 SCENARIO = "sam_in_the_bay"
+FOLDED = "localStorage['skerry.folds'] ??= JSON.stringify({camera: false, sidescan: false})"
+QUIET = "() => ['rays', 'clouds'].forEach(overlay => __ui.store.set(`show:${overlay}`, false))"
+"""What takes most of the processor: tests that want to see it ask for it."""
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> Any:
@@ -53,15 +57,8 @@ class Simulator:
             said.append(line)
             if found := ADDRESS.search(line):
                 self.address = found.group()
-                wait_until(self._has_a_world, "the world")
                 return
         raise AssertionError("the simulator ended: " + "".join(said))
-
-    def _has_a_world(self) -> bool:
-        try:
-            return bool(self.state)
-        except HTTPError:
-            return False
 
     def stop(self) -> None:
         """Ctrl-C, as often as one likes."""
@@ -85,7 +82,16 @@ class Simulator:
 
     @property
     def state(self) -> Any:
-        return self.get("state")
+        """The state of the world, as soon as there is one."""
+        return wait_until(self._state, "a world")
+
+    def _state(self) -> Any:
+        try:
+            return self.get("state")
+        except HTTPError as error:
+            if error.code != HTTPStatus.SERVICE_UNAVAILABLE:
+                raise
+            return None
 
     def robot(self, name: str) -> Any:
         return self.state["robots"][name]
@@ -110,7 +116,8 @@ class Operator:
         self.others: list[Operator] = []
         self.context = browser.new_context(**{"viewport": SIZE} | options)
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(1000 * PATIENCE)
+        self.page.set_default_timeout(500 * PATIENCE)
+        self.page.add_init_script(FOLDED)
         self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("request", lambda request: self._look_at(request.url))
@@ -125,8 +132,9 @@ class Operator:
     def open(self) -> None:
         self.page.goto(f"{self.simulator.address}/?q=0")
         self.page.wait_for_function("() => window.__ui?.ready && __ui.store.get('state')")
+        self.page.evaluate(QUIET)
         if self["welcome"].is_visible():
-            self["welcome-close"].click()
+            self.click("welcome-close")
 
     def another(self) -> Operator:
         """Somebody else before another page."""
@@ -136,12 +144,18 @@ class Operator:
     def __getitem__(self, name: str) -> Locator:
         return self.page.get_by_test_id(name)
 
+    def click(self, name: str) -> None:
+        """Click on what can be seen and used; without the frames for which Playwright waits, which come slowly here."""
+        control = self[name]
+        wait_until(lambda: control.is_visible() and control.is_enabled(), f"{name} to be of use")
+        control.evaluate("control => control.click()")
+
     def until(self, condition: Callable[[], Any], what: str) -> Any:
         return wait_until(condition, what)
 
     def unfold(self, panel: str) -> None:
         if not self[f"panel-{panel}"].evaluate("panel => panel.open"):
-            self[f"fold-{panel}"].click()
+            self.click(f"fold-{panel}")
 
     def hold(self, key: str, condition: Callable[[], Any], what: str) -> Any:
         """Hold a key until something is so."""

@@ -44,7 +44,7 @@ def test_key_caps_light_up_and_can_be_held_by_mouse(operator: Any) -> None:
 
 def test_keys_are_ignored_while_ros_has_control(operator: Any) -> None:
     simulator = operator.simulator
-    operator["source-ros"].click()
+    operator.click("source-ros")
     operator.until(lambda: simulator.robot("sam")["control"] == "ros", "ROS to have control")
     operator.hold("ArrowUp", lambda: "listens to ROS" in operator["notices"].inner_text(), "the page to say why")
     # A page that sends them all the same is not heard either.
@@ -52,7 +52,7 @@ def test_keys_are_ignored_while_ros_has_control(operator: Any) -> None:
     operator.page.evaluate("() => __ui.net.send({op: 'keys', robot: 'sam', held: ['up'], seq: 999})")
     operator.until(lambda: simulator.state["time"] > before + 0.3, "time to pass")
     assert thrust(operator) == UNDER_WAY
-    operator["source-manual"].click()
+    operator.click("source-manual")
     operator.until(lambda: simulator.robot("sam")["control"] == "manual", "the page to have control")
     operator.hold("ArrowUp", lambda: thrust(operator) == RPM, "the propeller to turn")
 
@@ -65,13 +65,13 @@ def test_one_page_at_a_time_drives_and_the_other_looks_on(operator: Any) -> None
     assert other["lease-take"].is_disabled()
     other.hold("ArrowUp", lambda: "drives" in other["notices"].inner_text(), "the second page to be refused")
     operator.until(lambda: thrust(operator) == 0.0, "nothing to move")
-    operator["lease-take"].click()
+    operator.click("lease-take")
     operator.until(lambda: "Nobody" in other["lease"].inner_text(), "the keys to be free")
     other.hold("ArrowUp", lambda: thrust(operator) == RPM, "the second page to drive")
 
 
 def test_a_slider_commands_its_actuator(operator: Any) -> None:
-    operator["source-manual"].click()
+    operator.click("source-manual")
     operator.unfold("actuators")
     operator["actuator-vbs"].fill("80")
     operator.until(lambda: operator.simulator.robot("sam")["actuators"]["vbs"]["target"] == 80.0, "the VBS to be told")
@@ -80,12 +80,12 @@ def test_a_slider_commands_its_actuator(operator: Any) -> None:
 def test_a_place_that_was_clicked_on_the_map_is_where_sam_goes(operator: Any) -> None:
     operator["map"].click(position={"x": 200, "y": 60})
     east, north = operator.page.evaluate("() => __ui.store.get('place')")[:2]
-    operator["map-go"].click()
+    operator.click("map-go")
     sam = operator.until(lambda: (robot := operator.simulator.robot("sam"))["waypoint"] and robot, "the waypoint")
     assert sam["waypoint"]["position"][:2] == pytest.approx([east, north])
     assert sam["control"] == "controller"
     operator.unfold("actions")
-    operator["waypoint-stop"].click()
+    operator.click("waypoint-stop")
     operator.until(lambda: operator.simulator.robot("sam")["control"] != "controller", "SAM to be stopped")
 
 
@@ -93,13 +93,13 @@ def test_sam_can_be_put_elsewhere_and_made_to_leak(operator: Any) -> None:
     operator.unfold("actions")
     for field, value in {"east": "12", "north": "-7", "up": "-4"}.items():
         operator[f"place-{field}"].fill(value)
-    operator["teleport"].click()
+    operator.click("teleport")
     operator.until(
         lambda: operator.simulator.robot("sam")["position"] == pytest.approx([12, -7, -4], abs=0.5), "SAM to be there"
     )
-    operator["leak"].click()
+    operator.click("leak")
     operator.until(lambda: "Leak" in operator["state-leak"].inner_text(), "the leak to be shown")
-    operator["tab-events"].click()
+    operator.click("tab-events")
     operator.until(lambda: "leaks" in operator["events-log"].inner_text(), "the leak to be told")
 
 
@@ -107,12 +107,12 @@ def test_sam_can_be_put_elsewhere_and_made_to_leak(operator: Any) -> None:
 def test_a_winch_pays_out(operator: Any) -> None:
     scene = operator.simulator.get("scene")
     robot, winch = next((robot["name"], winch) for robot in scene["robots"] for winch in robot["winches"])
-    operator[f"robot-{robot}"].click()
+    operator.click(f"robot-{robot}")
     operator.unfold("winch")
     name = winch["name"]
     before = operator.simulator.robot(robot)["winches"][name]["length"]
     wanted = round(min(before + 1.0, winch["high"]), 1)
-    operator["source-manual"].click()
+    operator.click("source-manual")
     operator[f"winch-{name}-target"].fill(str(wanted))
     operator[f"winch-{name}-target"].dispatch_event("change")
     operator.until(lambda: operator.simulator.robot(robot)["winches"][name]["length"] > before + 0.2, "rope to go out")

@@ -15,7 +15,7 @@ def test_the_view_is_neither_blank_nor_of_one_colour(operator: Any) -> None:
 def test_names_and_frames_are_switched(operator: Any) -> None:
     labels = operator.page.locator("#labels .scene-label:not([data-kind=frame])", has_text="sam")
     operator.until(lambda: labels.count() == 1 and labels.is_visible(), "SAM's name")
-    operator["menu-overlays"].click()
+    operator.click("menu-overlays")
     operator["show-names"].uncheck()
     operator.until(lambda: not labels.is_visible(), "no names")
     received = "() => __ui.received.tf ?? 0"
@@ -62,7 +62,7 @@ def test_every_panel_is_reached_by_the_keyboard_alone(operator: Any) -> None:
             if operator["panel-" + tab].is_visible():
                 break
         assert operator["panel-" + tab].is_visible()
-        operator["tab-map"].click()
+        operator.click("tab-map")
 
 
 def test_f6_goes_from_panel_to_panel_and_the_focus_is_seen(operator: Any) -> None:

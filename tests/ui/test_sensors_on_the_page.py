@@ -17,6 +17,7 @@ def test_the_camera_panel_shows_the_ray_traced_picture(operator: Any) -> None:
     JPEG of quality 75 or more with halved colours loses some three levels in the mean of a natural picture; six leave
     room for the second time that the browser's own encoder loses some here.
     """
+    operator.unfold("camera")
     operator.until(lambda: int(operator["camera-stamp"].get_attribute("data-count")) > 2, "pictures")
     operator.simulator.post(op="pause")
     shown = {"text": ""}
@@ -39,6 +40,7 @@ def test_the_camera_panel_shows_the_ray_traced_picture(operator: Any) -> None:
 
 
 def test_the_waterfall_grows_by_every_line_that_is_sent(operator: Any) -> None:
+    operator.unfold("sidescan")
     lines = operator["sidescan-picture"]
 
     def shown() -> int:
@@ -63,17 +65,17 @@ def test_the_waterfall_grows_by_every_line_that_is_sent(operator: Any) -> None:
 
 
 def test_a_message_is_sent_by_the_modem_and_told(operator: Any) -> None:
-    operator["tab-acoustics"].click()
+    operator.click("tab-acoustics")
     operator["acoustics-text"].fill("all is well")
-    operator["acoustics-send"].click()
+    operator.click("acoustics-send")
     operator.until(lambda: "all is well" in operator["acoustics-log"].inner_text(), "the message in the log")
     assert operator["acoustics-text"].input_value() == ""
 
 
 def test_any_figure_can_be_plotted(operator: Any) -> None:
-    operator["tab-plots"].click()
+    operator.click("tab-plots")
     operator["plots-choose"].select_option("pitch_deg")
-    operator["plots-add"].click()
+    operator.click("plots-add")
     plots = operator["panel-plots"]
     operator.until(lambda: plots.locator(".legend li").count() == 3, "the third figure")
     operator.until(lambda: "–" not in plots.locator(".legend").inner_text(), "values of all three")

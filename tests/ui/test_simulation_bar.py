@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 
 def test_pause_stands_still_and_step_makes_one_step(operator: Any) -> None:
     simulator = operator.simulator
-    operator["pause"].click()
+    operator.click("pause")
     operator.until(lambda: simulator.state["paused"], "the pause")
     tick = simulator.state["tick"]
     shown = operator["time"].inner_text()
-    operator["step"].click()
+    operator.click("step")
     operator.until(lambda: simulator.state["tick"] == tick + 1, "one step")
     operator.page.keyboard.press(".")
     operator.until(lambda: simulator.state["tick"] == tick + 2, "another step, by its key")
@@ -34,21 +37,21 @@ def test_reset_goes_back_and_takes_another_seed(operator: Any) -> None:
     simulator = operator.simulator
     operator.until(lambda: simulator.state["time"] > 1.0, "a second to pass")
     simulator.post(op="pause")
-    operator["menu-scenario"].click()
-    operator["reset"].click()
+    operator.click("menu-scenario")
+    operator.click("reset")
     operator.until(lambda: simulator.state["time"] < 1.0, "the beginning")
     seed = simulator.state["seed"] + 5
     operator["seed"].fill(str(seed))
-    operator["reset"].click()
+    operator.click("reset")
     operator.until(lambda: simulator.state["seed"] == seed, "the other seed")
     operator.page.wait_for_function(f"() => __ui.ready && __ui.store.get('scene').seed === {seed}")
 
 
 def test_another_scenario_is_chosen_in_the_menu(operator: Any) -> None:
-    operator["menu-scenario"].click()
+    operator.click("menu-scenario")
     operator.until(lambda: operator["scenario"].locator("option").count() > 3, "the list of scenarios")
     operator["scenario"].select_option("sam_empty")
-    operator["scenario-load"].click()
+    operator.click("scenario-load")
     operator.until(lambda: operator.simulator.state["scenario"] == "sam_empty", "the scenario")
     operator.page.wait_for_function("() => __ui.ready && __ui.store.get('scene').scenario === 'sam_empty'")
     assert operator["robot-sam"].is_visible()
@@ -56,15 +59,39 @@ def test_another_scenario_is_chosen_in_the_menu(operator: Any) -> None:
 
 def test_a_snapshot_is_kept_and_restored(operator: Any) -> None:
     simulator = operator.simulator
-    operator["menu-snapshot"].click()
+    operator.click("menu-snapshot")
     operator["snapshot-name"].fill("before the dive")
-    operator["snapshot-take"].click()
+    operator.click("snapshot-take")
     operator["restore-before the dive"].wait_for()
     kept = simulator.state["time"]
     operator.until(lambda: simulator.state["time"] > kept + 1.0, "a second to pass")
     simulator.post(op="pause")
-    operator["restore-before the dive"].click()
+    operator.click("restore-before the dive")
     operator.until(lambda: simulator.state["time"] <= kept, "the world to go back")
+
+
+def test_a_recording_is_made_and_then_scrubbed(
+    start: Callable[..., Any], before: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where recordings go
+    simulator = start("run", "sam_empty")
+    operator = before(simulator)
+    operator.click("record")
+    path = operator.until(lambda: (found := simulator.state["recording"]) and found["path"], "the recording")
+    operator.until(lambda: simulator.state["recording"]["seconds"] > 4.0, "four seconds of it")
+    operator.click("record")
+    operator.until(lambda: simulator.state["recording"] is None, "its end")
+    simulator.stop()
+
+    player = start("replay", str(tmp_path / path))
+    operator = before(player)
+    assert player.state["mode"] == "replay"
+    assert operator["timeline"].is_visible()
+    player.post(op="pause")
+    for wanted in (3.0, 1.0):
+        operator["timeline"].fill(str(wanted))
+        operator.until(lambda wanted=wanted: abs(player.state["replay"]["t"] - wanted) < 0.05, f"{wanted} s")
+        operator.until(lambda wanted=wanted: operator["time"].inner_text() == f"00:0{wanted:.1f}", "the page's clock")
 
 
 def test_the_page_comes_back_after_the_server_was_restarted(

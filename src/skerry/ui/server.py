@@ -422,7 +422,7 @@ class PageServer:
         self._be_interested()
         try:
             data = await request.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             return web.json_response({"ok": False, "error": "the body is no JSON"}, status=400)
         try:
             result = await self._do(OVER_HTTP, data)
@@ -481,7 +481,7 @@ class PageServer:
                 continue
             try:
                 data = json.loads(message.data)
-            except ValueError:
+            except (ValueError, RecursionError):
                 client.reply({"type": "result", "id": None, "ok": False, "error": "this is no JSON"})
                 continue
             word = data.get("op") if isinstance(data, dict) else None

@@ -23,7 +23,7 @@ export class Sidescan extends StreamPanel {
   fill(content) {
     this.lines = 0;
     this.canvas = element("canvas", { class: "waterfall", width: 512, height: LINES, testid: "sidescan-picture", "data-lines": 0, role: "img", "aria-label": "Side-scan waterfall" });
-    this.gain = element("input", { type: "range", min: 0.5, max: 8, step: 0.1, value: 1.5, "aria-label": "Gain", title: "Gain: how bright echoes are drawn", testid: "sidescan-gain" });
+    this.gain = element("input", { type: "range", min: 0.5, max: 20, step: 0.5, value: 4, "aria-label": "Gain", title: "Gain: how bright echoes are drawn", testid: "sidescan-gain" });
     this.count = element("span", { class: "note", testid: "sidescan-lines" }, "0 lines");
     const range = this.stream?.range_m ? element("span", { class: "note" }, `± ${figure(this.stream.range_m, 0)} m`) : null;
     content.replaceChildren(this.canvas, element("div", { class: "row between" }, this.count, range ?? "", element("label", { class: "row note" }, "Gain", this.gain)));
