@@ -109,7 +109,7 @@ class _Maker:
 
     def image(self) -> Stream:
         details = {"width": self._settings.width, "height": self._settings.height}
-        return self._stream("image", Kind.IMAGE, _latest, _jpeg, details=details, is_slow=True)
+        return self._stream("image", Kind.IMAGE, _latest, encode_picture, details=details, is_slow=True)
 
     def lines(self) -> Stream:
         """Each line from the farthest to port over the middle to the farthest to starboard."""
@@ -204,7 +204,8 @@ def _half(angle: float) -> tuple[float, float]:
     return float(0.5 * angle), float(-0.5 * angle)
 
 
-def _jpeg(reading: CameraReading) -> wire.Payload:
+def encode_picture(reading: CameraReading) -> wire.Payload:
+    """A camera's picture as JPEG, of the quality that the camera's settings say."""
     picture = np.ascontiguousarray(reading.image)
     return wire.image(simplejpeg.encode_jpeg(picture, quality=reading.jpeg_quality, colorsubsampling="420"))
 

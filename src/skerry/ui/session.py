@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -42,7 +44,8 @@ class Client:
         self._replies: deque[dict[str, Any]] = deque()
         self._events: deque[str] = deque(maxlen=MOST_EVENTS)
         self._scene: str | None = None
-        self._state: Mapping[str, Any] | None = None
+        self._state: str | None = None
+        self._began: float | None = None  # when the message that is leaving began to
         self._wake = asyncio.Event()
         self.is_stuck = False
 
@@ -100,16 +103,16 @@ class Client:
         self._lines.clear()
         self._wake.set()
 
-    def show_state(self, state: Mapping[str, Any]) -> None:
-        """The latest state."""
+    def show_state(self, state: str) -> None:
+        """The latest state, as JSON."""
         self._state = state
         self._wake.set()
 
     # -------------------------------------------------------------------------------------------- sending
 
-    async def send_on(self, socket: web.WebSocketResponse, transport: asyncio.Transport | None) -> None:
+    async def send_on(self, socket: web.WebSocketResponse) -> None:
         """Send what waits, for as long as it is connected."""
-        try:
+        with suppress(ConnectionError):  # whoever listens to it notices too
             while not socket.closed:
                 await self._wake.wait()
                 self._wake.clear()
@@ -118,14 +121,11 @@ class Client:
                         break
                 if self.is_stuck:
                     await socket.close(code=1008, message=b"too many answers wait")
-        except (TimeoutError, ConnectionError):
-            if transport is not None:
-                transport.abort()  # one that takes nothing would not take a farewell either
 
     async def _send_one(self, socket: web.WebSocketResponse) -> bool:
         text = self._next_text()
         if text is not None:
-            await asyncio.wait_for(socket.send_str(text), SENDING)
+            await self._send(socket.send_str(text))
             return True
         if self.sent - self.drawn >= MOST_IN_FLIGHT:
             return False
@@ -133,8 +133,18 @@ class Client:
         if data is None:
             return False
         self.sent += 1
-        await asyncio.wait_for(socket.send_bytes(data), SENDING)
+        await self._send(socket.send_bytes(data))
         return True
+
+    async def _send(self, sending: Awaitable[None]) -> None:
+        self._began = time.monotonic()  # a timer for each message would cost more than the message
+        await sending
+        self._began = None
+
+    @property
+    def takes_nothing(self) -> bool:
+        """Whether a message has been leaving for too long."""
+        return self._began is not None and time.monotonic() - self._began > SENDING
 
     def _next_text(self) -> str | None:
         if self._replies:
@@ -144,7 +154,7 @@ class Client:
             return text
         if self._state is not None:
             state, self._state = self._state, None
-            return json.dumps({"type": "state", **state, "you": self.name})
+            return f'{{"type": "state", "you": "{self.name}", {state[1:]}'
         return self._events.popleft() if self._events else None
 
     def _next_message(self) -> bytes | None:
