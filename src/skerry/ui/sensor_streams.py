@@ -122,7 +122,9 @@ class _Maker:
             return [(each.time, row) for each, row in zip(readings, rows, strict=True)] or None
 
         details = {"rows": 2 * settings.buckets, "range_m": settings.max_range}
-        return self._stream("sonar", Kind.SONAR_LINES, look, wire.sonar_lines, details=details, appends=True)
+        return self._stream(
+            "sonar", Kind.SONAR_LINES, look, wire.sonar_lines, details=details, gathers=True, appends=True
+        )
 
     def fan(self) -> Stream:
         def encode(reading: FlsReading) -> wire.Payload:
@@ -151,7 +153,7 @@ class _Maker:
             return wire.sonar_fan(seen, _half(sector), (0.0, settings.max_range))
 
         details = {"range_m": settings.max_range, "angles": _half(sector)}
-        return self._stream("sonar", Kind.SONAR_FAN, look, encode, details=details)
+        return self._stream("sonar", Kind.SONAR_FAN, look, encode, details=details, gathers=True)
 
     def cloud(self, points: Callable[[Any], Points]) -> Stream:
         def encode(reading: Any) -> wire.Payload:

@@ -332,6 +332,8 @@ class PageServer:
         self._disarm(robot)
         if self._page is not None and robot in self._page.held:
             self._page.hold(robot, ())
+        if self.leases.release(robot, OVER_HTTP):  # nobody would notice that such a one has gone
+            self.show_state()
 
     def _disarm(self, robot: str) -> None:
         if (timer := self._dead_men.pop(robot, None)) is not None:
