@@ -81,8 +81,8 @@ let counted = performance.now();
 /** @param {number} now */
 function draw(now) {
   requestAnimationFrame(draw);
-  scene?.draw(now);
   net.drawn();
+  scene?.draw(now);
   frames += 1;
   if (now - counted >= 1000) {
     page.fps = (1000 * frames) / (now - counted);
