@@ -491,6 +491,7 @@ class PageServer:
             allowance, then = min(allowance + (now - then) * MESSAGES, BURST) - 1.0, now
             if allowance < 0.0:
                 await asyncio.sleep(-allowance / MESSAGES)
+            await client.has_room()
             if message.type is not WSMsgType.TEXT:
                 continue
             try:

@@ -12,7 +12,6 @@ import json
 import time
 from collections import deque
 from collections.abc import Awaitable, Mapping
-from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +23,7 @@ from skerry.ui import wire
 MOST_IN_FLIGHT: Final = 24  # binary messages that were sent and not drawn
 MOST_LINES: Final = 256  # of a sonar that wait; the oldest go
 MOST_EVENTS: Final = 200  # that wait; the oldest go
-MOST_REPLIES: Final = 200  # that wait; a client that takes none of them is let go
+MOST_REPLIES: Final = 200  # that wait; a client that does not take them is not listened to
 LATE: Final = 0.5 / 30  # s by which a message may be early: half a tick of the page
 SENDING: Final = 20.0  # s that a message may take to leave; a client that takes longer is let go
 
@@ -47,7 +46,8 @@ class Client:
         self._state: str | None = None
         self._began: float | None = None  # when the message that is leaving began to
         self._wake = asyncio.Event()
-        self.is_stuck = False
+        self._room = asyncio.Event()
+        self._has_gone = False
 
     # -------------------------------------------------------------------------------------------- what it wants
 
@@ -88,8 +88,13 @@ class Client:
     def reply(self, answer: dict[str, Any]) -> None:
         """An answer to what it asked."""
         self._replies.append(answer)
-        self.is_stuck = self.is_stuck or len(self._replies) > MOST_REPLIES
         self._wake.set()
+
+    async def has_room(self) -> None:
+        """Wait until it has taken some of the answers that wait for it."""
+        while len(self._replies) >= MOST_REPLIES and not self._has_gone:
+            self._room.clear()
+            await self._room.wait()
 
     def tell(self, event: str) -> None:
         """Something that happened, as JSON."""
@@ -112,15 +117,17 @@ class Client:
 
     async def send_on(self, socket: web.WebSocketResponse) -> None:
         """Send what waits, for as long as it is connected."""
-        with suppress(ConnectionError):  # whoever listens to it notices too
+        try:
             while not socket.closed:
                 await self._wake.wait()
                 self._wake.clear()
                 while await self._send_one(socket):
-                    if self.is_stuck:
-                        break
-                if self.is_stuck:
-                    await socket.close(code=1008, message=b"too many answers wait")
+                    pass
+        except ConnectionError:
+            pass  # whoever listens to it notices too
+        finally:
+            self._has_gone = True
+            self._room.set()
 
     async def _send_one(self, socket: web.WebSocketResponse) -> bool:
         text = self._next_text()
@@ -148,6 +155,7 @@ class Client:
 
     def _next_text(self) -> str | None:
         if self._replies:
+            self._room.set()
             return json.dumps(self._replies.popleft())
         if self._scene is not None:
             text, self._scene = self._scene, None
