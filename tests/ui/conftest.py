@@ -116,7 +116,7 @@ class Operator:
         self.others: list[Operator] = []
         self.context = browser.new_context(**{"viewport": SIZE} | options)
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(1000 * PATIENCE)
+        self.page.set_default_timeout(500 * PATIENCE)
         self.page.add_init_script(FOLDED)
         self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 
 def test_pause_stands_still_and_step_makes_one_step(operator: Any) -> None:
@@ -65,6 +68,30 @@ def test_a_snapshot_is_kept_and_restored(operator: Any) -> None:
     simulator.post(op="pause")
     operator.click("restore-before the dive")
     operator.until(lambda: simulator.state["time"] <= kept, "the world to go back")
+
+
+def test_a_recording_is_made_and_then_scrubbed(
+    start: Callable[..., Any], before: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where recordings go
+    simulator = start("run", "sam_empty")
+    operator = before(simulator)
+    operator.click("record")
+    path = operator.until(lambda: (found := simulator.state["recording"]) and found["path"], "the recording")
+    operator.until(lambda: simulator.state["recording"]["seconds"] > 4.0, "four seconds of it")
+    operator.click("record")
+    operator.until(lambda: simulator.state["recording"] is None, "its end")
+    simulator.stop()
+
+    player = start("replay", str(tmp_path / path))
+    operator = before(player)
+    assert player.state["mode"] == "replay"
+    assert operator["timeline"].is_visible()
+    player.post(op="pause")
+    for wanted in (3.0, 1.0):
+        operator["timeline"].fill(str(wanted))
+        operator.until(lambda wanted=wanted: abs(player.state["replay"]["t"] - wanted) < 0.05, f"{wanted} s")
+        operator.until(lambda wanted=wanted: operator["time"].inner_text() == f"00:0{wanted:.1f}", "the page's clock")
 
 
 def test_the_page_comes_back_after_the_server_was_restarted(

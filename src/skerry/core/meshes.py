@@ -144,7 +144,6 @@ def _solid_angles(corners: Any, points: Any, angles: Any) -> None:
     """Of all faces together, seen from each point; 4π from the inside of a closed mesh, 0 from the outside."""
     for i in range(len(points)):
         total = 0.0
-        px, py, pz = points[i, 0], points[i, 1], points[i, 2]
         for f in range(len(corners)):
             ax, ay, az = (
                 corners[f, 0, 0] - points[i, 0],

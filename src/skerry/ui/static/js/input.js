@@ -118,7 +118,7 @@ export class Driving {
  */
 export function listenToShortcuts(driving, shortcuts) {
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
     const act = shortcuts[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!act || driving.knows(nameOf(event)) || (event.key.length === 1 && isTaken(event))) return;
     event.preventDefault();
