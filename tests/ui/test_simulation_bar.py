@@ -81,6 +81,7 @@ def test_a_recording_is_made_and_then_scrubbed(
     operator.until(lambda: simulator.state["recording"]["seconds"] > 4.0, "four seconds of it")
     operator.click("record")
     operator.until(lambda: simulator.state["recording"] is None, "its end")
+    operator.leave()
     simulator.stop()
 
     player = start("replay", str(tmp_path / path))
