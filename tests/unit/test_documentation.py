@@ -28,12 +28,24 @@ from skerry.scenario.objects import MooringConfig, ObjectConfig, ShapeConfig
 from skerry.scenario.pose import PoseConfig
 from skerry.scenario.props import shipped_props
 from skerry.scenario.schema import RobotConfig, Scenario
+from skerry.scenario.trials import TrialsConfig
 from skerry.scenario.vehicle import VehicleConfig
 from skerry.sensors.ray_sensor import RayViewerConfig
+from skerry.sweep.config import (
+    ChoiceConfig,
+    GridConfig,
+    ListConfig,
+    LogUniformConfig,
+    NormalConfig,
+    SweepConfig,
+    UniformConfig,
+)
+from skerry.sweep.expressions import AT_EACH_TIME, OVER_TIME
 from skerry.terrain.materials import Material
 from skerry.terrain.regions import RegionConfig
 from skerry.ui.settings import PageSettings
 from skerry.water import WaterConfig
+from skerry.world.track import SERIES
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -67,6 +79,14 @@ SCHEMA = (
     StartZone,
     WaypointConfig,
     PageSettings,
+    TrialsConfig,
+    SweepConfig,
+    ListConfig,
+    GridConfig,
+    UniformConfig,
+    LogUniformConfig,
+    NormalConfig,
+    ChoiceConfig,
 )
 
 
@@ -197,7 +217,9 @@ EXAMPLES = [
             "recording",
             "ropes",
             "ros",
+            "sea_trials",
             "sonar",
+            "sweeps",
             "terrain",
         )
     ),
@@ -248,6 +270,17 @@ def test_props_page_shows_a_scenario_and_a_prop_that_are_sound(tmp_path: Path) -
 def test_ropes_page_shows_a_scenario_that_is_sound(tmp_path: Path) -> None:
     write_files(ROOT / "docs" / "ropes.md", tmp_path)
     run(["-m", "skerry", "check", "otter_with_a_winch.yaml"], tmp_path)
+
+
+def test_sweeps_page_shows_sweeps_that_run(tmp_path: Path) -> None:
+    write_files(ROOT / "docs" / "sweeps.md", tmp_path)
+    for name in ("speeds", "depths"):
+        run(["-m", "skerry", "sweep", f"{name}.yaml"], tmp_path)
+        assert (tmp_path / f"{name}_results" / "table.csv").exists()
+
+
+def test_every_series_and_function_of_metrics_is_described() -> None:
+    need_described({*OVER_TIME, *AT_EACH_TIME, *(f"sam.{name}" for name in SERIES)})
 
 
 def test_every_prop_is_described() -> None:

@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 COLOURS: Final = ("#0b6e99", "#d1495b", "#edae49", "#3d8361", "#6a4c93", "#8d6a4f", "#4f7cac", "#7f7f7f")
 WIDTH, HEIGHT = 420, 300
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 30, 44  # px around the axes
+LETTER = 5.8  # px that a letter takes, about
+MOST_POINTS = 600
+"""Of a line; more would not be seen at its size."""
 
 
 @dataclass
@@ -96,14 +99,17 @@ class Chart:
         for series in self._series:
             places = [(across(x), up(y)) for x, y in zip(series.x, series.y, strict=True)]
             if series.is_line:
+                places = [*places[:: -(-len(places) // MOST_POINTS) or 1], *places[-1:]]
                 path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
                 marks.append(f'<polyline points="{path}" stroke="{series.colour}" class="line"/>')
             else:
                 marks += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="{series.colour}"/>' for x, y in places]
-        for number, series in enumerate(series for series in self._series if series.name):
-            y = TOP + 14 + 14 * number
-            marks.append(f'<rect x="{LEFT + 8}" y="{y - 8}" width="10" height="8" fill="{series.colour}"/>')
-            marks.append(f'<text x="{LEFT + 22}" y="{y}">{escape(series.name)}</text>')
+        end = float(LEFT + width)
+        for series in reversed([series for series in self._series if series.name]):
+            end -= LETTER * len(series.name)
+            marks.append(f'<text x="{end:.1f}" y="18">{escape(series.name)}</text>')
+            marks.append(f'<rect x="{end - 13:.1f}" y="10" width="10" height="8" fill="{series.colour}"/>')
+            end -= 22
         return "\n".join(marks)
 
 
