@@ -1,13 +1,17 @@
 """What Skerry says on DDS, without DDS: names, headers of calls, and the list of a node's endpoints."""
 
 import sys
+from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rosbags.typesys import Stores, get_typestore
 
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
+from skerry.interfaces.ros.codec import BadMessage, Codec
 from skerry.interfaces.ros.dds_names import (
     join_call,
     participant_info,
@@ -18,7 +22,10 @@ from skerry.interfaces.ros.dds_names import (
     type_of,
 )
 from skerry.interfaces.ros.transports.dds import Dds
+from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.runner import Runner
+
+CODEC = Codec(Vocabulary())
 
 
 def test_names_are_those_of_ros_2() -> None:
@@ -82,3 +89,11 @@ def test_ros_1_is_not_spoken_over_dds() -> None:
         pytest.raises(SkerryError, match="use `endpoint` for ROS 1"),
     ):
         runner.run(0.1)
+
+
+@given(st.binary(max_size=60), st.sampled_from(["std_srvs/srv/SetBool_Request", "std_srvs/srv/Trigger_Response"]))
+def test_a_call_that_is_cut_short_is_refused(junk: bytes, name: str) -> None:
+    header, message = split_call(junk)
+    assert len(header) <= 16
+    with suppress(BadMessage):
+        CODEC.from_cdr(message, name)

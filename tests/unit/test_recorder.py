@@ -202,6 +202,30 @@ def test_what_is_no_command_is_refused(text: str) -> None:
         command_from_text(text)
 
 
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=8)
+        | st.dictionaries(st.sampled_from(["pose", "snapshot", "robot", "part", "value"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    st.sampled_from(["Actuate", "Teleport", "Reset", "Restore", "Command", "x"]),
+    st.dictionaries(st.sampled_from(["robot", "actuator", "value", "name", "pose", "snapshot"]), PLAIN, max_size=4),
+)
+def test_an_odd_command_is_refused_or_is_one(name: str, values: dict[str, object]) -> None:
+    with suppress(SkerryError):
+        assert isinstance(command_from_text(json.dumps({"command": name, **values})), Command)
+
+
+def test_a_command_of_endless_brackets_is_refused() -> None:
+    with pytest.raises(SkerryError):
+        command_from_text("[" * 100_000)
+
+
 def test_a_disk_that_stands_still_holds_nothing_up_and_loses_no_command(tmp_path: Path) -> None:
     slow = threading.Event()
 

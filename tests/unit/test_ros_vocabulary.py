@@ -1,12 +1,15 @@
 """The vocabulary of ROS: definitions are read as they are meant, and hash as the world has agreed."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rosbags.typesys import Stores, get_typestore
 
 from skerry.core.errors import SkerryError, UnknownName
-from skerry.interfaces.ros.definitions import FieldType, parse_message
+from skerry.interfaces.ros.definitions import FieldType, parse_action, parse_message, parse_service
 from skerry.interfaces.ros.vocabulary import Vocabulary
 
 PACKAGES = {
@@ -151,3 +154,14 @@ def test_what_is_unknown_is_answered_with_a_guess(tmp_path: Path) -> None:
         vocabulary.service("std_srvs/Nothing")
     with pytest.raises(SkerryError, match="no definitions"):
         Vocabulary([tmp_path])
+
+
+WORDS = ("float64", "string", "string<=9", "x", "X=", "=", "[", "[3]", "[<=3]", "a/B", "#", "9" * 30, "true")
+WORD = st.sampled_from(WORDS)
+
+
+@given(st.text(max_size=80) | st.lists(WORD | st.just("\n"), max_size=12).map(" ".join))
+def test_a_text_that_is_no_definition_is_refused_in_words(text: str) -> None:
+    for parse, name in ((parse_message, "a/msg/B"), (parse_service, "a/srv/B"), (parse_action, "a/action/B")):
+        with suppress(SkerryError):
+            parse(text, name, "here")

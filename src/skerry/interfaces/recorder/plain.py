@@ -36,7 +36,7 @@ def command_from_text(text: str) -> Command:
         if name not in known:
             raise UnknownName(f"there is no command {name!r}; {did_you_mean(str(name), known)}")
         command: Command = known[name](**{word: _from_plain(value) for word, value in values.items()})
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise SkerryError(f"this is no command: {text[:100]!r} ({error})") from None
     return command
 

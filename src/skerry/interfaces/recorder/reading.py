@@ -107,7 +107,7 @@ class Recording:
                     yield Done(int(values["tick"]), command_from_text(json.dumps(values["do"])))
                 else:
                     yield Fingerprint(int(values["tick"]), str(values["fingerprint"]))
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise SkerryError(f"{self.path}: {text[:100]!r} on {message.topic} makes no sense: {error}") from None
 
     def _records(self) -> Iterator[Any]:

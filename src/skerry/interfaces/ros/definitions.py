@@ -117,7 +117,11 @@ def parse_message(text: str, name: str, where: str) -> MessageType:
             raise SkerryError(f"{where}, line {number}: {content!r} is neither `type name` nor `type NAME=value`")
         kind = _type_of(found, package, f"{where}, line {number}")
         if found["value"] is not None:
-            constants.append(Constant(found["name"], kind.base, _constant(kind.base, found["value"].strip())))
+            try:
+                value = _constant(kind.base, found["value"].strip())
+            except ValueError:
+                raise SkerryError(f"{where}, line {number}: {found['value']!r} is no {kind.base}") from None
+            constants.append(Constant(found["name"], kind.base, value))
         else:
             fields.append(Field(found["name"], kind, found["default"]))
     names = [field.name for field in fields]
