@@ -513,6 +513,28 @@ def test_another_seed_and_another_scenario_are_shown_without_a_new_connection() 
         with_client(drive, run)
 
 
+def test_a_robot_that_comes_is_shown_and_one_that_goes_is_not() -> None:
+    async def drive(client: Client) -> None:
+        await client.until(lambda: client.last("scene") is not None)
+        await client.do("spawn", name="buoy", settings={"prop": "buoy_port", "mooring": None})
+        await client.do("spawn", name="second", settings={"vehicle": "sam", "pose": {"position": [0, 10, -5]}})
+        await client.until(
+            lambda: [robot["name"] for robot in (client.last("scene") or {})["robots"]] == ["sam", "second"]
+        )
+        await client.state(lambda state: list(state["robots"]) == ["sam", "second"])
+        await client.do("sub", streams={"pose": {"hz": 30}, "scalars/second": {"hz": 10}})
+        before = len(client.messages)
+        await client.until(lambda: len(client.messages) > before + 3)
+        assert "already" in await client.refused("spawn", name="sam", settings={"vehicle": "sam"})
+        await client.do("delete", name="second")
+        await client.state(lambda state: list(state["robots"]) == ["sam"])
+        await client.do("reset")
+        await client.until(lambda: not any(each["name"] == "buoy" for each in (client.last("scene") or {})["objects"]))
+
+    with running() as run:
+        with_client(drive, run)
+
+
 def test_a_recording_begun_on_the_page_can_be_verified_and_sought_through(tmp_path: Path) -> None:
     paths: list[Path] = []
 

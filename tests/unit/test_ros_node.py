@@ -499,3 +499,47 @@ def test_a_scenario_is_checked_with_its_interfaces(tmp_path: Path) -> None:
 
 def test_names_are_made_fit_for_ros() -> None:
     assert [ros_name(name) for name in ("sam", "my boat", "2nd", "Åsa")] == ["sam", "my_boat", "_2nd", "_sa"]
+
+
+def test_robots_and_objects_come_and_go_by_service() -> None:
+    reference = {"latitude_deg": 58.82, "longitude_deg": 17.63}
+    graph = Graph({"reference": reference, "robots": {"it": {"vehicle": "sam", "pose": {"position": [0, 0, -2]}}}})
+    bus, world = graph.ros.bus, graph.world
+    before = {name: set(getattr(bus, name)) for name in ("subscriptions", "services", "actions")}
+
+    def ask(verb: str, **values: Any) -> Any:
+        service = bus.services[f"/skerry/{verb}"]
+        promise = bus.call(service.name, bus.codec.make(f"{service.type}_Request", **values))
+        graph.runner.run(0.1)
+        return promise.result(1.0)
+
+    pose = {"position": {"x": 0.0, "y": 10.0, "z": -3.0}, "orientation": {"z": 1.0, "w": 0.0}}
+    answer = ask("spawn", name="other", vehicle="sam", pose=pose)
+    assert (answer.success, answer.message) == (True, "")
+    assert np.allclose(world.robots["other"].pose.orientation[2] ** 2, 1.0, atol=1e-3)
+    assert ask("spawn", name="buoy", settings="prop: buoy_port\nmooring: null", pose=pose).success
+    found = graph.run(1.0, "/other/core/odom_gt", "/it/core/odom_gt", "/tf", "/tf_static")
+    assert len(found["/other/core/odom_gt"]) == len(found["/it/core/odom_gt"]) >= 9
+    children = {item.child_frame_id for item in found["/tf"][-1].transforms}
+    assert {"it/base_link_gt", "other/base_link_gt", "buoy_gt"} <= children
+    graph.say("/other/core/thruster1_cmd", rpm=500)
+    graph.runner.run(0.2)
+    assert world.robots["other"].actuators["thruster1"].wanted == 500.0
+    assert not ask("spawn", name="it", vehicle="sam").success
+    assert "sam" in ask("spawn", name="third", vehicle="smm").message
+    assert "mapping" in str(bus.call("/skerry/spawn", _request(bus, name="x", settings="[1]")).exception())
+
+    assert ask("delete", name="other").success
+    assert ask("delete", name="buoy").success
+    assert {name: set(getattr(bus, name)) for name in ("subscriptions", "services", "actions")} == before
+    graph.box.take(0)
+    found = graph.run(0.5, "/other/core/odom_gt", "/it/core/odom_gt", "/tf")
+    assert not found["/other/core/odom_gt"]
+    assert found["/it/core/odom_gt"]
+    assert "other/base_link_gt" not in {item.child_frame_id for item in found["/tf"][-1].transforms}
+    graph.runner.close()
+    world.close()
+
+
+def _request(bus: Any, **values: Any) -> Any:
+    return bus.codec.make("skerry_msgs/srv/Spawn_Request", **values)

@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 
 from skerry.commands import (
     AskController,
+    Delete,
     GiveControl,
     GiveGoal,
     Halt,
@@ -21,6 +22,7 @@ from skerry.commands import (
     Restore,
     SendPacket,
     SetSpeed,
+    Spawn,
     Step,
     TakeSnapshot,
     TriggerSensor,
@@ -240,6 +242,29 @@ class Teleport(Operation):
         if self.orientation is not None and sum(part * part for part in self.orientation) < 1e-6:
             raise SkerryError("an orientation is a quaternion x, y, z, w, and not zero")
         await desk.put(Move(self.name, self.position, self.orientation))
+
+
+class SpawnThing(Operation):
+    """Let a robot or an object come into the world."""
+
+    op: Literal["spawn"]
+    name: Name
+    settings: dict[str, Any] = Field(description="as in a scenario's file; a robot has a `vehicle`")
+
+    async def do(self, desk: Desk) -> None:
+        await desk.put(Spawn(self.name, self.settings))
+
+
+class DeleteThing(Operation):
+    """Take a robot or an object out of the world."""
+
+    op: Literal["delete"]
+    name: Name
+
+    async def do(self, desk: Desk) -> None:
+        if self.name in desk.page.world.robots:
+            desk.robot(self.name)
+        await desk.put(Delete(self.name))
 
 
 # ------------------------------------------------------------------------------------------------ the run

@@ -126,6 +126,19 @@ class Page(Interface):
     def witness(self, tick: int, command: Command) -> None:
         self._next_state = 0.0
 
+    def world_changed(self) -> None:
+        """Show it as another world, with streams of its own; nobody drives until keys are pressed anew."""
+        self._events.close()
+        with self._lock:
+            self._sight = None
+        self._news.clear()
+        self._latest = {
+            (robot, sensor): kept for (robot, sensor), kept in self._latest.items() if robot in self.world.robots
+        }
+        self.held = {}
+        self.start(self.world, self.inbox)
+        self.want(self._needs, self._is_watched)
+
     @property
     def status(self) -> str:
         return self._server.status

@@ -39,6 +39,7 @@ class RecorderInterface(Interface):
         self.began = 0.0
         """The world's time at its start, s."""
         self._fingerprints = -1
+        self._must_take = False
 
     # -------------------------------------------------------------------------------------------- of an interface
 
@@ -71,9 +72,20 @@ class RecorderInterface(Interface):
         self._bus = node.bus
         self._bus.now = nanoseconds(world.tick, scenario.step)
         self._writer = RecordingWriter(self.config.path, node.bus, self.config.compression, metadata)
+        self._take()
+
+    def _take(self) -> None:
+        """Take what there is to be said."""
+        assert self._writer is not None
+        assert self._bus is not None
         patterns = self.config.leave_out if self._own is None else (*self.config.leave_out, ACTIONS)
-        taken = [name for name in node.bus.topics if not any(fnmatchcase(name, pattern) for pattern in patterns)]
-        node.bus.takers(self._writer, taken)
+        taken = [name for name in self._bus.topics if not any(fnmatchcase(name, pattern) for pattern in patterns)]
+        self._bus.takers(self._writer, taken)
+
+    def world_changed(self) -> None:
+        if self._own is not None:
+            self._own.world_changed()
+        self._must_take = True  # another interface's node may not have changed yet
 
     def begin_with(self, snapshot: Snapshot) -> None:
         """Let whoever runs the recording again begin at this state rather than at the scenario's."""
@@ -87,6 +99,9 @@ class RecorderInterface(Interface):
 
     def publish(self, readings: Sequence[NewReading]) -> None:
         tick = self._world.tick
+        if self._must_take:
+            self._must_take = False
+            self._take()
         if self._own is not None:
             self._own.publish(readings)
             self.wanted = self._own.wanted

@@ -91,7 +91,7 @@ class ActionServer:
         bus.offer(f"{hidden}/cancel_goal", "action_msgs/CancelGoal", self._answer_cancel)
         self._feedback = bus.advertise(f"{hidden}/feedback", self.type.feedback_message.name)
         self.statuses = bus.advertise(f"{hidden}/status", "action_msgs/GoalStatusArray", LATCHED)
-        bus.actions = {**bus.actions, name: self}
+        bus.act(name, self)
         self._say_statuses()
 
     # -------------------------------------------------------------------------------------------- for transports

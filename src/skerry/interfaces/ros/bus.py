@@ -259,6 +259,8 @@ class Bus:
         """How often somebody has taken or left topics."""
         self.now = 0
         """Simulated time, ns, at which things are being said."""
+        self._undo: dict[str, list[Callable[[], None]]] = {}  # what takes away all that is somebody's
+        self._owner = ""
         self._burst = Burst()
         self._outboxes: tuple[Outbox, ...] = ()
         self._lock = Lock()
@@ -279,16 +281,38 @@ class Bus:
     def subscribe(self, name: str, type_name: str, hear: Callable[[Message], None]) -> None:
         """Listen to a topic; several may, if they expect the same type."""
         type_name = self._message(type_name)
-        known = self.subscriptions.setdefault(name, [])
+        known = self.subscriptions.get(name, [])
         if known and known[0].type != type_name:
             raise SkerryError(f"the topic {name} is heard as {known[0].type} already, and cannot be {type_name} too")
-        known.append(Subscription(name, type_name, hear))
+        subscription = Subscription(name, type_name, hear)
+        self.subscriptions = {**self.subscriptions, name: [*known, subscription]}
+
+        def undo() -> None:
+            rest = [other for other in self.subscriptions[name] if other is not subscription]
+            self.subscriptions = {**self.subscriptions, name: rest} if rest else _without(self.subscriptions, name)
+
+        self.when_withdrawn(undo)
 
     def offer(self, name: str, type_name: str, answer: Callable[[Message], Answer]) -> None:
         """Answer a service."""
         if name in self.services:
             raise SkerryError(f"the service {name} is offered already")
-        self.services[name] = Service(name, self.codec.vocabulary.service(type_name).name, answer)
+        service = Service(name, self.codec.vocabulary.service(type_name).name, answer)
+        self.services = {**self.services, name: service}
+
+        def undo() -> None:
+            self.services = _without(self.services, name)
+
+        self.when_withdrawn(undo)
+
+    def act(self, name: str, server: Any) -> None:
+        """Serve an action."""
+        self.actions = {**self.actions, name: server}
+
+        def undo() -> None:
+            self.actions = _without(self.actions, name)
+
+        self.when_withdrawn(undo)
 
     def client(self, name: str, type_name: str) -> Client:
         """A service of a peer's, to call."""
@@ -300,6 +324,27 @@ class Bus:
 
     def _message(self, type_name: str) -> str:
         return self.codec.vocabulary.message(full_name(type_name)).name
+
+    # -------------------------------------------------------------------------------------------- coming and going
+
+    @contextmanager
+    def owned_by(self, owner: str) -> Iterator[None]:
+        """Let what is heard, offered and served meanwhile be somebody's, who may `withdraw` it."""
+        before, self._owner = self._owner, owner
+        try:
+            yield
+        finally:
+            self._owner = before
+
+    def when_withdrawn(self, undo: Callable[[], None]) -> None:
+        """Let something be undone when the present owner withdraws; what is nobody's stays."""
+        if self._owner:
+            self._undo.setdefault(self._owner, []).append(undo)
+
+    def withdraw(self, owner: str) -> None:
+        """Take away all that is somebody's; topics stay, and are silent."""
+        for undo in reversed(self._undo.pop(owner, [])):
+            undo()
 
     # -------------------------------------------------------------------------------------------- what peers do
 
@@ -361,3 +406,7 @@ class Bus:
             self._burst.active = False
             for outbox in self._outboxes:
                 outbox.tell()
+
+
+def _without(things: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: thing for key, thing in things.items() if key != name}

@@ -48,6 +48,7 @@ class Context:
     def add_timer(self, timer: Timed) -> None:
         """Let something be said at a rate of its own."""
         self.timers[timer.rate].append(timer)
+        self.bus.when_withdrawn(lambda: self.timers[timer.rate].remove(timer))
 
     def stamp(self, tick: int) -> Message:
         """The time of a tick."""

@@ -221,7 +221,7 @@ class FoxgloveConversation:
         _, number, call, length = _CALL.unpack_from(data)
         try:
             name = self._services.get(number)
-            if name is None:
+            if name is None or name not in self._bus.services:
                 raise SkerryError(f"there is no service {number}")
             encoding = data[_CALL.size : _CALL.size + length].decode(errors="replace")
             if encoding not in ENCODINGS:

@@ -53,8 +53,7 @@ class FrameTree:
         reference = world.scenario.reference
         self.projection = None if reference is None else Projection(reference)
         self._believed: dict[str, Callable[[], Estimate | None]] = {}
-        self._rope_frames = tuple(f"{self._rope(name)}_" for name in world.ropes)
-        self._find_what_moves()
+        self.find_what_moves()
 
     # -------------------------------------------------------------------------------------------- names
 
@@ -141,8 +140,10 @@ class FrameTree:
                 frame = f"{self._rope(name)}_{number}{self.suffix}"
                 yield Transform(self.map, frame, Pose(point, Pose.identity().orientation))
 
-    def _find_what_moves(self) -> None:
+    def find_what_moves(self) -> None:
         """Name the frames on bodies: robots in their odom, links in those that carry them, objects in the map."""
+        self._rope_frames = tuple(f"{self._rope(name)}_" for name in self._world.ropes)
+        self._believed = {name: found for name, found in self._believed.items() if name in self._world.robots}
         pairs: list[tuple[Place, Place]] = []
         names: list[tuple[str, str]] = []
         for name, robot in self._world.robots.items():

@@ -7,17 +7,19 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from fractions import Fraction
 from functools import partial
-from math import radians
+from math import degrees, radians
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from skerry.commands import (
     Actuate,
     AskController,
+    Delete,
     Pause,
     Reset,
     Restore,
     SetSpeed,
+    Spawn,
     Step,
     TakeSnapshot,
     Teleport,
@@ -25,8 +27,9 @@ from skerry.commands import (
 )
 from skerry.control.limits import LimitsConfig
 from skerry.core.clock import Rate
+from skerry.core.documents import parse_document
 from skerry.core.errors import SkerryError
-from skerry.core.frames import Pose, normalise
+from skerry.core.frames import Pose, normalise, quaternion_to_rpy
 from skerry.interfaces.ros.actionlib import Actionlib
 from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos, nanoseconds
 from skerry.interfaces.ros.codec import Codec, Message
@@ -86,6 +89,7 @@ class RosInterface(Interface):
         self._rates: list[Rate] = []  # of timers whose topics somebody takes
         self._changes = -1  # of who takes what, up to which it is known what is wanted
         self._snapshot: Any = None
+        self._known: set[str] = set()  # robots, objects and ropes that it speaks for
 
     # -------------------------------------------------------------------------------------------- of an interface
 
@@ -117,6 +121,14 @@ class RosInterface(Interface):
                     for timer in timers:
                         if timer.topic.taken:
                             timer.say(tick)
+
+    def world_changed(self) -> None:
+        self._frames.find_what_moves()
+        self._add_what_is_new()
+        self._say_still_frames()
+        self._changes = -1
+        for transport in self.transports.values():
+            transport.refresh()
 
     def witness(self, tick: int, command: Command) -> None:
         if isinstance(command, Reset | Restore):
@@ -156,21 +168,38 @@ class RosInterface(Interface):
         self._markers = WaypointMarkers(context)
         self._add_clock()
         self._add_control()
-        for name, robot in world.robots.items():
-            self._add_robot(name, robot)
-            self._add_teleport(name)
-        for name, thing in world.scenario.objects.items():
-            if thing.motion != "static":
-                self._add_teleport(name)
-        if self._profile.ropes is not None:
-            for name, rope in world.ropes.items():
-                owner, _, part = name.rpartition("/")
-                add_rope(context, rope, self._profile.ropes, partial(_rope_topic, owner, part))
+        self._add_what_is_new()
         for name, marker in self.config.waypoints.items():
             self._markers.add(name, marker)
         self._add_frames()
         ParameterServices(self.bus)
         self._give_standing_orders()
+
+    def _add_what_is_new(self) -> None:
+        """Speak for robots, objects and ropes that came, and no longer for those that went."""
+        world, bus = self._world, self.bus
+        now = {
+            **{f"robots/{name}": partial(self._add_robot, name) for name in world.robots},
+            **{f"objects/{name}": partial(self._add_object, name) for name in world.objects},
+            **{f"ropes/{name}": partial(self._add_rope, name) for name in world.ropes},
+        }
+        for owner in self._known - now.keys():
+            bus.withdraw(owner)
+        for owner, add in now.items():
+            if owner not in self._known:
+                with bus.owned_by(owner):
+                    add()
+        self._known = set(now)
+
+    def _add_object(self, name: str) -> None:
+        if self._world.scenario.objects[name].motion != "static":
+            self._add_teleport(name)
+
+    def _add_rope(self, name: str) -> None:
+        if self._profile.ropes is not None:
+            owner, _, part = name.rpartition("/")
+            where = partial(_rope_topic, owner, part)
+            add_rope(self._context, self._world.ropes[name], self._profile.ropes, where)
 
     def _give_standing_orders(self) -> None:
         for command in self._context.standing:
@@ -188,14 +217,20 @@ class RosInterface(Interface):
         moving = self.bus.advertise("/tf", "tf2_msgs/TFMessage")
         rate, write = context.rate(self.config.frame_frequency), TransformWriter(codec).write
         context.add_timer(MadeOutlet(moving, rate, lambda tick: write(tick * context.step, *frames.moving())))
-        still = self.bus.advertise("/tf_static", "tf2_msgs/TFMessage", LATCHED)
-        still.publish(TransformWriter(codec).write_all(context.world.tick * context.step, frames.still()))
+        self._say_still_frames()
         if frames.projection is not None:
             self.bus.parameters["/utm_zone"] = frames.projection.zone
             self.bus.parameters["/utm_band"] = frames.projection.band
         self._outside = OutsideFrames(context) if self.config.hear_frames else None
 
-    def _add_robot(self, name: str, robot: Robot) -> None:
+    def _say_still_frames(self) -> None:
+        topic = self.bus.advertise("/tf_static", "tf2_msgs/TFMessage", LATCHED)
+        write = TransformWriter(self.bus.codec).write_all
+        topic.publish(write(self._world.tick * self._context.step, self._frames.still()))
+
+    def _add_robot(self, name: str) -> None:
+        robot = self._world.robots[name]
+        self._add_teleport(name)
         vehicle = Path(self._world.scenario.robots[name].vehicle).name
         config, profile, context = robot.vehicle.config, self._profile, self._context
 
@@ -288,6 +323,7 @@ class RosInterface(Interface):
             rate_or_none = self._context.rate(row.frequency) if slower and row.frequency is not None else None
             outlet = ReadingOutlet(topic, convert, source, self._context.step, rate_or_none)
         self._readers[robot, part].append(outlet)
+        self.bus.when_withdrawn(lambda: self._readers[robot, part].remove(outlet))
 
     def _add_actuator(self, name: str, part: str, robot: Robot, row: ActuatorRow, where: Callable[[str], str]) -> None:
         actuator, codec = robot.actuators[part], self.bus.codec
@@ -355,6 +391,8 @@ class RosInterface(Interface):
         bus.subscribe(
             topic, "std_msgs/Float64", lambda message: self._context.do(topic, SetSpeed(message.data or None))
         )
+        self._context.offer(f"{CONTROL}/spawn", "skerry_msgs/Spawn", _spawn)
+        self._context.offer(f"{CONTROL}/delete", "skerry_msgs/Delete", lambda request: Delete(request.name))
         speed = "skerry_msgs/SetSpeed"
         self._context.offer(f"{CONTROL}/set_speed", speed, lambda request: SetSpeed(request.speed or None))
 
@@ -385,6 +423,19 @@ def _numbers(codec: Codec, type_name: str, fields: str | tuple[str, ...]) -> Cal
     sign = -1.0 if fields.startswith("-") else 1.0
     path = FieldPath(codec, type_name, fields.removeprefix("-"))
     return lambda message: sign * path.get(message)
+
+
+def _spawn(request: Message) -> Spawn:
+    settings = parse_document(request.settings or "{}", "settings").data
+    if not isinstance(settings, dict):
+        raise SkerryError("the settings must be a mapping, as in a scenario's file, such as `prop: buoy_port`")
+    p, q = request.pose.position, request.pose.orientation
+    orientation = [q.x, q.y, q.z, q.w]
+    roll, pitch, yaw = quaternion_to_rpy(normalise(orientation)) if any(orientation) else (0.0, 0.0, 0.0)
+    angles = {"roll_deg": degrees(roll), "pitch_deg": degrees(pitch), "yaw_deg": degrees(yaw)}
+    pose = {"position": [p.x, p.y, p.z], **angles}
+    vehicle = {"vehicle": request.vehicle} if request.vehicle else {}
+    return Spawn(request.name, {"pose": pose, **vehicle, **settings})
 
 
 def _rope_topic(owner: str, rope: str, pattern: str) -> str:

@@ -26,6 +26,10 @@ class Transport(ABC):
     def start(self, bus: Bus) -> None:
         """Begin; never waits for a peer."""
 
+    def refresh(self) -> None:
+        """Things have come to the bus or gone from it; those who look for themselves need not be told."""
+        return
+
     @property
     @abstractmethod
     def status(self) -> str:

@@ -62,6 +62,8 @@ class DdsNode(Transport):
         self._threads: list[Thread] = []
         self._participant: Participant | None = None
         self._taken: set[str] = set()
+        self._heard: set[str] = set()  # topics, and
+        self._offered: set[str] = set()  # services that have their readers
 
     @property
     def status(self) -> str:
@@ -88,10 +90,6 @@ class DdsNode(Transport):
         )
         about = cyclone.Quality(transient_local=True, depth=1, user_data=f"typehash={DISCOVERY_HASH};".encode())
         self._about = cyclone.RawWriter(participant, DISCOVERY, DISCOVERY_TYPE, about)
-        for name, heard in bus.subscriptions.items():
-            self._hear(name, heard[0].type)
-        for service in bus.services.values():
-            self._offer(service)
         self._find_what_is_new()
         for target in (self._send_on, self._take_on):
             thread = Thread(target=target, name=f"ros dds {target.__name__}", daemon=True)
@@ -129,7 +127,8 @@ class DdsNode(Transport):
         quality = self._cyclone.Quality(depth=100, user_data=user_data, hears_itself=False)
 
         def take(cdr: bytes) -> None:
-            self._bus.hear(name, codec.from_cdr(cdr, type_name))
+            if name in self._bus.subscriptions:  # whoever listened may be gone
+                self._bus.hear(name, codec.from_cdr(cdr, type_name))
 
         self._read(name, topic_of(name), type_name, quality, take)
 
@@ -198,7 +197,7 @@ class DdsNode(Transport):
         return self._cyclone.Quality(user_data=b"serviceid=" + number.hex().encode() + b";")
 
     def _find_what_is_new(self) -> None:
-        """Write topics and use services that were not on the bus before; say whose they are."""
+        """Write topics, hear others, offer and use services that were not on the bus before; say whose they are."""
         assert self._participant is not None
         before = (len(self._writers), len(self._readers), len(self._replies))
         for name, topic in self._bus.topics.items():
@@ -206,6 +205,14 @@ class DdsNode(Transport):
                 self._writers[name] = self._cyclone.RawWriter(
                     self._participant, topic_of(name), type_of(topic.type), self._quality(topic)
                 )
+        for name, heard in self._bus.subscriptions.items():
+            if name not in self._heard:
+                self._heard.add(name)
+                self._hear(name, heard[0].type)
+        for name, service in self._bus.services.items():
+            if name not in self._offered:
+                self._offered.add(name)
+                self._offer(service)
         for name, client in self._bus.clients.items():
             if name not in self._clients:
                 self._clients[name] = client

@@ -194,6 +194,10 @@ class EndpointClient(Transport):
         self._thread = Thread(target=self._run, args=(bus,), name="ros endpoint", daemon=True)
         self._thread.start()
 
+    def refresh(self) -> None:
+        """Connect anew, as all is announced when a connection begins."""
+        self._shut()
+
     def close(self) -> None:
         self._closed.set()
         self._shut()
