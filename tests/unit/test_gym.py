@@ -64,7 +64,7 @@ def test_values_are_drawn_for_each_episode_and_said(make: Any) -> None:
     assert 2 < first["depth"] < 10
     assert -10 < first["robots.sam.pose.position.2"] < -2
     assert all(first[path] != second[path] for path in first)
-    facts = environment.episodes.bench.now[0]
+    facts = environment.episodes.ledger.now[0]
     assert facts[Z] == second["robots.sam.pose.position.2"]
     assert facts[PITCH] == pytest.approx(math.radians(second["robots.sam.pose.pitch_deg"]))
 
@@ -87,7 +87,7 @@ def test_any_value_of_the_scenario_and_of_a_vehicle_can_be_drawn(make: Any, whol
         _, drawn = environment.reset(seed=seed)
         for _ in range(6):
             environment.step(np.array([0, 0, 0, 1], np.float32))
-        speeds[drawn[drag]] = environment.episodes.bench.now[0, U]
+        speeds[drawn[drag]] = environment.episodes.ledger.now[0, U]
     assert speeds[14.0] > 1.2 * speeds[60.0]
 
 
@@ -126,7 +126,7 @@ def test_facts_are_those_of_the_robot(make: Any) -> None:
     for _ in range(30):
         environment.step(np.array([0.5, 0.2, -1, 1], np.float32))
     world = environment.episodes.stage._plays[0].world
-    sam, facts = world.robots["sam"], environment.episodes.bench.now[0]
+    sam, facts = world.robots["sam"], environment.episodes.ledger.now[0]
     assert facts[X : X + 3] == pytest.approx(sam.pose.position)
     assert facts[[ROLL, PITCH, YAW]] == pytest.approx(np.radians(_degrees(sam.pose)), abs=1e-9)
     assert facts[U : U + 3] == pytest.approx(sam.twist.linear)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skerry.core.errors import SkerryError
 from skerry.gym.command_map import CommandMap
 from skerry.gym.randomisation import Episode
-from skerry.gym.rows import Agents, Bench, Lookout
+from skerry.gym.rows import Agents, Ledger, Lookout
 from skerry.gym.stage import Stage, take_picture
 from skerry.gym.task import Task
 from skerry.world import World, build_batch, build_world
@@ -34,7 +34,7 @@ class BatchStage(Stage):
         source: Mapping[str, Any],
         mirror: World,
         agents: Agents,
-        bench: Bench,
+        ledger: Ledger,
         worlds: int,
         steps: int,
         threads: int,
@@ -50,7 +50,7 @@ class BatchStage(Stage):
         self._userdata = self._engine.part("userdata")
         self._changes_with_seed = depends_on_seed(mirror.scenario)
         self._commands = CommandMap(task, [mirror.robots[name] for name in agents])
-        self._lookout = Lookout(self._engine, task, agents, bench.now)
+        self._lookout = Lookout(self._engine, task, agents, ledger.now)
 
     def begin(self, world: int, episode: Episode) -> None:
         before, self._episodes[world] = self._episodes[world], episode

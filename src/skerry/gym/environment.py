@@ -63,7 +63,7 @@ class Environment(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
             whole_worlds=whole_worlds,
         )
         self.observation_space, self.action_space = spaces_of(self.task)
-        self._verdict = self.episodes.bench.verdicts[0]
+        self._verdict = self.episodes.ledger.verdicts[0]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -14,7 +14,7 @@ from skerry.core.noise import Noise
 from skerry.gym.batch_stage import BatchStage, suits
 from skerry.gym.distributions import Distribution
 from skerry.gym.randomisation import Draws
-from skerry.gym.rows import Agents, Bench, take_actions
+from skerry.gym.rows import Agents, Ledger, take_actions
 from skerry.gym.stage import Stage, camera_overrides
 from skerry.gym.task import OVER, Task
 from skerry.gym.world_stage import WorldStage
@@ -67,16 +67,16 @@ class Episodes:
         self.step_seconds = float(self.steps * loaded.scenario.step)
         self._draws = Draws(loaded, {**task.randomise, **(randomise or {})})
         rows = worlds * len(self.agents)
-        self.bench = Bench(task, rows, separate=observation == "sensors")
+        self.ledger = Ledger(task, rows, separate=observation == "sensors")
         self._all_worlds, self._all_rows = np.arange(worlds), np.arange(rows)
         mirror = build_world(source)
         self.stage: Stage
         ropes_follow = bool(mirror.ropes) and self._draws.moves_robots  # what hangs on them must come along
         if observation == "truth" and not whole_worlds and not ropes_follow and suits(task, mirror):
-            self.stage = BatchStage(task, source, mirror, self.agents, self.bench, worlds, self.steps, threads)
+            self.stage = BatchStage(task, source, mirror, self.agents, self.ledger, worlds, self.steps, threads)
         else:
             mirror.close()
-            self.stage = WorldStage(task, source, self.agents, self.bench, worlds, self.steps, threads)
+            self.stage = WorldStage(task, source, self.agents, self.ledger, worlds, self.steps, threads)
         self._count = len(task.observations)
         self._actions = len(task.commands)
 
@@ -96,34 +96,34 @@ class Episodes:
             for agent, robot in enumerate(self.agents):
                 noise = Noise(seed, f"{robot}/goal")
                 goals = {name: float(what.at(noise.child(name).uniform(0))) for name, what in self.task.goals.items()}
-                self.bench.begin(world * agents + agent, list(goals.values()))
+                self.ledger.begin(world * agents + agent, list(goals.values()))
                 drawn[world] |= {name if agents == 1 else f"{robot}.{name}": value for name, value in goals.items()}
         worlds = np.array(sorted(seeds), np.int64)
         rows = self._rows_of(worlds)
         self.stage.look(worlds)
-        self.bench.before[rows] = self.bench.now[rows]
-        self.bench.observe(rows, observations)
+        self.ledger.before[rows] = self.ledger.now[rows]
+        self.ledger.observe(rows, observations)
         return drawn
 
     def step(
         self, actions: NDArray[Any], observations: NDArray[np.float32], worlds: NDArray[np.int64] | None = None
     ) -> dict[int, SkerryError]:
         """Act, go on and judge, in all worlds or in some; say what went wrong in which world, whose episode is over."""
-        bench = self.bench
+        ledger = self.ledger
         if actions.shape != (self.rows, self._actions):
             raise SkerryError(f"an action is {self._actions} numbers for each robot, not {actions.shape}")
-        if not take_actions(actions, bench.actions):
+        if not take_actions(actions, ledger.actions):
             raise SkerryError("an action holds something that is not a number; numbers from −1 to 1 are expected")
         chosen, rows = self._all_worlds, self._all_rows
         if worlds is not None:
             chosen, rows = worlds, self._rows_of(worlds)
-        bench.before[:] = bench.now
-        errors = self.stage.advance(bench.actions, chosen)
+        ledger.before[:] = ledger.now
+        errors = self.stage.advance(ledger.actions, chosen)
         self.stage.look(chosen)
-        bench.judge(rows, observations)
+        ledger.judge(rows, observations)
         for world, error in errors.items():
             logger.warning("an episode is cut off: %s", error)
-            bench.verdicts[self._rows_of(np.array([world])), OVER] = 0.0
+            ledger.verdicts[self._rows_of(np.array([world])), OVER] = 0.0
         return errors
 
     def new_observations(self) -> NDArray[np.float32]:

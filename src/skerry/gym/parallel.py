@@ -134,7 +134,7 @@ class ParallelEnvironment(ParallelEnv[str, NDArray[np.float32], NDArray[np.float
         errors = self.episodes.step(self._actions, observations)
         self._length += 1
         cut = bool(errors) or self._length >= self.max_episode_steps
-        acting, verdicts = self.agents, self.episodes.bench.verdicts
+        acting, verdicts = self.agents, self.episodes.ledger.verdicts
         rows = {name: self._rows[name] for name in acting}
         over = {name: bool(verdicts[row, OVER]) for name, row in rows.items()}
         rewards = {name: float(verdicts[row, REWARD]) for name, row in rows.items()}

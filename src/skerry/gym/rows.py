@@ -156,8 +156,8 @@ def judge_all(table: int, rows: Any, judged: bool, observations: Any) -> None:
             observations[i, k] = min(max(scratch[k], -FARTHEST), FARTHEST)
 
 
-class Bench:
-    """The judges' bench: all rows of numbers that the rules of a task read and write."""
+class Ledger:
+    """All numbers that the rules of a task read and write, a row for each robot."""
 
     def __init__(self, task: Task, rows: int, separate: bool) -> None:
         self.task = task

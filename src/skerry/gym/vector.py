@@ -93,13 +93,13 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
                 self._generators[world] = seeding.np_random(seeds[world])[0]
         observations = self.episodes.new_observations()
         if len(chosen) < self.num_envs:
-            self.episodes.bench.observe(self._all, observations)
+            self.episodes.ledger.observe(self._all, observations)
         infos = self._begin(chosen, observations)
         return observations, infos
 
     def step(self, actions: Floats) -> tuple[Floats, NDArray[np.float64], Bools, Bools, dict[str, Any]]:
         """Act for one step of control in all worlds; those whose episode ended begin anew, as the mode says."""
-        bench, observations = self.episodes.bench, self.episodes.new_observations()
+        ledger, observations = self.episodes.ledger, self.episodes.new_observations()
         resting = self._ended if self._some_ended else None  # worlds that begin anew in this step
         if resting is not None and self.autoreset_mode is AutoresetMode.DISABLED:
             raise SkerryError("some episodes are over; `reset` them by `reset_mask` before the next step")
@@ -108,11 +108,11 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
         if going is None or len(going):
             errors = self.episodes.step(np.asarray(actions), observations, going)
         self._lengths += 1
-        terminated = bench.over()
+        terminated = ledger.over()
         truncated = self._lengths >= self.max_episode_steps
         for world in errors:
             truncated[world] = True
-        rewards = bench.verdicts[:, REWARD].copy()
+        rewards = ledger.verdicts[:, REWARD].copy()
         infos: dict[str, Any] = {}
         if resting is not None:
             begun = np.flatnonzero(resting)
@@ -137,7 +137,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
 
     def _finish(self, observations: Floats, infos: dict[str, Any], errors: dict[int, SkerryError]) -> dict[str, Any]:
         """Tell how episodes ended; in the mode of the same step, begin the next ones at once."""
-        success = self.episodes.bench.success()
+        success = self.episodes.ledger.success()
         ended = np.flatnonzero(self._ended)
         for world in ended.tolist():
             info: dict[str, Any] = {"is_success": bool(success[world])}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skerry.core.errors import SkerryError
 from skerry.gym.command_map import CommandMap
 from skerry.gym.randomisation import Episode
-from skerry.gym.rows import Agents, Bench, Lookout
+from skerry.gym.rows import Agents, Ledger, Lookout
 from skerry.gym.senses import Senses, true_scan
 from skerry.gym.stage import Stage, take_picture
 from skerry.gym.task import Command, Task
@@ -24,17 +24,17 @@ from skerry.world import World, build_world
 class Play:
     """One world with all that looks at it and commands it, for the length of an episode."""
 
-    def __init__(self, task: Task, world: World, agents: Agents, bench: Bench, first: int) -> None:
+    def __init__(self, task: Task, world: World, agents: Agents, ledger: Ledger, first: int) -> None:
         self.world = world
         self._task = task
         self._agents = agents
         self._robots = [world.robots[name] for name in agents]
         self._rows = slice(first, first + len(agents))
-        self._bench = bench
+        self._ledger = ledger
         engine = self._robots[0].engine
         self._userdata = engine.part("userdata")
         self._commands = CommandMap(task, self._robots)
-        self._lookout = Lookout(engine, task, agents, bench.now[self._rows])
+        self._lookout = Lookout(engine, task, agents, ledger.now[self._rows])
         self._dials: list[tuple[int, int, Command, Dial]] = []
         for agent, robot in enumerate(self._robots):
             for number, command in enumerate(task.commands):
@@ -44,7 +44,7 @@ class Play:
                 for name in command.actuators:
                     robot.actuators[name].owner = "api"
         self._senses: list[Senses] = []
-        if bench.seen is not bench.now:
+        if ledger.seen is not ledger.now:
             self._senses = [Senses(task, world, robot, agents[robot.name]) for robot in self._robots]
 
     def command(self, actions: NDArray[np.float64]) -> None:
@@ -56,9 +56,9 @@ class Play:
     def look(self) -> None:
         self._lookout.look()
         if self._task.scan is not None:
-            for row, origin in zip(self._bench.now[self._rows], self._agents.values(), strict=True):
+            for row, origin in zip(self._ledger.now[self._rows], self._agents.values(), strict=True):
                 true_scan(self._task, self.world, origin, row)
-        for row, senses in zip(self._bench.seen[self._rows], self._senses, strict=bool(self._senses)):
+        for row, senses in zip(self._ledger.seen[self._rows], self._senses, strict=bool(self._senses)):
             senses.look(row)
 
 
@@ -73,7 +73,7 @@ class WorldStage(Stage):
         task: Task,
         source: Mapping[str, Any],
         agents: Agents,
-        bench: Bench,
+        ledger: Ledger,
         worlds: int,
         steps: int,
         threads: int,
@@ -81,7 +81,7 @@ class WorldStage(Stage):
         self._task = task
         self._source = source
         self._agents = agents
-        self._bench = bench
+        self._ledger = ledger
         self._steps = steps
         self._plays: list[Play | None] = [None] * worlds
         threads = min(threads or processors(), worlds)
@@ -94,9 +94,9 @@ class WorldStage(Stage):
         for name, pose in episode.poses.items():
             built.teleport(name, pose)
         first = world * len(self._agents)
-        self._plays[world] = Play(self._task, built, self._agents, self._bench, first)
-        if self._bench.seen is not self._bench.now:
-            self._bench.seen[first : first + len(self._agents)] = 0.0
+        self._plays[world] = Play(self._task, built, self._agents, self._ledger, first)
+        if self._ledger.seen is not self._ledger.now:
+            self._ledger.seen[first : first + len(self._agents)] = 0.0
 
     def advance(self, actions: NDArray[np.float64], worlds: NDArray[np.int64]) -> dict[int, SkerryError]:
         def go(world: int) -> SkerryError | None:

@@ -93,6 +93,7 @@ class Engine:
         self._compiled = [model.compiled for model in self.models]
         weakref.finalize(memory, _delete, self._library, self._batch, self._compiled)
         self.states: NDArray[np.float64] = np.ctypeslib.as_array(memory).reshape(worlds, width)
+        self._before = np.empty_like(self.states)  # as it was before the steps that are being made
         # (last info, count) of each warning. MuJoCo prints the first of each kind; we count from 1 and say it
         kinds = len(mujoco.mjtWarning.__members__) - 1
         self._warnings = np.ctypeslib.as_array(self._library.mjb_warning(self._batch), (worlds, kinds, 2))[:, :, 1]
@@ -146,7 +147,7 @@ class Engine:
         """
         if steps < 1:
             return {}
-        before = self.states.copy()
+        np.copyto(self._before, self.states)
         if looks:
             self._look_steps[: len(looks)] = looks
         self._request[native.LOOKS] = len(looks)
@@ -155,7 +156,7 @@ class Engine:
         if self._failures.tobytes() != self._no_failures:  # quicker than any way to ask for the largest
             for world in range(len(self.models)) if worlds is None else sorted(worlds):
                 if world not in errors and self._failed_at[world, 0] >= 0:
-                    errors[world] = self._step_back(world, before[world])
+                    errors[world] = self._step_back(world, self._before[world])
         return errors
 
     def replace(self, world: int, model: Model) -> None:

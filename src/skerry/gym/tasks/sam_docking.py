@@ -89,6 +89,7 @@ TASK = Task(
     scenario={
         "extends": "sam_empty",
         "terrain": {"kind": "flat", "depth": 20},
+        "water": {"optical_type": "I"},  # clear, for the eye
         "robots": {"sam": {"pose": {"position": [-10, 0, -4], "yaw_deg": 0, "heading_deg": None}}},
         "objects": {
             "dock": {
@@ -139,4 +140,5 @@ TASK = Task(
     },
     joints=("battery_joint",),
     others=("dock",),
+    camera={"position": [-1.7, 0.4, 0.6], "pitch_deg": 14, "yaw_deg": -8},
 )
