@@ -15,6 +15,7 @@ from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bus import Outbox
 from skerry.interfaces.ros.node import RosInterface
 from skerry.runner import Runner
+from skerry.scenario.vehicle import shipped_vehicles
 
 REFERENCE = {"latitude_deg": 58.823332, "longitude_deg": 17.635227}
 
@@ -143,6 +144,13 @@ def test_each_of_them_is_said_and_in_a_frame_of_the_tree(sam: Vehicle) -> None:
         if hasattr(messages[-1], "header"):
             assert messages[-1].header.frame_id in tree, name
     assert found["dr/odom"][-1].child_frame_id in tree
+
+
+@pytest.mark.parametrize("vehicle", shipped_vehicles())
+def test_every_vehicle_can_be_spoken_to_by_it(vehicle: str) -> None:
+    robots = {name: {"vehicle": vehicle, "pose": {"position": [x, 0, 0]}} for name, x in (("one", 0), ("other", 30))}
+    with skerry.load({"reference": REFERENCE, "robots": robots}) as world:
+        Ros(profile="smarc-interface").build().check(world)
 
 
 # ------------------------------------------------------------------------------------------------ core

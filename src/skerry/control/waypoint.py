@@ -83,6 +83,8 @@ class WaypointController(HoldController):
         if not (isfinite(within) and within > 0.0):
             raise SkerryError(f"a tolerance must be a number above 0, not {tolerance}")
         self._drop_goal()
+        if not self.helm.names:
+            self.lender = None
         self._goal = (float(place[0] or 0.0), float(place[1] or 0.0))
         self._on_earth, self._tolerance, self.reached = by_earth, within, False
         self.setpoints = {name: float(value) for name, value in setpoints.items()}
