@@ -198,8 +198,7 @@ class Runner:
         while not self._stopped and (end is None or self.world.tick < end):
             self.inbox.obey(self)
             if self.paused and not self._steps:
-                for interface in self.interfaces.values():
-                    interface.stand_by()
+                self._stand_by()
                 self.inbox.wait(SLICE)
                 told, told_time = time.perf_counter(), self.world.time
                 continue
@@ -239,6 +238,16 @@ class Runner:
         new, self._new = self._new, []
         for interface in self.interfaces.values():
             interface.publish(new)
+
+    def _stand_by(self) -> None:
+        """Let those who newly want a sensor have its reading of now, and show the world as commands have left it."""
+        self._deliver_what_is_wanted()
+        for robot, sensor in self._delivering:
+            self.world.robots[robot].sensors[sensor].measure_if_due()
+            self.world.robots[robot].sensors[sensor].poll()
+        new, self._new = self._new, []
+        for interface in self.interfaces.values():
+            interface.stand_by(new)
 
     def _deliver_what_is_wanted(self) -> None:
         wants = [interface.wanted for interface in self.interfaces.values()]

@@ -29,6 +29,7 @@ from skerry.scenario.vehicle import VehicleConfig
 from skerry.sensors.ray_sensor import RayViewerConfig
 from skerry.terrain.materials import Material
 from skerry.terrain.regions import RegionConfig
+from skerry.ui.settings import PageSettings
 from skerry.water import WaterConfig
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +61,7 @@ SCHEMA = (
     Hook,
     CourseConfig,
     StartZone,
+    PageSettings,
 )
 
 
@@ -184,6 +186,7 @@ EXAMPLES = [
             "husky",
             "lidar",
             "okon",
+            "page",
             "rays",
             "recording",
             "ropes",

@@ -10,12 +10,29 @@ import numpy as np
 import pytest
 
 import skerry
-from skerry.commands import Actuate, Pause, Reset, Restore, SetSpeed, Step, Stop, TakeSnapshot, Teleport, TriggerSensor
+from skerry.commands import (
+    Actuate,
+    GiveControl,
+    Halt,
+    HoldKeys,
+    LoadWorld,
+    Move,
+    Operate,
+    Pause,
+    Reset,
+    Restore,
+    SetSpeed,
+    Step,
+    Stop,
+    TakeSnapshot,
+    Teleport,
+    TriggerSensor,
+)
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.parts.interface import Command, Inbox, Interface, NewReading
 from skerry.runner import MOST_COMMANDS, Runner
-from skerry.world import World
+from skerry.world import World, build_world
 
 
 class Listener(Interface):
@@ -205,3 +222,110 @@ def test_what_is_teleported_may_be_given_a_velocity() -> None:
         runner.inbox.obey(runner)
         assert world.robots[name].twist.linear == pytest.approx([1.5, 0.0, 0.0], abs=1e-12)
         assert world.robots[name].pose.position == pytest.approx([1.0, 2.0, -9.0])
+
+
+def test_another_world_may_follow_and_one_that_cannot_be_built_changes_nothing() -> None:
+    built: list[World] = []
+
+    def make(source: Any, seed: int | None) -> World:
+        built.append(build_world(source, seed))
+        return built[-1]
+
+    with skerry.load("torpedo_in_still_water") as world:
+        runner = Runner(world, None, make_world=make)
+        refused = runner.inbox.put(LoadWorld("torpedo_in_stil_water"))
+        runner.run(0.1)
+        assert isinstance(refused.exception(), SkerryError)
+        assert world.time == 0.1 and runner.successor is None
+        runner.inbox.put(LoadWorld(None, 5))
+        runner.run(10.0)
+        assert world.time < 1.0
+        assert runner.successor is built[0]
+        assert built[0].scenario == world.scenario.model_copy(update={"seed": 5})
+        with built[0], pytest.raises(SkerryError, match="cannot be exchanged"):
+            LoadWorld("demo").apply(Runner(built[0]))
+
+
+def test_interfaces_come_and_go_while_a_world_runs() -> None:
+    with skerry.load("sam_empty") as world, Runner(world, None, {"first": Listener()}) as runner:
+        runner.run(0.1)
+        late = Listener(wanted=frozenset([("sam", "imu")]))
+        runner.add_interface("late", late)
+        runner.run(0.2)
+        assert min(late.ticks) > 20
+        assert {(new.robot, new.sensor) for new in late.readings} == {("sam", "imu")}
+        with pytest.raises(SkerryError, match="already"):
+            runner.add_interface("late", Listener())
+        runner.remove_interface("late")
+        seen = len(late.ticks)
+        runner.run(0.1)
+        assert (late.closed, len(late.ticks)) == (1, seen)
+        with pytest.raises(SkerryError, match="did you mean 'first'"):
+            runner.remove_interface("fist")
+
+
+def test_steps_that_are_skipped_are_seen_by_nobody() -> None:
+    listener = Listener(wanted=frozenset([("sam", "imu")]))
+    with skerry.load("sam_empty") as world, Runner(world, None, {"it": listener}) as runner:
+        runner.run(0.1)
+        runner.skip(200)
+        assert world.tick == 220
+        runner.run(0.1)
+        ticks = [new.tick for new in listener.readings]
+        assert not [tick for tick in ticks if 20 < tick <= 220]
+        assert [tick for tick in ticks if tick > 220]
+
+
+def test_who_wants_a_sensor_of_a_world_that_stands_still_gets_its_reading_of_now() -> None:
+    class Patient(Listener):
+        def stand_by(self, readings: Sequence[NewReading]) -> None:
+            self.readings += readings
+            if self.readings:
+                runner.stop()
+            self.wanted = frozenset([("sam", "depth20")])
+
+    patient = Patient()
+    with skerry.load("sam_empty") as world, Runner(world, None, {"it": patient}) as runner:
+        world.advance_steps(33)
+        runner.pause()
+        before = world.fingerprint()
+        runner.run(None)
+        (new,) = patient.readings
+        assert new.tick == world.tick == 33
+        assert new.reading.depth == pytest.approx(
+            -float(world.robots["sam"].link_position("pressure_link")[2]), abs=0.5
+        )
+        assert world.fingerprint() == before
+
+
+def test_keys_held_by_command_are_those_and_no_others() -> None:
+    with skerry.load("sam_empty") as world:
+        runner, sam = Runner(world, None), world.robots["sam"]
+        HoldKeys("sam", ("up", "a")).apply(runner)
+        assert set(sam.keyboard.down) == {"up", "a"}
+        HoldKeys("sam", ("a", "d")).apply(runner)
+        assert set(sam.keyboard.down) == {"a", "d"}
+        assert sam.actuators["thruster1"].wanted == 0
+        with pytest.raises(SkerryError, match="no key 'x1'"):
+            HoldKeys("sam", ("x1",)).apply(runner)
+        GiveControl("sam", "ros").apply(runner)
+        assert sam.keyboard.down == ()
+        with pytest.raises(SkerryError, match="ros has control"):
+            Operate("sam", "thruster1", {"rpm": 100}).apply(runner)
+        Halt("sam").apply(runner)
+        assert sam.control == "manual"
+        Operate("sam", "thruster1", {"rpm": 100}).apply(runner)
+        assert sam.actuators["thruster1"].wanted == 100
+
+
+def test_what_is_moved_keeps_its_orientation_unless_told_otherwise() -> None:
+    with skerry.load("sam_empty") as world:
+        runner, sam = Runner(world, None), world.robots["sam"]
+        before = sam.pose.orientation
+        Move("sam", (5.0, 6.0, -7.0)).apply(runner)
+        assert sam.pose.position == pytest.approx([5, 6, -7])
+        assert sam.pose.orientation == pytest.approx(before)
+        Move("sam", (5.0, 6.0, -7.0), (0.0, 0.0, 1.0, 0.0)).apply(runner)
+        assert np.abs(sam.pose.orientation) == pytest.approx([0, 0, 1, 0])
+        with pytest.raises(SkerryError, match="did you mean 'sam'"):
+            Move("sma", (0.0, 0.0, 0.0)).apply(runner)

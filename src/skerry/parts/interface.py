@@ -67,8 +67,8 @@ class Interface(Component):
     def publish(self, readings: Sequence[NewReading]) -> None:
         """See the world as it is now, and take what has been measured since; never blocks the loop."""
 
-    def stand_by(self) -> None:
-        """Be called now and then while the world stands still; commands may have changed it."""
+    def stand_by(self, readings: Sequence[NewReading]) -> None:
+        """See the world now and then while it stands still; commands may have changed it, and the sensors wanted."""
         return
 
     def witness(self, tick: int, command: Command) -> None:

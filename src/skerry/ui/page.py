@@ -110,16 +110,17 @@ class Page(Interface):
         return min(due, default=None)
 
     def publish(self, readings: Sequence[NewReading]) -> None:
+        self._press_again()
+        self.stand_by(readings)
+
+    def stand_by(self, readings: Sequence[NewReading]) -> None:
         for new in readings:
             if new.reading is not None:
                 self._latest[new.robot, new.sensor] = new.reading
             for stream in self._readers.get((new.robot, new.sensor), ()):
                 if stream.name in self._needs:
-                    self._news.setdefault(stream.name, deque(maxlen=MOST_LINES)).append(new)
-        self._press_again()
-        self._look()
-
-    def stand_by(self) -> None:
+                    most = MOST_LINES if stream.gathers else 1
+                    self._news.setdefault(stream.name, deque(maxlen=most)).append(new)
         self._look()
 
     def witness(self, tick: int, command: Command) -> None:
@@ -145,7 +146,10 @@ class Page(Interface):
         self._last_look = now
         self._measure_pace(now)
         seen = {}
-        for name, hz in self._needs.items():
+        needs = self._needs
+        for name in self._news.keys() - needs.keys():
+            del self._news[name]
+        for name, hz in needs.items():
             stream = self.streams[name]
             if now >= self._due.get(name, 0.0) - 0.5 / FASTEST:
                 found = stream.look(News(self._news.pop(name, ()), self._latest))

@@ -109,7 +109,7 @@ class _Maker:
 
     def image(self) -> Stream:
         details = {"width": self._settings.width, "height": self._settings.height}
-        return self._stream("image", Kind.IMAGE, _latest, _jpeg, details=details, is_slow=True)
+        return self._stream("image", Kind.IMAGE, _latest, encode_picture, details=details, is_slow=True)
 
     def lines(self) -> Stream:
         """Each line from the farthest to port over the middle to the farthest to starboard."""
@@ -122,7 +122,9 @@ class _Maker:
             return [(each.time, row) for each, row in zip(readings, rows, strict=True)] or None
 
         details = {"rows": 2 * settings.buckets, "range_m": settings.max_range}
-        return self._stream("sonar", Kind.SONAR_LINES, look, wire.sonar_lines, details=details, appends=True)
+        return self._stream(
+            "sonar", Kind.SONAR_LINES, look, wire.sonar_lines, details=details, gathers=True, appends=True
+        )
 
     def fan(self) -> Stream:
         def encode(reading: FlsReading) -> wire.Payload:
@@ -151,7 +153,7 @@ class _Maker:
             return wire.sonar_fan(seen, _half(sector), (0.0, settings.max_range))
 
         details = {"range_m": settings.max_range, "angles": _half(sector)}
-        return self._stream("sonar", Kind.SONAR_FAN, look, encode, details=details)
+        return self._stream("sonar", Kind.SONAR_FAN, look, encode, details=details, gathers=True)
 
     def cloud(self, points: Callable[[Any], Points]) -> Stream:
         def encode(reading: Any) -> wire.Payload:
@@ -204,7 +206,8 @@ def _half(angle: float) -> tuple[float, float]:
     return float(0.5 * angle), float(-0.5 * angle)
 
 
-def _jpeg(reading: CameraReading) -> wire.Payload:
+def encode_picture(reading: CameraReading) -> wire.Payload:
+    """A camera's picture as JPEG, of the quality that the camera's settings say."""
     picture = np.ascontiguousarray(reading.image)
     return wire.image(simplejpeg.encode_jpeg(picture, quality=reading.jpeg_quality, colorsubsampling="420"))
 

@@ -41,8 +41,9 @@ HEARTBEAT: Final = 15.0  # s after which a page that says nothing is asked wheth
 MOST_CLIENTS: Final = 64
 MOST_STREAMS: Final = 256  # that a page may want
 MOST_WAITING: Final = 32  # operations of one page that wait to be done
-MESSAGES: Final = 120.0  # a second that a page may send in the long run; one that sends more is read more slowly,
-BURST: Final = 240.0  # and so many at once
+PATROL: Final = 5.0  # s between two looks for clients that take nothing
+MESSAGES: Final = 400.0  # a second that a page may send in the long run; one that sends more is read more slowly,
+BURST: Final = 800.0  # and so many at once
 DEAD_MAN: Final = 0.5  # s of silence after which held keys are let go
 STATE_WAIT: Final = 1.0  # s that an answer waits for the state that follows it
 WORLD_WAIT: Final = 10.0  # s that a request waits for a world that is being loaded
@@ -62,6 +63,7 @@ class PageServer:
         self.leases = Leases()
         self.port = 0
         self._clients: dict[str, Client] = {}
+        self._transports: dict[str, asyncio.Transport | None] = {}
         self._came = 0  # clients so far
         self._page: Page | None = None
         self._state: dict[str, Any] | None = None
@@ -157,10 +159,19 @@ class PageServer:
         await runner.setup()
         await web.SockSite(runner, listener).start()
         self._ready.set()
-        await self._over.wait()
+        while not self._over.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._over.wait(), PATROL)
+            self._drop_those_who_take_nothing()
         for task in self._tasks:
             task.cancel()
         await runner.cleanup()
+
+    def _drop_those_who_take_nothing(self) -> None:
+        for name, client in self._clients.items():
+            if client.takes_nothing and (transport := self._transports[name]) is not None:
+                logger.warning("page: %s takes nothing, and is let go", name)
+                transport.abort()  # it would not take a farewell either
 
     # -------------------------------------------------------------------------------------------- for the simulator
 
@@ -267,7 +278,7 @@ class PageServer:
     def show_state(self) -> None:
         """Send the latest state to all, with who drives what."""
         if self._state is not None:
-            state = self._whole_state(self._state)
+            state = json.dumps(self._whole_state(self._state), allow_nan=False)
             for client in self._clients.values():
                 client.show_state(state)
 
@@ -321,6 +332,8 @@ class PageServer:
         self._disarm(robot)
         if self._page is not None and robot in self._page.held:
             self._page.hold(robot, ())
+        if self.leases.release(robot, OVER_HTTP):  # nobody would notice that such a one has gone
+            self.show_state()
 
     def _disarm(self, robot: str) -> None:
         if (timer := self._dead_men.pop(robot, None)) is not None:
@@ -448,19 +461,20 @@ class PageServer:
         client = Client(f"c{self._came}")
         client.reply({"type": "hello", "proto": wire.PROTOCOL, "version": __version__, "client": client.name})
         self._clients[client.name] = client
+        self._transports[client.name] = request.transport
         logger.info("page: %s came from %s", client.name, request.remote)
         if self._scene is not None and self._scene.done() and self._scene.exception() is None:
             client.show_scene(self._scene.result())
         self._set_needs()
         self.show_state()
-        sender = self._spawn(client.send_on(opened, request.transport))
+        sender = self._spawn(client.send_on(opened))
         farewell = self._spawn(self._close_at_the_end(opened))
         try:
             await self._listen_to(client, opened)
         finally:
             sender.cancel()
             farewell.cancel()
-            del self._clients[client.name]
+            del self._clients[client.name], self._transports[client.name]
             for robot in self.leases.of(client.name):
                 self.leases.release(robot, client.name)
                 self.let_go(robot)
@@ -477,6 +491,7 @@ class PageServer:
             allowance, then = min(allowance + (now - then) * MESSAGES, BURST) - 1.0, now
             if allowance < 0.0:
                 await asyncio.sleep(-allowance / MESSAGES)
+            await client.has_room()
             if message.type is not WSMsgType.TEXT:
                 continue
             try:

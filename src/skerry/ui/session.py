@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +23,7 @@ from skerry.ui import wire
 MOST_IN_FLIGHT: Final = 24  # binary messages that were sent and not drawn
 MOST_LINES: Final = 256  # of a sonar that wait; the oldest go
 MOST_EVENTS: Final = 200  # that wait; the oldest go
-MOST_REPLIES: Final = 200  # that wait; a client that takes none of them is let go
+MOST_REPLIES: Final = 200  # that wait; a client that does not take them is not listened to
 LATE: Final = 0.5 / 30  # s by which a message may be early: half a tick of the page
 SENDING: Final = 20.0  # s that a message may take to leave; a client that takes longer is let go
 
@@ -42,9 +43,11 @@ class Client:
         self._replies: deque[dict[str, Any]] = deque()
         self._events: deque[str] = deque(maxlen=MOST_EVENTS)
         self._scene: str | None = None
-        self._state: Mapping[str, Any] | None = None
+        self._state: str | None = None
+        self._began: float | None = None  # when the message that is leaving began to
         self._wake = asyncio.Event()
-        self.is_stuck = False
+        self._room = asyncio.Event()
+        self._has_gone = False
 
     # -------------------------------------------------------------------------------------------- what it wants
 
@@ -85,8 +88,13 @@ class Client:
     def reply(self, answer: dict[str, Any]) -> None:
         """An answer to what it asked."""
         self._replies.append(answer)
-        self.is_stuck = self.is_stuck or len(self._replies) > MOST_REPLIES
         self._wake.set()
+
+    async def has_room(self) -> None:
+        """Wait until it has taken some of the answers that wait for it."""
+        while len(self._replies) >= MOST_REPLIES and not self._has_gone:
+            self._room.clear()
+            await self._room.wait()
 
     def tell(self, event: str) -> None:
         """Something that happened, as JSON."""
@@ -100,32 +108,31 @@ class Client:
         self._lines.clear()
         self._wake.set()
 
-    def show_state(self, state: Mapping[str, Any]) -> None:
-        """The latest state."""
+    def show_state(self, state: str) -> None:
+        """The latest state, as JSON."""
         self._state = state
         self._wake.set()
 
     # -------------------------------------------------------------------------------------------- sending
 
-    async def send_on(self, socket: web.WebSocketResponse, transport: asyncio.Transport | None) -> None:
+    async def send_on(self, socket: web.WebSocketResponse) -> None:
         """Send what waits, for as long as it is connected."""
         try:
             while not socket.closed:
                 await self._wake.wait()
                 self._wake.clear()
                 while await self._send_one(socket):
-                    if self.is_stuck:
-                        break
-                if self.is_stuck:
-                    await socket.close(code=1008, message=b"too many answers wait")
-        except (TimeoutError, ConnectionError):
-            if transport is not None:
-                transport.abort()  # one that takes nothing would not take a farewell either
+                    pass
+        except ConnectionError:
+            pass  # whoever listens to it notices too
+        finally:
+            self._has_gone = True
+            self._room.set()
 
     async def _send_one(self, socket: web.WebSocketResponse) -> bool:
         text = self._next_text()
         if text is not None:
-            await asyncio.wait_for(socket.send_str(text), SENDING)
+            await self._send(socket.send_str(text))
             return True
         if self.sent - self.drawn >= MOST_IN_FLIGHT:
             return False
@@ -133,18 +140,29 @@ class Client:
         if data is None:
             return False
         self.sent += 1
-        await asyncio.wait_for(socket.send_bytes(data), SENDING)
+        await self._send(socket.send_bytes(data))
         return True
+
+    async def _send(self, sending: Awaitable[None]) -> None:
+        self._began = time.monotonic()  # a timer for each message would cost more than the message
+        await sending
+        self._began = None
+
+    @property
+    def takes_nothing(self) -> bool:
+        """Whether a message has been leaving for too long."""
+        return self._began is not None and time.monotonic() - self._began > SENDING
 
     def _next_text(self) -> str | None:
         if self._replies:
+            self._room.set()
             return json.dumps(self._replies.popleft())
         if self._scene is not None:
             text, self._scene = self._scene, None
             return text
         if self._state is not None:
             state, self._state = self._state, None
-            return json.dumps({"type": "state", **state, "you": self.name})
+            return f'{{"type": "state", "you": "{self.name}", {state[1:]}'
         return self._events.popleft() if self._events else None
 
     def _next_message(self) -> bytes | None:

@@ -35,6 +35,7 @@ class Stream:
     sensors: frozenset[SensorName] = frozenset()  # whose readings it needs
     details: Mapping[str, Any] = field(default_factory=dict)  # what the page must know of its kind
     is_slow: bool = False  # encoding takes milliseconds, and is done in a thread of its own
+    gathers: bool = False  # it needs every reading, not only the latest
     appends: bool = False  # `look` gives rows, of which none may be left out
 
     def describe(self, number: int) -> dict[str, Any]:

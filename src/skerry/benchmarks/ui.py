@@ -1,0 +1,241 @@
+"""The operator's page: what serving it costs, and how much later the world's steps come for it.
+
+The load: 200 bodies, rays, a rope and 600 particles at 30 and 10 Hz, a picture of 640 × 480 at 15 Hz, a side-scan and a
+forward-looking sonar at 10 Hz, and a cloud of 50 000 points at 5 Hz. The bodies are a world's; the rest are payloads of
+that size in streams of the real server, so that the figures hold its work and not that of tracing rays. Clients are
+processes of their own, on the same machine. A figure is the CPU time of the whole process with the page, less that of
+the same run without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import numpy as np
+from aiohttp import ClientSession, WSMsgType
+
+from skerry.benchmarks.goal import Goal
+from skerry.parts.interface import Inbox, Interface, NewReading
+from skerry.runner import Runner
+from skerry.sensors.camera import CameraReading
+from skerry.ui import wire
+from skerry.ui.page import Page
+from skerry.ui.sensor_streams import encode_picture
+from skerry.ui.server import PageServer
+from skerry.ui.settings import PageSettings
+from skerry.ui.streams import News, Stream
+from skerry.ui.wire import Kind
+from skerry.world import World, build_world
+
+GOALS = {
+    "ui.core_percent": Goal(8),
+    "ui.core_percent_5_clients": Goal(10),
+    "ui.lateness_p99_growth_ms": Goal(1),
+}
+
+BODIES: Final = 200
+SECONDS: Final = 6.0  # of each run that is measured
+ROUNDS: Final = 2  # of runs with and without the page, in turn
+FRAME: Final = 1 / 60  # s between two frames of a page, after each of which it acknowledges
+RATES: Final = {
+    "pose": 30.0,
+    "load/rays": 30.0,
+    "load/rope": 30.0,
+    "load/particles": 10.0,
+    "load/image": 15.0,
+    "load/sidescan": 10.0,
+    "load/fan": 10.0,
+    "load/cloud": 5.0,
+}
+
+
+def measure() -> dict[str, float]:
+    """All figures of this part."""
+    with _clients([]) as nobody:
+        alone = [_run(nobody) for _ in range(ROUNDS)]
+    with _clients([FRAME]) as one:
+        shown = [_run(one) for _ in range(ROUNDS)]
+    with _clients([FRAME, FRAME, FRAME, FRAME, 0.25]) as five:  # the last draws 4 times a second
+        crowded = [_run(five) for _ in range(ROUNDS)]
+    idle = min(cpu for cpu, _ in alone)
+    return {
+        "ui.core_percent": 100 * (min(cpu for cpu, _ in shown) - idle),
+        "ui.core_percent_5_clients": 100 * (min(cpu for cpu, _ in crowded) - idle),
+        "ui.lateness_p99_growth_ms": 1e3 * (min(late for _, late in shown) - min(late for _, late in alone)),
+    }
+
+
+class Stopwatch(Interface):
+    """Sees every step, and how late it comes."""
+
+    def __init__(self) -> None:
+        self.behind: list[float] = []
+
+    def start(self, world: World, inbox: Inbox) -> None:
+        self._world = world
+
+    def next_due(self, tick: int) -> int | None:
+        return tick + 1
+
+    def publish(self, readings: Sequence[NewReading]) -> None:
+        self.behind.append(time.perf_counter() - self._world.time)
+
+    def close(self) -> None:
+        return
+
+    def lateness(self) -> float:
+        """The 99th percentile over the earliest, s."""
+        return float(np.percentile(self.behind, 99) - min(self.behind))
+
+
+class LoadedPage(Page):
+    """A page with the streams of the load beside its own."""
+
+    def start(self, world: World, inbox: Inbox) -> None:
+        super().start(world, inbox)
+        for stream in _streams():
+            self.numbers[stream.name] = len(self.streams)
+            self.streams[stream.name] = stream
+
+
+def _streams() -> Iterator[Stream]:
+    rng = np.random.default_rng(0)
+    rays, rope = rng.random((64, 2, 3), np.float32), rng.random((39, 2, 3), np.float32)
+    points, ages = rng.random((600, 3), np.float32), rng.random(600, np.float32)
+    cloud = rng.uniform(-40, 40, (50_000, 3)).astype(np.float32)
+    fan, row = rng.integers(0, 255, (128, 256), np.uint8), rng.integers(0, 255, 1024, np.uint8)
+    smooth = np.add.outer(np.linspace(0, 120, 480), np.linspace(0, 100, 640))[..., None] + rng.normal(
+        20, 6, (480, 640, 3)
+    )
+    none: Any = np.zeros(0)
+    picture = CameraReading(
+        0.0,
+        np.clip(smooth, 0, 255).astype(np.uint8),
+        none,
+        none,
+        none,
+        (),
+        none,
+        none,
+        1.0,
+        (),
+        75,
+    )
+    yield _stream("rays", Kind.SEGMENTS, rays, wire.segments)
+    yield _stream("rope", Kind.SEGMENTS, rope, wire.segments)
+    yield _stream("particles", Kind.PARTICLES, points, lambda seen: wire.particles(seen, ages))
+    yield _stream("image", Kind.IMAGE, picture, encode_picture, is_slow=True)
+    yield _stream("sidescan", Kind.SONAR_LINES, [(0.0, row)], wire.sonar_lines, appends=True)
+    yield _stream("fan", Kind.SONAR_FAN, fan, lambda seen: wire.sonar_fan(seen, (0.6, -0.6), (0.0, 30.0)))
+    yield _stream("cloud", Kind.CLOUD, cloud, wire.cloud, is_slow=True)
+
+
+def _stream(name: str, kind: Kind, seen: Any, encode: Callable[[Any], wire.Payload], **more: Any) -> Stream:
+    def look(news: News) -> Any:
+        return seen
+
+    return Stream(f"load/{name}", kind, name, look, encode, **more)
+
+
+def _run(clients: Clients) -> tuple[float, float]:
+    """CPU seconds per second of this process in a run at real time, and the lateness of its steps."""
+    objects = {
+        f"body{k}": {
+            "geometry": {"kind": "sphere", "radius": 0.2},
+            "motion": "kinematic",
+            "pose": {"position": [k % 20, k // 20, -5]},
+        }
+        for k in range(BODIES)
+    }
+    stopwatch = Stopwatch()
+    interfaces: dict[str, Interface] = {"stopwatch": stopwatch}
+    server = PageServer(PageSettings(port=0)) if clients.waits else None
+    page = None
+    if server is not None:
+        server.start()
+        page = interfaces["page"] = LoadedPage(server)
+    with build_world({"objects": objects}) as world, Runner(world, 1.0, interfaces) as runner:
+        if page is not None and server is not None:
+            page.watch(runner)
+            clients.connect(server.port)
+        runner.run(3.0 if clients.waits else 0.5)  # until all is warm
+        stopwatch.behind.clear()
+        begun = time.process_time()
+        runner.run(SECONDS)
+        spent = time.process_time() - begun
+        found = stopwatch.lateness()
+    if server is not None:
+        server.close()
+        clients.disconnect()
+    return spent / SECONDS, found
+
+
+class Clients:
+    """Pages as processes of their own, each told a port, and when to stop."""
+
+    def __init__(self, waits: Sequence[float]) -> None:
+        self.waits = waits
+        context = multiprocessing.get_context("spawn")
+        self._pipes = []
+        self._processes = []
+        for wait in waits:
+            here, there = context.Pipe()
+            process = context.Process(target=_be_client, args=(there, wait, RATES), daemon=True)
+            process.start()
+            self._pipes.append(here)
+            self._processes.append(process)
+        for pipe in self._pipes:
+            pipe.recv()  # it is there
+
+    def connect(self, port: int) -> None:
+        """Let them look at a server."""
+        for pipe in self._pipes:
+            pipe.send(port)
+
+    def disconnect(self) -> None:
+        """Wait until they have noticed that it is gone."""
+        for pipe in self._pipes:
+            pipe.recv()
+
+    def close(self) -> None:
+        for pipe, process in zip(self._pipes, self._processes, strict=True):
+            pipe.send(None)
+            process.join()
+
+
+@contextmanager
+def _clients(waits: Sequence[float]) -> Iterator[Clients]:
+    clients = Clients(waits)
+    try:
+        yield clients
+    finally:
+        clients.close()
+
+
+def _be_client(pipe: Any, wait: float, rates: Mapping[str, float]) -> None:
+    """Look at each server whose port comes through the pipe, until it ends."""
+    pipe.send("ready")
+    while (port := pipe.recv()) is not None:
+        asyncio.run(_look(port, wait, rates))
+        pipe.send("done")
+
+
+async def _look(port: int, wait: float, rates: Mapping[str, float]) -> None:
+    streams = {name: {"hz": hz} for name, hz in rates.items()}
+    async with ClientSession() as session, session.ws_connect(f"http://127.0.0.1:{port}/ws", max_msg_size=0) as opened:
+        drawn, last = 0, 0.0
+        async for message in opened:
+            if message.type is WSMsgType.BINARY:
+                drawn += 1
+                now = time.perf_counter()
+                if now - last >= wait:
+                    last = now
+                    await opened.send_json({"op": "ack", "n": drawn})
+            elif message.type is WSMsgType.TEXT and json.loads(message.data)["type"] == "scene":
+                await opened.send_json({"op": "sub", "streams": streams})

@@ -1,0 +1,208 @@
+"""What waits for a page, who drives, and what pages may ask for: without a socket."""
+
+import asyncio
+import json
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from skerry.core.errors import SkerryError
+from skerry.ui import wire
+from skerry.ui.lease import LeaseHeld, Leases
+from skerry.ui.operations import OPERATIONS, Keys, Rate, Waypoint, read_operation
+from skerry.ui.session import MOST_EVENTS, MOST_IN_FLIGHT, MOST_LINES, MOST_REPLIES, Client
+from skerry.ui.settings import PageSettings
+from skerry.ui.state import plain
+
+
+class Socket:
+    """Keeps what is sent, and is closed after a while."""
+
+    def __init__(self) -> None:
+        self.texts: list[dict[str, Any]] = []
+        self.messages: list[bytes] = []
+        self.closed = False
+
+    async def send_str(self, text: str) -> None:
+        self.texts.append(json.loads(text))
+
+    async def send_bytes(self, data: bytes) -> None:
+        self.messages.append(data)
+
+    async def close(self, code: int, message: bytes) -> None:
+        self.closed = True
+
+
+def sent(client: Client) -> Socket:
+    """All that a client is sent without another word of it."""
+    socket = Socket()
+
+    async def run() -> None:
+        task = asyncio.create_task(client.send_on(socket))  # type: ignore[arg-type]
+        for _ in range(2000):
+            await asyncio.sleep(0)
+        task.cancel()
+
+    asyncio.run(run())
+    return socket
+
+
+def test_of_a_stream_only_the_latest_message_waits() -> None:
+    client = Client("c1")
+    client.subscribe({"pose": 30.0, "tf": 5.0})
+    for number in range(5):
+        client.put("pose", bytes([number]), float(number))
+    client.put("tf", b"tf", 0.0)
+    assert sent(client).messages == [b"\x04", b"tf"]
+    assert client.dropped == 4
+
+
+def test_a_stream_comes_no_more_often_than_it_is_wanted() -> None:
+    client = Client("c1")
+    client.subscribe({"pose": 10.0})
+    came = 0
+    for tick in range(300):  # ten seconds of a page's ticks
+        if client.is_due("pose", tick / 30):
+            client.put("pose", b"", tick / 30)
+            came += 1
+    assert 98 <= came <= 102
+    assert not client.is_due("tf", 1e9)
+
+
+def test_no_more_is_sent_than_may_be_under_way_and_an_acknowledgement_makes_room() -> None:
+    client = Client("c1")
+    names = [f"s{number}" for number in range(MOST_IN_FLIGHT + 10)]
+    client.subscribe(dict.fromkeys(names, 30.0))
+    for name in names:
+        client.put(name, name.encode(), 0.0)
+    assert len(sent(client).messages) == MOST_IN_FLIGHT
+    client.acknowledge(10**9)
+    assert client.drawn == MOST_IN_FLIGHT  # it cannot have drawn more
+    client.acknowledge(-3)
+    assert client.drawn == MOST_IN_FLIGHT
+    assert len(sent(client).messages) == 10
+
+
+def test_lines_are_gathered_in_order_and_have_an_end() -> None:
+    client = Client("c1")
+    client.subscribe({"sonar": 30.0})
+    for number in range(MOST_LINES + 5):
+        client.append("sonar", 7, float(number), np.array([number % 256, 1], np.uint8), number + 1)
+    (data,) = sent(client).messages
+    kind, _, stream, last, time, payload = wire.decode(data)
+    assert (kind, stream, last, time) == (wire.Kind.SONAR_LINES, 7, MOST_LINES + 5, MOST_LINES + 4)
+    assert struct.unpack_from("<HH", payload) == (MOST_LINES, 2)
+    assert payload[4] == 5  # the first five are gone
+    client.append("sonar", 7, 0.0, np.zeros(2, np.uint8), 1)
+    client.append("sonar", 7, 0.0, np.zeros(3, np.uint8), 2)  # of another width: what was is of no use
+    assert struct.unpack_from("<HH", sent(client).messages[0], 16) == (1, 3)
+
+
+def test_what_is_no_longer_wanted_is_not_sent() -> None:
+    client = Client("c1")
+    client.subscribe({"pose": 30.0, "sonar": 30.0})
+    client.put("pose", b"pose", 0.0)
+    client.append("sonar", 1, 0.0, np.zeros(2, np.uint8), 1)
+    client.subscribe({})
+    assert sent(client).messages == []
+
+
+def test_events_have_an_end_and_a_client_that_takes_no_answers_is_not_listened_to() -> None:
+    client = Client("c1")
+    for number in range(MOST_EVENTS + 50):
+        client.tell(json.dumps({"type": "event", "number": number}))
+    texts = sent(client).texts
+    assert [text["number"] for text in texts] == list(range(50, MOST_EVENTS + 50))
+
+    async def listen() -> None:
+        client = Client("c2")
+        await client.has_room()
+        for _ in range(MOST_REPLIES):
+            client.reply({"type": "pong"})
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.has_room(), 0.01)
+        task = asyncio.create_task(client.send_on(Socket()))  # type: ignore[arg-type]
+        await client.has_room()
+        task.cancel()
+
+    asyncio.run(listen())
+
+
+def test_answers_come_first_then_the_scene_the_latest_state_and_events() -> None:
+    client = Client("c1")
+    client.tell('{"type": "event"}')
+    client.show_state('{"time": 1}')
+    client.show_state('{"time": 2}')
+    client.show_scene('{"type": "scene"}')
+    client.reply({"type": "hello"})
+    texts = sent(client).texts
+    assert [text["type"] for text in texts] == ["hello", "scene", "state", "event"]
+    assert texts[2] == {"type": "state", "you": "c1", "time": 2}
+
+
+def test_another_scene_drops_what_waited_of_the_one_before() -> None:
+    client = Client("c1")
+    client.subscribe({"pose": 30.0})
+    client.put("pose", b"old", 0.0)
+    client.show_scene('{"type": "scene"}')
+    assert sent(client).messages == []
+
+
+def test_a_robot_has_one_driver() -> None:
+    leases = Leases()
+    leases.take("sam", "c1")
+    leases.take("sam", "c1")
+    with pytest.raises(LeaseHeld, match="c1 drives 'sam'"):
+        leases.take("sam", "c2")
+    leases.take("lolo", "c2")
+    assert not leases.release("sam", "c2")
+    assert leases.of("c1") == ["sam"]
+    assert leases.release("sam", "c1")
+    leases.take("sam", "c2")
+    assert leases.of("c2") == ["lolo", "sam"]
+    assert leases.holder("sam") == "c2"
+
+
+def test_operations_are_read_with_their_defaults() -> None:
+    assert read_operation({"op": "keys", "robot": "sam", "held": ["w"], "seq": 3}) == Keys(
+        op="keys", robot="sam", held=("w",), seq=3
+    )
+    assert read_operation({"op": "rate", "x": None}) == Rate(op="rate", x=None)
+    goal = read_operation({"op": "waypoint", "robot": "sam", "position": [1, 2, -3]})
+    assert isinstance(goal, Waypoint)
+    assert (goal.position, goal.speed, goal.tolerance) == ((1, 2, -3), 1.0, None)
+    with pytest.raises(SkerryError, match="`x`"):
+        read_operation({"op": "rate"})
+
+
+def test_every_operation_of_the_protocol_is_there() -> None:
+    expected = (
+        "lease keys source actuate pause resume step rate reset scenario rec snapshot restore winch leak teleport"
+    )
+    assert set(OPERATIONS) == {*expected.split(), "waypoint", "stop", "acoustic", "seek"}
+
+
+def test_numbers_that_json_does_not_know_become_null() -> None:
+    given = {"a": [1.5, float("nan")], "b": (float("inf"), np.float64(2)), "c": np.array([1.0, np.nan]), "d": "x"}
+    assert plain(given) == {"a": [1.5, None], "b": [None, 2.0], "c": [1.0, None], "d": "x"}
+    json.dumps(plain(given), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_local"),
+    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("127.0.0.9", True), ("0.0.0.0", False), ("boat", False)],
+)
+def test_this_machine_is_told_from_others(host: str, is_local: bool) -> None:
+    assert PageSettings(host=host).is_local is is_local
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"port": 70000}, {"token": "short"}, {"token": "with space here"}, {"origins": ["example.org"]}, {"hots": "x"}],
+)
+def test_wrong_settings_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        PageSettings.model_validate(settings)
