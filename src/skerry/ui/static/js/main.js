@@ -58,8 +58,13 @@ const scene = page.scene;
 
 store.on("scene", async (description) => {
   page.ready = false;
-  await scene?.load(description);
-  page.ready = store.get("scene") === description;
+  try {
+    await scene?.load(description);
+    page.ready = store.get("scene") === description;
+  } catch (error) {
+    // Most often the simulator went away meanwhile; when it is back, it sends the scene again.
+    say(`The scene could not be loaded: ${error instanceof Error ? error.message : error}`);
+  }
 });
 let told = "connecting";
 store.on("link", (link) => {
@@ -76,8 +81,8 @@ let counted = performance.now();
 /** @param {number} now */
 function draw(now) {
   requestAnimationFrame(draw);
-  scene?.draw(now);
   net.drawn();
+  scene?.draw(now);
   frames += 1;
   if (now - counted >= 1000) {
     page.fps = (1000 * frames) / (now - counted);

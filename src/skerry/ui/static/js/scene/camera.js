@@ -14,6 +14,11 @@ const CHASE_PITCH = 0.3; // rad
 const CLEARANCE = 0.25; // m above the ground
 /** Keys of flight, by the place on the keyboard: forwards, right, up. @type {Record<string, [number, number, number]>} */
 const FLIGHT = { KeyW: [1, 0, 0], KeyS: [-1, 0, 0], KeyD: [0, 1, 0], KeyA: [0, -1, 0], KeyE: [0, 0, 1], KeyQ: [0, 0, -1] };
+/** With Alt held, keys turn the camera as so many pixels of the mouse would; or zoom, by the wheel's units. @type {Record<string, [number, number, number]>} */
+const ALT_KEYS = {
+  ArrowLeft: [40, 0, 0], ArrowRight: [-40, 0, 0], ArrowUp: [0, 40, 0], ArrowDown: [0, -40, 0],
+  Equal: [0, 0, -200], NumpadAdd: [0, 0, -200], Minus: [0, 0, 200], NumpadSubtract: [0, 0, 200],
+};
 // A camera of three.js looks along −z with y up; a sensor looks along x with z up.
 const SENSOR_TO_CAMERA = new Quaternion().setFromRotationMatrix(
   new Matrix4().makeBasis(new Vector3(0, -1, 0), new Vector3(0, 0, 1), new Vector3(-1, 0, 0)),
@@ -218,8 +223,15 @@ export class CameraRig {
 
   /** @param {KeyboardEvent} event */
   #press(event) {
-    if (!this.#flying || !(event.code in FLIGHT)) return;
-    this.#held.add(event.code);
+    if (event.altKey && event.code in ALT_KEYS) {
+      const [across, down, wheel] = ALT_KEYS[event.code];
+      if (wheel) this.zoom(wheel);
+      else this.orbit(across, down);
+    } else if (this.#flying && event.code in FLIGHT) {
+      this.#held.add(event.code);
+    } else {
+      return;
+    }
     event.preventDefault();
     event.stopImmediatePropagation();
   }

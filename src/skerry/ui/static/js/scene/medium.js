@@ -101,13 +101,34 @@ vec3 skyOf(vec3 direction) {
   return sky + sunColour * (0.10 * pow(near, 6.0) + 0.28 * pow(near, 48.0));
 }
 
+// Towards the sun as it stands under water, by Snell's law.
+vec3 sunUnder() {
+  return vec3(sunDirection.xy / 1.333, sqrt(1.0 - dot(sunDirection.xy, sunDirection.xy) / 1.777));
+}
+
+// Beams of light between the waves, as a factor about 1: how much brighter the sun's way to some points of a ray is. A
+// picture of it, not its optics.
+float beamsAlong(vec3 direction, float path) {
+  vec3 sun = sunUnder();
+  float grain = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
+  float sum = 0.0;
+  for (int i = 0; i < 5; i++) {
+    vec3 p = cameraPosition + direction * min(path, 18.0) * (float(i) + grain) / 5.0;
+    float depth = max(waterLevel - p.z, 0.0);
+    vec2 q = p.xy + sun.xy / sun.z * depth;
+    float b = sin(1.1 * q.x + 1.3 * sin(0.63 * q.y + 0.4 * seconds)) * sin(0.9 * q.y + 1.2 * sin(0.71 * q.x - 0.35 * seconds));
+    sum += exp(-0.07 * depth) * (2.0 * max(b, 0.0) * max(b, 0.0) - 0.25);
+  }
+  return 1.0 + 0.22 * caustics * sum;
+}
+
 // Light scattered into a ray of a length that starts at a depth: ∫ c ω E₀ exp(−K(depth − s u)) exp(−c s) ds, u upwards. Water
 // scatters forwards, so it is brightest towards the sun as it stands under water; how much, by eye.
 vec3 scattered(float depth, vec3 direction, float path) {
   vec3 rate = max(beam - fade * direction.z, vec3(1e-6));
-  vec3 sunUnder = vec3(sunDirection.xy / 1.333, sqrt(1.0 - dot(sunDirection.xy, sunDirection.xy) / 1.777));
-  float forwards = pow(0.5 + 0.5 * dot(direction, sunUnder), 3.0);
-  return veil * (0.55 + 1.5 * forwards) * exp(-fade * depth) * beam * (1.0 - exp(-rate * path)) / rate;
+  float bright = 0.55 + 1.5 * pow(0.5 + 0.5 * dot(direction, sunUnder()), 3.0);
+  if (caustics > 0.0 && depth > 0.0) bright *= beamsAlong(direction, path);
+  return veil * bright * exp(-fade * depth) * beam * (1.0 - exp(-rate * path)) / rate;
 }
 
 // Light that waves bundle, as a net of bright lines: ripples bent by larger ones, so that no two places are alike. A picture
@@ -131,7 +152,7 @@ vec3 daylightAt(vec3 place, float facing) {
   // Seen through the surface from above, or from afar, the net is blurred.
   float sharp = exp(-distance(place, cameraPosition) / 35.0) * (cameraPosition.z > waterLevel ? 0.45 : 1.0);
   float pattern = caustics * clamp(facing, 0.0, 1.0) * exp(-0.12 * depth) * min(depth * 2.0, 1.0) * sharp;
-  return pattern < 0.01 ? left : left * (1.0 + pattern * (1.5 * bundled(place.xy - sunDirection.xy * depth) - 0.35));
+  return pattern < 0.01 ? left : left * (1.0 + pattern * (1.5 * bundled(place.xy + sunUnder().xy / sunUnder().z * depth) - 0.35));
 }
 
 vec3 throughWater(vec3 colour, vec3 place) {

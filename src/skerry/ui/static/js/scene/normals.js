@@ -12,6 +12,7 @@
 export function creasedNormals(positions, triangles, crease = 0.6) {
   const faces = triangles.length / 3;
   const areas = new Float32Array(triangles.length); // normals of faces, as long as twice their area
+  const lengths = new Float32Array(faces);
   for (let face = 0; face < faces; face++) {
     const [a, b, c] = [3 * triangles[3 * face], 3 * triangles[3 * face + 1], 3 * triangles[3 * face + 2]];
     const ux = positions[b] - positions[a], uy = positions[b + 1] - positions[a + 1], uz = positions[b + 2] - positions[a + 2];
@@ -19,45 +20,64 @@ export function creasedNormals(positions, triangles, crease = 0.6) {
     areas[3 * face] = uy * vz - uz * vy;
     areas[3 * face + 1] = uz * vx - ux * vz;
     areas[3 * face + 2] = ux * vy - uy * vx;
+    lengths[face] = Math.sqrt(areas[3 * face] ** 2 + areas[3 * face + 1] ** 2 + areas[3 * face + 2] ** 2);
   }
-  const around = cornersByPlace(positions, triangles);
+  const next = cornersInOnePlace(positions, triangles);
   const normals = new Float32Array(3 * triangles.length);
   const least = Math.cos(crease);
-  for (const corners of around.values()) {
-    for (const corner of corners) {
-      const own = 3 * Math.floor(corner / 3);
-      const length = Math.hypot(areas[own], areas[own + 1], areas[own + 2]);
-      let x = 0, y = 0, z = 0;
-      for (const other of corners) {
-        const face = 3 * Math.floor(other / 3);
-        const dot = areas[own] * areas[face] + areas[own + 1] * areas[face + 1] + areas[own + 2] * areas[face + 2];
-        if (dot < least * length * Math.hypot(areas[face], areas[face + 1], areas[face + 2])) continue;
+  for (let corner = 0; corner < triangles.length; corner++) {
+    const own = 3 * Math.floor(corner / 3);
+    const length = lengths[own / 3];
+    let x = 0, y = 0, z = 0;
+    let other = corner;
+    do {
+      const face = 3 * Math.floor(other / 3);
+      const dot = areas[own] * areas[face] + areas[own + 1] * areas[face + 1] + areas[own + 2] * areas[face + 2];
+      if (dot >= least * length * lengths[face / 3]) {
         x += areas[face];
         y += areas[face + 1];
         z += areas[face + 2];
       }
-      const norm = Math.hypot(x, y, z) || 1;
-      normals[3 * corner] = x / norm;
-      normals[3 * corner + 1] = y / norm;
-      normals[3 * corner + 2] = z / norm;
-    }
+      other = next[other];
+    } while (other !== corner);
+    const norm = Math.sqrt(x * x + y * y + z * z) || 1;
+    normals[3 * corner] = x / norm;
+    normals[3 * corner + 1] = y / norm;
+    normals[3 * corner + 2] = z / norm;
   }
   return normals;
 }
 
 /**
- * Corners of faces that lie in one place, whether or not the mesh knows them as one vertex.
+ * Of each corner of a face the next one in the same place, in rings, whether or not the mesh knows them as one vertex.
  * @param {Float32Array} positions
  * @param {Uint32Array} triangles
  */
-function cornersByPlace(positions, triangles) {
-  /** @type {Map<string, number[]>} */
-  const found = new Map();
-  triangles.forEach((vertex, corner) => {
-    const key = `${positions[3 * vertex]},${positions[3 * vertex + 1]},${positions[3 * vertex + 2]}`;
-    const corners = found.get(key);
-    if (corners) corners.push(corner);
-    else found.set(key, [corner]);
-  });
-  return found;
+function cornersInOnePlace(positions, triangles) {
+  const next = new Uint32Array(triangles.length);
+  // A hash table with open addressing; a Map would need strings as keys, which is slow.
+  const mask = 2 ** Math.ceil(Math.log2(2 * triangles.length + 2)) - 1;
+  const heads = new Int32Array(mask + 1).fill(-1);
+  const place = new Float32Array(3);
+  const bits = new Int32Array(place.buffer);
+  for (let corner = 0; corner < triangles.length; corner++) {
+    const at = 3 * triangles[corner];
+    for (let c = 0; c < 3; c++) place[c] = positions[at + c] + 0; // −0 is 0
+    let hash = Math.imul(bits[0], 73856093) ^ Math.imul(bits[1], 19349663) ^ Math.imul(bits[2], 83492791);
+    hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b); // round numbers differ in their upper bits only
+    for (let slot = (hash ^ (hash >>> 16)) & mask; ; slot = (slot + 1) & mask) {
+      const head = heads[slot];
+      if (head < 0) {
+        heads[slot] = next[corner] = corner;
+        break;
+      }
+      const there = 3 * triangles[head];
+      if (place.every((each, c) => each === positions[there + c])) {
+        next[corner] = next[head];
+        next[head] = corner;
+        break;
+      }
+    }
+  }
+  return next;
 }

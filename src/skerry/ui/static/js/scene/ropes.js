@@ -59,7 +59,7 @@ export class Winches {
         if (robot !== chosen) labels.remove(key);
         if (robot !== chosen || !frame || !now || !bodies.locate(frame, this.#place, this.#turn)) continue;
         const detail = `${now.length.toFixed(1)} m · ${now.tension.toFixed(0)} N`;
-        labels.set(key, this.#place, winch.name, { kind: "winch", lift: 12, detail });
+        labels.set(key, this.#place, winch.name, { kind: "winch", lift: -34, detail });
       }
     }
   }

@@ -7,6 +7,7 @@ import { Grid } from "./ground.js";
 import { submerge } from "./medium.js";
 
 const TILE = 64; // cells along a side; what is out of sight is not drawn
+const LINEAR = Uint8Array.from({ length: 256 }, (_, shade) => Math.round(255 * (shade / 255) ** 2.2)); // of sRGB
 const SKIRT = 60; // m that the edges of the world hang down, so that nobody looks under it
 
 // Patches and grains, so that ground of one material is not one flat colour; where it is wet, it is darker.
@@ -111,21 +112,28 @@ export class Terrain {
 function tileGeometry(grid, shades, firstRow, firstColumn, stride) {
   const rows = nodes(firstRow, grid.rows, stride);
   const columns = nodes(firstColumn, grid.columns, stride);
-  /** @type {number[][]} row, column, how far it hangs down */
-  const placed = rows.flatMap((row) => columns.map((column) => [row, column, 0]));
   const width = columns.length;
+  const vertices = new Vertices(grid, shades, rows.length * width + 2 * (rows.length + width));
+  for (const row of rows) for (const column of columns) vertices.add(row, column, 0);
+  /** @type {number[]} */
   const triangles = [];
+  const { heights } = vertices;
+  const face = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ c) => {
+    if (!Number.isNaN(heights[a] + heights[b] + heights[c])) triangles.push(a, b, c);
+  };
   for (let j = 0; j + 1 < rows.length; j++) {
     for (let i = 0; i + 1 < width; i++) {
       const a = j * width + i;
-      triangles.push(a, a + 1, a + width + 1, a, a + width + 1, a + width); // cut from south-west to north-east, as the physics has it
+      face(a, a + 1, a + width + 1); // cut from south-west to north-east, as the physics has it
+      face(a, a + width + 1, a + width);
     }
   }
   const hang = (/** @type {number[]} */ edge) => {
     edge.forEach((node, i) => {
-      const [row, column] = placed[node];
-      placed.push([row, column, SKIRT]);
-      if (i) triangles.push(edge[i - 1], placed.length - 2, node, node, placed.length - 2, placed.length - 1);
+      const low = vertices.add(rows[Math.floor(node / width)], columns[node % width], SKIRT);
+      if (i === 0) return;
+      face(edge[i - 1], low - 1, node);
+      face(node, low - 1, low);
     });
   };
   const last = rows.length - 1;
@@ -133,44 +141,55 @@ function tileGeometry(grid, shades, firstRow, firstColumn, stride) {
   if (rows[last] === grid.rows - 1) hang(columns.map((_, i) => last * width + i));
   if (columns[0] === 0) hang(rows.map((_, j) => j * width));
   if (columns[width - 1] === grid.columns - 1) hang(rows.map((_, j) => (last - j) * width + width - 1));
-  return gridGeometry(grid, shades, placed, triangles);
+  return vertices.geometry(triangles);
 }
 
-/**
- * @param {Grid} grid
- * @param {Uint8Array | null} shades
- * @param {number[][]} placed
- * @param {number[]} triangles
- */
-function gridGeometry(grid, shades, placed, triangles) {
-  const positions = new Float32Array(3 * placed.length);
-  const normals = new Float32Array(3 * placed.length);
-  const colours = new Uint8Array(3 * placed.length).fill(190);
-  placed.forEach(([row, column, drop], i) => {
+/** Nodes of a grid as vertices of a mesh. */
+class Vertices {
+  /**
+   * @param {Grid} grid
+   * @param {Uint8Array | null} shades
+   * @param {number} most
+   */
+  constructor(grid, shades, most) {
+    this.grid = grid;
+    this.shades = shades;
+    this.count = 0;
+    this.positions = new Float32Array(3 * most);
+    this.normals = new Float32Array(3 * most);
+    this.colours = new Uint8Array(3 * most).fill(190);
+    this.heights = new Float32Array(most); // of the nodes; NaN where there is no ground
+  }
+
+  /**
+   * @param {number} row
+   * @param {number} column
+   * @param {number} drop m below the ground
+   * @returns {number} its number
+   */
+  add(row, column, drop) {
+    const { grid, shades, positions, colours } = this;
     const node = row * grid.columns + column;
+    const height = grid.heights[node];
+    const i = this.count++;
+    this.heights[i] = height;
     positions[3 * i] = grid.origin[0] + column * grid.spacing[0];
     positions[3 * i + 1] = grid.origin[1] + row * grid.spacing[1];
-    positions[3 * i + 2] = grid.heights[node] - drop;
-    normals.set(grid.normal(row, column), 3 * i);
-    if (shades) for (let c = 0; c < 3; c++) colours[3 * i + c] = linear(shades[3 * node + c]);
-  });
-  const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new BufferAttribute(positions, 3));
-  geometry.setAttribute("normal", new BufferAttribute(normals, 3));
-  geometry.setAttribute("color", new BufferAttribute(colours, 3, true));
-  geometry.setIndex(triangles.filter((_, i) => isSolid(positions, triangles, i)));
-  return geometry;
-}
+    positions[3 * i + 2] = Number.isNaN(height) ? 0 : height - drop; // a hole must not spoil the bounding sphere
+    this.normals.set(grid.normal(row, column), 3 * i);
+    if (shades) for (let c = 0; c < 3; c++) colours[3 * i + c] = LINEAR[shades[3 * node + c]];
+    return i;
+  }
 
-/**
- * Whether a corner belongs to a triangle whose corners all have a height.
- * @param {Float32Array} positions
- * @param {number[]} triangles
- * @param {number} corner
- */
-function isSolid(positions, triangles, corner) {
-  const first = corner - (corner % 3);
-  return [0, 1, 2].every((i) => !Number.isNaN(positions[3 * triangles[first + i] + 2]));
+  /** @param {number[]} triangles */
+  geometry(triangles) {
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", new BufferAttribute(this.positions.slice(0, 3 * this.count), 3));
+    geometry.setAttribute("normal", new BufferAttribute(this.normals.slice(0, 3 * this.count), 3));
+    geometry.setAttribute("color", new BufferAttribute(this.colours.slice(0, 3 * this.count), 3, true));
+    geometry.setIndex(triangles);
+    return geometry;
+  }
 }
 
 /**
@@ -183,9 +202,4 @@ function nodes(first, count, stride) {
   for (let node = first; node < Math.min(first + TILE * stride, count - 1); node += stride) found.push(node);
   found.push(Math.min(first + TILE * stride, count - 1));
   return found;
-}
-
-/** @param {number} shade sRGB, 0…255 */
-function linear(shade) {
-  return Math.round(255 * (shade / 255) ** 2.2);
 }
