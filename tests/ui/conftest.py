@@ -169,6 +169,10 @@ class Operator:
         """How many different colours a canvas shows in 64 × 48 places."""
         return int(self[canvas].evaluate(COUNT_COLOURS))
 
+    def leave(self) -> None:
+        """Go to another page, so that nobody misses the simulator."""
+        self.page.goto("about:blank")
+
     def close(self) -> None:
         for other in self.others:
             other.close()

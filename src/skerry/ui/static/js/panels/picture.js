@@ -28,6 +28,12 @@ export class StreamPanel extends Panel {
     return true;
   }
 
+  prepare() {
+    this.body.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Escape") this.body.classList.remove("large");
+    });
+  }
+
   build() {
     const streams = this.streams;
     this.stream = streams[0];
@@ -42,9 +48,6 @@ export class StreamPanel extends Panel {
     this.stamp = element("span", { class: "note grow right", testid: `${this.kind.id}-stamp`, "data-count": 0 }, "waiting …");
     const large = button("expand", "Large view, and back (Escape)", { class: "icon-only", testid: `${this.kind.id}-large` });
     large.addEventListener("click", () => this.body.classList.toggle("large"));
-    this.body.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === "Escape") this.body.classList.remove("large");
-    });
     this.content = element("div", { class: "content" });
     this.body.replaceChildren(element("div", { class: "row" }, choose, this.stamp, large), this.content);
     this.fill(this.content);
