@@ -8,7 +8,7 @@ import { Segments } from "./segments.js";
 
 const HITS_LIFE = 6; // s, simulated
 const HIT = 128; // opacity from which a ray has hit something; those that did not are fainter
-const DRAWN = 40; // rays of a reading that are drawn, at most; more would hide what they fall on
+const DRAWN = 28; // rays of a reading that are drawn, at most; more would hide what they fall on
 const FAINT = 0.4; // by which opacities are multiplied
 
 export class Rays {

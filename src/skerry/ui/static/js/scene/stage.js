@@ -13,7 +13,7 @@ const SLOW = 0.05; // s; if frames take longer for a while, fewer pixels are dra
 const LEAST_PIXELS = 0.5; // per CSS pixel
 const SHADOWED = 60; // m about the camera's target on which shadows fall
 const EXPOSURE = 1.55; // of a day in the air
-const ADAPTED = 1.75; // by which an eye under water sees more; by eye
+const ADAPTED = 1.9; // by which an eye under water sees more; by eye
 const LIGHT = Math.PI; // three.js's irradiance of a white surface whose radiance is 1
 
 export class Stage {
