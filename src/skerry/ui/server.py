@@ -46,7 +46,10 @@ COOKIE: Final = "skerry_token"
 
 
 class PageServer:
-    """Serves pages; `stage` is what they see. `show`, `hide` and `notice` are called from the simulator's thread, `close` from any."""
+    """Serves pages; `stage` is what they see.
+
+    `show`, `hide` and `notice` are called from the simulator's thread, `close` from any.
+    """
 
     def __init__(self, settings: PageSettings | None = None) -> None:
         self.settings = settings or PageSettings()
