@@ -1,7 +1,15 @@
 // @ts-check
 // Many points in one draw call: round, coloured by height or all alike, fading with age. Water does not dim them.
 
-import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, Points, ShaderMaterial, Vector2 } from "../../vendor/three.module.js";
+import {
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  DynamicDrawUsage,
+  Points,
+  ShaderMaterial,
+  Vector2,
+} from "../../vendor/three.module.js";
 import { RAINBOW } from "./colours.js";
 
 const VERTEX = /* glsl */ `
@@ -45,16 +53,35 @@ export class PointCloud {
     this.low = Infinity;
     this.high = -Infinity;
     const geometry = new BufferGeometry();
-    geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * capacity), 3).setUsage(DynamicDrawUsage));
-    geometry.setAttribute("born", new BufferAttribute(new Float32Array(capacity).fill(-1e9), 1).setUsage(DynamicDrawUsage));
+    geometry.setAttribute(
+      "position",
+      new BufferAttribute(new Float32Array(3 * capacity), 3).setUsage(DynamicDrawUsage),
+    );
+    geometry.setAttribute(
+      "born",
+      new BufferAttribute(new Float32Array(capacity).fill(-1e9), 1).setUsage(DynamicDrawUsage),
+    );
     geometry.setDrawRange(0, 0);
     this.uniforms = {
-      metres: { value: metres }, least: { value: least }, most: { value: most }, life: { value: life }, clock: { value: 0 },
-      heights: { value: new Vector2(0, 1) }, resolution: { value: new Vector2(1, 1) }, tint: { value: new Color(colour) },
-      byHeight: { value: byHeight }, dimming: { value: 1 }, soft: { value: soft },
+      metres: { value: metres },
+      least: { value: least },
+      most: { value: most },
+      life: { value: life },
+      clock: { value: 0 },
+      heights: { value: new Vector2(0, 1) },
+      resolution: { value: new Vector2(1, 1) },
+      tint: { value: new Color(colour) },
+      byHeight: { value: byHeight },
+      dimming: { value: 1 },
+      soft: { value: soft },
     };
     const material = new ShaderMaterial({
-      uniforms: this.uniforms, vertexShader: VERTEX, fragmentShader: FRAGMENT, transparent: true, depthWrite: !soft, toneMapped: false,
+      uniforms: this.uniforms,
+      vertexShader: VERTEX,
+      fragmentShader: FRAGMENT,
+      transparent: true,
+      depthWrite: !soft,
+      toneMapped: false,
     });
     this.object = new Points(geometry, material);
     this.object.frustumCulled = false;

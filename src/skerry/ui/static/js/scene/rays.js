@@ -22,7 +22,14 @@ export class Rays {
   /** @param {import("./view.js").View} view */
   constructor(view) {
     this.view = view;
-    this.hits = new PointCloud({ capacity: 20_000, metres: 0.09, least: 2.5, most: 12, life: HITS_LIFE, byHeight: true });
+    this.hits = new PointCloud({
+      capacity: 20_000,
+      metres: 0.09,
+      least: 2.5,
+      most: 12,
+      life: HITS_LIFE,
+      byHeight: true,
+    });
     this.object.add(this.hits.object);
   }
 
@@ -48,7 +55,11 @@ export class Rays {
     /** @type {number[]} */
     const hit = [];
     for (let i = 0; i < count; i++) if (!colours || colours[4 * i + 3] >= HIT) hit.push(i);
-    this.hits.add(hit.length, (i, out, at) => out.set(ends.subarray(6 * hit[i] + 3, 6 * hit[i] + 6), at), () => time);
+    this.hits.add(
+      hit.length,
+      (i, out, at) => out.set(ends.subarray(6 * hit[i] + 3, 6 * hit[i] + 6), at),
+      () => time,
+    );
   }
 
   update() {

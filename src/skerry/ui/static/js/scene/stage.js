@@ -2,7 +2,15 @@
 // The stage: renderer, sky, sun and shadows, and the canvas's size. Everything is drawn in linear light and developed at the end.
 
 import {
-  NeutralToneMapping, DirectionalLight, HalfFloatType, HemisphereLight, PCFShadowMap, PerspectiveCamera, Scene, Vector3, WebGLRenderer,
+  NeutralToneMapping,
+  DirectionalLight,
+  HalfFloatType,
+  HemisphereLight,
+  PCFShadowMap,
+  PerspectiveCamera,
+  Scene,
+  Vector3,
+  WebGLRenderer,
 } from "../../vendor/three.module.js";
 import { Medium } from "./medium.js";
 import { chooseQuality } from "./quality.js";
@@ -25,7 +33,10 @@ export class Stage {
     this.canvas = canvas;
     this.quality = chooseQuality(location.search, rendererName());
     this.renderer = new WebGLRenderer({
-      canvas, antialias: this.quality.antialias, powerPreference: "high-performance", outputBufferType: HalfFloatType,
+      canvas,
+      antialias: this.quality.antialias,
+      powerPreference: "high-performance",
+      outputBufferType: HalfFloatType,
     });
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.toneMappingExposure = EXPOSURE;
