@@ -68,7 +68,11 @@ class PageServer:
 
     def start(self) -> None:
         """Listen, in a thread of its own."""
-        listener = self._listen()
+        try:
+            listener = self._listen()
+        except SkerryError:
+            self._loop.close()
+            raise
         logger.addHandler(self._log)
         self.port = listener.getsockname()[1]
         self._thread = Thread(target=self._run, args=(listener,), name="page", daemon=True)
