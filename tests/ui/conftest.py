@@ -170,8 +170,8 @@ class Operator:
         return int(self[canvas].evaluate(COUNT_COLOURS))
 
     def leave(self) -> None:
-        """Go to another page, so that nobody misses the simulator."""
-        self.page.goto("about:blank")
+        """Close the page, so that nobody misses the simulator."""
+        self.page.close()
 
     def close(self) -> None:
         for other in self.others:

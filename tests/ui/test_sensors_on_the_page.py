@@ -49,8 +49,11 @@ def test_the_waterfall_grows_by_every_line_that_is_sent(operator: Any) -> None:
     def stand() -> tuple[int, float]:
         """Pause, wait until what is under way has come, and give the lines and the time."""
         operator.simulator.post(op="pause")
-        operator.page.wait_for_timeout(1500)
-        return shown(), operator.simulator.state["time"]
+        before = -1
+        while before != shown():
+            before = shown()
+            operator.page.wait_for_timeout(3000)
+        return before, operator.simulator.state["time"]
 
     operator.until(lambda: shown() > 3, "the first lines")
     first, began = stand()

@@ -92,7 +92,7 @@ def test_a_recording_is_made_and_then_scrubbed(
     for wanted in (3.0, 1.0):
         operator["timeline"].fill(str(wanted))
         operator.until(lambda wanted=wanted: abs(player.state["replay"]["t"] - wanted) < 0.05, f"{wanted} s")
-        operator.until(lambda wanted=wanted: operator["time"].inner_text() == f"00:0{wanted:.1f}", "the page's clock")
+        operator.until(lambda wanted=wanted: operator["timeline-at"].inner_text() == f"00:0{wanted:.1f}", "the page")
 
 
 def test_the_page_comes_back_after_the_server_was_restarted(

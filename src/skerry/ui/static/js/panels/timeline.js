@@ -10,7 +10,7 @@ export class Timeline extends Panel {
 
   prepare() {
     this.shown = true;
-    this.at = element("output", {}, "–");
+    this.at = element("output", { testid: "timeline-at" }, "–");
     this.end = element("span", { class: "note" }, "–");
     this.slider = element("input", { type: "range", min: 0, max: 1, step: "any", testid: "timeline", "aria-label": "Instant of the replay, s" });
     this.slider.addEventListener("input", () => this.seek());
