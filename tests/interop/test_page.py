@@ -727,7 +727,9 @@ def test_a_client_that_reads_nothing_holds_up_nobody_and_grows_no_memory() -> No
             for _ in range(2000):
                 writer.write(frame)
             bad = next(
-                client for name, client in run.server._clients.items() if name != (good.last("hello") or {})["client"]
+                client
+                for name, client in run.server.stage.clients.items()
+                if name != (good.last("hello") or {})["client"]
             )
             for _ in range(10):
                 await good.state()

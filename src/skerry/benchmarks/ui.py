@@ -10,7 +10,6 @@ the same run without it.
 from __future__ import annotations
 
 import asyncio
-import json
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +17,6 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
-from aiohttp import ClientSession, WSMsgType
 
 from skerry.benchmarks.goal import Goal
 from skerry.parts.interface import Inbox, Interface, NewReading
@@ -29,6 +27,7 @@ from skerry.ui.page import Page
 from skerry.ui.sensor_streams import encode_picture
 from skerry.ui.server import PageServer
 from skerry.ui.settings import PageSettings
+from skerry.ui.stand_in import look_on
 from skerry.ui.streams import News, Stream
 from skerry.ui.wire import Kind
 from skerry.world import World, build_world
@@ -218,24 +217,8 @@ def _clients(waits: Sequence[float]) -> Iterator[Clients]:
         clients.close()
 
 
-def _be_client(pipe: Any, wait: float, rates: Mapping[str, float]) -> None:
+def _be_client(pipe: Any, frame: float, rates: Mapping[str, float]) -> None:
     """Look at each server whose port comes through the pipe, until it ends."""
     pipe.send("ready")
     while (port := pipe.recv()) is not None:
-        asyncio.run(_look(port, wait, rates))
-        pipe.send("done")
-
-
-async def _look(port: int, wait: float, rates: Mapping[str, float]) -> None:
-    streams = {name: {"hz": hz} for name, hz in rates.items()}
-    async with ClientSession() as session, session.ws_connect(f"http://127.0.0.1:{port}/ws", max_msg_size=0) as opened:
-        drawn, last = 0, 0.0
-        async for message in opened:
-            if message.type is WSMsgType.BINARY:
-                drawn += 1
-                now = time.perf_counter()
-                if now - last >= wait:
-                    last = now
-                    await opened.send_json({"op": "ack", "n": drawn})
-            elif message.type is WSMsgType.TEXT and json.loads(message.data)["type"] == "scene":
-                await opened.send_json({"op": "sub", "streams": streams})
+        pipe.send(asyncio.run(look_on(port, rates, frame)))

@@ -36,7 +36,7 @@ from skerry.ui.scene import takes_waypoints
 from skerry.world import Robot
 
 if TYPE_CHECKING:
-    from skerry.ui.server import PageServer
+    from skerry.ui.stage import Stage
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 MOST_STEPS: Final = 10_000
@@ -48,14 +48,14 @@ class Desk:
     """Who asks, and what there is to ask."""
 
     client: str
-    server: PageServer
+    stage: Stage
     page: Page
     put: Callable[[Command], Awaitable[Any]]
 
     def robot(self, name: str) -> Robot:
         """A robot that nobody else drives."""
         robot: Robot = self.page.world.robots[name]
-        self.server.leases.check(name, self.client)
+        self.stage.leases.check(name, self.client)
         return robot
 
 
@@ -83,10 +83,10 @@ class Lease(Operation):
     async def do(self, desk: Desk) -> None:
         desk.page.world.robots[self.robot]
         if self.take:
-            desk.server.leases.take(self.robot, desk.client)
-        elif desk.server.leases.release(self.robot, desk.client):
-            desk.server.let_go(self.robot)
-        desk.server.show_state()
+            desk.stage.leases.take(self.robot, desk.client)
+        elif desk.stage.leases.release(self.robot, desk.client):
+            desk.stage.let_go(self.robot)
+        desk.stage.show_state()
 
 
 class Keys(Operation):
@@ -101,7 +101,7 @@ class Keys(Operation):
         robot = desk.robot(self.robot)
         for key in self.held:
             robot.keys[key]
-        desk.server.hold(desk.client, self.robot, tuple(dict.fromkeys(self.held)))
+        desk.stage.hold(desk.client, self.robot, tuple(dict.fromkeys(self.held)))
 
 
 class Source(Operation):
@@ -114,7 +114,7 @@ class Source(Operation):
     async def do(self, desk: Desk) -> None:
         desk.robot(self.robot)
         if self.source != "manual":
-            desk.server.let_go(self.robot)
+            desk.stage.let_go(self.robot)
         await desk.put(GiveControl(self.robot, self.source))
 
 
@@ -139,7 +139,7 @@ class Stop(Operation):
 
     async def do(self, desk: Desk) -> None:
         desk.robot(self.robot)
-        desk.server.let_go(self.robot)
+        desk.stage.let_go(self.robot)
         await desk.put(Halt(self.robot))
 
 
@@ -180,7 +180,7 @@ class Waypoint(Operation):
             raise SkerryError(
                 f"{self.robot}: no controller {name or ''} that goes to places; there are {able or 'none'}"
             )
-        desk.server.let_go(self.robot)
+        desk.stage.let_go(self.robot)
         x, y, z = self.position
         if hasattr(robot.controllers[name], "go_to"):
             await desk.put(AskController(self.robot, name, "go_to", {"position": (x, y, z)}))
@@ -320,7 +320,7 @@ class Record(Operation):
         if not self.on:
             await desk.put(StopRecording())
             return None
-        path = desk.server.new_recording(desk.page.world.scenario.name)
+        path = desk.stage.new_recording(desk.page.world.scenario.name)
         await desk.put(StartRecording(str(path)))
         return {"path": str(path)}
 
@@ -338,7 +338,7 @@ class KeepSnapshot(Operation):
         snapshot = await desk.put(TakeSnapshot())
         if self.name in kept or len(kept) < MOST_SNAPSHOTS:
             desk.page.snapshots = {**kept, self.name: snapshot}
-            await desk.server.next_state()
+            await desk.stage.next_state()
 
 
 class RestoreSnapshot(Operation):

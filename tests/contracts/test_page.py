@@ -1,0 +1,55 @@
+"""Every shipped scenario can be shown on the page: its scene is plain data, and all its streams give messages."""
+
+import json
+
+import pytest
+
+import skerry
+from skerry.runner import Runner
+from skerry.scenario.loading import shipped_scenarios
+from skerry.ui.assets import Assets
+from skerry.ui.page import Page
+from skerry.ui.scene import describe
+from skerry.ui.server import PageServer
+from skerry.ui.settings import PageSettings
+from skerry.ui.state import plain
+from skerry.ui.wire import Kind, Payload
+
+# what takes long to measure, and is the same everywhere
+SLOW = {Kind.IMAGE, Kind.CLOUD, Kind.SONAR_FAN}
+
+
+@pytest.mark.parametrize("scenario", shipped_scenarios())
+def test_a_scenario_has_a_scene_a_state_and_streams(scenario: str) -> None:
+    server = PageServer(PageSettings(port=0))
+    page = Page(server)
+    with skerry.load(scenario) as world, Runner(world, None, {"page": page}) as runner:
+        page.watch(runner)
+        before = world.fingerprint()
+        page.start(world, runner.inbox)
+        assets = Assets()
+        streams = list(page.streams.values())
+        scene = plain(describe(world, streams, page.frames.names, assets))
+        json.dumps(scene, allow_nan=False)
+        assert [body["id"] for body in scene["bodies"]] == list(range(len(scene["bodies"])))
+        named = [shape["asset"] for body in scene["bodies"] for shape in body["shapes"] if shape["kind"] == "mesh"]
+        for path in (*named, *(ground["asset"] for ground in scene["terrain"])):
+            assert assets.get(path.removeprefix("/assets/"))
+        assert len({stream.name for stream in streams}) == len(streams)
+        assert {name for robot in scene["robots"] for sensor in robot["sensors"] for name in sensor["streams"]} <= set(
+            page.streams
+        )
+        assert world.fingerprint() == before  # to look changes nothing
+        wanted = {stream.name: 30.0 for stream in streams if stream.kind not in SLOW and "rays/" not in stream.name}
+        page.want(wanted, is_watched=True)
+        runner.run(0.2)
+        sight = page.take()
+        assert sight is not None and sight.state is not None
+        json.dumps(plain(sight.state), allow_nan=False)
+        assert set(sight.state["robots"]) == set(world.robots)
+        for name, (_, seen) in sight.seen.items():
+            payload = page.streams[name].encode(seen)
+            assert isinstance(payload, Payload) and payload.kind is page.streams[name].kind
+        assert {"pose", "tf", "ropes", "gps", "waypoints"} <= sight.seen.keys()
+        page.close()
+    server.close()
