@@ -15,7 +15,9 @@ const { FIRST_VALUES, OVERLAYS } = await import(`${scene}/switches.js`);
 
 const near = (actual, expected, tolerance = 1e-9) => {
   assert.equal(actual.length, expected.length);
-  actual.forEach((value, i) => assert.ok(Math.abs(value - expected[i]) <= tolerance, `${actual} is not near ${expected}`));
+  actual.forEach((value, i) =>
+    assert.ok(Math.abs(value - expected[i]) <= tolerance, `${actual} is not near ${expected}`),
+  );
 };
 const pose = (x, angle = 0) => new Float32Array([x, 0, 0, 0, 0, Math.sin(angle / 2), Math.cos(angle / 2)]);
 

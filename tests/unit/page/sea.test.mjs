@@ -11,7 +11,10 @@ const sea = new Sea(water);
 test("the waves are as high as in the physics, everywhere and at every time", () => {
   // Both sum the same cosines; the physics takes them from a polynomial that is right to 1e-7 or better.
   for (const { x, y, time, height } of samples) {
-    assert.ok(Math.abs(sea.height(x, y, time) - height) < 1e-5, `${sea.height(x, y, time)} is not ${height} at ${x}, ${y}, ${time} s`);
+    assert.ok(
+      Math.abs(sea.height(x, y, time) - height) < 1e-5,
+      `${sea.height(x, y, time)} is not ${height} at ${x}, ${y}, ${time} s`,
+    );
   }
 });
 

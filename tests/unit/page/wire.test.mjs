@@ -15,7 +15,8 @@ function bytes(hex) {
 function plain(value) {
   if (ArrayBuffer.isView(value)) return Array.from(value);
   if (Array.isArray(value)) return value.map(plain);
-  if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
+  if (value && typeof value === "object")
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
   return value;
 }
 

@@ -23,14 +23,20 @@ export function arrows(ends, colours) {
     // Two directions across the shaft; any will do that are not along it.
     const [sx, sy, sz] = Math.abs(z) < 0.9 ? unit(y, -x, 0) : unit(0, z, -y);
     const [tx, ty, tz] = [y * sz - z * sy, z * sx - x * sz, x * sy - y * sx];
-    [[sx, sy, sz], [-sx, -sy, -sz], [tx, ty, tz], [-tx, -ty, -tz]].forEach(([ox, oy, oz], j) => {
+    [
+      [sx, sy, sz],
+      [-sx, -sy, -sz],
+      [tx, ty, tz],
+      [-tx, -ty, -tz],
+    ].forEach(([ox, oy, oz], j) => {
       const root = [bx - barb * (x - SPREAD * ox), by - barb * (y - SPREAD * oy), bz - barb * (z - SPREAD * oz)];
       lines.set([...root, bx, by, bz], 30 * i + 6 * (j + 1));
     });
   }
   if (!colours) return [lines, undefined];
   const shades = new Uint8Array(20 * count);
-  for (let i = 0; i < 5 * count; i++) shades.set(colours.subarray(4 * Math.floor(i / 5), 4 * Math.floor(i / 5) + 4), 4 * i);
+  for (let i = 0; i < 5 * count; i++)
+    shades.set(colours.subarray(4 * Math.floor(i / 5), 4 * Math.floor(i / 5) + 4), 4 * i);
   return [lines, shades];
 }
 

@@ -2,8 +2,18 @@
 // Everything that has a shape: robots with their moving parts, things that float about, and what stands still.
 
 import {
-  Box3, BoxGeometry, CapsuleGeometry, Color, CylinderGeometry, Group, Mesh, MeshLambertMaterial, MeshStandardMaterial, Quaternion,
-  SphereGeometry, Vector3,
+  Box3,
+  BoxGeometry,
+  CapsuleGeometry,
+  Color,
+  CylinderGeometry,
+  Group,
+  Mesh,
+  MeshLambertMaterial,
+  MeshStandardMaterial,
+  Quaternion,
+  SphereGeometry,
+  Vector3,
 } from "../../vendor/three.module.js";
 import { meshGeometry } from "./assets.js";
 import { submerge } from "./medium.js";
@@ -103,7 +113,11 @@ export class Bodies {
   }
 
   dispose() {
-    for (const geometry of this.#geometries.values()) geometry.then((each) => each.dispose(), () => {});
+    for (const geometry of this.#geometries.values())
+      geometry.then(
+        (each) => each.dispose(),
+        () => {},
+      );
     for (const material of this.#materials.values()) material.dispose();
   }
 
@@ -130,7 +144,13 @@ export class Bodies {
     pivot.position.fromArray(spin.origin);
     mesh.position.sub(pivot.position);
     pivot.add(mesh);
-    this.#spinners.push({ pivot, axis: new Vector3().fromArray(spin.axis).normalize(), robot, actuator: spin.actuator, angle: 0 });
+    this.#spinners.push({
+      pivot,
+      axis: new Vector3().fromArray(spin.axis).normalize(),
+      robot,
+      actuator: spin.actuator,
+      angle: 0,
+    });
     return pivot;
   }
 
@@ -158,10 +178,17 @@ export class Bodies {
     if (!material) {
       const color = new Color().setRGB(red, green, blue, "srgb");
       const settings = {
-        color, transparent: opacity < 1, opacity, vertexColors: kind === "mesh", emissive: color, emissiveIntensity: glow,
+        color,
+        transparent: opacity < 1,
+        opacity,
+        vertexColors: kind === "mesh",
+        emissive: color,
+        emissiveIntensity: glow,
       };
       material = submerge(
-        this.quality.fine ? new MeshStandardMaterial({ ...settings, roughness: 0.42, metalness: 0.04 }) : new MeshLambertMaterial(settings),
+        this.quality.fine
+          ? new MeshStandardMaterial({ ...settings, roughness: 0.42, metalness: 0.04 })
+          : new MeshLambertMaterial(settings),
         this.medium,
       );
       this.#materials.set(key, material);

@@ -13,11 +13,24 @@ const FIELD_OF_VIEW = 55; // degrees, upright
 const CHASE_PITCH = 0.3; // rad
 const CLEARANCE = 0.25; // m above the ground
 /** Keys of flight, by the place on the keyboard: forwards, right, up. @type {Record<string, [number, number, number]>} */
-const FLIGHT = { KeyW: [1, 0, 0], KeyS: [-1, 0, 0], KeyD: [0, 1, 0], KeyA: [0, -1, 0], KeyE: [0, 0, 1], KeyQ: [0, 0, -1] };
+const FLIGHT = {
+  KeyW: [1, 0, 0],
+  KeyS: [-1, 0, 0],
+  KeyD: [0, 1, 0],
+  KeyA: [0, -1, 0],
+  KeyE: [0, 0, 1],
+  KeyQ: [0, 0, -1],
+};
 /** With Alt held, keys turn the camera as so many pixels of the mouse would; or zoom, by the wheel's units. @type {Record<string, [number, number, number]>} */
 const ALT_KEYS = {
-  ArrowLeft: [40, 0, 0], ArrowRight: [-40, 0, 0], ArrowUp: [0, 40, 0], ArrowDown: [0, -40, 0],
-  Equal: [0, 0, -200], NumpadAdd: [0, 0, -200], Minus: [0, 0, 200], NumpadSubtract: [0, 0, 200],
+  ArrowLeft: [40, 0, 0],
+  ArrowRight: [-40, 0, 0],
+  ArrowUp: [0, 40, 0],
+  ArrowDown: [0, -40, 0],
+  Equal: [0, 0, -200],
+  NumpadAdd: [0, 0, -200],
+  Minus: [0, 0, 200],
+  NumpadSubtract: [0, 0, 200],
 };
 // A camera of three.js looks along −z with y up; a sensor looks along x with z up.
 const SENSOR_TO_CAMERA = new Quaternion().setFromRotationMatrix(
@@ -85,7 +98,10 @@ export class CameraRig {
     if (this.mode === "top") {
       const metres = (2 * this.#goal.distance * Math.tan((FIELD_OF_VIEW * Math.PI) / 360)) / innerHeight;
       this.store.set("camera", { mode: "free" });
-      this.#goal = { ...this.#goal, focus: [this.#goal.focus[0] - dx * metres, this.#goal.focus[1] + dy * metres, this.#goal.focus[2]] };
+      this.#goal = {
+        ...this.#goal,
+        focus: [this.#goal.focus[0] - dx * metres, this.#goal.focus[1] + dy * metres, this.#goal.focus[2]],
+      };
       return;
     }
     this.#goal = turn(this.#goal, -dx * TURNING, dy * TURNING);
@@ -116,9 +132,18 @@ export class CameraRig {
    */
   update(seconds, { bodies, scene, terrain }) {
     const { mode, robot: named, sensor } = this.store.get("camera");
-    const robot = scene?.robots.find((/** @type {any} */ each) => each.name === (named ?? this.store.get("robot"))) ?? scene?.robots[0];
+    const robot =
+      scene?.robots.find((/** @type {any} */ each) => each.name === (named ?? this.store.get("robot"))) ??
+      scene?.robots[0];
     const body = robot ? bodies.bodies[robot.body] : null;
-    if (mode === "sensor" && this.#lookThrough(robot?.sensors.find((/** @type {any} */ each) => each.name === sensor), bodies)) return;
+    if (
+      mode === "sensor" &&
+      this.#lookThrough(
+        robot?.sensors.find((/** @type {any} */ each) => each.name === sensor),
+        bodies,
+      )
+    )
+      return;
     if (mode !== "free" && body?.visible) this.#track(robot.name, body, mode);
     if (this.#held.size) this.#flyOn(seconds);
     this.#stayAboveGround(terrain);
@@ -129,9 +154,12 @@ export class CameraRig {
   /** @param {string} mode */
   #enter(mode) {
     this.#heading = NaN;
-    if (mode === "top") this.#goal = { ...this.#goal, yaw: -Math.PI / 2, pitch: 1.553, distance: Math.max(this.#goal.distance, 40) };
-    else if (this.#goal.pitch > 1.5) this.#goal = { ...this.#goal, pitch: 0.5, distance: Math.min(this.#goal.distance, 15) };
-    if (mode === "chase") this.#goal = { ...this.#goal, pitch: CHASE_PITCH, distance: Math.min(this.#goal.distance, 12) };
+    if (mode === "top")
+      this.#goal = { ...this.#goal, yaw: -Math.PI / 2, pitch: 1.553, distance: Math.max(this.#goal.distance, 40) };
+    else if (this.#goal.pitch > 1.5)
+      this.#goal = { ...this.#goal, pitch: 0.5, distance: Math.min(this.#goal.distance, 15) };
+    if (mode === "chase")
+      this.#goal = { ...this.#goal, pitch: CHASE_PITCH, distance: Math.min(this.#goal.distance, 12) };
     this.#followed = "";
   }
 
@@ -142,7 +170,10 @@ export class CameraRig {
     const position = this.camera.position.toArray();
     const distance = this.#goal.distance;
     this.store.set("camera", { mode: "free" });
-    this.#goal = this.#now = orbitOf(position, position.map((each, i) => each + distance * forwards.getComponent(i)));
+    this.#goal = this.#now = orbitOf(
+      position,
+      position.map((each, i) => each + distance * forwards.getComponent(i)),
+    );
   }
 
   /**

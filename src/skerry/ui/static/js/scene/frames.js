@@ -7,8 +7,16 @@ import { Segments } from "./segments.js";
 import { worldPoses } from "./transforms.js";
 
 const AXIS = 0.25; // m
-const AXES = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
-const SHADES = [[240, 80, 60, 255], [60, 200, 90, 255], [80, 140, 255, 255]]; // x red, y green, z blue, as everywhere in robotics
+const AXES = [
+  [1, 0, 0],
+  [0, 1, 0],
+  [0, 0, 1],
+];
+const SHADES = [
+  [240, 80, 60, 255],
+  [60, 200, 90, 255],
+  [80, 140, 255, 255],
+]; // x red, y green, z blue, as everywhere in robotics
 const ARROW = [240, 228, 66, 200];
 const FAR = 20; // m; arrows from the origin of the map to each robot are only in the way
 const READABLE = 8; // m from the camera up to which names of frames do not lie on each other

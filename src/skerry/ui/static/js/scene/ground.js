@@ -66,7 +66,7 @@ export class Grid {
     const least = 0.5 * Math.min(...this.spacing);
     let last = 0;
     let lastAbove = above(0);
-    for (let range = least; range <= longest; ) {
+    for (let range = least; range <= longest;) {
       const now = above(range);
       if (now <= 0 && lastAbove > 0) return this.#refine(above, last, range);
       [last, lastAbove] = [range, now];

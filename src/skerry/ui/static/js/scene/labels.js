@@ -3,7 +3,10 @@
 
 import { Vector3 } from "../../vendor/three.module.js";
 
-/** @typedef {{element: HTMLElement, text: string, place: Vector3, lift: number}} Label */
+const LINE = 24; // pixels that a name is raised above another that would lie under it
+const HIGHEST = 5 * LINE;
+
+/** @typedef {{element: HTMLElement, kind: string, text: string, width: number, place: Vector3, lift: number, stem: number}} Label */
 
 export class Labels {
   /** @param {HTMLElement} layer */
@@ -30,7 +33,7 @@ export class Labels {
       element.dataset.testid = `label-${key}`;
       element.style.setProperty("--stem", `${lift}px`);
       this.layer.append(element);
-      label = { element, text: "", place: new Vector3(), lift };
+      label = { element, kind, text: "", width: 0, place: new Vector3(), lift, stem: lift };
       this.labels.set(key, label);
     }
     label.place.copy(place);
@@ -40,6 +43,7 @@ export class Labels {
       const more = document.createElement("small");
       more.textContent = detail;
       label.element.replaceChildren(text, ...(detail ? [more] : []));
+      label.width = label.element.offsetWidth || label.width;
     }
   }
 
@@ -55,15 +59,41 @@ export class Labels {
   /** @param {import("../../vendor/three.module.js").PerspectiveCamera} camera */
   draw(camera) {
     const { clientWidth: width, clientHeight: height } = this.layer;
-    for (const { element, place, lift } of this.labels.values()) {
-      const { x, y, z } = this.projected.copy(place).project(camera);
+    /** Names that are placed already, the nearest first. @type {{left: number, top: number, width: number}[]} */
+    const placed = [];
+    const range = (/** @type {Label} */ { place }) => place.distanceToSquared(camera.position);
+    for (const label of [...this.labels.values()].sort((one, other) => range(one) - range(other))) {
+      const { element } = label;
+      const { x, y, z } = this.projected.copy(label.place).project(camera);
       const seen = z < 1 && Math.abs(x) < 1.1 && Math.abs(y) < 1.1;
       element.style.display = seen ? "" : "none";
       if (!seen) continue;
       const left = (0.5 + 0.5 * x) * width;
-      const top = (0.5 - 0.5 * y) * height - lift;
-      element.style.transform = `translate(-50%, -100%) translate(${left.toFixed(1)}px, ${top.toFixed(1)}px)`;
+      const bottom = Math.max((0.5 - 0.5 * y) * height, label.lift + LINE); // a name at the upper edge stays readable
+      const lift = label.kind === "name" ? free(placed, label, left, bottom) : label.lift;
+      if (lift !== label.stem) element.style.setProperty("--stem", `${(label.stem = lift)}px`);
+      element.style.transform = `translate(-50%, -100%) translate(${left.toFixed(1)}px, ${(bottom - lift).toFixed(1)}px)`;
       element.style.zIndex = String(Math.round(1e5 * (1 - z)));
     }
   }
+}
+
+/**
+ * How far a name must be raised to lie on no other, at most.
+ * @param {{left: number, top: number, width: number}[]} placed
+ * @param {Label} label
+ * @param {number} left
+ * @param {number} bottom
+ */
+function free(placed, label, left, bottom) {
+  let lift = label.lift;
+  const hidden = () =>
+    placed.some(
+      (other) =>
+        Math.abs(other.left - left) < 0.5 * (other.width + label.width) + 2 &&
+        Math.abs(other.top - bottom + lift) < LINE - 2,
+    );
+  while (lift < label.lift + HIGHEST && hidden()) lift += LINE;
+  placed.push({ left, top: bottom - lift, width: label.width });
+  return lift;
 }

@@ -126,7 +126,7 @@ float beamsAlong(vec3 direction, float path) {
 // scatters forwards, so it is brightest towards the sun as it stands under water; how much, by eye.
 vec3 scattered(float depth, vec3 direction, float path) {
   vec3 rate = max(beam - fade * direction.z, vec3(1e-6));
-  float bright = 0.55 + 1.5 * pow(0.5 + 0.5 * dot(direction, sunUnder()), 3.0);
+  float bright = 0.75 + 1.4 * pow(0.5 + 0.5 * dot(direction, sunUnder()), 3.0);
   if (caustics > 0.0 && depth > 0.0) bright *= beamsAlong(direction, path);
   return veil * bright * exp(-fade * depth) * beam * (1.0 - exp(-rate * path)) / rate;
 }

@@ -21,7 +21,9 @@ export class Names {
       const range = stage.camera.position.distanceTo(body.position);
       const detail = range > 25 ? `${range.toFixed(0)} m` : "";
       labels.set(`robot-${robot.name}`, this.place.copy(body.position), robot.name, {
-        lift: 34, selected: robot.name === chosen?.name, detail,
+        lift: 34,
+        selected: robot.name === chosen?.name,
+        detail,
       });
     }
   }

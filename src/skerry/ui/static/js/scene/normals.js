@@ -15,8 +15,12 @@ export function creasedNormals(positions, triangles, crease = 0.6) {
   const lengths = new Float32Array(faces);
   for (let face = 0; face < faces; face++) {
     const [a, b, c] = [3 * triangles[3 * face], 3 * triangles[3 * face + 1], 3 * triangles[3 * face + 2]];
-    const ux = positions[b] - positions[a], uy = positions[b + 1] - positions[a + 1], uz = positions[b + 2] - positions[a + 2];
-    const vx = positions[c] - positions[a], vy = positions[c + 1] - positions[a + 1], vz = positions[c + 2] - positions[a + 2];
+    const ux = positions[b] - positions[a],
+      uy = positions[b + 1] - positions[a + 1],
+      uz = positions[b + 2] - positions[a + 2];
+    const vx = positions[c] - positions[a],
+      vy = positions[c + 1] - positions[a + 1],
+      vz = positions[c + 2] - positions[a + 2];
     areas[3 * face] = uy * vz - uz * vy;
     areas[3 * face + 1] = uz * vx - ux * vz;
     areas[3 * face + 2] = ux * vy - uy * vx;
@@ -28,7 +32,9 @@ export function creasedNormals(positions, triangles, crease = 0.6) {
   for (let corner = 0; corner < triangles.length; corner++) {
     const own = 3 * Math.floor(corner / 3);
     const length = lengths[own / 3];
-    let x = 0, y = 0, z = 0;
+    let x = 0,
+      y = 0,
+      z = 0;
     let other = corner;
     do {
       const face = 3 * Math.floor(other / 3);

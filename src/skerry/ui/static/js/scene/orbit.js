@@ -40,7 +40,10 @@ export function orbitOf(position, focus) {
   const [x, y, z] = position.map((each, i) => each - focus[i]);
   const distance = Math.hypot(x, y, z);
   return withinLimits({
-    focus: /** @type {Vector} */ ([...focus]), yaw: Math.atan2(y, x), pitch: Math.asin(z / Math.max(distance, 1e-9)), distance,
+    focus: /** @type {Vector} */ ([...focus]),
+    yaw: Math.atan2(y, x),
+    pitch: Math.asin(z / Math.max(distance, 1e-9)),
+    distance,
   });
 }
 

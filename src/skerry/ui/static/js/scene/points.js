@@ -1,7 +1,15 @@
 // @ts-check
 // Many points in one draw call: round, coloured by height or all alike, fading with age. Water does not dim them.
 
-import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, Points, ShaderMaterial, Vector2 } from "../../vendor/three.module.js";
+import {
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  DynamicDrawUsage,
+  Points,
+  ShaderMaterial,
+  Vector2,
+} from "../../vendor/three.module.js";
 import { RAINBOW } from "./colours.js";
 
 const VERTEX = /* glsl */ `
@@ -24,35 +32,56 @@ void main() {
 
 const FRAGMENT = /* glsl */ `
 uniform float dimming;
+uniform bool soft;
 varying vec4 colour;
 void main() {
   vec2 off = 2.0 * gl_PointCoord - 1.0;
   float r = dot(off, off);
   if (r > 1.0) discard;
-  gl_FragColor = vec4(colour.rgb * dimming * (1.05 - 0.35 * r), colour.a);
+  gl_FragColor = vec4(colour.rgb * dimming * (1.05 - 0.35 * r), colour.a * (soft ? 0.45 * (1.0 - r) : 1.0));
 }`;
 
 export class PointCloud {
   /**
    * `life` in seconds of simulated time; 0: `born` is itself the share of its life that a point has passed.
-   * @param {{capacity: number, metres: number, least?: number, most?: number, life?: number, colour?: number, byHeight?: boolean}} style
+   * @param {{capacity: number, metres: number, least?: number, most?: number, life?: number, colour?: number, byHeight?: boolean,
+   *   soft?: boolean}} style `soft`: like smoke, without edges
    */
-  constructor({ capacity, metres, least = 2, most = 24, life = 0, colour = 0xffffff, byHeight = false }) {
+  constructor({ capacity, metres, least = 2, most = 24, life = 0, colour = 0xffffff, byHeight = false, soft = false }) {
     this.capacity = capacity;
     this.next = this.filled = 0;
     this.low = Infinity;
     this.high = -Infinity;
     const geometry = new BufferGeometry();
-    geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * capacity), 3).setUsage(DynamicDrawUsage));
-    geometry.setAttribute("born", new BufferAttribute(new Float32Array(capacity).fill(-1e9), 1).setUsage(DynamicDrawUsage));
+    geometry.setAttribute(
+      "position",
+      new BufferAttribute(new Float32Array(3 * capacity), 3).setUsage(DynamicDrawUsage),
+    );
+    geometry.setAttribute(
+      "born",
+      new BufferAttribute(new Float32Array(capacity).fill(-1e9), 1).setUsage(DynamicDrawUsage),
+    );
     geometry.setDrawRange(0, 0);
     this.uniforms = {
-      metres: { value: metres }, least: { value: least }, most: { value: most }, life: { value: life }, clock: { value: 0 },
-      heights: { value: new Vector2(0, 1) }, resolution: { value: new Vector2(1, 1) }, tint: { value: new Color(colour) },
-      byHeight: { value: byHeight }, dimming: { value: 1 },
+      metres: { value: metres },
+      least: { value: least },
+      most: { value: most },
+      life: { value: life },
+      clock: { value: 0 },
+      heights: { value: new Vector2(0, 1) },
+      resolution: { value: new Vector2(1, 1) },
+      tint: { value: new Color(colour) },
+      byHeight: { value: byHeight },
+      dimming: { value: 1 },
+      soft: { value: soft },
     };
     const material = new ShaderMaterial({
-      uniforms: this.uniforms, vertexShader: VERTEX, fragmentShader: FRAGMENT, transparent: true, depthWrite: true, toneMapped: false,
+      uniforms: this.uniforms,
+      vertexShader: VERTEX,
+      fragmentShader: FRAGMENT,
+      transparent: true,
+      depthWrite: !soft,
+      toneMapped: false,
     });
     this.object = new Points(geometry, material);
     this.object.frustumCulled = false;

@@ -17,16 +17,37 @@
 /** @type {readonly Quality[]} */
 export const QUALITIES = Object.freeze([
   {
-    level: 0, pixelRatio: 0.55, antialias: false, fine: false, shadows: 0,
-    terrainVertices: 160, waterSpokes: 72, waterComponents: 0, cloudPoints: 10_000,
+    level: 0,
+    pixelRatio: 0.55,
+    antialias: false,
+    fine: false,
+    shadows: 0,
+    terrainVertices: 160,
+    waterSpokes: 72,
+    waterComponents: 0,
+    cloudPoints: 10_000,
   },
   {
-    level: 1, pixelRatio: 1, antialias: true, fine: true, shadows: 1024,
-    terrainVertices: 360, waterSpokes: 128, waterComponents: 16, cloudPoints: 60_000,
+    level: 1,
+    pixelRatio: 1,
+    antialias: true,
+    fine: true,
+    shadows: 1024,
+    terrainVertices: 360,
+    waterSpokes: 128,
+    waterComponents: 16,
+    cloudPoints: 60_000,
   },
   {
-    level: 2, pixelRatio: 1.5, antialias: true, fine: true, shadows: 2048,
-    terrainVertices: 1024, waterSpokes: 224, waterComponents: 64, cloudPoints: 250_000,
+    level: 2,
+    pixelRatio: 1.5,
+    antialias: true,
+    fine: true,
+    shadows: 2048,
+    terrainVertices: 1024,
+    waterSpokes: 224,
+    waterComponents: 64,
+    cloudPoints: 250_000,
   },
 ]);
 

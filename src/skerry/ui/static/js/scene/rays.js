@@ -8,7 +8,7 @@ import { Segments } from "./segments.js";
 
 const HITS_LIFE = 6; // s, simulated
 const HIT = 128; // opacity from which a ray has hit something; those that did not are fainter
-const DRAWN = 40; // rays of a reading that are drawn, at most; more would hide what they fall on
+const DRAWN = 28; // rays of a reading that are drawn, at most; more would hide what they fall on
 const FAINT = 0.4; // by which opacities are multiplied
 
 export class Rays {
@@ -22,7 +22,14 @@ export class Rays {
   /** @param {import("./view.js").View} view */
   constructor(view) {
     this.view = view;
-    this.hits = new PointCloud({ capacity: 20_000, metres: 0.09, least: 2.5, most: 12, life: HITS_LIFE, byHeight: true });
+    this.hits = new PointCloud({
+      capacity: 20_000,
+      metres: 0.09,
+      least: 2.5,
+      most: 12,
+      life: HITS_LIFE,
+      byHeight: true,
+    });
     this.object.add(this.hits.object);
   }
 
@@ -48,7 +55,11 @@ export class Rays {
     /** @type {number[]} */
     const hit = [];
     for (let i = 0; i < count; i++) if (!colours || colours[4 * i + 3] >= HIT) hit.push(i);
-    this.hits.add(hit.length, (i, out, at) => out.set(ends.subarray(6 * hit[i] + 3, 6 * hit[i] + 6), at), () => time);
+    this.hits.add(
+      hit.length,
+      (i, out, at) => out.set(ends.subarray(6 * hit[i] + 3, 6 * hit[i] + 6), at),
+      () => time,
+    );
   }
 
   update() {

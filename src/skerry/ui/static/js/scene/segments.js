@@ -2,7 +2,13 @@
 // Many straight lines of any width in one draw call: quads that turn to the camera. Water does not dim them.
 
 import {
-  BufferAttribute, DynamicDrawUsage, InstancedBufferAttribute, InstancedBufferGeometry, Mesh, ShaderMaterial, Vector2,
+  BufferAttribute,
+  DynamicDrawUsage,
+  InstancedBufferAttribute,
+  InstancedBufferGeometry,
+  Mesh,
+  ShaderMaterial,
+  Vector2,
 } from "../../vendor/three.module.js";
 
 const VERTEX = /* glsl */ `
@@ -54,7 +60,10 @@ export class Segments {
     geometry.instanceCount = 0;
     const material = new ShaderMaterial({
       uniforms: {
-        resolution: { value: new Vector2(1, 1) }, pixels: { value: pixels }, metres: { value: metres }, round_: { value: round ? 1 : 0 },
+        resolution: { value: new Vector2(1, 1) },
+        pixels: { value: pixels },
+        metres: { value: metres },
+        round_: { value: round ? 1 : 0 },
         dimming: { value: 1 },
       },
       vertexShader: VERTEX,

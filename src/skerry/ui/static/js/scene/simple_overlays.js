@@ -94,7 +94,11 @@ class Particles {
   /** @param {Message} message */
   receive({ count = 0, positions, ages }) {
     if (!positions || !ages) return;
-    this.points.replace(count, (i, out, at) => out.set(positions.subarray(3 * i, 3 * i + 3), at), (i) => Math.min(ages[i], 0.999));
+    this.points.replace(
+      count,
+      (i, out, at) => out.set(positions.subarray(3 * i, 3 * i + 3), at),
+      (i) => Math.min(ages[i], 0.999),
+    );
   }
 
   clear() {
@@ -113,4 +117,3 @@ export class Contacts extends Particles {
     super("contacts", "contacts", { capacity: 512, metres: 0.12, least: 6, most: 18, colour: PALETTE.vermilion });
   }
 }
-

@@ -3,17 +3,12 @@
 
 import { BackSide, Mesh, ShaderMaterial, SphereGeometry } from "../../vendor/three.module.js";
 import { MEDIUM } from "./medium.js";
+import { NOISE } from "./noise.js";
 
-const NOISE = /* glsl */ `
-float hash(vec2 p) { return fract(sin(dot(p, vec2(127.1, 311.7))) * 43758.5453); }
-float noise(vec2 p) {
-  vec2 i = floor(p), f = fract(p);
-  f = f * f * (3.0 - 2.0 * f);
-  return mix(mix(hash(i), hash(i + vec2(1, 0)), f.x), mix(hash(i + vec2(0, 1)), hash(i + vec2(1, 1)), f.x), f.y);
-}
+const BILLOWS = /* glsl */ `
 float billows(vec2 p) {
   float sum = 0.0, weight = 0.5;
-  for (int i = 0; i < 5; i++) { sum += weight * noise(p); p = p * 2.03 + 17.0; weight *= 0.5; }
+  for (int i = 0; i < 5; i++) { sum += weight * smoothNoise(p); p = p * 2.03 + 17.0; weight *= 0.5; }
   return sum;
 }`;
 
@@ -38,6 +33,7 @@ export function makeSky(medium, quality) {
       uniform float cloud;
       ${MEDIUM}
       ${NOISE}
+      ${BILLOWS}
       void main() {
         vec3 ray = normalize(direction);
         vec3 colour = skyOf(ray);

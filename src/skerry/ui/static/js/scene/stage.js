@@ -2,7 +2,15 @@
 // The stage: renderer, sky, sun and shadows, and the canvas's size. Everything is drawn in linear light and developed at the end.
 
 import {
-  NeutralToneMapping, DirectionalLight, HalfFloatType, HemisphereLight, PCFShadowMap, PerspectiveCamera, Scene, Vector3, WebGLRenderer,
+  NeutralToneMapping,
+  DirectionalLight,
+  HalfFloatType,
+  HemisphereLight,
+  PCFShadowMap,
+  PerspectiveCamera,
+  Scene,
+  Vector3,
+  WebGLRenderer,
 } from "../../vendor/three.module.js";
 import { Medium } from "./medium.js";
 import { chooseQuality } from "./quality.js";
@@ -13,7 +21,7 @@ const SLOW = 0.05; // s; if frames take longer for a while, fewer pixels are dra
 const LEAST_PIXELS = 0.5; // per CSS pixel
 const SHADOWED = 60; // m about the camera's target on which shadows fall
 const EXPOSURE = 1.55; // of a day in the air
-const ADAPTED = 1.75; // by which an eye under water sees more; by eye
+const ADAPTED = 1.9; // by which an eye under water sees more; by eye
 const LIGHT = Math.PI; // three.js's irradiance of a white surface whose radiance is 1
 
 export class Stage {
@@ -25,7 +33,10 @@ export class Stage {
     this.canvas = canvas;
     this.quality = chooseQuality(location.search, rendererName());
     this.renderer = new WebGLRenderer({
-      canvas, antialias: this.quality.antialias, powerPreference: "high-performance", outputBufferType: HalfFloatType,
+      canvas,
+      antialias: this.quality.antialias,
+      powerPreference: "high-performance",
+      outputBufferType: HalfFloatType,
     });
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.toneMappingExposure = EXPOSURE;

@@ -27,7 +27,11 @@ export const OVERLAYS = Object.freeze([
  * @type {readonly {mode: string, title: string, does: string}[]}
  */
 export const CAMERAS = Object.freeze([
-  { mode: "follow", title: "Follow", does: "Orbit round the chosen robot: drag with the left button, wheel for the distance" },
+  {
+    mode: "follow",
+    title: "Follow",
+    does: "Orbit round the chosen robot: drag with the left button, wheel for the distance",
+  },
   { mode: "chase", title: "Chase", does: "From behind the chosen robot, turning with it" },
   { mode: "top", title: "Top", does: "From above, north up" },
   { mode: "free", title: "Free", does: "Fly: hold the right button and press W A S D Q E; wheel for the speed" },

@@ -1,30 +1,32 @@
 // @ts-check
 // The ground as meshes: tiles of a grid of heights, or a mesh as it is, coloured by material.
 
-import { BufferAttribute, BufferGeometry, Group, Mesh, MeshLambertMaterial, MeshStandardMaterial } from "../../vendor/three.module.js";
+import {
+  BufferAttribute,
+  BufferGeometry,
+  Group,
+  Mesh,
+  MeshLambertMaterial,
+  MeshStandardMaterial,
+} from "../../vendor/three.module.js";
 import { fetchBytes, meshGeometry } from "./assets.js";
 import { Grid } from "./ground.js";
 import { submerge } from "./medium.js";
+import { NOISE } from "./noise.js";
 
 const TILE = 64; // cells along a side; what is out of sight is not drawn
 const LINEAR = Uint8Array.from({ length: 256 }, (_, shade) => Math.round(255 * (shade / 255) ** 2.2)); // of sRGB
 const SKIRT = 60; // m that the edges of the world hang down, so that nobody looks under it
 
 // Patches and grains, so that ground of one material is not one flat colour; where it is wet, it is darker.
-const PATTERN = /* glsl */ `
-uniform float patterned;
-float groundHash(vec2 p) { return fract(sin(dot(p, vec2(41.3, 289.1))) * 23758.5453); }
-float groundNoise(vec2 p) {
-  vec2 i = floor(p), f = fract(p);
-  f = f * f * (3.0 - 2.0 * f);
-  return mix(mix(groundHash(i), groundHash(i + vec2(1, 0)), f.x), mix(groundHash(i + vec2(0, 1)), groundHash(i + vec2(1, 1)), f.x), f.y);
-}`;
+const PATTERN = `uniform float patterned;${NOISE}`;
 const ALBEDO = /* glsl */ `
   if (patterned > 0.0) {
     float width = max(length(dFdx(place)), length(dFdy(place)));
     float sum = 0.0, weight = 0.34, size = 14.0;
     for (int i = 0; i < 6; i++) {
-      sum += weight * (groundNoise(place.xy / size + vec2(0.37, 0.11) * place.z / size + 7.0 * float(i)) - 0.5) * (1.0 - smoothstep(0.3, 1.0, width / size));
+      float grain = smoothNoise((place.xy + vec2(0.37, 0.11) * place.z) / size + 7.0 * float(i)) - 0.5;
+      sum += weight * grain * (1.0 - smoothstep(0.3, 1.0, width / size));
       size *= 0.38;
       weight *= 0.9;
     }
@@ -48,7 +50,9 @@ export class Terrain {
     const Material = quality.fine ? MeshStandardMaterial : MeshLambertMaterial;
     const settings = quality.fine ? { vertexColors: true, roughness: 1 } : { vertexColors: true };
     this.material = submerge(new Material(settings), medium, {
-      pars: PATTERN, albedo: ALBEDO, uniforms: { patterned: { value: quality.fine ? 1 : 0 } },
+      pars: PATTERN,
+      albedo: ALBEDO,
+      uniforms: { patterned: { value: quality.fine ? 1 : 0 } },
     });
   }
 
@@ -79,7 +83,10 @@ export class Terrain {
 
   /** @param {any} part */
   async #addGrid(part) {
-    const [heights, colours] = await Promise.all([fetchBytes(part.asset), part.colours ? fetchBytes(part.colours) : null]);
+    const [heights, colours] = await Promise.all([
+      fetchBytes(part.asset),
+      part.colours ? fetchBytes(part.colours) : null,
+    ]);
     const grid = new Grid(part, new Float32Array(heights));
     this.grids.push(grid);
     const stride = Math.max(1, Math.ceil((Math.max(grid.rows, grid.columns) - 1) / this.quality.terrainVertices));

@@ -39,7 +39,13 @@ export class Tools {
     const name = found?.group.userData.owner;
     if (!found || !name) return false;
     const plane = new Plane().setFromNormalAndCoplanarPoint(new Vector3(0, 0, 1), found.point);
-    this.#moved = { name, body: found.group, offset: this.#base(found.group).sub(found.point), place: this.#base(found.group), plane };
+    this.#moved = {
+      name,
+      body: found.group,
+      offset: this.#base(found.group).sub(found.point),
+      place: this.#base(found.group),
+      plane,
+    };
     return true;
   }
 
@@ -69,7 +75,9 @@ export class Tools {
     const moved = this.#moved;
     this.#forget();
     if (!moved || !done) return;
-    this.view.net.send({ op: "teleport", name: moved.name, position: moved.place.toArray() }).then((result) => this.#answer(result));
+    this.view.net
+      .send({ op: "teleport", name: moved.name, position: moved.place.toArray() })
+      .then((result) => this.#answer(result));
   }
 
   /** @param {PointerEvent} event */
@@ -99,7 +107,9 @@ export class Tools {
     const ground = this.#pickGround(ray);
     const level = this.view.stage.medium.sea?.level;
     const water =
-      level !== undefined && this.store.get("show:water") ? ray.intersectPlane(new Plane(new Vector3(0, 0, 1), -level), new Vector3()) : null;
+      level !== undefined && this.store.get("show:water")
+        ? ray.intersectPlane(new Plane(new Vector3(0, 0, 1), -level), new Vector3())
+        : null;
     const found = [body, ground, water].filter((point) => point !== null);
     found.sort((one, other) => one.distanceTo(ray.origin) - other.distanceTo(ray.origin));
     return found[0] ?? null;
@@ -193,7 +203,8 @@ export class Tools {
 
   /** @param {import("../../vendor/three.module.js").Ray} ray */
   #pickGround(ray) {
-    const ranges = this.view.terrain?.grids.map((grid) => grid.intersect(ray.origin.toArray(), ray.direction.toArray())) ?? [];
+    const ranges =
+      this.view.terrain?.grids.map((grid) => grid.intersect(ray.origin.toArray(), ray.direction.toArray())) ?? [];
     const range = Math.min(...ranges.filter((each) => !Number.isNaN(each)));
     return Number.isFinite(range) ? ray.at(range, new Vector3()) : null;
   }

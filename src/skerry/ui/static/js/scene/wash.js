@@ -15,7 +15,15 @@ const RISING = 0.12; // m/s
 
 export class Wash {
   name = "wash";
-  #cloud = new PointCloud({ capacity: MOST, metres: 0.05, least: 1, most: 9, life: LIFE, colour: 0xe8f6ff });
+  #cloud = new PointCloud({
+    capacity: MOST,
+    metres: 0.09,
+    least: 2,
+    most: 14,
+    life: LIFE,
+    colour: 0xe8f6ff,
+    soft: true,
+  });
   object = this.#cloud.object;
   #velocities = new Float32Array(3 * MOST);
   #owed = 0;

@@ -2,8 +2,16 @@
 // The surface of the sea: the physics' own waves on a mesh that follows the camera and reaches the horizon.
 
 import {
-  AddEquation, BufferAttribute, BufferGeometry, CustomBlending, DoubleSide, Mesh, OneFactor, OneMinusSrcAlphaFactor,
-  ShaderMaterial, Vector2,
+  AddEquation,
+  BufferAttribute,
+  BufferGeometry,
+  CustomBlending,
+  DoubleSide,
+  Mesh,
+  OneFactor,
+  OneMinusSrcAlphaFactor,
+  ShaderMaterial,
+  Vector2,
 } from "../../vendor/three.module.js";
 import { MEDIUM } from "./medium.js";
 
