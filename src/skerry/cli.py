@@ -1,4 +1,4 @@
-"""The command line: run · replay · check · list · import · export · dataset · sweep · trial · bench."""
+"""The command line: run · replay · check · list · import · export · dataset · sweep · trial · doctor · bench."""
 
 from __future__ import annotations
 
@@ -387,6 +387,22 @@ def trial(
     from skerry.terminal import try_in_terminal
 
     try_in_terminal(manoeuvre, vehicle, helm, angle, out, parse_settings(settings or []))
+
+
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
+) -> None:
+    """Say what is installed, what is missing, and what works here. Exit code 1 if something is wrong."""
+    from skerry.doctor import examine, show
+
+    findings = examine()
+    if as_json:
+        typer.echo(json.dumps([vars(finding) for finding in findings], indent=2))
+    else:
+        show(findings)
+    if any(finding.is_well is False for finding in findings):
+        raise typer.Exit(1)
 
 
 @app.command()

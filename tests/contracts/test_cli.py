@@ -93,6 +93,32 @@ def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         found: int = reserved.getsockname()[1]
     return found
+def test_a_trial_shows_its_figures_and_writes_them(tmp_path: Path) -> None:
+    result = skerry("trial", "stopping", "otter", "--out", str(tmp_path / "out"))
+    assert result.returncode == 0, result.stderr
+    assert "track_reach_m" in result.stdout
+    assert "≤ 15" in result.stdout
+    figures = json.loads((tmp_path / "out" / "result.json").read_text())["figures"]
+    assert figures["head_reach_m"] > 0
+    assert "did you mean 'stopping'" in skerry("trial", "stoping", "otter").stderr
+
+
+def test_a_sweep_over_a_path_that_does_not_exist_is_one_message_with_a_guess(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.yaml"
+    file.write_text("scenario: sam_empty\nduration: 1\nvary: {water.densty: [1]}\nmetrics: {d: final(sam.depth)}\n")
+    result = skerry("sweep", str(file), "--out", str(tmp_path / "out"))
+    assert result.returncode == 1
+    assert "vary.water.densty" in result.stderr and "did you mean 'density'?" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_the_doctor_finds_what_is_there_and_what_works() -> None:
+    result = skerry("doctor", "--json")
+    assert result.returncode == 0, result.stdout
+    found = {finding["name"]: finding for finding in json.loads(result.stdout)}
+    for name in ("numpy", "MuJoCo", "rays", "physics", "interface ros", "ROS transport endpoint"):
+        assert found[name]["is_well"] is True, found[name]
+    assert "times real time" in found["physics"]["detail"]
 
 
 def test_an_interrupt_ends_a_run_cleanly() -> None:

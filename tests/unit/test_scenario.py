@@ -777,3 +777,13 @@ def test_a_mesh_that_cannot_be_read_is_a_fault_at_its_place(tmp_path: Path) -> N
         (fault,) = faults_in(source)
         assert fault.startswith("objects.rock.geometry")
         assert words in fault
+
+
+def test_a_part_that_is_taken_away_takes_the_sea_trials_with_it() -> None:
+    otter = {"vehicle": "otter", "overrides": {"actuators": {"propeller_port": None}, "controllers": None}}
+    reference = {"latitude_deg": 0, "longitude_deg": 0}
+    assert load_scenario({"robots": {"o": otter}, "reference": reference}).vehicles["o"].config.trials is None
+    otter["overrides"] = {}
+    assert load_scenario({"robots": {"o": otter}, "reference": reference}).vehicles["o"].config.trials is not None
+    sam = {"vehicle": "sam", "overrides": {"controllers": None}}
+    assert load_scenario({"robots": {"s": sam}, "reference": reference}).vehicles["s"].config.trials is None

@@ -24,6 +24,7 @@ from skerry.sweep import make_plan, run_sweep
 from skerry.sweep.local import run_locally
 from skerry.sweep.log import ResultsLog
 from skerry.sweep.paths import find_value, lay_value, parse_path
+from skerry.sweep.report import write_report
 from skerry.sweep.work import Outcome, Run, Worker
 
 RPM = "robots.sam.commands.thruster1.rpm"
@@ -253,6 +254,18 @@ def test_a_sweep_makes_a_table_and_a_picture_and_does_nothing_twice(sweep: Calla
     more = make_plan(sweep(vary={RPM: [0, 500, 1000, 1500]}, repetitions=2, metrics={"y": "final(sam.y)"}))
     assert run_sweep(more, out, workers=1).done_before == 6
     assert (out / "table.csv").read_bytes().startswith(table)
+
+
+def test_the_table_is_a_parquet_file_too_where_pyarrow_is_installed(sweep: Callable[..., Path], tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    vary = {RPM: [0, 500], "robots.sam.pose": [{"heading_deg": 0}, {"heading_deg": 90}]}
+    plan = make_plan(sweep(vary=vary))
+    outcomes = {key: Outcome(key, {"depth": 2.0}) for key in list(plan.runs)[:3]}
+    write_report(plan, outcomes, tmp_path)
+    found = parquet.read_table(tmp_path / "table.parquet").to_pydict()
+    assert found[RPM] == [0, 0, 500]
+    assert found["robots.sam.pose"][1] == '{"heading_deg": 90}'
+    assert found["depth"] == [2.0, 2.0, 2.0]
 
 
 def test_a_killed_worker_is_replaced_and_its_run_done_again(sweep: Callable[..., Path], tmp_path: Path) -> None:

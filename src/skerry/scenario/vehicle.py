@@ -134,7 +134,7 @@ def _with_overrides(own: Document, scenario: Document, place: Place, faults: lis
         hint = _guess(str(part), known, "A new part needs a `kind`")
         faults.append(document.fault((group, part), "the vehicle has no such part", hint=hint))
     sound = _without(document.data, [(group, part) for group, part, _ in lost])
-    sound = _without_lost_keys(sound, overrides.data)
+    sound = _without_lost_names(sound, overrides.data)
     return Document(document.source, sound, document.origins)
 
 
@@ -163,10 +163,19 @@ def _without(data: dict[str, Any], places: list[Place]) -> dict[str, Any]:
     return kept
 
 
-def _without_lost_keys(data: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
-    """The settings without what keys command of actuators and controllers that the overrides take away."""
+def _without_lost_names(data: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
+    """The settings without what keys command of actuators and controllers that the overrides take away.
+
+    Sea trials need all that they name, and go with the first of it.
+    """
     groups = [overrides.get(group) for group in ("actuators", "controllers")]
     gone = {name for group in groups if isinstance(group, dict) for name, part in group.items() if part is None}
+    trials = data.get("trials")
+    if isinstance(trials, dict):
+        named = {str(name).partition(".")[0] for part in trials.values() if isinstance(part, dict) for name in part}
+        emptied = [group for group in ("actuators", "controllers") if group in overrides and overrides[group] is None]
+        if named & gone or (emptied and named - {name for group in GROUPS for name in data.get(group) or ()}):
+            data = {key: value for key, value in data.items() if key != "trials"}
     keys = data.get("keys")
     if not gone or not isinstance(keys, dict):
         return data

@@ -1,4 +1,8 @@
-"""Runs on this machine: one process for each core; one that dies is replaced, and its run is done again."""
+"""Runs on this machine: one process for each core; one that dies is replaced, and its run is done again.
+
+`concurrent.futures.ProcessPoolExecutor` would give up as a whole when one of its processes is killed, and could not say
+which run it was on.
+"""
 
 from __future__ import annotations
 
