@@ -242,7 +242,7 @@ def import_(
 
 @app.command(name="import-terrain")
 def import_terrain(
-    file: Annotated[str, typer.Argument(help="Ground: .tif, .asc, .npy, .npz, .stl or .obj.")],
+    file: Annotated[str, typer.Argument(help="Ground: .tif, .asc, .npy, .npz, .stl, .obj or .dae.")],
     out: Annotated[str | None, typer.Option(help="A new folder; by default named after the file, here.")] = None,
     resolution: Annotated[float | None, typer.Option(help="m between heights; the file's own by default.")] = None,
     crs: Annotated[

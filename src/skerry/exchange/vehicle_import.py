@@ -111,4 +111,4 @@ READERS: dict[str, Reader] = {
     ".scn": draft_of_stonefish,
 }
 SUFFIXES = (*READERS, ".json")
-TERRAIN_SUFFIXES = (".tif", ".tiff", ".asc", ".npy", ".npz", ".stl", ".obj")
+TERRAIN_SUFFIXES = (".tif", ".tiff", ".asc", ".npy", ".npz", ".stl", ".obj", ".dae")
