@@ -200,8 +200,8 @@ def messages_page() -> str:
     lines = [
         "# Messages",
         "",
-        "All types of ROS 2 that ship with Skerry, made of their definitions at the build of this site. Which topic",
-        "has which, and how to add [types of your own](../ros.md#messages), is on [the page on ROS](../ros.md#profiles).",
+        "All types of ROS 2 that ship with Skerry, made of their definitions at the build of this site. Which",
+        "topic has which is on [the page on ROS](../ros.md#profiles), as is how to [add your own](../ros.md#messages).",
         "",
     ]
     for folder, title in (("msg", "Messages of topics"), ("srv", "Services"), ("action", "Actions")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -135,7 +135,7 @@ def _rotated(numbers: Floats) -> Floats:
     return pose
 
 
-_TRANSFORMS = {
+_TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {
     "matrix": lambda numbers: numbers.reshape(4, 4),
     "translate": _translated,
     "rotate": _rotated,
