@@ -223,6 +223,9 @@ def import_(
             help="Where `package://` and `model://` are looked for, beside the file's parents. May be repeated."
         ),
     ] = None,
+    neutral: Annotated[
+        bool, typer.Option("--neutral", help="It floats freely, however large its shapes are, as open frames do.")
+    ] = False,
 ) -> None:
     """Make a vehicle that runs of another program's file: links, joints, masses, meshes, sensors.
 
@@ -237,7 +240,7 @@ def import_(
     """
     from skerry.terminal import import_vehicle_in_terminal
 
-    import_vehicle_in_terminal(file, name, out, packages or [])
+    import_vehicle_in_terminal(file, name, out, packages or [], neutral)
 
 
 @app.command(name="import-terrain")
