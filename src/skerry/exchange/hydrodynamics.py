@@ -86,7 +86,8 @@ def _trim(robot: Robot, solids: dict[str, Solid], notes: list[str], neutral: boo
             )
         return Trim()
     poses = _link_poses(robot)
-    lift_at = sum(solid.volume * poses[name].transform(solid.centre) for name, solid in solids.items()) / volume
+    centres = [poses[name].transform(solid.centre) for name, solid in solids.items()]
+    lift_at = np.average(centres, axis=0, weights=[solid.volume for solid in solids.values()])
     why = "a vehicle that floats freely" if neutral else "taken for a vehicle that floats freely"
     notes.append(f"{says}: {why}, and all volumes are scaled by {1 / ratio:.4g} so that it does [guess]")
     reason = f"scaled by {1 / ratio:.4g} so that the vehicle floats freely in {SEA_WATER:.0f} kg/m³ [guess]"
@@ -118,9 +119,9 @@ def _link_poses(robot: Robot) -> dict[str, Pose]:
 def _centre_of_mass(robot: Robot) -> tuple[float, Floats]:
     poses = _link_poses(robot)
     parts = [(name, link.inertial) for name, link in robot.links.items() if link.inertial is not None]
-    mass = sum(inertial.mass for _, inertial in parts)
-    moment = sum(inertial.mass * poses[name].transform(np.array(inertial.position)) for name, inertial in parts)
-    return mass, np.asarray(moment / mass)
+    masses = [inertial.mass for _, inertial in parts]
+    centres = [poses[name].transform(np.array(inertial.position)) for name, inertial in parts]
+    return sum(masses), np.average(centres, axis=0, weights=masses)
 
 
 # ------------------------------------------------------------------------------------------------ buoyancy
@@ -130,8 +131,8 @@ def _buoyancy(name: str, link: str, solid: Solid, trim: Trim) -> Part:
     points, height = _points_of(solid)
     points = points + np.array([*trim.shift, 0.0])
     reason = (
-        f"Volume {rounded(solid.volume)} m³ of {solid.source}; {trim.reason}. Likely error: 2 % of these shapes themselves, "
-        "but collision shapes are often 10 to 30 % larger than the hull, and flooded parts displace nothing. "
+        f"Volume {rounded(solid.volume)} m³ of {solid.source}; {trim.reason}. Likely error: 2 % of these shapes "
+        "themselves, but collision shapes are often 10 to 30 % larger than the hull, and flooded parts displace nothing. "
         f"{len(points)} points for equal parts of the volume, with its centre and its mean squares along x, y and z, "
         "so that it is as stiff at the surface as its shapes are with upright sides; likely error 20 %."
     )
