@@ -132,7 +132,8 @@ def _buoyancy(name: str, link: str, solid: Solid, trim: Trim) -> Part:
     points = points + np.array([*trim.shift, 0.0])
     reason = (
         f"Volume {rounded(solid.volume)} m³ of {solid.source}; {trim.reason}. Likely error: 2 % of these shapes "
-        "themselves, but collision shapes are often 10 to 30 % larger than the hull, and flooded parts displace nothing. "
+        "themselves, but collision shapes are often 10 to 30 % larger than the hull, and flooded parts displace "
+        "nothing. "
         f"{len(points)} points for equal parts of the volume, with its centre and its mean squares along x, y and z, "
         "so that it is as stiff at the surface as its shapes are with upright sides; likely error 20 %."
     )
