@@ -50,8 +50,8 @@ def settings_page() -> str:
     lines = [
         "# Settings of every kind",
         "",
-        "Made of the code at the build of this site. What a setting is for, with its equation, is on the page of its part; here is",
-        "all there is, at a glance. Files name a part by its `kind`.",
+        "Made of the code at the build of this site. What a setting is for, with its equation, is on the page of its",
+        "part; here is all there is, at a glance. Files name a part by its `kind`.",
         "",
         "## Files",
         "",
@@ -167,7 +167,12 @@ def cli_page() -> str:
     from skerry.cli import app
 
     group: Any = typer.main.get_command(app)
-    lines = ["# The command line", "", "Made of the code at the build of this site; `skerry COMMAND --help` says the same.", ""]
+    lines = [
+        "# The command line",
+        "",
+        "Made of the code at the build of this site; `skerry COMMAND --help` says the same.",
+        "",
+    ]
     for name, command in group.commands.items():
         lines += [f"## skerry {name}", "", (command.help or "").strip().replace("\b", ""), ""]
         rows = []
@@ -195,8 +200,8 @@ def messages_page() -> str:
     lines = [
         "# Messages",
         "",
-        "All types of ROS 2 that ship with Skerry, made of their definitions at the build of this site. Which topic has which is on",
-        "[the page on ROS](../ros.md#profiles); how to add [types of your own](../ros.md#messages) is there too.",
+        "All types of ROS 2 that ship with Skerry, made of their definitions at the build of this site. Which",
+        "topic has which is on [the page on ROS](../ros.md#profiles), as is how to [add your own](../ros.md#messages).",
         "",
     ]
     for folder, title in (("msg", "Messages of topics"), ("srv", "Services"), ("action", "Actions")):
@@ -223,8 +228,8 @@ def validation_page() -> str:
     lines = [
         "# Validation",
         "",
-        "Made of `tests/validation` at the build of this site: one claim a row, with the formula or the published source that it is held",
-        "against, and why its tolerance is what it is. All of them run at every change.",
+        "Made of `tests/validation` at the build of this site: one claim a row, with the formula or the published",
+        "source that it is held against, and why its tolerance is what it is. All of them run at every change.",
         "",
     ]
     for path in sorted((SOURCES.parent / "tests" / "validation").glob("test_*.py")):

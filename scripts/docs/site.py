@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,23 @@ from reference import PAGES
 ROOT = Path(__file__).parents[2]
 PLACES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Files of the repository's root, and where they are on the site."""
+
+
+def on_config(config: Any) -> Any:
+    """Let pages that nobody has given a place in the navigation stand at its end, so that none is lost."""
+    listed = set(_pages(config.nav))
+    found = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
+    more = [uri for uri in found if uri not in listed and not config.not_in_nav.match_file(uri)]
+    if more:
+        config.nav.append({"More": more})
+    return config
+
+
+def _pages(nav: Any) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    for item in nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ():
+        yield from _pages(item)
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -254,6 +254,9 @@ def import_(
             help="Where `package://` and `model://` are looked for, beside the file's parents. May be repeated."
         ),
     ] = None,
+    neutral: Annotated[
+        bool, typer.Option("--neutral", help="It floats freely, however large its shapes are, as open frames do.")
+    ] = False,
 ) -> None:
     """Make a vehicle that runs of another program's file: links, joints, masses, meshes, sensors.
 
@@ -268,12 +271,12 @@ def import_(
     """
     from skerry.terminal import import_vehicle_in_terminal
 
-    import_vehicle_in_terminal(file, name, out, packages or [])
+    import_vehicle_in_terminal(file, name, out, packages or [], neutral)
 
 
 @app.command(name="import-terrain")
 def import_terrain(
-    file: Annotated[str, typer.Argument(help="Ground: .tif, .asc, .npy, .npz, .stl or .obj.")],
+    file: Annotated[str, typer.Argument(help="Ground: .tif, .asc, .npy, .npz, .stl, .obj or .dae.")],
     out: Annotated[str | None, typer.Option(help="A new folder; by default named after the file, here.")] = None,
     resolution: Annotated[float | None, typer.Option(help="m between heights; the file's own by default.")] = None,
     crs: Annotated[

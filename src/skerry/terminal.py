@@ -342,14 +342,16 @@ def list_contents(what: str) -> None:
         console.print(table)
 
 
-def import_vehicle_in_terminal(file: str, name: str | None, out: str | None, packages: list[str]) -> None:
+def import_vehicle_in_terminal(
+    file: str, name: str | None, out: str | None, packages: list[str], neutral: bool
+) -> None:
     """Import a vehicle, and say what was made and what was guessed."""
     from skerry.exchange.vehicle_import import import_vehicle
 
     console = Console(stderr=True)
     folder = None if out is None else Path(out).expanduser()
     places = [Path(place).expanduser() for place in packages]
-    made = import_vehicle(Path(file).expanduser(), name, folder, places)
+    made = import_vehicle(Path(file).expanduser(), name, folder, places, neutral)
     for note in made.notes:
         console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=True)
     console.print(f"{escape(str(made.folder))}: {escape(made.summary)}", soft_wrap=True)

@@ -165,6 +165,29 @@ def test_list_shows_what_there_is() -> None:
     assert "did you mean 'vehicles'?" in skerry("list", "vehicle").stderr
 
 
+def test_a_vehicle_is_exported_imported_and_checked(tmp_path: Path) -> None:
+    file, folder = tmp_path / "torpedo.json", tmp_path / "again"
+    assert skerry("export", "torpedo", "--json", "--out", str(file)).returncode == 0
+    result = skerry("import", str(file), "--out", str(folder))
+    assert result.returncode == 0, result.stderr
+    assert "a vehicle with 6 links" in result.stderr
+    again = skerry("import", str(file), "--out", str(folder))
+    assert again.returncode == 1
+    assert "is there already" in again.stderr
+    assert "--json" in skerry("export", "torpedo").stderr
+
+
+def test_ground_is_imported_or_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "hill.obj").write_text("v 0 0 -5\nv 10 0 -5\nv 0 10 -4\nv 10 10 -4\nf 1 2 4 3\n")
+    result = skerry("import-terrain", str(tmp_path / "hill.obj"), "--out", str(tmp_path / "hill"), "--resolution", "1")
+    assert result.returncode == 0, result.stderr
+    assert "11 × 11 heights" in result.stderr
+    refused = skerry("import-terrain", str(tmp_path / "hill.obj"), "--resolution", "-1")
+    assert refused.returncode == 1
+    assert "resolution" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 def test_help_and_version_are_there() -> None:
     assert skerry("--version").stdout.startswith("skerry 0.")
     assert "--duration" in skerry("run", "--help").stdout

@@ -209,6 +209,7 @@ EXAMPLES = [
             "camera",
             "control",
             "husky",
+            "import",
             "learning",
             "lidar",
             "okon",
@@ -221,6 +222,8 @@ EXAMPLES = [
             "sonar",
             "sweeps",
             "terrain",
+            "tutorials/drone_recovery",
+            "tutorials/ros_stack",
         )
     ),
 ]
@@ -244,8 +247,9 @@ def test_readme_has_exactly_two_commands_to_set_up() -> None:
     assert commands == ["scripts/run", "scripts/test"]
 
 
-def test_tutorial_runs_from_top_to_bottom(tmp_path: Path) -> None:
-    page = ROOT / "docs" / "tutorials" / "first_world.md"
+@pytest.mark.parametrize("name", ["first_world", "own_vehicle", "other_simulators_programs"])
+def test_tutorial_runs_from_top_to_bottom(name: str, tmp_path: Path) -> None:
+    page = ROOT / "docs" / "tutorials" / f"{name}.md"
     write_files(page, tmp_path)
     for block in blocks(page):
         if block.language == "python":
@@ -309,6 +313,22 @@ with skerry.load("with_new_parts.yaml") as world:
     assert world.terrain.height([50.0, 0.0]) == -20.0
     assert "air" in auv.forces
 """
+
+
+USE_NEW_SENSOR = """
+import pathlib, skerry, skerry.sensors
+
+skerry.sensors.__path__.append(str(pathlib.Path("src/skerry/sensors").resolve()))
+with skerry.load("murky.yaml") as world:
+    world.advance(1.0)
+    reading = world.robots["auv"].sensors["probe"].reading
+    assert abs(reading.attenuation - world.water.optics.attenuation[1]) < 0.1
+"""
+
+
+def test_a_sensor_works_as_the_tutorial_shows(tmp_path: Path) -> None:
+    write_files(ROOT / "docs" / "tutorials" / "own_sensor.md", tmp_path)
+    run(["-c", USE_NEW_SENSOR], tmp_path)
 
 
 def test_new_parts_work_as_the_page_on_adding_them_shows(tmp_path: Path) -> None:

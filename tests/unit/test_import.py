@@ -154,6 +154,21 @@ def test_a_urdf_that_is_written_reads_back_equal(name: str, tmp_path: Path) -> N
     assert read_urdf(tmp_path / "robot.urdf") == robot
 
 
+@pytest.mark.parametrize("name", ["bluerov2", "lolo", "remus100", "sam", "torpedo"])
+def test_a_submersible_imported_as_neutral_stays_where_it_is_and_level(name: str, tmp_path: Path) -> None:
+    """Of the URDF alone, without its vehicle.yaml: buoyancy is scaled to the weight, to six digits, and put above it.
+
+    A tenth of a metre in 20 s is what such a rest, 1e-6 of the weight, and swinging batteries leave, and more.
+    """
+    made = import_vehicle(SHIPPED / name / "robot.urdf", out=tmp_path / name, neutral=True)
+    assert "floats freely" in " ".join(made.notes)
+    robots = {"it": {"vehicle": str(made.folder), "pose": {"position": [0, 0, -5]}}}
+    with skerry.load({"robots": robots}) as world:
+        world.advance(20.0)
+        assert np.linalg.norm(world.robots["it"].pose.position - [0, 0, -5]) < 0.1
+        assert world.robots["it"].pose.rotation[2, 2] > 0.99
+
+
 # ------------------------------------------------------------------------------------------------ SDF
 
 SDF = """<?xml version="1.0"?>

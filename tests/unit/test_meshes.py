@@ -287,10 +287,10 @@ def test_an_empty_obj_is_refused(tmp_path: Path) -> None:
     assert "has no faces" in refusal(written(tmp_path, "a.obj", ""))
 
 
-@pytest.mark.parametrize("name", ["hull.dae", "hull.gltf", "hull"])
+@pytest.mark.parametrize("name", ["hull.ply", "hull.gltf", "hull"])
 def test_other_formats_are_refused_with_the_formats_that_are_read(tmp_path: Path, name: str) -> None:
     message = refusal(written(tmp_path, name, "x"))
-    assert "STL and OBJ" in message
+    assert "STL, OBJ and COLLADA" in message
     assert "convert it" in message
 
 
@@ -485,3 +485,53 @@ def test_points_inside_a_closed_mesh_are_told_from_points_outside() -> None:
     cube = box((1.0, 2.0, 3.0))
     assert contains(cube, points).tolist() == [True, True, False, False, False]
     assert contains(flip(cube), points).tolist() == [True, True, False, False, False]
+
+
+# ------------------------------------------------------------------------------------------------ COLLADA
+
+DAE = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+  <asset><unit name="millimetre" meter="0.001"/><up_axis>Y_UP</up_axis></asset>
+  <library_geometries><geometry id="block"><mesh>
+    <source id="places"><float_array id="numbers" count="24">
+      -1 -2 -3  1 -2 -3  1 2 -3  -1 2 -3  -1 -2 3  1 -2 3  1 2 3  -1 2 3</float_array>
+      <technique_common><accessor source="#numbers" count="8" stride="3"/></technique_common></source>
+    <vertices id="corners"><input semantic="POSITION" source="#places"/></vertices>
+    <polylist count="5"><input semantic="VERTEX" source="#corners" offset="0"/>
+      <input semantic="NORMAL" source="#n" offset="1"/>
+      <vcount>4 4 4 4 4</vcount>
+      <p>0 0 3 0 2 0 1 0  4 0 5 0 6 0 7 0  0 0 1 0 5 0 4 0  2 0 3 0 7 0 6 0  1 0 2 0 6 0 5 0</p></polylist>
+    <triangles count="2"><input semantic="VERTEX" source="#corners" offset="0"/><p>0 4 7 0 7 3</p></triangles>
+  </mesh></geometry></library_geometries>
+  <library_visual_scenes><visual_scene id="scene">
+    <node><translate>100 0 0</translate><rotate>0 0 1 90</rotate>
+      <node><scale>10 1 1</scale><instance_geometry url="#block"/></node></node>
+  </visual_scene></library_visual_scenes>
+</COLLADA>
+"""
+
+
+def test_a_collada_scene_is_read_with_its_transforms_and_in_metres(tmp_path: Path) -> None:
+    """A block of 2 × 4 × 6 mm, ten times as long along x, then turned by 90° about z, then 100 mm to the right."""
+    (tmp_path / "block.dae").write_text(DAE)
+    mesh = read_mesh(tmp_path / "block.dae")
+    assert is_closed(mesh) and not is_inside_out(mesh)
+    assert volume(mesh) == pytest.approx(0.020 * 0.004 * 0.006)
+    assert mesh.vertices.min(axis=0) == pytest.approx([0.098, -0.010, -0.003])
+    assert mesh.vertices.max(axis=0) == pytest.approx([0.102, 0.010, 0.003])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("#block", "#blok", "names '#blok'"),
+        ("<vcount>4 4 4 4 4</vcount>", "<vcount>4 4 4 4 5</vcount>", "vertices that are not there"),
+        ("<p>0 4 7 0 7 3</p>", "<p>0 4 7 0 7 8</p>", "vertices that are not there"),
+        ("</COLLADA>", "", "not well-formed"),
+        ("-1 -2 -3 ", "-1 -2 x ", "sound COLLADA"),
+    ],
+)
+def test_a_collada_file_that_is_not_sound_is_refused(before: str, after: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.dae").write_text(DAE.replace(before, after, 1))
+    with pytest.raises(FileError, match=words):
+        read_mesh(tmp_path / "bad.dae")

@@ -729,5 +729,5 @@ def test_a_bad_mesh_terrain_is_refused_in_words(settings: dict[str, Any], words:
 
 
 def test_a_file_that_is_no_mesh_is_refused_when_it_is_built() -> None:
-    with pytest.raises(FileError, match="STL and OBJ"):
+    with pytest.raises(FileError, match="STL, OBJ and COLLADA"):
         MeshFile(mesh=__file__).build()

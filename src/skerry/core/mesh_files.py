@@ -1,4 +1,4 @@
-"""Meshes in files: STL and OBJ read, STL written."""
+"""Meshes in files: STL, OBJ and COLLADA read, STL written."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from skerry.core.collada import parse_collada
 from skerry.core.errors import Fault, FileError
 from skerry.core.meshes import Floats, Mesh, merge_vertices
 
@@ -27,11 +28,11 @@ STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("att
 
 
 def read_mesh(path: Path) -> Mesh:
-    """Read a binary STL, ASCII STL or OBJ file; raise `FileError` in words if it is not sound."""
-    readers = {".stl": _read_stl, ".obj": _read_obj}
+    """Read a binary STL, ASCII STL, OBJ or COLLADA file; raise `FileError` in words if it is not sound."""
+    readers = {".stl": _read_stl, ".obj": _read_obj, ".dae": _read_dae}
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        problem = "is not of a format that Skerry reads, which are STL and OBJ"
+        problem = "is not of a format that Skerry reads, which are STL, OBJ and COLLADA"
         hint = "convert it to one of them, for example with Blender, MeshLab or assimp"
         raise FileError(str(path), [Fault("", problem, path.suffix, hint=hint)])
     try:
@@ -138,6 +139,13 @@ def _read_obj(path: Path, data: bytes) -> Mesh:
             tuple(materials),
         )
     )
+
+
+def _read_dae(path: Path, data: bytes) -> Mesh:
+    try:
+        return _without_slivers(parse_collada(data))
+    except ValueError as error:
+        _refuse(path, [Fault("", f"is not a sound COLLADA file: {error}")])
 
 
 class _Text(NamedTuple):

@@ -143,23 +143,12 @@ def contains(mesh: Mesh, points: Floats) -> NDArray[np.bool_]:
 def _solid_angles(corners: Any, points: Any, angles: Any) -> None:
     """Of all faces together, seen from each point; 4π from the inside of a closed mesh, 0 from the outside."""
     for i in range(len(points)):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
         total = 0.0
         for f in range(len(corners)):
-            ax, ay, az = (
-                corners[f, 0, 0] - points[i, 0],
-                corners[f, 0, 1] - points[i, 1],
-                corners[f, 0, 2] - points[i, 2],
-            )
-            bx, by, bz = (
-                corners[f, 1, 0] - points[i, 0],
-                corners[f, 1, 1] - points[i, 1],
-                corners[f, 1, 2] - points[i, 2],
-            )
-            cx, cy, cz = (
-                corners[f, 2, 0] - points[i, 0],
-                corners[f, 2, 1] - points[i, 1],
-                corners[f, 2, 2] - points[i, 2],
-            )
+            ax, ay, az = corners[f, 0, 0] - x, corners[f, 0, 1] - y, corners[f, 0, 2] - z
+            bx, by, bz = corners[f, 1, 0] - x, corners[f, 1, 1] - y, corners[f, 1, 2] - z
+            cx, cy, cz = corners[f, 2, 0] - x, corners[f, 2, 1] - y, corners[f, 2, 2] - z
             la = math.sqrt(ax * ax + ay * ay + az * az)
             lb = math.sqrt(bx * bx + by * by + bz * bz)
             lc = math.sqrt(cx * cx + cy * cy + cz * cz)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from skerry.core.frames import matrix_to_quaternion, quaternion_to_rpy
-from skerry.core.urdf import Robot
+from skerry.core.frames import Pose, matrix_to_quaternion, quaternion_to_rpy, rpy_to_quaternion
+from skerry.core.urdf import Robot, joint_order
 from skerry.exchange.draft import Part, rounded, tidy
 from skerry.exchange.solids import Floats, Solid
 from skerry.physics.shapes import SlenderHull
@@ -13,8 +15,10 @@ from skerry.physics.shapes import SlenderHull
 SEA_WATER = 1025.0  # kg/m³, Skerry's own default
 SMALL = 0.002
 """Of the robot's volume: smaller bodies feel the water too little to be worth laws of their own."""
-NEARLY_NEUTRAL = (0.7, 1.4)
+NEARLY_NEUTRAL = (0.6, 1.6)
 """Displaced over own mass: between these a vehicle is taken for one that floats freely; shapes are only so good."""
+MOST_SHIFT = 0.25
+"""Of a hull's length or breadth: its buoyancy is not moved by more for the sake of trim."""
 SLENDER = 4.0
 """Length over breadth from which a hull is taken for slender: strip theory is then right to some 10 % across."""
 BLUFF_DRAG = 1.0
@@ -23,25 +27,41 @@ ROLL_DECAY = 1.0
 """1/s: a slender hull's roll loses its momentum in about a second; a guess, since fins and fittings decide it."""
 
 
-def suggest_hydrodynamics(robot: Robot, solids: dict[str, Solid], notes: list[str]) -> list[Part]:
-    """Laws of the water for each body that is not too small; what was guessed goes into the notes."""
+@dataclass(frozen=True)
+class Trim:
+    """How a vehicle is made to float: a factor on all volumes, a shift of the root's points, and why."""
+
+    scale: float = 1.0
+    shift: tuple[float, float] = (0.0, 0.0)  # m, along x and y
+    reason: str = "as measured"
+
+
+def suggest_hydrodynamics(
+    robot: Robot, solids: dict[str, Solid], notes: list[str], neutral: bool = False
+) -> list[Part]:
+    """Laws of the water for each body that is not too small; what was guessed goes into the notes.
+
+    A vehicle that is `neutral` is made to float freely, however large its shapes are.
+    """
     total = sum(solid.volume for solid in solids.values())
-    mass = sum(link.inertial.mass for link in robot.links.values() if link.inertial is not None)
     if not total:
         notes.append("no link has a shape that encloses a volume: the vehicle has no buoyancy, added mass or drag")
         return []
-    scale, words = _trim(SEA_WATER * total, mass, notes)
+    wet = {carrier: solid for carrier, solid in solids.items() if solid.volume >= SMALL * total}
+    notes += [
+        f"{carrier}: {1000 * solid.volume:.3g} litres are too little for laws of the water; it has none"
+        for carrier, solid in solids.items()
+        if carrier not in wet
+    ]
+    trim = _trim(robot, wet, notes, neutral)
     parts: list[Part] = []
-    for carrier, solid in solids.items():
-        if solid.volume < SMALL * total:
-            notes.append(
-                f"{carrier}: {1000 * solid.volume:.3g} litres are too little for laws of the water; it has none"
-            )
-            continue
+    for carrier, solid in wet.items():
         prefix = "" if carrier == robot.root else f"{carrier.removesuffix('_link')}_"
         parts += [
-            _buoyancy(f"{prefix}buoyancy", carrier, solid, scale, words),
-            _added_mass(f"{prefix}added_mass", carrier, solid),
+            _buoyancy(
+                f"{prefix}buoyancy", carrier, solid, trim if carrier == robot.root else replace(trim, shift=(0, 0))
+            ),
+            _added_mass(f"{prefix}added_mass", carrier, solid, trim.scale if neutral else 1.0),
             _damping(f"{prefix}damping", carrier, solid, robot),
         ]
     notes.append(
@@ -50,46 +70,77 @@ def suggest_hydrodynamics(robot: Robot, solids: dict[str, Solid], notes: list[st
     return parts
 
 
-def _trim(displaced: float, mass: float, notes: list[str]) -> tuple[float, str]:
-    """By how much volumes are scaled, and why."""
+def _trim(robot: Robot, solids: dict[str, Solid], notes: list[str], neutral: bool) -> Trim:
+    mass, weight_at = _centre_of_mass(robot)
+    volume = sum(solid.volume for solid in solids.values())
+    displaced = SEA_WATER * volume
     ratio = displaced / mass
-    if NEARLY_NEUTRAL[0] <= ratio <= NEARLY_NEUTRAL[1]:
-        notes.append(
-            f"its shapes displace {displaced:.4g} kg of sea water and it weighs {mass:.4g} kg: taken for a vehicle "
-            f"that floats freely, and all volumes are scaled by {1 / ratio:.4g} so that it does"
-        )
-        return (
-            1 / ratio,
-            f"scaled by {1 / ratio:.4g} so that the vehicle floats freely in {SEA_WATER:.0f} kg/m³ [guess]",
-        )
-    if ratio > 1.0:
-        notes.append(
-            f"its shapes displace {displaced:.4g} kg of sea water and it weighs {mass:.4g} kg: it floats with some "
-            f"{100 / ratio:.0f} % of its volume under water"
-        )
-    else:
-        notes.append(
-            f"its shapes displace {displaced:.4g} kg of sea water and it weighs {mass:.4g} kg: it sinks; if it should "
-            "not, its shapes leave out its hull or its masses are too large"
-        )
-    return 1.0, "as measured"
+    says = f"its shapes displace {displaced:.4g} kg of sea water and it weighs {mass:.4g} kg"
+    if not (neutral or NEARLY_NEUTRAL[0] <= ratio <= NEARLY_NEUTRAL[1]):
+        if ratio > 1.0:
+            hint = "if it should float freely, import it with --neutral"
+            notes.append(f"{says}: it floats with some {100 / ratio:.0f} % of its volume under water; {hint}")
+        else:
+            notes.append(
+                f"{says}: it sinks; if it should not, its shapes leave out its hull, or import it with --neutral"
+            )
+        return Trim()
+    poses = _link_poses(robot)
+    centres = [poses[name].transform(solid.centre) for name, solid in solids.items()]
+    lift_at = np.average(centres, axis=0, weights=[solid.volume for solid in solids.values()])
+    why = "a vehicle that floats freely" if neutral else "taken for a vehicle that floats freely"
+    notes.append(f"{says}: {why}, and all volumes are scaled by {1 / ratio:.4g} so that it does [guess]")
+    reason = f"scaled by {1 / ratio:.4g} so that the vehicle floats freely in {SEA_WATER:.0f} kg/m³ [guess]"
+    shift = np.zeros(2)
+    if robot.root in solids:
+        shift = (weight_at - lift_at)[:2] * volume / solids[robot.root].volume
+        if (np.abs(shift) > MOST_SHIFT * solids[robot.root].size[:2]).any():
+            notes.append("its weight is too far from the middle of its shapes to be trimmed: it will not lie level")
+            shift = np.zeros(2)
+        elif np.abs(shift).max() > 1e-4:
+            x, y = shift
+            notes.append(
+                f"its buoyancy is moved by ({x:.3g}, {y:.3g}) m to over its weight, so that it lies level [guess]"
+            )
+            reason += f"; moved by ({x:.3g}, {y:.3g}) m so that it lies level [guess]"
+    if lift_at[2] <= weight_at[2]:
+        notes.append("its weight is not below its buoyancy: it will turn over; lower its centre of mass")
+    return Trim(1 / ratio, (float(shift[0]), float(shift[1])), reason)
+
+
+def _link_poses(robot: Robot) -> dict[str, Pose]:
+    """Of all links in the root's frame, with joints at 0."""
+    poses = {robot.root: Pose.identity()}
+    for joint in joint_order(robot):
+        poses[joint.child] = poses[joint.parent] @ Pose(np.array(joint.position), rpy_to_quaternion(joint.rpy))
+    return poses
+
+
+def _centre_of_mass(robot: Robot) -> tuple[float, Floats]:
+    poses = _link_poses(robot)
+    parts = [(name, link.inertial) for name, link in robot.links.items() if link.inertial is not None]
+    masses = [inertial.mass for _, inertial in parts]
+    centres = [poses[name].transform(np.array(inertial.position)) for name, inertial in parts]
+    return sum(masses), np.average(centres, axis=0, weights=masses)
 
 
 # ------------------------------------------------------------------------------------------------ buoyancy
 
 
-def _buoyancy(name: str, link: str, solid: Solid, scale: float, words: str) -> Part:
+def _buoyancy(name: str, link: str, solid: Solid, trim: Trim) -> Part:
     points, height = _points_of(solid)
+    points = points + np.array([*trim.shift, 0.0])
     reason = (
-        f"Volume {rounded(solid.volume)} m³ of {solid.source}; {words}. Likely error: 2 % of these shapes themselves, "
-        "but collision shapes are often 10 to 30 % larger than the hull, and flooded parts displace nothing. "
+        f"Volume {rounded(solid.volume)} m³ of {solid.source}; {trim.reason}. Likely error: 2 % of these shapes "
+        "themselves, but collision shapes are often 10 to 30 % larger than the hull, and flooded parts displace "
+        "nothing. "
         f"{len(points)} points for equal parts of the volume, with its centre and its mean squares along x, y and z, "
         "so that it is as stiff at the surface as its shapes are with upright sides; likely error 20 %."
     )
     settings = {
         "kind": "force_points",
         "link": link,
-        "volume": rounded(solid.volume * scale, 6),
+        "volume": rounded(solid.volume * trim.scale, 6),
         "depth_before_submerged": rounded(height / 2, 3),
         "height_before_dry": rounded(height / 2, 3),
         "points": [[tidy(value) for value in point] for point in points],
@@ -121,7 +172,7 @@ def _points_of(solid: Solid) -> tuple[Floats, float]:
 # ------------------------------------------------------------------------------------------------ added mass and drag
 
 
-def _added_mass(name: str, link: str, solid: Solid) -> Part:
+def _added_mass(name: str, link: str, solid: Solid, scale: float) -> Part:
     axes, spread = _principal_axes(solid)
     length, width, height = 2.0 * np.sqrt(5.0 * spread)
     reason = (
@@ -139,7 +190,7 @@ def _added_mass(name: str, link: str, solid: Solid) -> Part:
             "length": rounded(length),
             "width": rounded(width),
             "height": rounded(height),
-            "volume": rounded(solid.volume),
+            "volume": rounded(solid.volume * scale),
         },
     }
     return Part("forces", name, settings, reason)

@@ -27,7 +27,7 @@ Extent = tuple[float, float, float, float]
 
 NODES_OF_A_MESH = 200
 """Along its longer side, where no resolution is given."""
-MESH_SUFFIXES = (".stl", ".obj")
+MESH_SUFFIXES = (".stl", ".obj", ".dae")
 SOMEWHERE: dict[str, object] = {"utm_zone": 31, "hemisphere": "north", "easting": 500_000.0, "northing": 1_000_000.0}
 """Any place will do for heights that do not say where they lie: a metre of its grid is a metre of theirs."""
 

@@ -35,11 +35,16 @@ class ImportedVehicle:
 
 
 def import_vehicle(
-    path: Path, name: str | None = None, out: Path | None = None, packages: Sequence[Path] = ()
+    path: Path,
+    name: str | None = None,
+    out: Path | None = None,
+    packages: Sequence[Path] = (),
+    neutral: bool = False,
 ) -> ImportedVehicle:
     """Make a vehicle's folder of a URDF, an SDF, a Stonefish scenario or an exported JSON.
 
     The folder is `out`, or named after the vehicle in the working folder. A world is built with it to see that it runs.
+    One that is `neutral` is made to float freely, however large its shapes are.
     """
     suffix = path.suffix.lower()
     if suffix == ".json":
@@ -52,17 +57,17 @@ def import_vehicle(
         hint = "`skerry import-terrain` takes ground" if suffix in TERRAIN_SUFFIXES else ""
         raise FileError(str(path), [Fault("", f"is none of {', '.join(SUFFIXES)}", hint=hint)])
     draft = reader(path, packages)
-    complete(draft)
+    complete(draft, neutral)
     folder = out or Path(name or draft.robot.name)
     write_draft(draft, folder, path.name)
     return ImportedVehicle(folder, _checked(folder), tuple(draft.notes))
 
 
-def complete(draft: Draft) -> None:
+def complete(draft: Draft, neutral: bool = False) -> None:
     """Add all that the file does not say: masses, limits, the water's laws, actuators, a sensor to be found by."""
     solids = solids_of(draft.robot)
     draft.robot = with_sound_limits(with_guessed_mass(draft.robot, solids, draft.notes), draft.notes)
-    draft.parts = suggest_hydrodynamics(draft.robot, solids, draft.notes) + draft.parts
+    draft.parts = suggest_hydrodynamics(draft.robot, solids, draft.notes, neutral) + draft.parts
     given = {part.name for part in draft.parts}
     draft.parts += [part for part in suggest_actuators(draft.robot, draft.notes) if part.name not in given]
     draft.parts += _suggested_cameras(draft)
@@ -111,4 +116,4 @@ READERS: dict[str, Reader] = {
     ".scn": draft_of_stonefish,
 }
 SUFFIXES = (*READERS, ".json")
-TERRAIN_SUFFIXES = (".tif", ".tiff", ".asc", ".npy", ".npz", ".stl", ".obj")
+TERRAIN_SUFFIXES = (".tif", ".tiff", ".asc", ".npy", ".npz", ".stl", ".obj", ".dae")

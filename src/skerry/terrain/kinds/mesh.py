@@ -201,7 +201,7 @@ def _fill_index(first: Any, last: Any, columns: int, starts: Any, items: Any) ->
 
 
 class MeshFile(TerrainConfig):
-    """Ground from an STL or OBJ file; faces that the file gives no material are of the one set here."""
+    """Ground from an STL, OBJ or COLLADA file; faces that the file gives no material are of the one set here."""
 
     kind: Literal["mesh"] = "mesh"
     mesh: ExistingFile
