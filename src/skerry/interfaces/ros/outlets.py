@@ -32,9 +32,9 @@ class ReadingOutlet:
     """
 
     def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: float, rate: Rate | None) -> None:
-        self.topic = topic
+        self.topic, self.source, self.rate = topic, source, rate
         self.convert = conversion(source)
-        self._step, self._rate = step, rate
+        self._step = step
         self._said, self._next = -1, -1  # ticks
 
     def take(self, new: NewReading) -> None:
@@ -42,8 +42,8 @@ class ReadingOutlet:
         tick = new.tick
         if self._said <= tick < self._next or not self.topic.taken:
             return
-        if self._rate is not None:
-            self._said, self._next = tick, self._rate.next_due(tick)
+        if self.rate is not None:
+            self._said, self._next = tick, self.rate.next_due(tick)
         message = self.convert(new.reading, tick * self._step)
         if message is not None:
             self.topic.publish(message)
