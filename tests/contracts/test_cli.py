@@ -93,6 +93,8 @@ def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         found: int = reserved.getsockname()[1]
     return found
+
+
 def test_a_trial_shows_its_figures_and_writes_them(tmp_path: Path) -> None:
     result = skerry("trial", "stopping", "otter", "--out", str(tmp_path / "out"))
     assert result.returncode == 0, result.stderr

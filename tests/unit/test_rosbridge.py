@@ -239,6 +239,8 @@ def test_rosapi_tells_what_there_is(bus: Bus, client: Client) -> None:
     assert api("service_request_details", type="std_srvs/SetBool")["typedefs"][0]["fieldnames"] == ["data"]
     (answer,) = client.ask(op="call_service", service="/rosapi/topic_type", args={})
     assert answer["result"] is False
+    (answer,) = client.ask(op="call_service", service="rosapi/topics", args={})  # as roslibjs 2 calls it
+    assert answer["values"]["topics"] == ["/cmd", "/depth"]
 
 
 def test_json_in_a_png_is_what_its_pixels_say(bus: Bus, client: Client) -> None:

@@ -32,10 +32,10 @@ class ReadingOutlet:
     """
 
     def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: float, rate: Rate | None) -> None:
-        self.topic = topic
+        self.topic, self.rate = topic, rate
         self.convert = conversion(source)
         self.frequency = source.settings.frequency if rate is None else rate.frequency
-        self._step, self._rate = step, rate
+        self._step = step
         self._said, self._next = -1, -1  # ticks
 
     def take(self, new: NewReading) -> None:
@@ -43,8 +43,8 @@ class ReadingOutlet:
         tick = new.tick
         if self._said <= tick < self._next or not self.topic.taken:
             return
-        if self._rate is not None:
-            self._said, self._next = tick, self._rate.next_due(tick)
+        if self.rate is not None:
+            self._said, self._next = tick, self.rate.next_due(tick)
         message = self.convert(new.reading, tick * self._step)
         if message is not None:
             self.topic.publish(message)
