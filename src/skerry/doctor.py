@@ -35,6 +35,9 @@ EXTRAS: Final = {
 }
 """What each extra of the package is good for."""
 
+NEEDED: Final = {"dds": "ros"}
+"""Kinds that work only with an extra."""
+
 TRIAL: Final = "torpedo_in_still_water"
 
 
@@ -125,7 +128,14 @@ def _kinds(what: str, family: Family) -> list[Finding]:
     def find(kind: str) -> str:
         return f"by {family.find(kind).__module__}"
 
-    return [_look(f"{what} {kind}", partial(find, kind)) for kind in family.kinds()]
+    found = []
+    for kind in family.kinds():
+        name, extra = f"{what} {kind}", NEEDED.get(kind)
+        if extra is not None and any(_package(package).is_well is not True for package in packages(extra)):
+            found.append(Finding(name, None, f"pip install 'skerry[{extra}]'"))
+        else:
+            found.append(_look(name, partial(find, kind)))
+    return found
 
 
 def show(findings: list[Finding]) -> None:

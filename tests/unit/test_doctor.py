@@ -22,6 +22,13 @@ def test_packages_are_those_that_the_package_asks_for() -> None:
     assert "pytest" not in doctor.packages(None)
 
 
+def test_a_transport_whose_extra_is_missing_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "packages", lambda extra: ["no-such-package"] if extra == "ros" else [])
+    found = {finding.name: finding for finding in doctor._kinds("ROS transport", doctor.TRANSPORTS)}
+    assert found["ROS transport dds"] == doctor.Finding("ROS transport dds", None, "pip install 'skerry[ros]'")
+    assert found["ROS transport endpoint"].is_well
+
+
 def test_what_fails_is_told_and_the_rest_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> str:
         raise SkerryError("the sea is dry")
