@@ -6,7 +6,6 @@ https://github.com/foxglove/ws-protocol/blob/main/docs/spec.md. Numbers in binar
 from __future__ import annotations
 
 import json
-import logging
 import struct
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -20,8 +19,6 @@ from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import full_name
 from skerry.interfaces.ros.transport import NODE
 from skerry.interfaces.ros.websocket_server import Frame
-
-logger = logging.getLogger("skerry")
 
 SUBPROTOCOL: Final = "foxglove.websocket.v1"
 CAPABILITIES: Final = ("clientPublish", "parameters", "parametersSubscribe", "services", "connectionGraph", "time")
