@@ -9,10 +9,9 @@ the same run without it.
 
 from __future__ import annotations
 
-import asyncio
 import multiprocessing
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -27,7 +26,7 @@ from skerry.ui.page import Page
 from skerry.ui.sensor_streams import encode_picture
 from skerry.ui.server import PageServer
 from skerry.ui.settings import PageSettings
-from skerry.ui.stand_in import look_on
+from skerry.ui.stand_in import serve_pipe
 from skerry.ui.streams import News, Stream
 from skerry.ui.wire import Kind
 from skerry.world import World, build_world
@@ -185,7 +184,7 @@ class Clients:
         self._processes = []
         for wait in waits:
             here, there = context.Pipe()
-            process = context.Process(target=_be_client, args=(there, wait, RATES), daemon=True)
+            process = context.Process(target=serve_pipe, args=(there, RATES, wait), daemon=True)
             process.start()
             self._pipes.append(here)
             self._processes.append(process)
@@ -215,10 +214,3 @@ def _clients(waits: Sequence[float]) -> Iterator[Clients]:
         yield clients
     finally:
         clients.close()
-
-
-def _be_client(pipe: Any, frame: float, rates: Mapping[str, float]) -> None:
-    """Look at each server whose port comes through the pipe, until it ends."""
-    pipe.send("ready")
-    while (port := pipe.recv()) is not None:
-        pipe.send(asyncio.run(look_on(port, rates, frame)))

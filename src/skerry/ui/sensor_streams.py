@@ -209,7 +209,7 @@ def _half(angle: float) -> tuple[float, float]:
 def encode_picture(reading: CameraReading) -> wire.Payload:
     """A camera's picture as JPEG, of the quality that the camera's settings say."""
     picture = np.ascontiguousarray(reading.image)
-    return wire.image(simplejpeg.encode_jpeg(picture, quality=reading.jpeg_quality, colorsubsampling="420"))
+    return wire.image(simplejpeg.encode_jpeg(picture, reading.jpeg_quality, colorsubsampling="420", fastdct=True))
 
 
 def _lines(origin: NDArray[np.floating], ends: NDArray[np.floating], hit: NDArray[np.bool_]) -> wire.Payload:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from aiohttp import ClientSession, WSMsgType
 
@@ -26,3 +28,10 @@ async def look_on(port: int, rates: Mapping[str, float], frame: float) -> int:
             elif message.type is WSMsgType.TEXT and json.loads(message.data)["type"] == "scene":
                 await opened.send_json({"op": "sub", "streams": streams})
     return drawn
+
+
+def serve_pipe(pipe: Any, rates: Mapping[str, float], frame: float) -> None:
+    """Be a process: look at each server whose port comes through the pipe, and say how many messages came."""
+    pipe.send("ready")
+    while (port := pipe.recv()) is not None:
+        pipe.send(asyncio.run(look_on(port, rates, frame)))
