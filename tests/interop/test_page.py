@@ -6,8 +6,10 @@ import asyncio
 import json
 import socket
 import struct
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from hashlib import sha256
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -253,8 +255,6 @@ def test_nothing_is_measured_that_nobody_wants() -> None:
         for _ in range(100):
             if not page.wanted:
                 break
-            import time
-
             time.sleep(0.05)
         assert page.wanted == frozenset()
 
@@ -276,8 +276,6 @@ def test_lines_of_a_side_scan_come_complete_and_in_order() -> None:
 
 
 def test_assets_are_served_under_the_hash_of_their_bytes() -> None:
-    from hashlib import sha256
-
     async def look() -> None:
         async with ClientSession() as session:
             scene = json.loads(await (await get(session, run, "/api/scene")).text())
