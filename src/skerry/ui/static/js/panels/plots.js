@@ -68,7 +68,7 @@ export class Plots extends Panel {
       cursor: { show: true, drag: { x: false, y: false } },
       scales: { x: { time: false } },
       axes: [{ ...axis, size: 24 }, { ...axis, size: 48 }],
-      series: [{}, ...this.names.map((label, index) => ({ label, stroke: COLOURS[index % COLOURS.length], width: 1.75 }))],
+      series: [{}, ...this.names.map((label, index) => ({ label, stroke: COLOURS[index % COLOURS.length], width: 1.75, points: { show: false } }))],
     };
     /** @type {any} */
     this.plot = new /** @type {any} */ (uPlot)(options, this.data, this.area);
