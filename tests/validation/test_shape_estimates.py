@@ -118,6 +118,24 @@ def test_a_vehicle_near_neutral_is_made_neutral_and_a_boat_is_not() -> None:
         assert notes
 
 
+def test_a_vehicle_whose_weight_is_off_the_middle_is_trimmed_level() -> None:
+    """CB over CM: the points' mean is where the weight is along x and y; they are written to 0.1 mm.
+
+    Beyond a quarter of the hull it is refused, and a weight that is not below the buoyancy is told.
+    """
+    block = Shape("box", size=(1.0, 0.5, 0.4))
+    for x, words in ((0.1, "lies level"), (0.4, "will not lie level")):
+        robot, notes = robot_of(block, mass=200.0), list[str]()
+        inertial = robot.links["base"].inertial
+        assert inertial is not None
+        moved = replace(robot.links["base"], inertial=replace(inertial, position=(x, 0.0, -0.05 if x < 0.2 else 0.0)))
+        robot = replace(robot, links={"base": moved})
+        points = np.array(suggest_hydrodynamics(robot, solids_of(robot), notes)[0].settings["points"])
+        assert points.mean(axis=0)[:2] == pytest.approx([x if x < 0.2 else 0.0, 0.0], abs=2e-4)
+        assert words in " ".join(notes)
+        assert ("nothing keeps it upright" in " ".join(notes)) == (x > 0.2)
+
+
 def test_links_that_are_fixed_are_one_solid_in_the_frame_of_the_one_that_carries_them() -> None:
     """A box 1 m ahead of an empty base: its centre is at x = 1.5 m; half a cell off at most."""
     base = robot_of().links["base"]

@@ -19,6 +19,8 @@ NEARLY_NEUTRAL = (0.6, 1.6)
 """Displaced over own mass: between these a vehicle is taken for one that floats freely; shapes are only so good."""
 MOST_SHIFT = 0.25
 """Of a hull's length or breadth: its buoyancy is not moved by more for the sake of trim."""
+LEAST_STABLE = 0.01
+"""Of a hull's height: buoyancy that is less above the weight than that hardly rights it."""
 SLENDER = 4.0
 """Length over breadth from which a hull is taken for slender: strip theory is then right to some 10 % across."""
 BLUFF_DRAG = 1.0
@@ -103,8 +105,9 @@ def _trim(robot: Robot, solids: dict[str, Solid], notes: list[str], neutral: boo
                 f"its buoyancy is moved by ({x:.3g}, {y:.3g}) m to over its weight, so that it lies level [guess]"
             )
             reason += f"; moved by ({x:.3g}, {y:.3g}) m so that it lies level [guess]"
-    if lift_at[2] <= weight_at[2]:
-        notes.append("its weight is not below its buoyancy: it will turn over; lower its centre of mass")
+    height = max(float(solid.size[2]) for solid in solids.values())
+    if lift_at[2] - weight_at[2] < LEAST_STABLE * height:
+        notes.append("its weight is not clearly below its buoyancy: nothing keeps it upright; lower its centre of mass")
     return Trim(1 / ratio, (float(shift[0]), float(shift[1])), reason)
 
 

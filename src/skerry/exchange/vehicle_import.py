@@ -58,6 +58,7 @@ def import_vehicle(
         raise FileError(str(path), [Fault("", f"is none of {', '.join(SUFFIXES)}", hint=hint)])
     draft = reader(path, packages)
     complete(draft, neutral)
+    draft.notes = list(dict.fromkeys(draft.notes))  # a plugin for each of eight thrusters is told once
     folder = out or Path(name or draft.robot.name)
     write_draft(draft, folder, path.name)
     return ImportedVehicle(folder, _checked(folder), tuple(draft.notes))
