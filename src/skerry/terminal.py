@@ -100,7 +100,8 @@ def _run_world(
     """Run one world; gives the one that is to follow it, if any, and the speed that was set last."""
     loaded = world.scenario
     lasting = loaded.duration if duration is None else duration
-    console.print(f"{loaded.name}: {len(world.robots)} robots, step {loaded.step} s, seed {loaded.seed}")
+    count = "1 robot" if len(world.robots) == 1 else f"{len(world.robots)} robots"
+    console.print(f"{loaded.name}: {count}, step {loaded.step} s, seed {loaded.seed}")
     interfaces = {name: config.build() for name, config in loaded.interfaces.items()}
     shown = None if server is None else Page(server)
     both = interfaces if shown is None else {**interfaces, PAGE: shown}
