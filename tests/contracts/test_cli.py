@@ -58,7 +58,7 @@ def test_a_run_is_recorded_shown_verified_and_said_again(tmp_path: Path) -> None
     assert again.returncode == 1
     assert "already" in again.stderr
 
-    shown = skerry("replay", path)
+    shown = skerry("replay", path, "--headless")
     assert shown.returncode == 0, shown.stderr
     assert "sam_empty, seed 5, 2.00 s" in shown.stdout
     assert "3 fingerprints" in shown.stdout

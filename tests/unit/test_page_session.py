@@ -182,7 +182,7 @@ def test_every_operation_of_the_protocol_is_there() -> None:
     expected = (
         "lease keys source actuate pause resume step rate reset scenario rec snapshot restore winch leak teleport"
     )
-    assert set(OPERATIONS) == {*expected.split(), "waypoint", "stop", "acoustic", "seek"}
+    assert set(OPERATIONS) == {*expected.split(), "waypoint", "stop", "acoustic", "seek", "spawn", "delete"}
 
 
 def test_numbers_that_json_does_not_know_become_null() -> None:
