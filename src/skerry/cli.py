@@ -153,7 +153,7 @@ def run(
 
     `skerry run sam_in_the_bay --record dive.mcap`
     """
-    from skerry.terminal import run_in_terminal
+    from skerry.terminal.running import run_in_terminal
 
     page = None if headless else page_settings(host, port, token)
     overrides = parse_settings(settings or [])
@@ -199,7 +199,7 @@ def replay(
 
     `skerry replay dive.mcap --ros endpoint --speed 2`
     """
-    from skerry.terminal import replay_in_terminal, republish_in_terminal, show_recording, verify_in_terminal
+    from skerry.terminal.recordings import replay_in_terminal, republish_in_terminal, show_recording, verify_in_terminal
 
     if verify:
         verify_in_terminal(file)
@@ -238,7 +238,7 @@ def list_(
     what: Annotated[str, typer.Argument(help="scenarios, vehicles, props or components; all by default.")] = "all",
 ) -> None:
     """List shipped scenarios, vehicles and props, and the kinds of components that files may name."""
-    from skerry.terminal import list_contents
+    from skerry.terminal.listing import list_contents
 
     list_contents(what)
 
@@ -269,7 +269,7 @@ def import_(
 
     `skerry import sam.json --name my_sam`
     """
-    from skerry.terminal import import_vehicle_in_terminal
+    from skerry.terminal.exchanging import import_vehicle_in_terminal
 
     import_vehicle_in_terminal(file, name, out, packages or [], neutral)
 
@@ -296,7 +296,7 @@ def import_terrain(
 
     `skerry import-terrain harbour.stl --scale 0.001`
     """
-    from skerry.terminal import import_terrain_in_terminal
+    from skerry.terminal.exchanging import import_terrain_in_terminal
 
     options = {"resolution": resolution, "crs": crs, "cell": cell, "positive": positive, "scale": scale}
     import_terrain_in_terminal(file, out, {**options, "vertical_offset": vertical_offset, "y_up": y_up})
@@ -309,7 +309,7 @@ def export(
     out: Annotated[str | None, typer.Option(help="A file; by default it is printed.")] = None,
 ) -> None:
     """Write a vehicle as one file: geometry, masses, joints, components, meshes; `skerry import` reads it back."""
-    from skerry.terminal import export_in_terminal
+    from skerry.terminal.exchanging import export_in_terminal
 
     if not as_json:
         raise SkerryError("give the format: skerry export VEHICLE --json")
@@ -329,7 +329,7 @@ def dataset(
 
     Viewpoint, turbidity and daylight are drawn anew for each picture; the same seed gives the same files.
     """
-    from skerry.terminal import write_dataset_in_terminal
+    from skerry.terminal.datasets import write_dataset_in_terminal
 
     write_dataset_in_terminal(scenario, camera, out, count, seed, parse_settings(settings or []))
 
@@ -357,7 +357,7 @@ def sweep(
 
     `skerry sweep speeds.yaml --engine ray --address auto --out speeds`
     """
-    from skerry.terminal import sweep_in_terminal
+    from skerry.terminal.sweeping import sweep_in_terminal
 
     if not sweep_in_terminal(file, out, engine, address, workers, retry_failed):
         raise typer.Exit(1)
@@ -387,7 +387,7 @@ def trial(
 
     `skerry trial stopping sam --set trials.ahead.thruster1=800 --set trials.ahead.thruster2=800`
     """
-    from skerry.terminal import try_in_terminal
+    from skerry.terminal.trying import try_in_terminal
 
     try_in_terminal(manoeuvre, vehicle, helm, angle, out, parse_settings(settings or []))
 
