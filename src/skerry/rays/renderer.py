@@ -39,7 +39,7 @@ from skerry.rays.water_path import cross_surface, dim_first, dim_second, reach_s
 from skerry.water.daylight import Daylight
 from skerry.water.optics import Optics
 
-TILE: Final = 16 * BLOCK
+TILE: Final = 4 * BLOCK  # a third of a millisecond, after which others may have the processor
 
 
 @dataclass(eq=False)

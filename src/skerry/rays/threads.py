@@ -27,10 +27,10 @@ def processors() -> int:
 @cache
 def pool(name: str, size: int) -> ThreadPoolExecutor:
     """Threads that are kept for one purpose, and give way to the loop and to those who talk with peers."""
-    return ThreadPoolExecutor(size, thread_name_prefix=f"skerry-{name}", initializer=_give_way)
+    return ThreadPoolExecutor(size, thread_name_prefix=f"skerry-{name}", initializer=give_way)
 
 
-def _give_way() -> None:
+def give_way() -> None:
     """Lower this thread's priority; only Linux has one for each thread, elsewhere it would be the whole process's."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
@@ -48,6 +48,8 @@ def in_tiles(run: Callable[[NDArray[np.float32], int, int], None], count: int, t
         packet = packet_memory()
         for low in tiles:  # whoever is free takes the next; one job for each thread, as handing over jobs takes time
             run(packet, low, min(low + tile, count))
+            if hasattr(os, "sched_yield"):
+                os.sched_yield()  # whoever woke meanwhile need not wait until this thread's slice has ended
 
     threads = pool("rays", processors())
     jobs = [threads.submit(work) for _ in range(processors())]

@@ -22,6 +22,7 @@ from skerry.interfaces.okon.pilot import Pilot
 from skerry.interfaces.okon.server import Connection, Server
 from skerry.interfaces.okon.settings_file import read_settings_file
 from skerry.parts.interface import Inbox, Interface, NewReading
+from skerry.rays.threads import give_way
 from skerry.world import World
 
 if TYPE_CHECKING:
@@ -168,6 +169,7 @@ class OkonInterface(Interface):
 
     def _show(self, client: Connection) -> None:
         """The video channel: a byte in, a picture out."""
+        give_way()  # to encode a picture takes longer than an answer on the other channel may
         framing = Framing(flagged=False)
         self.craft.pictures.ask()  # so that there is one by the time that it asks
         shown = 0
