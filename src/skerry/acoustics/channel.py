@@ -425,10 +425,9 @@ class Channel(Component):
         flights[:, flight.RECEIVER] = [numbers[int(old)] for old in flights[:, flight.RECEIVER]]
         kept["signals"] = [signal.plain() for signal in signals]
         kept["flights"] = b64encode(flights.tobytes()).decode()
-        pending = [(end, order, receiver, arrival) for end, order, receiver, arrival in sorted(former._pending)]
         kept["pending"] = [
             [end, order, numbers[receiver], arrival.plain()]
-            for end, order, receiver, arrival in pending
+            for end, order, receiver, arrival in sorted(former._pending)
             if receiver in numbers and arrival.signal.source in self._names
         ]
         for word, nothing in (("coming", []), ("sent", []), ("found", "")):

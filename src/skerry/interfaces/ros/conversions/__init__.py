@@ -16,15 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.errors import SkerryError
-from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import full_name
 from skerry.interfaces.ros.prepared import Fill, prepare, stamp_of
 from skerry.parts.sensor import SensorConfig
-
-UNKNOWN: Final = np.zeros(36)
-"""A covariance of which nothing is known (sensor_msgs and geometry_msgs: all zeros)."""
 
 
 @dataclass(frozen=True)
@@ -56,22 +52,9 @@ class Source:
         """Simulated time."""
         return stamp(self.codec, time)
 
-    def vector(self, values: NDArray[np.float64]) -> Message:
-        """A geometry_msgs/Vector3."""
-        return self.codec.type("geometry_msgs/msg/Vector3")(*values.tolist())
-
     def quaternion(self, values: NDArray[np.float64]) -> Message:
         """A geometry_msgs/Quaternion."""
         return self.codec.type("geometry_msgs/msg/Quaternion")(*values.tolist())
-
-    def pose(self, pose: Pose) -> Message:
-        """A geometry_msgs/Pose."""
-        point = self.codec.type("geometry_msgs/msg/Point")(*pose.position.tolist())
-        return self.codec.type("geometry_msgs/msg/Pose")(point, self.quaternion(pose.orientation))
-
-    def twist(self, twist: Twist) -> Message:
-        """A geometry_msgs/Twist."""
-        return self.codec.type("geometry_msgs/msg/Twist")(self.vector(twist.linear), self.vector(twist.angular))
 
 
 def stamp(codec: Codec, time: float) -> Message:
