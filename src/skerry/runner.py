@@ -242,6 +242,7 @@ class Runner:
         for robot, sensor in self._delivering:
             self.world.robots[robot].sensors[sensor].poll()
         new, self._new = self._new, []
+        new.sort(key=_tick_of)  # they come one sensor after the other
         for interface in self.interfaces.values():
             interface.publish(new)
 
@@ -335,6 +336,10 @@ class Runner:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _tick_of(new: NewReading) -> int:
+    return new.tick
 
 
 def _is(one: object, other: object) -> bool:

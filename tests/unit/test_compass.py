@@ -20,11 +20,17 @@ NOISE = Noise(5, "robot/compass")
 ANGLE = st.floats(-180, 180)
 
 
+def standing(pose, tick=0):
+    """A robot that stands somewhere."""
+    motion = np.concatenate([pose.position, pose.orientation, np.zeros(6)])
+    return SimpleNamespace(time=tick / 100, tick=tick, motion=lambda link, offset: motion)
+
+
 def facing(heading_deg, roll_deg=0.0, pitch_deg=0.0, tick=0):
     """A robot whose bow points to a heading."""
     rpy = np.radians([roll_deg, pitch_deg, np.degrees(float(heading_to_yaw(heading_deg)))])
     pose = Pose(np.zeros(3), rpy_to_quaternion(rpy))
-    return SimpleNamespace(time=tick / 100, tick=tick, pose=lambda link: pose)
+    return standing(pose, tick)
 
 
 def compass(**settings):
@@ -53,7 +59,7 @@ def test_a_perfect_compass_reads_the_heading_however_it_is_rolled_and_pitched(he
 @pytest.mark.parametrize(("heading", "yaw_deg"), [(0, 90), (90, 0), (180, -90), (270, 180)])
 def test_north_is_along_y_and_headings_grow_clockwise(heading, yaw_deg):
     pose = Pose(np.zeros(3), rpy_to_quaternion(np.radians([0, 0, yaw_deg])))
-    truth = SimpleNamespace(time=0.0, tick=0, pose=lambda link: pose)
+    truth = standing(pose)
     assert apart(compass().measure(truth, NOISE).heading_deg, heading) < 1e-9
 
 
@@ -170,5 +176,5 @@ def test_settings_that_make_no_sense_are_refused(kind, settings, word):
 @given(yaw=st.floats(-np.pi, np.pi))
 def test_a_compass_agrees_with_the_frames(yaw):
     pose = Pose(np.zeros(3), rpy_to_quaternion(np.array([0.0, 0.0, yaw])))
-    truth = SimpleNamespace(time=0.0, tick=0, pose=lambda link: pose)
+    truth = standing(pose)
     assert apart(compass().measure(truth, NOISE).heading_deg, float(yaw_to_heading(yaw))) < 1e-9

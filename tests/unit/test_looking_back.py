@@ -15,17 +15,11 @@ def all_readings(monkeypatch, stop, seconds=1.7):
     with skerry.load("sam_in_the_bay", seed=2) as world:
         sensors = {k: s for k, s in world.robots["sam"].sensors.items() if not k.startswith("camera")}
         for name, sensor in sensors.items():
-            take = sensor._take
             if stop:
                 sensor.sensor.sees_bodies_only = sensor.sensor.heavy = False
-
-            def keep(reading, name=name, take=take):
-                take(reading)
-                found.append((name, pickle.dumps(reading)))
-
-            sensor._take = keep
+            sensor.deliver = lambda tick, reading, name=name: found.append((name, tick, pickle.dumps(reading)))
             _ = sensor.reading
-        world._stopping_sensors = [sensor for sensor in world._sensors if sensor.stops_the_world]
+        world._sort_sensors()
         stops = []
         advance = world._engine.advance
         monkeypatch.setattr(world._engine, "advance", lambda *a, **k: stops.append(a[0]) or advance(*a, **k))
@@ -43,7 +37,7 @@ def test_looking_back_gives_the_same_bytes_as_stopping(monkeypatch):
 
 def test_readings_of_one_sensor_come_in_the_order_of_time(monkeypatch):
     back, _ = all_readings(monkeypatch, stop=False)
-    times = [pickle.loads(reading).time for name, reading in back if name == "imu"]
+    times = [pickle.loads(reading).time for name, _, reading in back if name == "imu"]
     assert times == sorted(times) and len(set(times)) == len(times)
 
 
@@ -57,8 +51,7 @@ def test_there_is_room_for_all_that_is_due():
         _ = imu.reading, slow.reading
         times = {"imu": [], "slow": []}
         for name, sensor in (("imu", imu), ("slow", slow)):
-            take = sensor._take
-            sensor._take = lambda reading, name=name, take=take: (take(reading), times[name].append(reading.time))
+            sensor.deliver = lambda tick, reading, name=name: times[name].append(reading.time)
         steps = 3 * MOST_LOOKS + 17
         world.advance_steps(steps)
         assert times["imu"] == pytest.approx([k / 200 for k in range(1, steps + 1)])

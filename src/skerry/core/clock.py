@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skerry.core.errors import SkerryError
 
 
@@ -100,6 +103,11 @@ class Rate:
     def is_due(self, tick: int) -> bool:
         """Whether it is due at this tick."""
         return tick * self._turns % self._ticks < self._turns
+
+    def due_among(self, ticks: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """At which of these ticks it is due."""
+        due: NDArray[np.bool_] = ticks * self._turns % self._ticks < self._turns
+        return due
 
     def next_due(self, tick: int) -> int:
         """The first tick after this one at which it is due."""

@@ -139,6 +139,13 @@ def fill_normal(key0: int, key1: int, tick: int, channel: int, block: int, out: 
 
 
 @strict_kernel
+def _fill_rows(key0: int, key1: int, ticks: Any, channel: int, out: Any) -> None:
+    """The first normal values of a stream at each of several ticks, a row of `out` each."""
+    for i in range(ticks.size):
+        fill_normal(key0, key1, ticks[i], channel, 0, out[i])
+
+
+@strict_kernel
 def _one(key0: int, key1: int, tick: int, channel: int, purpose: int) -> float:
     """The first value of a stream."""
     u = uniform_of(philox_words(key0, key1, 0, tick, channel, purpose)[0])
@@ -226,6 +233,15 @@ class Noise:
             return _one(*self.key, tick, channel, _NORMAL)
         values = np.empty(shape)
         fill_normal(*self.key, tick, channel, 0, values if values.ndim == 1 else values.reshape(-1))
+        return values
+
+    def normals(self, ticks: NDArray[np.int64], count: int, channel: int = 0) -> NDArray[np.float64]:
+        """What `normal` gives at each of several ticks, (ticks, count)."""
+        values = np.empty((len(ticks), count))
+        if len(ticks):
+            _checked(int(ticks.min()), channel)
+            _checked(int(ticks.max()), channel)
+        _fill_rows(*self.key, ticks, int(channel), values)
         return values
 
     def walk(self, tick: int, sigma: float, channel: int = 0) -> float:

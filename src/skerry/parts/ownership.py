@@ -65,6 +65,11 @@ class Ownership:
         self.owner = owner
         self._told.clear()
 
+    @property
+    def is_speakers(self) -> bool:
+        """Whether the source that speaks now owns it already."""
+        return _speaker.get() == self.owner
+
     def admits(self) -> bool:
         """Whether the source that speaks now may command; a refusal is logged once for a source and a robot."""
         source = _speaker.get()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -134,6 +135,111 @@ class Sensor(Component, Generic[Reading]):
     @abstractmethod
     def measure(self, truth: Truth, noise: Noise) -> Reading | None:
         """The reading at this instant, or None if there is none."""
+
+
+class Truths(Protocol):
+    """Several instants of one robot, in the order of time; what `Truth` gives of one, each with a row per instant.
+
+    Points are (n, 3), motions (n, 13), all else (n,).
+    """
+
+    @property
+    def ticks(self) -> NDArray[np.int64]: ...
+    @property
+    def times(self) -> list[float]: ...
+    @property
+    def step(self) -> float: ...
+    @property
+    def gravity(self) -> float: ...
+    @property
+    def water(self) -> Any: ...
+    @property
+    def projection(self) -> Projection | None: ...
+    def depth(self, points: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def water_pressure(self, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
+    def motion_before(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
+    @property
+    def joints(self) -> tuple[str, ...]: ...
+    def joint_position(self, joint: str) -> NDArray[np.float64]: ...
+    def joint_velocity(self, joint: str) -> NDArray[np.float64]: ...
+
+
+class OneInstant:
+    """A truth as the only one of several."""
+
+    def __init__(self, truth: Truth) -> None:
+        self._truth = truth
+        self.ticks = np.array([truth.tick])
+        self.times = [truth.time]
+
+    @property
+    def step(self) -> float:
+        return self._truth.step
+
+    @property
+    def gravity(self) -> float:
+        return self._truth.gravity
+
+    @property
+    def water(self) -> Any:
+        return self._truth.water
+
+    @property
+    def projection(self) -> Projection | None:
+        return self._truth.projection
+
+    def depth(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([self._truth.depth(points[0])])
+
+    def water_pressure(self, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        pressure, density = self._truth.water_pressure(points[0])
+        return np.array([pressure]), np.array([density])
+
+    def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]:
+        return self._truth.motion(link, offset)[None]
+
+    def motion_before(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]:
+        return self._truth.motion_before(link, offset)[None]
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return self._truth.joints
+
+    def joint_position(self, joint: str) -> NDArray[np.float64]:
+        return np.array([self._truth.joint_position(joint)])
+
+    def joint_velocity(self, joint: str) -> NDArray[np.float64]:
+        return np.array([self._truth.joint_velocity(joint)])
+
+
+class Rows(Sequence[Reading]):
+    """Readings of several instants, each made of its row when somebody looks at it."""
+
+    def __init__(self, count: int, make: Callable[[int], Reading]) -> None:
+        self._count = count
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, row: Any) -> Any:
+        if not 0 <= row < self._count:
+            raise IndexError(f"there are {self._count} readings; {row} is none of them")
+        return self._make(row)
+
+
+class RowSensor(Sensor[Reading]):
+    """Measures many instants at once, from motions, joints and water alone; one instant is a row of its own."""
+
+    sees_bodies_only = True
+
+    @abstractmethod
+    def measure_many(self, truths: Truths, noise: Noise) -> Sequence[Reading | None]:
+        """The readings at these instants, None where there is none."""
+
+    def measure(self, truth: Truth, noise: Noise) -> Reading | None:
+        return self.measure_many(OneInstant(truth), noise)[0]
 
 
 class SensorConfig(ComponentConfig, Mount):

@@ -19,7 +19,9 @@ class Watchdog:
         self.expected_frequency = expected_frequency
         self.received_first_message = False
         self._clock: Clock | None = None
-        self._last: int | None = None  # the tick of the last message; None when somebody else commands
+        self.waits = False
+        """Whether a message from outside is awaited."""
+        self._last = 0  # the tick of the last message
         self._resetting = False
 
     def bind(self, clock: Clock) -> None:
@@ -31,28 +33,24 @@ class Watchdog:
         assert self._clock is not None
         self.received_first_message = True
         self._last = self._clock.tick
+        self.waits = True
         self._resetting = False
 
     def release(self) -> None:
         """Somebody inside commands now."""
-        self._last = None
+        self.waits = False
         self._resetting = False
-
-    @property
-    def waits(self) -> bool:
-        """Whether a message from outside is awaited."""
-        return self._last is not None
 
     def deadline(self) -> int | None:
         """The first tick at which the silence has lasted too long; None if nothing is awaited."""
-        if self._clock is None or self._last is None or self.expected_frequency is None or self._resetting:
+        if self._clock is None or not self.waits or self.expected_frequency is None or self._resetting:
             return None
         period = 1 / (self.expected_frequency * self._clock.step)
         return self._last + period.__floor__() + 1
 
     def bites(self) -> bool:
         """Whether the silence has lasted too long just now; says so once."""
-        if self._last is None:
+        if not self.waits:
             return False
         deadline = self.deadline()
         assert self._clock is not None
@@ -67,13 +65,13 @@ class Watchdog:
     @property
     def received_frequency(self) -> float:
         """One over the time since the last message, Hz; 0 before the first, infinite at its instant."""
-        if self._clock is None or self._last is None:
+        if self._clock is None or not self.waits:
             return 0.0
         waited = (self._clock.tick - self._last) * float(self._clock.step)
         return 1.0 / waited if waited > 0 else float("inf")
 
     def state(self) -> bytes:
-        return json.dumps([self.received_first_message, self._last, self._resetting]).encode()
+        return json.dumps([self.received_first_message, self.waits, self._last, self._resetting]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self.received_first_message, self._last, self._resetting = json.loads(state)
+        self.received_first_message, self.waits, self._last, self._resetting = json.loads(state)

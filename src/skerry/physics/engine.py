@@ -69,7 +69,7 @@ class Engine:
         self.log_positions = self._log[:, motion + first.nuserdata : -first.nv or None]
         self.log_velocities = self._log[:, motion + first.nuserdata + first.nq :]
         self._request[native.LOOK_STEPS] = self._look_steps.ctypes.data
-        self._request[native.LOG] = self._log.ctypes.data
+        self._log_at: int = self._log.ctypes.data
         self._request[native.STATES] = first.nuserdata
         self._request[native.ONE_PASS] = first.opt.integrator != int(mujoco.mjtIntegrator.mjINT_RK4)
         self._request_at: int = self._request.ctypes.data
@@ -137,19 +137,22 @@ class Engine:
         steps: int,
         worlds: Sequence[int] | None = None,
         looks: Sequence[int] = (),
+        first_look: int = 0,
         keep_userdata: bool = True,
     ) -> dict[int, SkerryError]:
         """Step the given worlds (all by default); return what went wrong in which world.
 
         A world that diverges stands at its last sound state; one in which MuJoCo raised an error, where it was before.
-        `looks` are steps, in order and at most `MOST_LOOKS`, after which the motion of a world that is alone is kept,
-        in `log_motions`, `log_positions`, `log_velocities` and, unless it is not wanted, `log_userdata`.
+        `looks` are steps, in order, after which the motion of a world that is alone is kept, in `log_motions`,
+        `log_positions`, `log_velocities` and, unless it is not wanted, `log_userdata`, from row `first_look` on; there
+        are `MOST_LOOKS` rows.
         """
         if steps < 1:
             return {}
         np.copyto(self._before, self.states)
         if looks:
             self._look_steps[: len(looks)] = looks
+            self._request[native.LOG] = self._log_at + first_look * self._log.strides[0]
         self._request[native.LOOKS] = len(looks)
         self._request[native.STATES_KEPT] = self._request[native.STATES] if keep_userdata else 0
         errors = self._apply(steps, worlds)

@@ -9,15 +9,15 @@ but for its axis pointing straight up or down, where no heading has a meaning.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cos, radians, sin
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from skerry.core.config import NonNegative
-from skerry.core.frames import Pose, heading_of, rotate, turn_heading
+from skerry.core.frames import Pose, rotate, turn_heading
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
 
 NOISE, BIAS = range(2)  # channels
 
@@ -31,29 +31,28 @@ class CompassReading:
     variance: float  # deg², of the noise
 
 
-class CompassSensor(Sensor[CompassReading]):
+class CompassSensor(RowSensor[CompassReading]):
     """Measures the heading."""
-
-    sees_bodies_only = True
 
     def __init__(self, config: Compass, offset: Pose) -> None:
         self._config = config
         self._ahead = rotate(offset.orientation, [1.0, 0.0, 0.0])
         self._deviates = any(config.deviation_deg)
 
-    def measure(self, truth: Truth, noise: Noise) -> CompassReading:
-        config = self._config
-        east, north, _ = rotate(truth.pose(config.link).orientation, self._ahead).tolist()
-        heading = heading_of(east, north) - config.declination_deg
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[CompassReading]:
+        config, times = self._config, truths.times
+        ahead = rotate(truths.motion(config.link)[:, 3:7], self._ahead)
+        heading = np.degrees(np.arctan2(ahead[:, 0], ahead[:, 1])) - config.declination_deg
         if self._deviates:
             a, b, c, d, e = config.deviation_deg
-            angle = radians(heading)
-            heading -= a + b * sin(angle) + c * cos(angle) + d * sin(2.0 * angle) + e * cos(2.0 * angle)
+            angle = np.radians(heading)
+            heading -= a + b * np.sin(angle) + c * np.cos(angle) + d * np.sin(2.0 * angle) + e * np.cos(2.0 * angle)
         if config.bias_deg > 0.0:
             heading += config.bias_deg * noise.normal(0, (), BIAS)
         if config.noise_deg > 0.0:
-            heading += config.noise_deg * noise.normal(truth.tick, (), NOISE)
-        return CompassReading(truth.time, turn_heading(heading), config.noise_deg**2)
+            heading += config.noise_deg * noise.normals(truths.ticks, 1, NOISE)[:, 0]
+        variance = config.noise_deg**2
+        return Rows(len(times), lambda k: CompassReading(times[k], turn_heading(float(heading[k])), variance))
 
 
 class Compass(SensorConfig):

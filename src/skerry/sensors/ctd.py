@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from skerry.core.config import NonNegative
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
 from skerry.water import seawater, sound
 
 
@@ -36,26 +37,25 @@ class CtdReading:
         return float(sound.unesco(self.salinity, self.temperature, pressure))
 
 
-class CtdSensor(Sensor[CtdReading]):
+class CtdSensor(RowSensor[CtdReading]):
     """Measures the water."""
-
-    sees_bodies_only = True
 
     def __init__(self, config: Ctd, offset: Pose) -> None:
         self._config = config
         self._offset = offset
 
-    def measure(self, truth: Truth, noise: Noise) -> CtdReading | None:
-        config = self._config
-        depth = truth.depth(truth.motion(config.link, self._offset)[:3])
-        if depth < 0:
-            return None
-        column = truth.water.column
-        errors = noise.normal(truth.tick, (3,))
-        conductivity = max(float(column.conductivity(depth)) + config.conductivity_noise * float(errors[0]), 0.0)
-        temperature = float(column.temperature(depth)) + config.temperature_noise * float(errors[1])
-        measured = depth + config.depth_noise * float(errors[2])
-        return CtdReading(truth.time, conductivity, temperature, measured)
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[CtdReading | None]:
+        config, times, column = self._config, truths.times, truths.water.column
+        depth = truths.depth(truths.motion(config.link, self._offset)[:, :3])
+        errors = noise.normals(truths.ticks, 3)
+        seen = np.column_stack(
+            [
+                np.maximum(column.conductivity(depth) + config.conductivity_noise * errors[:, 0], 0.0),
+                column.temperature(depth) + config.temperature_noise * errors[:, 1],
+                depth + config.depth_noise * errors[:, 2],
+            ]
+        )
+        return Rows(len(times), lambda k: None if depth[k] < 0.0 else CtdReading(times[k], *seen[k].tolist()))
 
 
 class Ctd(SensorConfig):

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from skerry.core.config import NonNegative, Positive
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
 
 POSITION, VELOCITY = range(2)  # channels of the noise
 
@@ -29,27 +29,28 @@ class EncoderReading:
     velocity: float  # rad/s or m/s
 
 
-class EncoderSensor(Sensor[EncoderReading]):
+class EncoderSensor(RowSensor[EncoderReading]):
     """Counts ticks."""
-
-    sees_bodies_only = True
 
     def __init__(self, config: Encoder) -> None:
         self._config = config
         self._tick = config.travel_per_turn / config.ticks_per_turn
 
-    def measure(self, truth: Truth, noise: Noise) -> EncoderReading:
-        config = self._config
-        position = truth.joint_position(config.joint)
-        velocity = truth.joint_velocity(config.joint)
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[EncoderReading]:
+        config, times = self._config, truths.times
+        position, velocity = truths.joint_position(config.joint), truths.joint_velocity(config.joint)
         if config.position_noise > 0.0:
-            position += config.position_noise * noise.normal(truth.tick, (), POSITION)
+            position = position + config.position_noise * noise.normals(truths.ticks, 1, POSITION)[:, 0]
         if config.velocity_noise > 0.0:
-            velocity += config.velocity_noise * noise.normal(truth.tick, (), VELOCITY)
-        ticks = floor(position / self._tick)
-        if not config.multi_turn:
-            ticks %= config.ticks_per_turn
-        return EncoderReading(truth.time, ticks, ticks * self._tick, velocity)
+            velocity = velocity + config.velocity_noise * noise.normals(truths.ticks, 1, VELOCITY)[:, 0]
+
+        def make(k: int) -> EncoderReading:
+            ticks = floor(position[k] / self._tick)
+            if not config.multi_turn:
+                ticks %= config.ticks_per_turn
+            return EncoderReading(times[k], ticks, ticks * self._tick, float(velocity[k]))
+
+        return Rows(len(times), make)
 
 
 class Encoder(SensorConfig):

@@ -18,7 +18,7 @@ from skerry.core.config import NonNegative
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truth, Truths
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,8 @@ class GpsReading:
     covariance: NDArray[np.float64]  # (3, 3), east, north, up, m²
 
 
-class GpsSensor(Sensor[GpsReading]):
+class GpsSensor(RowSensor[GpsReading]):
     """Measures the place on earth."""
-
-    sees_bodies_only = True
 
     def __init__(self, config: Gps, offset: Pose) -> None:
         self._config = config
@@ -52,7 +50,7 @@ class GpsSensor(Sensor[GpsReading]):
         self._has_had_fix = False
 
     def watch(self, truth: Truth) -> None:
-        place = self._place(truth)
+        place = truth.motion(self._config.link, self._offset)[:3]
         if truth.depth(place) > 0.0:
             self._ready = None
             return
@@ -62,32 +60,28 @@ class GpsSensor(Sensor[GpsReading]):
             self._ready = truth.tick + round(needed / truth.step)
         self._has_had_fix = self._has_had_fix or truth.tick >= self._ready
 
-    def _place(self, truth: Truth) -> NDArray[np.float64]:
-        return truth.motion(self._config.link, self._offset)[:3]
-
-    def measure(self, truth: Truth, noise: Noise) -> GpsReading | None:
-        projection = truth.projection
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[GpsReading | None]:
+        projection, times, ticks = truths.projection, truths.times, truths.ticks
         if projection is None:
             raise SkerryError("a GPS needs the scenario's `reference`, the place on earth of the world's origin")
-        if self.watches and (self._ready is None or truth.tick < self._ready):
-            return None
-        place = self._place(truth)
-        if truth.depth(place) > 0.0:
-            return None
-        seen = place + self._sigma * noise.normal(truth.tick, (3,))
-        latitude, longitude, altitude = projection.to_geodetic(seen).tolist()
-        easting, northing, _ = projection.to_utm(seen).tolist()
-        return GpsReading(
-            truth.time,
-            latitude,
-            longitude,
-            altitude,
-            easting,
-            northing,
-            projection.zone,
-            projection.band,
-            self._covariance,
-        )
+        places = truths.motion(self._config.link, self._offset)[:, :3]
+        heard = truths.depth(places) <= 0.0
+        if self.watches:
+            heard &= False if self._ready is None else ticks >= self._ready
+        if not heard.any():
+            return Rows(len(times), lambda k: None)
+        seen = places + self._sigma * noise.normals(ticks, 3)
+        utm, geodetic = projection.to_utm(seen), projection.to_geodetic(seen)
+
+        def make(k: int) -> GpsReading | None:
+            if not heard[k]:
+                return None
+            latitude, longitude, altitude = geodetic[k].tolist()
+            east, north, _ = utm[k].tolist()
+            zone, band = projection.zone, projection.band
+            return GpsReading(times[k], latitude, longitude, altitude, east, north, zone, band, self._covariance)
+
+        return Rows(len(times), make)
 
     def state(self) -> bytes:
         return json.dumps([self._ready, self._has_had_fix]).encode()

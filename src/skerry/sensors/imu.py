@@ -19,7 +19,7 @@ from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
 from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import turn_back
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
 
 # channels of the noise: white noise, then one walk per axis, then the bias at the start
 RATE_NOISE, FORCE_NOISE, ATTITUDE_NOISE, START_BIAS = range(4)
@@ -80,10 +80,25 @@ def sense(
     seen[7], seen[8], seen[9] = a + noise[6], b + noise[7], c + noise[8]
 
 
-class ImuSensor(Sensor[ImuReading]):
-    """Measures motion."""
+@kernel
+def sense_each(
+    now: Any,
+    before: Any,
+    step: float,
+    gravity: float,
+    key0: int,
+    key1: int,
+    ticks: Any,
+    sigmas: Any,
+    seen: Any,
+) -> None:
+    """The same at several instants, a row each."""
+    for k in range(ticks.size):
+        sense(now[k], before[k], step, gravity, key0, key1, ticks[k], sigmas, seen[k])
 
-    sees_bodies_only = True
+
+class ImuSensor(RowSensor[ImuReading]):
+    """Measures motion."""
 
     def __init__(self, config: Imu, offset: Pose) -> None:
         self._config = config
@@ -95,16 +110,25 @@ class ImuSensor(Sensor[ImuReading]):
             _fixed_covariance(sigma) for sigma in (config.attitude_noise, config.gyro_noise, config.accelerometer_noise)
         ]
 
-    def measure(self, truth: Truth, noise: Noise) -> ImuReading:
-        config, tick, step = self._config, truth.tick, truth.step
-        now, before = truth.motion(config.link, self._offset), truth.motion_before(config.link, self._offset)
-        seen = np.empty(10)
-        sense(now, before, step, truth.gravity if config.with_gravity else 0.0, *noise.key, tick, self._sigmas, seen)
-        rate, force = seen[4:7], seen[7:]
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[ImuReading]:
+        config, ticks, step = self._config, truths.ticks, truths.step
+        now, before = truths.motion(config.link, self._offset), truths.motion_before(config.link, self._offset)
+        seen = np.empty((len(ticks), 10))
+        gravity = truths.gravity if config.with_gravity else 0.0
+        sense_each(now, before, step, gravity, *noise.key, ticks, self._sigmas, seen)
         if self._has_bias:
-            rate += self._bias(noise, tick, step, config.gyro_bias, config.gyro_walk, RATE_WALK)
-            force += self._bias(noise, tick, step, config.accelerometer_bias, config.accelerometer_walk, FORCE_WALK)
-        return ImuReading(truth.time, seen[:4], rate, force, *self._covariances)
+            for row, tick in zip(seen, ticks.tolist(), strict=True):
+                row[4:7] += self._bias(noise, tick, step, config.gyro_bias, config.gyro_walk, RATE_WALK)
+                row[7:] += self._bias(
+                    noise, tick, step, config.accelerometer_bias, config.accelerometer_walk, FORCE_WALK
+                )
+        times, covariances = truths.times, self._covariances
+
+        def make(k: int) -> ImuReading:
+            row = seen[k]
+            return ImuReading(times[k], row[:4], row[4:7], row[7:], *covariances)
+
+        return Rows(len(times), make)
 
     @staticmethod
     def _bias(noise: Noise, tick: int, step: float, start: float, walk: float, channel: int) -> NDArray[np.float64]:

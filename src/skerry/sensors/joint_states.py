@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from skerry.core.config import NonNegative
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
 
 POSITION, VELOCITY = range(2)  # channels of the noise
 
@@ -24,27 +25,29 @@ class JointStatesReading:
     velocities: tuple[float, ...]
 
 
-class JointStatesSensor(Sensor[JointStatesReading]):
+class JointStatesSensor(RowSensor[JointStatesReading]):
     """Measures joints."""
-
-    sees_bodies_only = True
 
     def __init__(self, config: JointStates) -> None:
         self._config = config
 
-    def measure(self, truth: Truth, noise: Noise) -> JointStatesReading:
-        config = self._config
-        names = config.joints or truth.joints
-        positions = [truth.joint_position(name) for name in names]
-        velocities = [truth.joint_velocity(name) for name in names]
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[JointStatesReading]:
+        config, times = self._config, truths.times
+        names = config.joints or truths.joints
+        shape = (len(times), 0)
+        positions = np.column_stack([np.empty(shape), *(truths.joint_position(name) for name in names)])
+        velocities = np.column_stack([np.empty(shape), *(truths.joint_velocity(name) for name in names)])
         for values, sigma, channel in (
             (positions, config.position_noise, POSITION),
             (velocities, config.velocity_noise, VELOCITY),
         ):
             if sigma > 0.0:
-                draws = noise.normal(truth.tick, (len(names),), channel).tolist()
-                values[:] = [value + sigma * draw for value, draw in zip(values, draws, strict=True)]
-        return JointStatesReading(truth.time, names, tuple(positions), tuple(velocities))
+                values += sigma * noise.normals(truths.ticks, len(names), channel)
+
+        def make(k: int) -> JointStatesReading:
+            return JointStatesReading(times[k], names, tuple(positions[k].tolist()), tuple(velocities[k].tolist()))
+
+        return Rows(len(times), make)
 
 
 class JointStates(SensorConfig):

@@ -18,7 +18,7 @@ from pydantic import Field
 from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.frames import Pose, inverse, multiply, rotate
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
 
 # At Stockholm, 59.33° N 18.07° E at sea level, on 1 January 2025, by the World Magnetic Model 2025 (NOAA and BGS).
 STRENGTH: Final = 51.81e-6  # T
@@ -35,10 +35,8 @@ class MagnetometerReading:
     covariance: NDArray[np.float64]  # (3, 3), T²
 
 
-class MagnetometerSensor(Sensor[MagnetometerReading]):
+class MagnetometerSensor(RowSensor[MagnetometerReading]):
     """Measures the field."""
-
-    sees_bodies_only = True
 
     def __init__(self, config: Magnetometer, offset: Pose) -> None:
         self._config = config
@@ -50,15 +48,16 @@ class MagnetometerSensor(Sensor[MagnetometerReading]):
         self._covariance = np.eye(3) * config.noise**2
         self._covariance.setflags(write=False)
 
-    def measure(self, truth: Truth, noise: Noise) -> MagnetometerReading:
-        to_sensor = multiply(self._back, inverse(truth.pose(self._config.link).orientation))
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[MagnetometerReading]:
+        times = truths.times
+        to_sensor = multiply(self._back, inverse(truths.motion(self._config.link)[:, 3:7]))
         field = rotate(to_sensor, self._field)
         if self._soft is not None:
-            field = self._soft @ field
+            field = field @ self._soft.T
         field = field + self._hard
         if self._config.noise > 0.0:
-            field += self._config.noise * noise.normal(truth.tick, (3,))
-        return MagnetometerReading(truth.time, field, self._covariance)
+            field += self._config.noise * noise.normals(truths.ticks, 3)
+        return Rows(len(times), lambda k: MagnetometerReading(times[k], field[k], self._covariance))
 
 
 IDENTITY: Final = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

@@ -10,18 +10,20 @@ import numpy as np
 from skerry.core.frames import Pose, Twist
 from skerry.core.kernels import strict_kernel
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
 
 
 @strict_kernel
 def in_own_axes(motion: Any, twist: Any) -> None:
-    """The velocities of a motion (13,) in the axes of its frame (6,): each turned back by its quaternion."""
-    x, y, z, w = -motion[3], -motion[4], -motion[5], motion[6]
-    for k in range(2):
-        a, b, c = motion[7 + 3 * k], motion[8 + 3 * k], motion[9 + 3 * k]
-        twist[3 * k] = (1.0 - 2.0 * (y * y + z * z)) * a + 2.0 * (x * y - z * w) * b + 2.0 * (x * z + y * w) * c
-        twist[3 * k + 1] = 2.0 * (x * y + z * w) * a + (1.0 - 2.0 * (x * x + z * z)) * b + 2.0 * (y * z - x * w) * c
-        twist[3 * k + 2] = 2.0 * (x * z - y * w) * a + 2.0 * (y * z + x * w) * b + (1.0 - 2.0 * (x * x + y * y)) * c
+    """The velocities of motions (n, 13) in the axes of their frames (n, 6): each turned back by its quaternion."""
+    for i in range(len(motion)):
+        m, t = motion[i], twist[i]
+        x, y, z, w = -m[3], -m[4], -m[5], m[6]
+        for k in range(2):
+            a, b, c = m[7 + 3 * k], m[8 + 3 * k], m[9 + 3 * k]
+            t[3 * k] = (1.0 - 2.0 * (y * y + z * z)) * a + 2.0 * (x * y - z * w) * b + 2.0 * (x * z + y * w) * c
+            t[3 * k + 1] = 2.0 * (x * y + z * w) * a + (1.0 - 2.0 * (x * x + z * z)) * b + 2.0 * (y * z - x * w) * c
+            t[3 * k + 2] = 2.0 * (x * z - y * w) * a + 2.0 * (y * z + x * w) * b + (1.0 - 2.0 * (x * x + y * y)) * c
 
 
 @dataclass(frozen=True)
@@ -33,20 +35,18 @@ class OdometryReading:
     twist: Twist
 
 
-class OdometrySensor(Sensor[OdometryReading]):
+class OdometrySensor(RowSensor[OdometryReading]):
     """Gives the truth."""
-
-    sees_bodies_only = True
 
     def __init__(self, link: str, offset: Pose) -> None:
         self.link = link
         self.offset = offset
 
-    def measure(self, truth: Truth, noise: Noise) -> OdometryReading:
-        motion = truth.motion(self.link, self.offset)
-        twist = np.empty(6)
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[OdometryReading]:
+        motion, times = truths.motion(self.link, self.offset), truths.times
+        twist = np.empty((len(motion), 6))
         in_own_axes(motion, twist)
-        return OdometryReading(truth.time, Pose.of(motion[:7]), Twist.of(twist))
+        return Rows(len(times), lambda k: OdometryReading(times[k], Pose.of(motion[k, :7]), Twist.of(twist[k])))
 
 
 class Odometry(SensorConfig):

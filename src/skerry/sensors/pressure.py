@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
 
 ATMOSPHERE = 101_325.0  # Pa; the standard atmosphere (ISO 2533)
 
@@ -26,26 +27,28 @@ class PressureReading:
     saturated: bool  # deeper than the sensor can measure
 
 
-class PressureSensor(Sensor[PressureReading]):
+class PressureSensor(RowSensor[PressureReading]):
     """Measures pressure."""
-
-    sees_bodies_only = True
 
     def __init__(self, config: Pressure, offset: Pose) -> None:
         self._config = config
         self._offset = offset
 
-    def measure(self, truth: Truth, noise: Noise) -> PressureReading:
-        config = self._config
-        gauge, density = truth.water_pressure(truth.motion(config.link, self._offset)[:3])
-        weight = density * truth.gravity
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[PressureReading]:
+        config, times = self._config, truths.times
+        gauge, density = truths.water_pressure(truths.motion(config.link, self._offset)[:, :3])
+        weight = density * truths.gravity
         saturated = gauge > weight * config.max_depth
-        gauge = min(gauge, weight * config.max_depth)
-        if not saturated:
-            gauge += config.noise * noise.normal(truth.tick)
-        atmosphere = ATMOSPHERE if config.include_atmosphere else 0.0
-        known = gauge / weight if weight > 0 else 0.0
-        return PressureReading(truth.time, atmosphere + gauge, known, config.noise**2, saturated)
+        error = config.noise * noise.normals(truths.ticks, 1)[:, 0]
+        gauge = np.where(saturated, weight * config.max_depth, gauge + error)
+        pressure = gauge + (ATMOSPHERE if config.include_atmosphere else 0.0)
+        depth = gauge / weight if truths.gravity > 0 else np.zeros_like(gauge)
+        variance = config.noise**2
+
+        def make(k: int) -> PressureReading:
+            return PressureReading(times[k], float(pressure[k]), float(depth[k]), variance, bool(saturated[k]))
+
+        return Rows(len(times), make)
 
 
 class Pressure(SensorConfig):

@@ -29,7 +29,7 @@ class Probe:
     def pressure(self, point: NDArray[np.float64], time: float) -> tuple[float, float]:
         """Of the water alone at a point, Pa; and the water's density there, kg/m³."""
         self._ask(point, time, NEED_HEAD)
-        return self._water.pressure_of_head(float(self._memory[4 + HEAD])), float(self._memory[4 + DENSITY])
+        return float(self._water.pressure_of_head(self._memory[4 + HEAD])), float(self._memory[4 + DENSITY])
 
     def velocity(self, point: NDArray[np.float64], time: float) -> NDArray[np.float64]:
         """Of the water at a point, m/s."""

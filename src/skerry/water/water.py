@@ -259,9 +259,9 @@ class Water:
             pressure.reshape(shape),
         )
 
-    def pressure_of_head(self, head: float) -> float:
+    def pressure_of_head(self, head: ArrayLike) -> NDArray[np.float64]:
         """Of a column of water of this height, Pa."""
-        return self._gravity * float(self.column.mass_above(head))
+        return self._gravity * self.column.mass_above(head)
 
     def depth(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """How far points (…, 3) are below the surface, m; 0 above it."""

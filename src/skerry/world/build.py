@@ -34,8 +34,9 @@ from skerry.scenario.vehicle import Vehicle
 from skerry.terrain import Terrain
 from skerry.world.batch import Batch
 from skerry.world.beginning import give_first_commands
+from skerry.world.history import History
 from skerry.world.hooks import ForceFunction, PythonForce
-from skerry.world.instant import Past, Present
+from skerry.world.instant import Present
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot, Tree
 from skerry.world.ropes import ROPES, build_ropes, rope_plans
@@ -79,6 +80,7 @@ def build_world(
     _bind(model, engine.part("userdata")[0])
     surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), engine.motions(0)[0])
     present = Present(engine, clock, model.water, surroundings)
+    history = History(engine, clock, model.water, surroundings)
     channel = Channel(model.water, clock, lambda: surroundings.scene)
     for number, name in enumerate(scenario.robots):
         config = loaded.vehicles[name].config
@@ -116,7 +118,7 @@ def build_world(
             _check_joints(f"{name}.sensors.{part}", settings, model.joints[name])
             rate = Rate.of(settings.frequency, scenario.step)
             noise = noise_of(f"{name}/{part}")
-            robot.sensors[part] = MountedSensor(settings.build(), rate, noise, truth, settings)
+            robot.sensors[part] = MountedSensor(settings.build(), rate, noise, truth, settings, history)
         for part, settings in config.controllers.items():
             _check_places(f"{name}.controllers.{part}", settings.needs_places, loaded)
             robot.controllers[part] = settings.build()
@@ -173,7 +175,7 @@ def build_world(
         _particles(scenario, model, noise_of),
         surroundings,
         present,
-        Past(engine, clock, model.water, surroundings),
+        history,
         channel,
         net,
         partial(build_world, forces=forces),

@@ -26,9 +26,13 @@ class Events:
             self._actions.setdefault(tick, []).append(action)
         self._ticks = list(self._actions)
 
+    def is_due(self, tick: int) -> bool:
+        """Whether something happens at this tick."""
+        return tick in self._actions
+
     def happen(self, tick: int) -> None:
         """Do what is due at this tick."""
-        for action in self._actions.get(tick, ()):
+        for action in self._actions[tick]:
             action()
 
     def next_after(self, tick: int) -> int | None:

@@ -1,4 +1,4 @@
-"""An instant of a world: the present, which moves on, one that has just been, or one that is held."""
+"""An instant of a world: the present, which moves on, or one that is held."""
 
 from __future__ import annotations
 
@@ -69,43 +69,6 @@ class Glimpse:
     time: float
     motions: NDArray[np.float64]
     userdata: NDArray[np.float64]
-
-
-class Past:
-    """An instant that the engine has kept on its way to the present."""
-
-    def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: Surroundings) -> None:
-        self.motions = np.zeros_like(engine.motions(0))
-        self.userdata = np.zeros_like(engine.part("userdata")[0])
-        self.positions, self.velocities = np.zeros_like(engine.part("qpos")[0]), np.zeros_like(engine.part("qvel")[0])
-        self.probe = Probe(water, self.userdata)
-        self.tick = 0
-        self.time = 0.0
-        self._engine = engine
-        self._clock = clock
-        self._water = water
-        self._surroundings = surroundings
-
-    def go(self, look: int, tick: int) -> None:
-        """Be the engine's look of that number."""
-        self.motions[:] = self._engine.log_motions[look]
-        if self._water.follows is not None:
-            self.userdata[:] = self._engine.log_userdata[look]
-        self.positions[:] = self._engine.log_positions[look]
-        self.velocities[:] = self._engine.log_velocities[look]
-        self.tick = tick
-        self.time = self._clock.time_of(tick)
-
-    def glimpse(self, look: int, tick: int) -> Glimpse:
-        """What the engine has kept at its look of that number."""
-        engine = self._engine
-        return Glimpse(tick, self._clock.time_of(tick), engine.log_motions[look], engine.log_userdata[look])
-
-    def view(self, own_bit: int) -> RayView:
-        return self._surroundings.view(own_bit, self.motions[0])
-
-    def hold(self) -> Held:
-        return Held(self, self._water, self._surroundings)
 
 
 class Held:

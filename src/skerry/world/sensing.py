@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import is_dataclass, replace
 from fractions import Fraction
@@ -16,12 +16,14 @@ from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
 from skerry.parts.component import Component, Mount
-from skerry.parts.sensor import Sensor
+from skerry.parts.sensor import RowSensor, Sensor
 from skerry.rays.threads import pool, processors
 from skerry.sensors.ray_sensor import RaySensor
-from skerry.world.instant import Held, Past
+from skerry.world.history import History
+from skerry.world.instant import Held
 from skerry.world.ray_trail import RayTrail
 from skerry.world.truth import RobotTruth
+from skerry.world.truths import RobotTruths
 
 NEVER: Final = 2**62
 """A tick that never comes."""
@@ -34,26 +36,38 @@ class MountedSensor(Component):
     is due. A sensor that watches sees every due instant all the same. A heavy one is measured in a thread of its own,
     from the instant at which it is due; whoever asks for its reading waits until it is there. So what is read does
     not depend on how long it takes.
+
+    Unless it stops the world, it looks back: instants at which it is due wait in the history until somebody asks for
+    its reading, or the world has it catch up; see `docs/adr/0022-readings-in-rows.md`.
     """
 
-    def __init__(self, sensor: Sensor[Any], rate: Rate, noise: Noise, truth: RobotTruth, mount: Mount) -> None:
+    def __init__(
+        self,
+        sensor: Sensor[Any],
+        rate: Rate,
+        noise: Noise,
+        truth: RobotTruth,
+        mount: Mount,
+        history: History | None = None,
+    ) -> None:
         self.sensor = sensor
         self.rate = rate
         self.mount = mount
         """Where it sits on the robot."""
-        self.wanted = False
-        self.deliver: Callable[[int, Any], None] | None = None
-        """Is told the tick and the reading, or None, of every due instant; while it is there, the sensor is wanted."""
-        self.on = True
-        """Whether it is switched on; off, it gives no reading, and nobody is told of its due instants."""
+        self._wanted = False
+        self._deliver: Callable[[int, Any], None] | None = None
         self.load = 0.0
         """The time that the latest reading took over the time there is for one; on the wall, for the eye only."""
         self.next_look = NEVER
         """The next tick at which the world must come back to it."""
+        self._seen = 0  # the tick up to which it has looked at the history
+        self._on = True
+        self._history = history
         self._frequency = float(rate.frequency)
         self._noise = noise
         self._truth = truth
         self._reading: Any = None
+        self._rows: Sequence[Any] | None = None  # the latest of which is the reading, which nobody has looked at yet
         self._job: Future[Any] | None = None  # the reading that is being measured
         self._past: RobotTruth | None = None
         self._trail: RayTrail | None = None
@@ -69,18 +83,63 @@ class MountedSensor(Component):
     @property
     def reading(self) -> Any:
         """The latest due reading, measured now if nobody had asked before; None if there is none."""
-        if not self.wanted:
+        if not self._wanted:
             self.wanted = True
-            self.plan(self._truth.tick)
+        self.finish()
         self.measure_if_due()
         self.finish()
-        return self._reading if self.on else None
+        return self._latest() if self._on else None
+
+    def _latest(self) -> Any:
+        if self._rows is not None:
+            self._reading, self._rows = self._rows[len(self._rows) - 1], None
+        return self._reading
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody has asked for its reading, so that it is measured whenever it is due."""
+        return self._wanted
+
+    @wanted.setter
+    def wanted(self, wanted: bool) -> None:
+        self._change_whether_looked_at(wanted, self._deliver)
+
+    @property
+    def deliver(self) -> Callable[[int, Any], None] | None:
+        """Is told the tick and the reading, or None, of every due instant; while it is there, the sensor is wanted."""
+        return self._deliver
+
+    @deliver.setter
+    def deliver(self, deliver: Callable[[int, Any], None] | None) -> None:
+        self._change_whether_looked_at(self._wanted, deliver)
+
+    def _change_whether_looked_at(self, wanted: bool, deliver: Callable[[int, Any], None] | None) -> None:
+        self.finish()
+        self._wanted, self._deliver = wanted, deliver
+        self.plan(self._truth.tick)
+        if self._history is not None:
+            self._history.stale = True
+
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether somebody wants its readings."""
+        return self._wanted or self._deliver is not None
+
+    @property
+    def on(self) -> bool:
+        """Whether it is switched on; off, it gives no reading, and nobody is told of its due instants."""
+        return self._on
+
+    @on.setter
+    def on(self, on: bool) -> None:
+        self.finish()
+        self._on = on
 
     @property
     def has_new_data(self) -> bool:
         """Whether the latest due instant gave a reading."""
         self.finish()
-        return self._measured == self.rate.count(self._truth.tick) and self._reading is not None
+        return self._measured == self.rate.count(self._truth.tick) and self._latest() is not None
 
     @property
     def trail(self) -> RayTrail:
@@ -93,28 +152,63 @@ class MountedSensor(Component):
         return self._trail
 
     def plan(self, tick: int) -> None:
-        """Work out when the world must come back to it."""
-        looked_at = self.wanted or self.deliver is not None or self.sensor.watches
-        self.next_look = self.rate.next_due(tick) if looked_at else NEVER
+        """Work out when the world must come back to it, after that tick; it has seen all up to it."""
+        self.next_look = self.rate.next_due(tick) if self.is_looked_at or self.sensor.watches else NEVER
+        self._seen = tick
 
     @property
     def stops_the_world(self) -> bool:
         """Whether it can be measured at the present only, so that the world must stop when it is due."""
         return self.sensor.watches or not (self.sensor.sees_bodies_only or self.sensor.heavy)
 
-    def look(self, past: Past | None = None) -> None:
-        """Measure or watch, as it is due now or at an instant of the past, and plan on."""
-        truth = self._truth if past is None else self._truth_of(past)
-        if self.wanted or self.deliver is not None:
-            self.measure_if_due(truth)
+    def look(self) -> None:
+        """Measure or watch, as it is due now, and plan on."""
+        if self.is_looked_at:
+            self.measure_if_due()
         else:
             self.watch_if_due()
-        self.next_look = self.rate.next_due(truth.tick)
+        self.next_look = self.rate.next_due(self._truth.tick)
 
-    def _truth_of(self, past: Past) -> RobotTruth:
+    def take_what_waits(self) -> list[int]:
+        """The ticks of the history at which it was due since it last looked; from now on it has."""
+        history = self._history
+        if history is None or not history.ticks or history.ticks[-1] <= self._seen or not self.is_looked_at:
+            return []
+        waiting = history.due_since(self._seen, self.rate)
+        self._seen = history.ticks[-1]
+        return waiting
+
+    @property
+    def looks_at_rows(self) -> bool:
+        """Whether it measures all that waits at once."""
+        return isinstance(self.sensor, RowSensor)
+
+    def look_at_history(self) -> None:
+        """Measure the instant that the history is at."""
         if self._past is None:
-            self._past = replace(self._truth, instant=past)
-        return self._past
+            assert self._history is not None
+            self._past = replace(self._truth, instant=self._history)
+        self.measure_if_due(self._past)
+
+    def catch_up(self) -> None:
+        """Measure all that waits in the history."""
+        ticks = self.take_what_waits()
+        if not ticks or not self._on:
+            return
+        assert self._history is not None
+        if not isinstance(self.sensor, RowSensor):
+            for tick in ticks:
+                self._history.go(tick)
+                self.look_at_history()
+            return
+        start = perf_counter()
+        rows = self.sensor.measure_many(RobotTruths.of(self._truth, self._history, ticks), self._noise)
+        self.load = (perf_counter() - start) / len(ticks) * self._frequency
+        self._tick, self._measured = ticks[-1], self.rate.count(ticks[-1])
+        self._rows = rows
+        if self._deliver is not None:
+            for tick, reading in zip(ticks, rows, strict=True):
+                self._deliver(tick, reading)
 
     def measure_if_due(self, truth: RobotTruth | None = None) -> bool:
         """Measure if an instant has become due since the last reading; say whether it did."""
@@ -123,10 +217,9 @@ class MountedSensor(Component):
         truth = self._truth if truth is None else truth
         tick = truth.tick
         due = self.rate.count(tick)
-        if due == self._measured or not self.on:
+        if due == self._measured or not self._on:
             return False
-        if self._job is not None:
-            self.finish()
+        self._wait_for_job()
         self._measured, self._tick = due, tick
         if self.sensor.heavy and processors() > 1:
             self._job = pool("sensors", max(processors() - 1, 1)).submit(self._measure_held, truth.instant.hold())
@@ -135,7 +228,11 @@ class MountedSensor(Component):
         return True
 
     def finish(self) -> None:
-        """Wait for a reading that is being measured."""
+        """Look at all instants that wait, and wait for a reading that is being measured."""
+        self.catch_up()
+        self._wait_for_job()
+
+    def _wait_for_job(self) -> None:
         if self._job is not None:
             job, self._job = self._job, None
             self._take(job.result())
@@ -143,7 +240,7 @@ class MountedSensor(Component):
     def poll(self) -> None:
         """Take a reading that was being measured, if it is there by now."""
         if self._job is not None and self._job.done():
-            self.finish()
+            self._wait_for_job()
 
     def rehearse(self) -> None:
         """Measure once and forget it, so that what takes long the first time is done; no reading to come is changed."""
@@ -156,9 +253,9 @@ class MountedSensor(Component):
             job.exception()
 
     def _take(self, reading: Any) -> None:
-        self._reading = reading
-        if self.deliver is not None:
-            self.deliver(self._tick, reading)
+        self._reading, self._rows = reading, None
+        if self._deliver is not None:
+            self._deliver(self._tick, reading)
         if self._trail is not None and reading is not None:
             self._trail.add()
 
@@ -195,7 +292,7 @@ class MountedSensor(Component):
 
     def state(self) -> bytes:
         self.finish()
-        kept = (self.on, self.wanted, self._measured, self._watched, self._reading, self.sensor.state())
+        kept = (self._on, self._wanted, self._measured, self._watched, self._latest(), self.sensor.state())
         return pickle.dumps(kept, protocol=5)
 
     def watched_state(self) -> bytes:
@@ -206,9 +303,14 @@ class MountedSensor(Component):
         self.finish()
         if self._trail is not None:
             self._trail.clear()
-        self.on, self.wanted, self._measured, self._watched, *rest = _ReadingsOnly(io.BytesIO(state)).load()
+        self._on, wanted, self._measured, self._watched, *rest = _ReadingsOnly(io.BytesIO(state)).load()
         self._reading, inner = rest
+        self._rows = None
         self.sensor.set_state(inner)
+        self._wanted = wanted
+        self.plan(self._truth.tick)
+        if self._history is not None:
+            self._history.stale = True
 
 
 # what numpy names when it pickles an array or a number

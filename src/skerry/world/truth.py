@@ -103,6 +103,13 @@ class RobotTruth:
         return self._motion(BEFORE, link, offset)
 
     def _motion(self, when: int, link: str, offset: Pose | None) -> NDArray[np.float64]:
+        body, place = self.frame(link, offset)
+        carried = np.empty(13)
+        carry(self.instant.motions[when, body], place, carried)
+        return carried
+
+    def frame(self, link: str, offset: Pose | None) -> tuple[int, NDArray[np.float64]]:
+        """The engine's body that a frame is fixed to, and its pose in it, as seven numbers."""
         known = self._frames.get((link, id(offset)))
         if known is None:
             handle: LinkHandle = self.robot.links[link]
@@ -110,9 +117,7 @@ class RobotTruth:
             numbers = np.concatenate([place.position, place.orientation])
             # the offset is kept, so that its id stays its own
             known = self._frames[link, id(offset)] = (handle.body, numbers, offset)
-        carried = np.empty(13)
-        carry(self.instant.motions[when, known[0]], known[1], carried)
-        return carried
+        return known[0], known[1]
 
     def pose(self, link: str) -> Pose:
         return Pose.of(self._motion(NOW, link, None)[:7])

@@ -31,8 +31,9 @@ from skerry.water import Water, WaterSample
 from skerry.world.beginning import fabric, give_first_commands
 from skerry.world.changes import Change, changed, follow
 from skerry.world.events import build_events
+from skerry.world.history import History
 from skerry.world.hooks import PythonForce
-from skerry.world.instant import Past, Present
+from skerry.world.instant import Present
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot
 from skerry.world.ropes import ROPES, put
@@ -40,7 +41,7 @@ from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
 
-MAGIC = b"skerry snapshot 6\n"
+MAGIC = b"skerry snapshot 7\n"
 Watched = tuple[Watchdog, Callable[[], None]]  # with what to do when it bites
 DIGEST = 16  # bytes after it: a hash of all that follows
 
@@ -99,7 +100,7 @@ class World:
         particles: FieldParticles | None,
         surroundings: Surroundings,
         present: Present,
-        past: Past,
+        history: History,
         acoustics: Channel,
         net: RopeNet | None,
         rebuild: Callable[[Mapping[str, Any]], World],
@@ -124,7 +125,8 @@ class World:
         keyboards = [robot.keyboard for robot in robots.values() if robot.keys]
         self._watched += [(keyboard.watchdog, keyboard.release_all) for keyboard in keyboards]
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
-        self._stopping_sensors = [sensor for sensor in self._sensors if sensor.stops_the_world]
+        self._history = history
+        self._sort_sensors()
         self._hooks = hooks
         self._engine_time = engine.part("time")[0]
         self._must_step_singly = bool(hooks) or water.refuses
@@ -133,7 +135,6 @@ class World:
         self.surroundings = surroundings
         self.acoustics = acoustics
         self._present = present
-        self._past = past
         self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, scenario.step)
         self._fabric = fabric(scenario)
         self._blank = self.snapshot()
@@ -186,24 +187,34 @@ class World:
         """Simulate so many steps."""
         if steps < 0:
             raise SkerryError(f"cannot advance by {steps} steps; time does not run backwards")
+        for sensor in self._stopping_sensors:
+            sensor.plan(self.tick)
+        try:
+            self._advance_to(self.tick + steps)
+        finally:
+            self._look_back()
+
+    def _advance_to(self, end: int) -> None:
         tick = self.tick
-        end = tick + steps
-        for sensor in self._sensors:
-            sensor.plan(tick)
         while tick < end:
-            self._events.happen(tick)
+            if self._events.is_due(tick):
+                self._look_back()  # at what was before it
+                self._events.happen(tick)
             for mounted in self._controllers:
                 mounted.act_if_due(tick)
             self.acoustics.send(self._present)
             waiting = [entry for entry in self._watched if entry[0].waits]
             stop = min([end, *self._stops_after(tick, waiting)])
-            ticks: list[int] = []
-            if not self.acoustics.is_quiet or any(sensor.next_look < stop for sensor in self._sensors):
-                stop = min(stop, tick + MOST_LOOKS)  # so that there is room for all looks
-                ticks = self._ticks_on_the_way(tick, stop)
-            errors = self._step(stop - tick, [look - tick for look in ticks])
-            tick = self.tick
-            self._look_back([look for look in ticks if look < tick])
+            looks = self._looks_on_the_way(tick, stop)
+            if len(looks) > self._history.room:
+                self._look_back()
+            if len(looks) > MOST_LOOKS:
+                looks = looks[:MOST_LOOKS]
+                stop = looks[-1]
+            errors = self._step(stop - tick, looks)
+            before, tick = tick, self.tick
+            if not self.acoustics.is_quiet:
+                self._hear_back(before, looks)
             for error in errors:
                 raise error
             self._move_particles()
@@ -211,7 +222,7 @@ class World:
                 if watchdog.bites():
                     go_back()
             self.acoustics.hear(self._present, is_present=True)
-            for sensor in self._sensors:
+            for sensor in self._stopping_sensors:
                 if sensor.next_look <= tick:
                     sensor.look()
 
@@ -233,26 +244,42 @@ class World:
         for sensor in self._stopping_sensors:
             yield sensor.next_look
 
-    def _ticks_on_the_way(self, tick: int, stop: int) -> list[int]:
-        """The ticks before a stop at which sound comes, or sensors are due that can be measured afterwards."""
-        found = set(self.acoustics.looks_before(tick, stop))
-        for sensor in self._sensors:
-            due = sensor.next_look
-            while due < stop:
-                found.add(due)
-                due = sensor.rate.next_due(due)
-        return sorted(found)
+    def _looks_on_the_way(self, tick: int, stop: int) -> list[int]:
+        """The ticks up to a stop at which sensors are due that look back, and those before it at which sound comes."""
+        looks = self._history.looks_after(tick, stop)
+        sounds = self.acoustics.looks_before(tick, stop)
+        return sorted({*looks, *sounds}) if sounds else looks
 
-    def _look_back(self, ticks: list[int]) -> None:
-        """Hear and measure what was due on the way, in the order of time."""
-        for number, tick in enumerate(ticks):
-            if not self.acoustics.is_quiet:
-                self.acoustics.hear(self._past.glimpse(number, tick), is_present=False)
-            due = [sensor for sensor in self._sensors if sensor.next_look <= tick]
-            if due:
-                self._past.go(number, tick)
-            for sensor in due:
-                sensor.look(self._past)
+    def _hear_back(self, tick: int, looks: list[int]) -> None:
+        """Hear what came on the way to now, in the order of time."""
+        for look in looks:
+            if tick < look < self.tick:
+                self.acoustics.hear(self._history.glimpse(look), is_present=False)
+
+    def _look_back(self) -> None:
+        """Measure what was due on the way: what looks at all at once first, then the rest in the order of time."""
+        history = self._history
+        if not history.ticks:
+            return
+        history.end_at(self.tick)
+        waiting: dict[int, list[MountedSensor]] = {}
+        for sensor in self._patient_sensors:
+            if sensor.looks_at_rows:
+                sensor.catch_up()
+            else:
+                for tick in sensor.take_what_waits():
+                    waiting.setdefault(tick, []).append(sensor)
+        for tick in sorted(waiting):
+            history.go(tick)
+            for sensor in waiting[tick]:
+                sensor.look_at_history()
+        history.clear()
+
+    def _sort_sensors(self) -> None:
+        """Into those that the world must stop for and those that look back."""
+        self._stopping_sensors = [sensor for sensor in self._sensors if sensor.stops_the_world]
+        self._patient_sensors = [sensor for sensor in self._sensors if not sensor.stops_the_world]
+        self._history.rates = lambda: (sensor.rate for sensor in self._patient_sensors if sensor.is_looked_at)
 
     def _move_particles(self) -> None:
         if self.particles is not None and self._particle_rate is not None and self._particle_rate.is_due(self.tick):
@@ -260,11 +287,18 @@ class World:
             self.particles.advance(seconds, self.time, self._engine.part("userdata")[0])
 
     def _step(self, steps: int, looks: list[int]) -> list[SkerryError]:
-        """Go on, and keep what some sensors will look at; give what went wrong."""
+        """Go on, and keep what will be looked at; give what went wrong."""
         if self.water.refuses:
             self._check_places()
         before = self._engine.states.copy() if self._hooks else None
-        errors = self._engine.advance(steps, looks=looks, keep_userdata=self.water.follows is not None)
+        first_look, tick = len(self._history.ticks), self.tick
+        self._history.keep(looks)
+        errors = self._engine.advance(
+            steps,
+            looks=[look - tick for look in looks],
+            first_look=first_look,
+            keep_userdata=self.water.follows is not None,
+        )
         if before is not None and any(hook.error is not None for hook in self._hooks):
             self._engine.states[:] = before  # a step without one of its forces is no step
             self._engine.refresh()

@@ -1,0 +1,111 @@
+"""The instants on the way that the engine has kept, until all sensors have looked back at them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.clock import Clock, Rate
+from skerry.physics.engine import MOST_LOOKS, Engine
+from skerry.rays import RayView
+from skerry.water import Water
+from skerry.water.probe import Probe
+from skerry.world.instant import Glimpse, Held
+from skerry.world.surroundings import Surroundings
+
+PLANNED = 1000
+"""Ticks for which it is worked out ahead which of them are kept."""
+
+
+class History:
+    """Ticks and what the engine has kept of them, in its log; and one of them as an instant, the one that it is at.
+
+    Those are kept at which sensors that look back are due.
+    """
+
+    def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: Surroundings) -> None:
+        self.ticks: list[int] = []
+        self.rates: Callable[[], Iterable[Rate]] = tuple
+        """Gives the rates of the sensors that look back and are wanted."""
+        self.stale = True
+        """Whether they may be others than they were."""
+        self._planned = range(0)  # the ticks that are planned, and
+        self._due = np.zeros(0, np.bool_)  # which of them are to be kept
+        self.motions = engine.motions(0)
+        self.userdata = np.zeros_like(engine.part("userdata")[0])
+        self.positions, self.velocities = engine.part("qpos")[0], engine.part("qvel")[0]
+        self.probe = Probe(water, self.userdata)
+        self.tick = 0
+        self.time = 0.0
+        self.engine = engine
+        self.clock = clock
+        self.water = water
+        self._surroundings = surroundings
+        self._rows: dict[int, int] = {}
+
+    @property
+    def room(self) -> int:
+        """How many more instants there is room for."""
+        return MOST_LOOKS - len(self.ticks)
+
+    def looks_after(self, tick: int, stop: int) -> list[int]:
+        """The ticks after one, up to a stop, that are to be kept for the sensors."""
+        if self.stale or tick + 1 not in self._planned or stop not in self._planned:
+            self._planned, self.stale = range(tick + 1, max(stop, tick + PLANNED) + 1), False
+            ticks = np.arange(self._planned.start, self._planned.stop)
+            self._due = np.zeros(len(ticks), np.bool_)
+            for rate in dict.fromkeys(self.rates()):
+                self._due |= rate.due_among(ticks)
+        first = tick + 1 - self._planned.start
+        return (np.flatnonzero(self._due[first : stop + 1 - self._planned.start]) + (tick + 1)).tolist()
+
+    def due_since(self, tick: int, rate: Rate) -> list[int]:
+        """The ticks after one that it has kept at which a sensor of that rate was due."""
+        ticks = np.array(self.ticks[bisect_right(self.ticks, tick) :], np.int64)
+        return ticks[rate.due_among(ticks)].tolist()
+
+    def keep(self, ticks: list[int]) -> None:
+        """Be told which ticks, after those that it has, the engine is about to keep."""
+        first = len(self.ticks)
+        self.ticks += ticks
+        self._rows.update(zip(ticks, range(first, len(self.ticks)), strict=True))
+
+    def end_at(self, tick: int) -> None:
+        """Forget what did not come to be."""
+        del self.ticks[bisect_right(self.ticks, tick) :]
+
+    def clear(self) -> None:
+        """Begin anew, when all have looked."""
+        self.ticks.clear()
+        self._rows.clear()
+
+    def rows(self, ticks: list[int]) -> NDArray[np.int64]:
+        """The places of these ticks in the engine's log."""
+        found = self._rows
+        return np.array([found[tick] for tick in ticks])
+
+    # -------------------------------------------------------------------------------------------- as an instant
+
+    def go(self, tick: int) -> None:
+        """Be at that tick."""
+        row, engine = self._rows[tick], self.engine
+        self.motions = engine.log_motions[row]
+        if self.water.follows is not None:
+            self.userdata[:] = engine.log_userdata[row]
+        self.positions, self.velocities = engine.log_positions[row], engine.log_velocities[row]
+        self.tick = tick
+        self.time = self.clock.time_of(tick)
+
+    def glimpse(self, tick: int) -> Glimpse:
+        """What the engine has kept at that tick."""
+        row, engine = self._rows[tick], self.engine
+        return Glimpse(tick, self.clock.time_of(tick), engine.log_motions[row], engine.log_userdata[row])
+
+    def view(self, own_bit: int) -> RayView:
+        return self._surroundings.view(own_bit, self.motions[0])
+
+    def hold(self) -> Held:
+        return Held(self, self.water, self._surroundings)
