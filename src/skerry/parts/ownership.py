@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
@@ -19,14 +17,19 @@ SOURCES: Final = ("manual", "ros", "controller", "api")
 _speaker: ContextVar[str] = ContextVar("who commands", default="api")
 
 
-@contextmanager
-def speaking_as(source: str) -> Iterator[None]:
+class speaking_as:  # noqa: N801, as it is used as a function is
     """Let commands come from this source: a word of `SOURCES`, or "controller/name"."""
-    token = _speaker.set(source)
-    try:
-        yield
-    finally:
-        _speaker.reset(token)
+
+    __slots__ = ("_source", "_token")
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def __enter__(self) -> None:
+        self._token = _speaker.set(self._source)
+
+    def __exit__(self, *_: object) -> None:
+        _speaker.reset(self._token)
 
 
 def speaker() -> str:

@@ -46,6 +46,7 @@ class Engine:
         self.step_length = float(self.model.options.step)
         self.bodies: int = first.nbody
         worlds = len(self.models)
+        self._instant = 0  # grows whenever something may have moved
         self._failed_at = np.full((worlds, 2), -1, np.int64)
         self._failures = self._failed_at[:, 0]
         self._no_failures = self._failures.tobytes()
@@ -189,6 +190,7 @@ class Engine:
     def _apply(self, steps: int, worlds: Sequence[int] | None) -> dict[int, SkerryError]:
         if self._batch is None:
             raise EngineError("this world is closed")
+        self._instant += 1
         native.install_callback()
         for model, slot in self._slots:
             if not model.program.is_bound(slot):
@@ -274,6 +276,7 @@ class Engine:
     def set_motion_bytes(self, world: int, data: bytes) -> None:
         """Take up what `motion_bytes` gave."""
         self._motion[world] = np.frombuffer(data).reshape(self._motion[world].shape)
+        self._instant += 1
 
     def place(self, world: int, body: int, pose: Pose, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
         """Put a free or kinematic body somewhere, at rest; its joints stay as they are bent, and stop.
@@ -321,7 +324,7 @@ class Engine:
         probe = self._probes.get(world)
         if probe is None:
             probe = self._probes[world] = ContactProbe(self.models[world].compiled)
-        if not probe.may_touch(self._motion[world, 0], owner):
+        if not probe.may_touch(self._motion[world, 0], owner, self._instant):
             return []
         native.install_callback()
         return probe.look(self.states[world], owner)

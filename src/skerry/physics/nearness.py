@@ -66,13 +66,15 @@ def _is_near_ground(frame: Any, half: Any, margin: float, ground: Any, sides: An
 
 
 @kernel
-def is_near(motions: Any, shapes: Any, pairs: Any, sides: Any, heights: Any, frames: Any) -> bool:
-    """Whether any pair of shapes may touch: the ball around the first one's box, and the second one's box.
-
-    `frames` is memory for the place of each shape.
-    """
+def place_all(motions: Any, shapes: Any, frames: Any) -> None:
+    """Where the boxes of all shapes are."""
     for number in range(len(shapes)):
         _place(motions[int(shapes[number, BODY])], shapes[number], frames[number])
+
+
+@kernel
+def is_near(shapes: Any, pairs: Any, sides: Any, heights: Any, frames: Any) -> bool:
+    """Whether any pair of shapes may touch: the ball around the first one's box, and the second one's box."""
     for n in range(len(pairs)):
         own, other = frames[pairs[n, 0]], frames[pairs[n, 1]]
         first, half = shapes[pairs[n, 0], HALF : HALF + 3], shapes[pairs[n, 1], HALF : HALF + 3]
@@ -105,6 +107,7 @@ class Nearness:
         self._owners = owners
         self._shapes = np.zeros((compiled.ngeom, SHAPE))
         self._frames = np.zeros((compiled.ngeom, FRAME))
+        self._placed = -1  # the instant of which the frames are
         self._pairs: dict[str, NDArray[np.int64]] = {}
         self._sides, self._heights = np.ones(3), np.zeros((2, 2), np.float32)
         for number, shape in enumerate(self._shapes):
@@ -126,12 +129,15 @@ class Nearness:
                 self._sides = compiled.hfield_size[field, :3].copy()
                 self._heights = compiled.hfield_data[start : start + rows * columns].reshape(rows, columns)
 
-    def may_touch(self, motions: NDArray[np.float64], owner: str) -> bool:
-        """Whether an owner may touch anything, of the motions of all bodies (n, 13)."""
+    def may_touch(self, motions: NDArray[np.float64], owner: str, instant: int) -> bool:
+        """Whether an owner may touch anything, of the motions of all bodies (n, 13), which are those of an instant."""
+        if instant != self._placed:
+            place_all(motions, self._shapes, self._frames)
+            self._placed = instant
         pairs = self._pairs.get(owner)
         if pairs is None:
             pairs = self._pairs[owner] = self._find_pairs(owner)
-        return bool(is_near(motions, self._shapes, pairs, self._sides, self._heights, self._frames))
+        return bool(is_near(self._shapes, pairs, self._sides, self._heights, self._frames))
 
     def _find_pairs(self, owner: str) -> NDArray[np.int64]:
         """What may touch what, as MuJoCo filters it: not what is fixed to each other, hinged to it, or excluded."""

@@ -320,6 +320,7 @@ class BucketSonar(SonarSensor[Reading]):
         self._codes = np.zeros(0) if codes is None else codes
         self._turned = np.zeros((beams, buckets if codes is not None else 0))
         self._gains = np.ones(buckets)
+        self._gains_for = np.nan  # the absorption that they are made for
         self.bucket_size = config.max_range / buckets
 
     def fill(self, truth: Truth, noise: Noise, ping: Ping) -> tuple[Singles, Bytes]:
@@ -328,8 +329,9 @@ class BucketSonar(SonarSensor[Reading]):
         self._buckets[:] = 0.0
         self._turned[:] = 0.0
         self._gather()
-        if config.tvg:
+        if config.tvg and ping.absorption != self._gains_for:
             time_varied_gains(self.bucket_size, config.tvg_spreading / 10.0, ping.absorption, self._gains)
+            self._gains_for = ping.absorption
         if self._multipath is not None:
             self._add_mirrored(ping, 10.0 ** (-self._multipath / 10.0))
         out = np.empty(self._buckets.shape, np.float32)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -76,9 +77,15 @@ class MountedController:
 
     def act_if_due(self, tick: int) -> None:
         if not self.controller.idle and self.rate.is_due(tick):
+            robot = self.robot
             # what the keys turn is their instrument, and is heard where they are
-            with speaking_as("manual" if self.robot.keyboard.steers(self.name) else f"controller/{self.name}"):
-                self.controller.act(self.truth, self.robot.sensors, self.robot.actuators)
+            with speaking_as("manual" if robot.keyboard.steers(self.name) else self.speaker):
+                self.controller.act(self.truth, robot.sensors, robot.actuators)
+
+    @cached_property
+    def speaker(self) -> str:
+        """As which it commands."""
+        return f"controller/{self.name}"
 
 
 class World:
