@@ -294,9 +294,9 @@ def test_a_sensor_of_an_odd_rate_does_not_drift() -> None:
 def test_a_sensor_that_nobody_reads_is_not_measured(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     sensor = world.robots["a"].sensors["odometry"]
     calls = []
-    measure = sensor.sensor.measure
+    measure = sensor.sensor.measure_many
     monkeypatch.setattr(
-        sensor.sensor, "measure", lambda truth, noise: calls.append(truth.time) or measure(truth, noise)
+        sensor.sensor, "measure_many", lambda truths, noise: calls.extend(truths.times) or measure(truths, noise)
     )
     world.advance(1.0)
     assert calls == []

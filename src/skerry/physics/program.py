@@ -179,6 +179,10 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
             for k in range(qvel.size):
                 joints[qpos.size + k] = qvel[k]
             look += 1
+            if step == steps - 1:
+                last, before = floats(out + 8 * motion, motion), floats(log + 8 * motion, motion)
+                for k in range(motion):
+                    last[k] = before[k]
     _look(m, d, request, out)
 
 

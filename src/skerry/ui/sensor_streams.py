@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, get_args, get_type_hints
+from typing import Any, Final, get_args, get_origin
 
 import numpy as np
 import simplejpeg
@@ -29,10 +29,13 @@ MISSED: Final = (120, 160, 200, 60)
 
 
 def reading_type(sensor: Sensor[Any]) -> type | None:
-    """The class of a sensor's readings, as its `measure` says."""
-    found = get_type_hints(type(sensor).measure).get("return")
-    kinds = [kind for kind in (get_args(found) or (found,)) if isinstance(kind, type) and kind is not type(None)]
-    return kinds[0] if len(kinds) == 1 else None
+    """The class of a sensor's readings, as its bases say: `Sensor[ImuReading]`."""
+    for kind in type(sensor).__mro__:
+        for base in vars(kind).get("__orig_bases__", ()):
+            found = [argument for argument in get_args(base) if isinstance(argument, type)]
+            if found and issubclass(get_origin(base), Sensor):
+                return found[0]
+    return None
 
 
 def sensor_streams(robot: Robot, name: str) -> list[Stream]:
