@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose, rotate
 from skerry.core.kernels import kernel
-from skerry.core.noise import Noise
+from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import turn
 from skerry.parts.sensor import Truth
 from skerry.rays import Bundle
@@ -26,7 +26,6 @@ from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig
 
 Floats = NDArray[np.float64]
 Track = Literal["bottom", "water", "none"]
-NOTHING = np.full(3, np.nan), np.full((3, 3), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +104,45 @@ def solve(beams: Any, speeds: Any, used: Any, velocity: Any, per_variance: Any) 
         velocity[i] = m[i, 0] * bx + m[i, 1] * by + m[i, 2] * bz
 
 
+@kernel
+def conclude(
+    beams: Any,
+    heard: Any,
+    used: Any,
+    has_track: bool,
+    key0: int,
+    key1: int,
+    tick: int,
+    velocity_noise: float,
+    range_noise: float,
+    velocity: Any,
+    covariance: Any,
+) -> float:
+    """Add the noise to what was heard (2, n), and find the velocity of the beams that are used; NaN where is none.
+
+    Gives the noise of the altitude, too.
+    """
+    n = len(beams)
+    drawn = np.empty(3 * n)
+    fill_normal(key0, key1, tick, 0, 0, drawn)
+    ranges, speeds = heard[0], heard[1]
+    for k in range(n):
+        speeds[k] += velocity_noise * drawn[k]
+    if has_track:
+        solve(beams, speeds, used, velocity, covariance)
+        for i in range(3):
+            for j in range(3):
+                covariance[i, j] *= velocity_noise * velocity_noise
+    else:
+        velocity[:] = np.nan
+        covariance[:] = np.nan
+    for k in range(n):
+        if not used[k]:
+            speeds[k] = np.nan
+        ranges[k] = ranges[k] + range_noise * drawn[n + k] if ranges[k] < np.inf else np.nan
+    return range_noise * drawn[2 * n]
+
+
 class DvlSensor(RaySensor[DvlReading]):
     """Measures velocity over ground, or through the water."""
 
@@ -137,25 +175,28 @@ class DvlSensor(RaySensor[DvlReading]):
             heard,
         )
         ranges, speeds = heard
-        on_bottom = used = ranges < np.inf
+        used = ranges < np.inf
         locked = hits >= config.minimum_hits
         track: Track = "bottom" if locked and config.track != "water" else "none"
         if track == "none" and config.track != "bottom":
-            speeds, used = self._through_water(truth, Pose.of(motion[:7]), motion[7:10], ranges)
+            speeds[:], used = self._through_water(truth, Pose.of(motion[:7]), motion[7:10], ranges)
             track = "water" if np.count_nonzero(used) >= config.minimum_hits else "none"
-        drawn = noise.normal(truth.tick, (3, config.beams))
-        speeds += config.velocity_noise * drawn[0]
-        solved, covariance = NOTHING
-        if track != "none":
-            solved, covariance = np.empty(3), np.empty((3, 3))
-            solve(self._beams, speeds, used, solved, covariance)
-            covariance *= config.velocity_noise**2
-        if hits < config.beams:
-            speeds[~used] = ranges[~on_bottom] = np.nan
+        velocity, covariance = np.empty(3), np.empty((3, 3))
+        error = conclude(
+            self._beams,
+            heard,
+            used,
+            track != "none",
+            *noise.key,
+            truth.tick,
+            config.velocity_noise,
+            config.range_noise,
+            velocity,
+            covariance,
+        )
         below = float(found.distance[config.beams])
-        altitude = below + config.range_noise * float(drawn[2, 0]) if config.min_range <= below < np.inf else np.nan
-        ranges += config.range_noise * drawn[1]
-        return DvlReading(truth.time, locked, track, solved, covariance, altitude, ranges, speeds, hits)
+        altitude = below + error if config.min_range <= below < np.inf else np.nan
+        return DvlReading(truth.time, locked, track, velocity, covariance, altitude, ranges, speeds, hits)
 
     def _through_water(
         self, truth: Truth, pose: Pose, velocity: Floats, ranges: Floats
