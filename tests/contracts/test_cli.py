@@ -5,12 +5,12 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from skerry.cli import main, parse_settings, parse_speed
+from skerry.cli import parse_settings, parse_speed
 from skerry.core.errors import SkerryError
 
 Finished = subprocess.CompletedProcess[str]
@@ -20,21 +20,6 @@ Skerry = Callable[..., Finished]
 def in_a_process(*arguments: str) -> Finished:
     command = [sys.executable, "-m", "skerry", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=600)
-
-
-@pytest.fixture
-def skerry(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Skerry]:
-    """Calls the `skerry` command as the terminal does, without the seconds that a new process takes."""
-    before = signal.getsignal(signal.SIGINT)
-
-    def call(*arguments: str) -> Finished:
-        monkeypatch.setattr(sys, "argv", ["skerry", *arguments])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return Finished(arguments, end.value.code or 0, *capsys.readouterr())
-
-    yield call
-    signal.signal(signal.SIGINT, before)
 
 
 def test_a_run_of_nothing_in_particular_shows_sam_in_the_bay() -> None:
