@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,8 +18,8 @@ from skerry.world import World
 REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}
 
 
-def load_with_small_pictures(name: str) -> World:
-    """The scenario with cameras of 64 × 48 pixels: a dozen of them at full size would take most of the tests' time."""
+def load_with_small_pictures(source: str | dict[str, Any]) -> World:
+    """A world with cameras of 64 × 48 pixels: a dozen of them at full size would take most of the tests' time."""
     robots = {
         robot: {
             "overrides": {
@@ -29,9 +30,9 @@ def load_with_small_pictures(name: str) -> World:
                 }
             }
         }
-        for robot, vehicle in load_scenario(name).vehicles.items()
+        for robot, vehicle in load_scenario(source).vehicles.items()
     }
-    return skerry.load(name, overrides={"robots": robots})
+    return skerry.load(source, overrides={"robots": robots})
 
 
 def run(world: World, seconds: float) -> None:
@@ -88,14 +89,14 @@ def test_a_shipped_scenario_loads_from_any_folder(name: str, tmp_path: Path, mon
 @pytest.mark.parametrize("depth", [0.0, 30.0])
 def test_a_shipped_vehicle_loads_runs_and_stays_finite(name: str, depth: float) -> None:
     robot = {"vehicle": name, "pose": {"position": [0, 0, -depth]}}
-    with skerry.load({"robots": {"a": robot}, "reference": REFERENCE}) as world:
+    with load_with_small_pictures({"robots": {"a": robot}, "reference": REFERENCE}) as world:
         run(world, 2.0)
 
 
 @pytest.mark.parametrize("name", shipped_vehicles())
 def test_two_of_a_shipped_vehicle_live_in_one_world(name: str) -> None:
     robots = {key: {"vehicle": name, "pose": {"position": [x, 0, -9]}} for key, x in (("a", 0), ("b", 40))}
-    with skerry.load({"robots": robots, "reference": REFERENCE}) as world:
+    with load_with_small_pictures({"robots": robots, "reference": REFERENCE}) as world:
         run(world, 0.5)
 
 
