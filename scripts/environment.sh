@@ -66,7 +66,8 @@ prepare_environment() {
     wanted="$(sha256sum <"$root/pyproject.toml") $root"
     if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
         say "installing Skerry${extra:+ and what its tests need} into .venv; the first time this takes a minute or two …"
-        "$python" -m pip install --quiet --quiet --no-input --disable-pip-version-check \
+        # Most of what is installed is never imported; what is, Python compiles then.
+        "$python" -m pip install --quiet --quiet --no-input --disable-pip-version-check --no-compile \
             --editable "$root${extra:+[$extra]}" </dev/null
         echo "$wanted" >"$venv/installed"
         echo "$wanted" >"$stamp"

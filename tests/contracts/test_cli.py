@@ -1,10 +1,11 @@
-"""The command line as a user meets it: real processes for what ends a process, the parser for the rest."""
+"""The command line as a user meets it: real processes for what ends a process, calls of `main` for the rest."""
 
 import json
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,31 +13,35 @@ import pytest
 from skerry.cli import parse_settings, parse_speed
 from skerry.core.errors import SkerryError
 
+Finished = subprocess.CompletedProcess[str]
+Skerry = Callable[..., Finished]
 
-def skerry(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "skerry", *arguments], capture_output=True, text=True, timeout=120)
+
+def in_a_process(*arguments: str) -> Finished:
+    command = [sys.executable, "-m", "skerry", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
 def test_a_run_of_nothing_in_particular_shows_sam_in_the_bay() -> None:
-    result = skerry("run", "--headless", "--duration", "0")
+    result = in_a_process("run", "--headless", "--duration", "0")
     assert result.returncode == 0
     assert "sam_in_the_bay: 1 robot" in result.stderr
     assert "sam: x 0.00 y 0.00 z -2.00" in result.stderr
 
 
-def test_a_run_at_full_speed_lasts_as_long_as_it_was_told() -> None:
+def test_a_run_at_full_speed_lasts_as_long_as_it_was_told(skerry: Skerry) -> None:
     result = skerry("run", "torpedo_in_still_water", "--speed", "max", "--duration", "30", "--seed", "3")
     assert result.returncode == 0
     assert "seed 3" in result.stderr
     assert "30.00 s  torpedo:" in result.stderr
 
 
-def test_a_value_can_be_set_from_the_command_line() -> None:
+def test_a_value_can_be_set_from_the_command_line(skerry: Skerry) -> None:
     result = skerry("run", "sam_empty", "--duration", "0", "--set", "robots.sam.pose.position=[1,2,-30]")
     assert "x 1.00 y 2.00 z -30.00" in result.stderr
 
 
-def test_a_dataset_is_written_and_a_wrong_camera_is_guessed(tmp_path: Path) -> None:
+def test_a_dataset_is_written_and_a_wrong_camera_is_guessed(skerry: Skerry, tmp_path: Path) -> None:
     out = tmp_path / "pictures"
     start = ["dataset", "sam_in_the_bay", "--set", "robots.sam.overrides.sensors.camera_front={width: 64, height: 48}"]
     result = skerry(*start, "--camera", "sam/camera_front", "--count", "2", "--out", str(out))
@@ -48,7 +53,7 @@ def test_a_dataset_is_written_and_a_wrong_camera_is_guessed(tmp_path: Path) -> N
     assert "did you mean 'sam/camera_front'" in result.stderr
 
 
-def test_a_run_is_recorded_shown_verified_and_said_again(tmp_path: Path) -> None:
+def test_a_run_is_recorded_shown_verified_and_said_again(skerry: Skerry, tmp_path: Path) -> None:
     path = str(tmp_path / "dive.mcap")
     run = ["run", "sam_empty", "--headless", "--speed", "max", "--duration", "2", "--seed", "5", "--record", path]
     port = ["--set", f"interfaces.ros.transports.foxglove.port={free_port()}"]
@@ -75,7 +80,7 @@ def test_a_run_is_recorded_shown_verified_and_said_again(tmp_path: Path) -> None
         assert "messages" in said.stderr
 
 
-def test_a_recording_that_was_altered_ends_with_code_1(tmp_path: Path) -> None:
+def test_a_recording_that_was_altered_ends_with_code_1(skerry: Skerry, tmp_path: Path) -> None:
     path = tmp_path / "dive.mcap"
     command = ["run", "sam_empty", "--headless", "--speed", "max", "--duration", "1", "--record", str(path)]
     assert skerry(*command, "--set", "interfaces.recorder.compression=none").returncode == 0
@@ -95,7 +100,7 @@ def free_port() -> int:
     return found
 
 
-def test_a_trial_shows_its_figures_and_writes_them(tmp_path: Path) -> None:
+def test_a_trial_shows_its_figures_and_writes_them(skerry: Skerry, tmp_path: Path) -> None:
     result = skerry("trial", "stopping", "otter", "--out", str(tmp_path / "out"))
     assert result.returncode == 0, result.stderr
     assert "track_reach_m" in result.stdout
@@ -105,7 +110,7 @@ def test_a_trial_shows_its_figures_and_writes_them(tmp_path: Path) -> None:
     assert "did you mean 'stopping'" in skerry("trial", "stoping", "otter").stderr
 
 
-def test_a_sweep_over_a_path_that_does_not_exist_is_one_message_with_a_guess(tmp_path: Path) -> None:
+def test_a_sweep_over_a_path_that_does_not_exist_is_one_message_with_a_guess(skerry: Skerry, tmp_path: Path) -> None:
     file = tmp_path / "sweep.yaml"
     file.write_text("scenario: sam_empty\nduration: 1\nvary: {water.densty: [1]}\nmetrics: {d: final(sam.depth)}\n")
     result = skerry("sweep", str(file), "--out", str(tmp_path / "out"))
@@ -114,7 +119,7 @@ def test_a_sweep_over_a_path_that_does_not_exist_is_one_message_with_a_guess(tmp
     assert "Traceback" not in result.stderr
 
 
-def test_the_doctor_finds_what_is_there_and_what_works() -> None:
+def test_the_doctor_finds_what_is_there_and_what_works(skerry: Skerry) -> None:
     result = skerry("doctor", "--json")
     assert result.returncode == 0, result.stdout
     found = {finding["name"]: finding for finding in json.loads(result.stdout)}
@@ -134,14 +139,14 @@ def test_an_interrupt_ends_a_run_cleanly() -> None:
 
 
 def test_an_unknown_scenario_is_one_message_with_a_guess() -> None:
-    result = skerry("run", "torpedo_in_stil_water")
+    result = in_a_process("run", "torpedo_in_stil_water")
     assert result.returncode == 1
     assert result.stderr.startswith("skerry: there is no scenario 'torpedo_in_stil_water'")
     assert "did you mean 'torpedo_in_still_water'?" in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_check_names_all_faults_of_a_file_and_fails(tmp_path: Path) -> None:
+def test_check_names_all_faults_of_a_file_and_fails(skerry: Skerry, tmp_path: Path) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text("stpe: 1/100\nrobots:\n  a: {vehicle: torpdeo}\n")
     result = skerry("check", str(file), "torpedo_in_still_water")
@@ -149,10 +154,10 @@ def test_check_names_all_faults_of_a_file_and_fails(tmp_path: Path) -> None:
     assert "did you mean 'step'?" in result.stderr
     assert "did you mean 'torpedo'?" in result.stderr
     assert "Traceback" not in result.stderr
-    assert "a scenario with 1 robots" in result.stdout
+    assert "a scenario with 1 robot and 0 objects" in result.stdout
 
 
-def test_check_takes_a_vehicle_folder(tmp_path: Path) -> None:
+def test_check_takes_a_vehicle_folder(skerry: Skerry, tmp_path: Path) -> None:
     folder = Path(__file__).parents[2] / "src" / "skerry" / "vehicles" / "torpedo"
     assert "a vehicle with 6 links" in skerry("check", str(folder)).stdout
     empty = skerry("check", str(tmp_path))
@@ -160,14 +165,14 @@ def test_check_takes_a_vehicle_folder(tmp_path: Path) -> None:
     assert "no vehicle.yaml" in empty.stderr
 
 
-def test_list_shows_what_there_is() -> None:
+def test_list_shows_what_there_is(skerry: Skerry) -> None:
     shown = skerry("list").stdout
     for word in ("torpedo_in_still_water", "torpedo", "force_points", "heightfield", "odometry", "buoy_port"):
         assert word in shown
     assert "did you mean 'vehicles'?" in skerry("list", "vehicle").stderr
 
 
-def test_a_vehicle_is_exported_imported_and_checked(tmp_path: Path) -> None:
+def test_a_vehicle_is_exported_imported_and_checked(skerry: Skerry, tmp_path: Path) -> None:
     file, folder = tmp_path / "torpedo.json", tmp_path / "again"
     assert skerry("export", "torpedo", "--json", "--out", str(file)).returncode == 0
     result = skerry("import", str(file), "--out", str(folder))
@@ -179,7 +184,7 @@ def test_a_vehicle_is_exported_imported_and_checked(tmp_path: Path) -> None:
     assert "--json" in skerry("export", "torpedo").stderr
 
 
-def test_ground_is_imported_or_refused_in_words(tmp_path: Path) -> None:
+def test_ground_is_imported_or_refused_in_words(skerry: Skerry, tmp_path: Path) -> None:
     (tmp_path / "hill.obj").write_text("v 0 0 -5\nv 10 0 -5\nv 0 10 -4\nv 10 10 -4\nf 1 2 4 3\n")
     result = skerry("import-terrain", str(tmp_path / "hill.obj"), "--out", str(tmp_path / "hill"), "--resolution", "1")
     assert result.returncode == 0, result.stderr
@@ -190,12 +195,12 @@ def test_ground_is_imported_or_refused_in_words(tmp_path: Path) -> None:
     assert "Traceback" not in refused.stderr
 
 
-def test_help_and_version_are_there() -> None:
+def test_help_and_version_are_there(skerry: Skerry) -> None:
     assert skerry("--version").stdout.startswith("skerry 0.")
     assert "--duration" in skerry("run", "--help").stdout
 
 
-def test_an_unknown_benchmark_is_guessed() -> None:
+def test_an_unknown_benchmark_is_guessed(skerry: Skerry) -> None:
     assert "did you mean 'physics'?" in skerry("bench", "phisics").stderr
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,21 @@ def run(name: str, pieces: list[float], visit: Callable[[World], None] = lambda 
         return bytes(world.snapshot())
 
 
-def run_physics(name: str, pieces: list[float], visit: Callable[[World], None] = lambda world: None) -> bytes:
+@cache
+def two_seconds(name: str) -> tuple[bytes, bytes]:
+    """All of the world's bytes after two seconds in one piece, and those of its physics."""
     with skerry.load(SOURCES[name]) as world:
+        world.advance(2.0)
+        return bytes(world.snapshot()), physics(world)
+
+
+def run_physics(
+    name: str,
+    pieces: list[float],
+    visit: Callable[[World], None] = lambda world: None,
+    overrides: dict[str, Any] | None = None,
+) -> bytes:
+    with skerry.load(SOURCES[name], overrides=overrides) as world:
         for seconds in pieces:
             world.advance(seconds)
             visit(world)
@@ -86,12 +100,12 @@ def test_the_busy_world_is_busy() -> None:
 
 @every_source
 def test_the_same_scenario_twice_gives_the_same_bytes(name: str) -> None:
-    assert run(name, [2.0]) == run(name, [2.0])
+    assert run(name, [2.0]) == two_seconds(name)[0]
 
 
 @every_source
 def test_time_in_odd_pieces_gives_the_same_bytes(name: str) -> None:
-    whole = run_physics(name, [2.0])
+    _, whole = two_seconds(name)
     assert run_physics(name, [0.25] * 8) == whole
     assert run_physics(name, [0.005] * 400) == whole
     # 0.0333… s carries remainders of a step from piece to piece
@@ -115,11 +129,11 @@ def test_going_back_to_a_snapshot_gives_the_same_bytes(name: str) -> None:
         other.restore(bytes(middle))
         other.advance(1.0)
         assert bytes(other.snapshot()) == after
-    assert run(name, [2.0]) == after
+    assert two_seconds(name)[0] == after
 
 
 @every_source
-def test_looking_changes_nothing(name: str) -> None:
+def test_looking_changes_nothing(name: str, small_pictures: Callable[[Any], dict[str, Any]]) -> None:
     def look(world: World) -> None:
         for robot in world.robots.values():
             _ = robot.pose, robot.twist, [robot.link_pose(link) for link in robot.links]
@@ -131,13 +145,13 @@ def test_looking_changes_nothing(name: str) -> None:
         world.snapshot()
 
     pieces = [0.1] * 20
-    assert run_physics(name, pieces, look) == run_physics(name, pieces)
+    assert run_physics(name, pieces, look, small_pictures(SOURCES[name])) == run_physics(name, pieces)
 
 
 @every_source
-def test_readings_do_not_depend_on_when_others_look(name: str) -> None:
+def test_readings_do_not_depend_on_when_others_look(name: str, small_pictures: Callable[[Any], dict[str, Any]]) -> None:
     def readings(look_at_all: bool) -> list[str]:
-        with skerry.load(SOURCES[name]) as world:
+        with skerry.load(SOURCES[name], overrides=small_pictures(SOURCES[name])) as world:
             chosen = [robot.sensors[next(iter(robot.sensors))] for robot in world.robots.values() if robot.sensors]
             found = [repr(sensor.reading) for sensor in chosen]
             for _ in range(10):
@@ -165,7 +179,7 @@ for name, source in sources.items():
 
 
 def test_another_process_gives_the_same_bytes() -> None:
-    here = {name: hashlib.sha256(run(name, [2.0])).hexdigest() for name in SOURCES}
+    here = {name: hashlib.sha256(two_seconds(name)[0]).hexdigest() for name in SOURCES}
     result = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         input=dump_document(SOURCES),
@@ -180,7 +194,7 @@ def test_another_process_gives_the_same_bytes() -> None:
 
 @every_source
 def test_two_threads_at_once_give_the_same_bytes(name: str) -> None:
-    alone = run(name, [2.0])
+    alone, _ = two_seconds(name)
     with ThreadPoolExecutor(4) as pool:
         together = [pool.submit(run, name, pieces) for pieces in ([2.0], [2.0], [1.0, 1.0], [2.0])]
         assert all(future.result() == alone for future in together)
@@ -196,21 +210,29 @@ def without_controllers(source: Any) -> dict[str, Any]:
     return {"robots": {name: {"overrides": {"controllers": parts}} for name, parts in removed.items() if parts}}
 
 
-@pytest.mark.parametrize("name", SOURCES)
+SEEDS = [3, 1, 4, 1, 5]
+
+
+@cache
+def each_alone(name: str) -> list[bytes]:
+    """The physics of a scenario by each of the seeds after two seconds, without controllers."""
+    found = {}
+    for seed in set(SEEDS):
+        with skerry.load(SOURCES[name], seed=seed, overrides=without_controllers(SOURCES[name])) as world:
+            world.advance(2.0)
+            found[seed] = physics(world)
+    return [found[seed] for seed in SEEDS]
+
+
+@every_source
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_world_in_a_batch_is_the_world_alone(name: str, threads: int) -> None:
-    seeds = [3, 1, 4, 1, 5]
     passive = without_controllers(SOURCES[name])
-    alone = {}
-    for seed in set(seeds):
-        with skerry.load(SOURCES[name], seed=seed, overrides=passive) as world:
-            world.advance(2.0)
-            alone[seed] = physics(world)
-    with skerry.load_batch(SOURCES[name], seeds, overrides=[passive] * 5, threads=threads) as batch:
+    with skerry.load_batch(SOURCES[name], SEEDS, overrides=[passive] * 5, threads=threads) as batch:
         for seconds in (0.5, 0.0123, 1.4877):
             batch.advance(seconds)
         assert not batch.failures
-        assert [batch.state(i) for i in range(5)] == [alone[seed] for seed in seeds]
+        assert [batch.state(i) for i in range(5)] == each_alone(name)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

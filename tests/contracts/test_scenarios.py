@@ -1,7 +1,9 @@
 """Every shipped scenario and vehicle loads, dumps back equal, and runs."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,21 +19,13 @@ from skerry.world import World
 REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}
 
 
-def load_with_small_pictures(name: str) -> World:
-    """The scenario with cameras of 64 × 48 pixels: a dozen of them at full size would take most of the tests' time."""
-    robots = {
-        robot: {
-            "overrides": {
-                "sensors": {
-                    part: {"width": 64, "height": 48}
-                    for part, config in vehicle.config.sensors.items()
-                    if config.kind == "camera"
-                }
-            }
-        }
-        for robot, vehicle in load_scenario(name).vehicles.items()
-    }
-    return skerry.load(name, overrides={"robots": robots})
+Load = Callable[[str | dict[str, Any]], World]
+
+
+@pytest.fixture
+def load(small_pictures: Callable[[Any], dict[str, Any]]) -> Load:
+    """Builds a world with small pictures."""
+    return lambda source: skerry.load(source, overrides=small_pictures(source))
 
 
 def run(world: World, seconds: float) -> None:
@@ -49,8 +43,8 @@ def run(world: World, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("name", shipped_scenarios())
-def test_a_shipped_scenario_loads_runs_and_stays_finite(name: str) -> None:
-    with load_with_small_pictures(name) as world:
+def test_a_shipped_scenario_loads_runs_and_stays_finite(load: Load, name: str) -> None:
+    with load(name) as world:
         assert world.scenario.name == name
         assert world.scenario.description
         run(world, 2.0)
@@ -67,8 +61,8 @@ def test_a_shipped_scenario_dumps_back_equal(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", shipped_scenarios())
-def test_a_shipped_scenario_goes_on_where_its_snapshot_was_taken(name: str) -> None:
-    with load_with_small_pictures(name) as world:
+def test_a_shipped_scenario_goes_on_where_its_snapshot_was_taken(load: Load, name: str) -> None:
+    with load(name) as world:
         run(world, 1.0)
         middle = world.snapshot()
         world.advance(1.0)
@@ -86,16 +80,16 @@ def test_a_shipped_scenario_loads_from_any_folder(name: str, tmp_path: Path, mon
 
 @pytest.mark.parametrize("name", shipped_vehicles())
 @pytest.mark.parametrize("depth", [0.0, 30.0])
-def test_a_shipped_vehicle_loads_runs_and_stays_finite(name: str, depth: float) -> None:
+def test_a_shipped_vehicle_loads_runs_and_stays_finite(load: Load, name: str, depth: float) -> None:
     robot = {"vehicle": name, "pose": {"position": [0, 0, -depth]}}
-    with skerry.load({"robots": {"a": robot}, "reference": REFERENCE}) as world:
+    with load({"robots": {"a": robot}, "reference": REFERENCE}) as world:
         run(world, 2.0)
 
 
 @pytest.mark.parametrize("name", shipped_vehicles())
-def test_two_of_a_shipped_vehicle_live_in_one_world(name: str) -> None:
+def test_two_of_a_shipped_vehicle_live_in_one_world(load: Load, name: str) -> None:
     robots = {key: {"vehicle": name, "pose": {"position": [x, 0, -9]}} for key, x in (("a", 0), ("b", 40))}
-    with skerry.load({"robots": robots, "reference": REFERENCE}) as world:
+    with load({"robots": robots, "reference": REFERENCE}) as world:
         run(world, 0.5)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -181,13 +182,16 @@ def blocks(page: Path) -> list[Block]:
     return [Block(*parts) for parts in found]
 
 
-def start(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-W", "error", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def run_python(text: str) -> None:
+    """Run a block as a program of its own: it knows nothing of the others."""
+    exec(compile(text, "<block>", "exec"), {"__name__": "__main__"})
 
 
-def run(arguments: list[str], folder: Path) -> None:
-    result = start(arguments, folder)
+Skerry = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def succeed(skerry: Skerry, *arguments: str) -> None:
+    result = skerry(*arguments)
     assert result.returncode == 0, f"{arguments}:\n{result.stdout}{result.stderr}"
 
 
@@ -230,11 +234,12 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("page", EXAMPLES)
-def test_page_has_an_example_that_runs(page: str, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("here")
+def test_page_has_an_example_that_runs(page: str) -> None:
     examples = [block for block in blocks(ROOT / page) if block.language == "python"]
     assert examples
     for example in examples:
-        run(["-c", example.text], tmp_path)
+        run_python(example.text)
 
 
 def test_readme_has_exactly_two_commands_to_set_up() -> None:
@@ -248,39 +253,39 @@ def test_readme_has_exactly_two_commands_to_set_up() -> None:
 
 
 @pytest.mark.parametrize("name", ["first_world", "own_vehicle", "other_simulators_programs"])
-def test_tutorial_runs_from_top_to_bottom(name: str, tmp_path: Path) -> None:
+def test_tutorial_runs_from_top_to_bottom(name: str, skerry: Skerry, here: Path) -> None:
     page = ROOT / "docs" / "tutorials" / f"{name}.md"
-    write_files(page, tmp_path)
+    write_files(page, here)
     for block in blocks(page):
         if block.language == "python":
-            run(["-c", block.text], tmp_path)
+            run_python(block.text)
         for command in block.text.splitlines() if block.language == "sh" else ():
             if command.startswith("skerry "):
-                run(["-m", *command.split()], tmp_path)
+                succeed(skerry, *command.split()[1:])
 
 
-def test_scenario_page_shows_a_scenario_that_is_sound(tmp_path: Path) -> None:
-    write_files(ROOT / "docs" / "scenario.md", tmp_path)
-    run(["-m", "skerry", "check", "buoy_and_auv.yaml"], tmp_path)
+def test_scenario_page_shows_a_scenario_that_is_sound(skerry: Skerry, here: Path) -> None:
+    write_files(ROOT / "docs" / "scenario.md", here)
+    succeed(skerry, "check", "buoy_and_auv.yaml")
 
 
-def test_props_page_shows_a_scenario_and_a_prop_that_are_sound(tmp_path: Path) -> None:
-    write_files(ROOT / "docs" / "props.md", tmp_path)
+def test_props_page_shows_a_scenario_and_a_prop_that_are_sound(skerry: Skerry, here: Path) -> None:
+    write_files(ROOT / "docs" / "props.md", here)
     own = "extends: harbour.yaml\nobjects: {crate: {prop: ./crate.yaml}}\n"
-    (tmp_path / "with_crate.yaml").write_text(own, encoding="utf-8")
-    run(["-m", "skerry", "check", "harbour.yaml", "with_crate.yaml"], tmp_path)
+    (here / "with_crate.yaml").write_text(own, encoding="utf-8")
+    succeed(skerry, "check", "harbour.yaml", "with_crate.yaml")
 
 
-def test_ropes_page_shows_a_scenario_that_is_sound(tmp_path: Path) -> None:
-    write_files(ROOT / "docs" / "ropes.md", tmp_path)
-    run(["-m", "skerry", "check", "otter_with_a_winch.yaml"], tmp_path)
+def test_ropes_page_shows_a_scenario_that_is_sound(skerry: Skerry, here: Path) -> None:
+    write_files(ROOT / "docs" / "ropes.md", here)
+    succeed(skerry, "check", "otter_with_a_winch.yaml")
 
 
-def test_sweeps_page_shows_sweeps_that_run(tmp_path: Path) -> None:
-    write_files(ROOT / "docs" / "sweeps.md", tmp_path)
+def test_sweeps_page_shows_sweeps_that_run(skerry: Skerry, here: Path) -> None:
+    write_files(ROOT / "docs" / "sweeps.md", here)
     for name in ("speeds", "depths"):
-        run(["-m", "skerry", "sweep", f"{name}.yaml"], tmp_path)
-        assert (tmp_path / f"{name}_results" / "table.csv").exists()
+        succeed(skerry, "sweep", f"{name}.yaml")
+        assert (here / f"{name}_results" / "table.csv").exists()
 
 
 def test_every_series_and_function_of_metrics_is_described() -> None:
@@ -291,13 +296,20 @@ def test_every_prop_is_described() -> None:
     need_described(set(shipped_props()))
 
 
-def test_scenario_page_shows_the_answer_to_a_bad_file(tmp_path: Path) -> None:
+def test_scenario_page_shows_the_answer_to_a_bad_file(skerry: Skerry, here: Path) -> None:
     page = ROOT / "docs" / "scenario.md"
-    write_files(page, tmp_path)
+    write_files(page, here)
     (shown,) = (block.text for block in blocks(page) if block.language == "text")
-    result = start(["-m", "skerry", "check", "bad.yaml"], tmp_path)
+    result = skerry("check", "bad.yaml")
     assert result.returncode == 1
     assert shown in result.stderr
+
+
+def in_a_process(program: str, folder: Path) -> None:
+    """For what changes Skerry itself."""
+    command = [sys.executable, "-W", "error", "-c", program]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 USE_NEW_PARTS = """
@@ -328,9 +340,9 @@ with skerry.load("murky.yaml") as world:
 
 def test_a_sensor_works_as_the_tutorial_shows(tmp_path: Path) -> None:
     write_files(ROOT / "docs" / "tutorials" / "own_sensor.md", tmp_path)
-    run(["-c", USE_NEW_SENSOR], tmp_path)
+    in_a_process(USE_NEW_SENSOR, tmp_path)
 
 
 def test_new_parts_work_as_the_page_on_adding_them_shows(tmp_path: Path) -> None:
     write_files(ROOT / "docs" / "adding_a_part.md", tmp_path)
-    run(["-c", USE_NEW_PARTS], tmp_path)
+    in_a_process(USE_NEW_PARTS, tmp_path)

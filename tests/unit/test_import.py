@@ -11,7 +11,7 @@ import skerry
 from skerry.core.errors import FileError, SkerryError
 from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import box
-from skerry.core.urdf import read_urdf
+from skerry.core.urdf_files import read_urdf
 from skerry.exchange.terrain_import import TerrainOptions, import_terrain
 from skerry.exchange.urdf_text import urdf_of
 from skerry.exchange.vehicle_import import import_vehicle

@@ -13,7 +13,7 @@ from types import CodeType
 
 import pytest
 
-from skerry.core import kernels
+from skerry.core import kernel_keys, kernels
 
 # A package whose kernels depend in every way there is on what stands in other files.
 FILES = {
@@ -271,7 +271,7 @@ def test_the_names_that_a_kernel_looks_up_are_those_that_the_module_dis_knows() 
                 if step.opname in {"LOAD_GLOBAL", "LOAD_DEREF"}
             }
             own = {name for inner in _codes(part) for name in (*inner.co_cellvars, *inner.co_varnames)}
-            found = {name for name, *_ in kernels._outer_names(part)}
+            found = {name for name, *_ in kernel_keys._outer_names(part)}
             assert found <= names
             assert names - own <= found
 
@@ -280,7 +280,7 @@ def test_two_types_of_numba_do_not_share_a_key() -> None:
     """An intrinsic's machine code depends on types that it got from a closure."""
     keys = set()
     for value in (kernels.float_pointer, kernels.single_pointer, kernels.word_pointer, kernels.integer_pointer):
-        digest = kernels._Digest()
+        digest = kernel_keys._Digest()
         digest.add_value(value)
         keys.add(digest.key())
     assert len(keys) == 4
@@ -288,7 +288,7 @@ def test_two_types_of_numba_do_not_share_a_key() -> None:
 
 def test_a_thing_of_unknown_content_never_has_the_same_key_twice() -> None:
     def key() -> str:
-        digest = kernels._Digest()
+        digest = kernel_keys._Digest()
         digest.add_value(thing)
         return digest.key()
 
@@ -343,7 +343,7 @@ def test_a_strict_kernel_fuses_nothing_and_has_a_place_of_its_own() -> None:
         return x * x + y
 
     fast, strict = kernels.kernel(off_by_rounding), kernels.strict_kernel(off_by_rounding)
-    assert kernels._KEYS[id(fast)][0] != kernels._KEYS[id(strict)][0]
+    assert kernel_keys.KEYS[id(fast)][0] != kernel_keys.KEYS[id(strict)][0]
     x = 1.0 + 2.0**-30
     assert strict(x, -(x * x)) == 0.0  # a fused one gives 2^-60
 

@@ -491,7 +491,7 @@ def test_a_scenario_is_checked_with_its_interfaces(tmp_path: Path) -> None:
     file = tmp_path / "scenario.yaml"
     text = "extends: sam_empty\ninterfaces: {ros: {kind: ros, profile: %s, transports: {it: {kind: rosbridge}}}}\n"
     file.write_text(text % "smarc")
-    assert "1 robots" in check_file(str(file))
+    assert "1 robot " in check_file(str(file))
     file.write_text(text % "smark")
     with pytest.raises(SkerryError, match=r"interfaces\.ros: .*did you mean 'smarc'"):
         check_file(str(file))

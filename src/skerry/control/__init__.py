@@ -1,3 +1,3 @@
 """Controllers that a robot may carry, one kind per file."""
 
-NOT_KINDS = ("allocation", "helm", "keyboard", "limits", "loops", "navigation", "pid", "spline")
+NOT_KINDS = ("allocation", "helm", "keyboard", "limits", "loops", "navigation", "pid", "spline", "tracking_law")

@@ -1,19 +1,4 @@
-"""Geometric tracking on SE(3) for multirotors: Lee, Leok & McClamroch 2010, IEEE CDC, pp. 5420–5425; here with z up.
-
-With x, v, R, Ω the position, velocity, attitude and body rates, and d for what is desired,
-
-    e_x = x − x_d,  e_v = v − v_d,  A = −k_x e_x − k_v e_v + m g e₃ + m a_d,
-    R_d = [b₂ × b₃, b₂, b₃],  b₃ = A/|A|,  b₂ = (b₃ × b₁d)/|b₃ × b₁d|,
-    e_R = ½ (R_dᵀ R − Rᵀ R_d)ˇ,  e_Ω = Ω − Rᵀ R_d Ω_d,
-    f = A · R e₃,  M = −k_R e_R − k_Ω e_Ω + Ω × J Ω − J (Ω̂ Rᵀ R_d Ω_d − Rᵀ R_d Ω̇_d).
-
-Ω_d and Ω̇_d are exact derivatives of R_d for the model's own acceleration, f R e₃/m − g e₃, so no difference of noisy
-numbers is taken. Beyond the paper: e_x is no longer than a cap; A leans no further than a largest tilt; and b₁d is only
-so far ahead of the heading that the propellers' small yaw torque can still brake: a large yaw error spoils the rest.
-
-The wrench goes to the propellers by their own places, axes, senses and torque coefficients: thrust, roll and pitch
-first, yaw with a share of what is left between no thrust and the largest.
-"""
+"""A controller of multirotors that flies to a point, after a thing or along a curve, by geometric tracking."""
 
 from __future__ import annotations
 
@@ -28,179 +13,19 @@ from pydantic import Field, model_validator
 
 from skerry.actuators.propeller import PropellerActuator
 from skerry.control.spline import Spline
+from skerry.control.tracking_law import CAP, GAINS, INERTIA, MASS, TILT, fly, yaw_of
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError
-from skerry.core.kernels import strict_kernel
-from skerry.core.rotations import matrix_of
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller, ControllerConfig, Dial
 from skerry.parts.sensor import Truth
 
 Floats = NDArray[np.float64]
 
-# The gains: k_x/m, k_v/m, k_R, k_Ω, m, J (3), the cap on |e_x|, the tangent of the largest tilt
-POSITION_GAIN, VELOCITY_GAIN, ATTITUDE_GAIN, RATE_GAIN, MASS, INERTIA = range(6)
-CAP, TILT, GAINS = range(8, 11)
-LEAST_LIFT = 0.1  # of the weight: A never points level or down
 TURNING_SHARE = 0.5  # of the propellers' yaw torque at hover, for turns that are asked for
-YAW_SHARE = 0.75  # of the room that a propeller has, for yaw: the rest is for roll and pitch
-FASTEST_TURN = 1.0  # rad/s
 DIALS: Final = ("ahead", "left", "up", "boost")
 REACH = 10.0  # m that a dial may be turned to
 ARRIVED = 1.0  # m from its point within which it is shown to be there
-
-
-@strict_kernel
-def _dot(a: Any, b: Any) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@strict_kernel
-def _cross(a: Any, b: Any) -> Any:
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
-
-
-@strict_kernel
-def _unit(a: Any, da: Any, dda: Any) -> Any:
-    """a/|a| and its first two rates."""
-    size = np.sqrt(_dot(a, a))
-    u = a / size
-    rate = _dot(u, da)
-    du = (da - rate * u) / size
-    rate_of_rate = _dot(du, da) + _dot(u, dda)
-    ddu = (dda - rate_of_rate * u - 2.0 * rate * du) / size
-    return u, du, ddu
-
-
-@strict_kernel
-def _capped(e: Any, de: Any, dde: Any, cap: float) -> Any:
-    """An error no longer than the cap, and its first two rates."""
-    if np.sqrt(_dot(e, e)) <= cap:
-        return e, de, dde
-    u, du, ddu = _unit(e, de, dde)
-    return cap * u, cap * du, cap * ddu
-
-
-@strict_kernel
-def _torque(R: Any, W: Any, A: Any, dA: Any, ddA: Any, heading: float, g: Any) -> Any:
-    """The torque M that turns the thrust along A, of these first two rates, and the nose to a heading."""
-    J = g[INERTIA : INERTIA + 3]
-    d3, dd3, ddd3 = _unit(A, dA, ddA)
-    h = np.array([np.cos(heading), np.sin(heading), 0.0])
-    d2, dd2, ddd2 = _unit(_cross(d3, h), _cross(dd3, h), _cross(ddd3, h))
-    d1 = _cross(d2, d3)
-    dd1 = _cross(dd2, d3) + _cross(d2, dd3)
-    ddd1 = _cross(ddd2, d3) + 2.0 * _cross(dd2, dd3) + _cross(d2, ddd3)
-    # Ω̂_d = R_dᵀ Ṙ_d, and Ω̇_d from R_dᵀ R̈_d, whose symmetric part drops out of half the difference
-    Wd = np.array([_dot(d3, dd2), _dot(d1, dd3), _dot(d2, dd1)])
-    dWd = 0.5 * np.array(
-        [
-            _dot(d3, ddd2) - _dot(d2, ddd3),
-            _dot(d1, ddd3) - _dot(d3, ddd1),
-            _dot(d2, ddd1) - _dot(d1, ddd2),
-        ]
-    )
-    # Rᵀ R_d, column by column the desired axes in the body's
-    T = np.empty((3, 3))
-    for i in range(3):
-        T[i, 0], T[i, 1], T[i, 2] = _dot(R[:, i], d1), _dot(R[:, i], d2), _dot(R[:, i], d3)
-    eR = 0.5 * np.array([T[1, 2] - T[2, 1], T[2, 0] - T[0, 2], T[0, 1] - T[1, 0]])
-    wanted = np.array([_dot(T[0], Wd), _dot(T[1], Wd), _dot(T[2], Wd)])
-    wanted_rate = np.array([_dot(T[0], dWd), _dot(T[1], dWd), _dot(T[2], dWd)])
-    eW = W - wanted
-    M = -g[ATTITUDE_GAIN] * eR - g[RATE_GAIN] * eW
-    M += _cross(W, J * W) - J * (_cross(W, wanted) - wanted_rate)
-    return M
-
-
-@strict_kernel
-def track(motion: Any, R: Any, target: Any, heading: float, gravity: float, g: Any) -> Any:
-    """Thrust and torque (4,): of a motion (13,), target rows position, velocity, acceleration, jerk, snap, and yaw."""
-    m = g[MASS]
-    kx, kv = g[POSITION_GAIN], g[VELOCITY_GAIN]
-    spin = motion[10:13]
-    W = np.array([_dot(R[:, 0], spin), _dot(R[:, 1], spin), _dot(R[:, 2], spin)])
-    b3 = R[:, 2].copy()
-    db3 = _cross(spin, b3)
-    up = np.array([0.0, 0.0, 1.0])
-
-    ev = motion[7:10] - target[1]
-    # the errors' rates follow from the force, and the force from the errors: the first pass is for the force alone
-    ex, dex, _ = _capped(motion[0:3] - target[0], ev, np.zeros(3), g[CAP])
-    A = m * (-kx * ex - kv * ev + gravity * up + target[2])
-    f = _dot(A, b3)
-    ea = f / m * b3 - gravity * up - target[2]
-    ex, dex, ddex = _capped(motion[0:3] - target[0], ev, ea, g[CAP])
-    dA = m * (-kx * dex - kv * ea + target[3])
-    ej = (_dot(dA, b3) + _dot(A, db3)) / m * b3 + f / m * db3 - target[3]
-    ddA = m * (-kx * ddex - kv * ej + target[4])
-
-    lift = max(A[2], LEAST_LIFT * m * gravity)
-    side = np.sqrt(A[0] * A[0] + A[1] * A[1])
-    if lift > A[2] or side > g[TILT] * lift:
-        share = min(g[TILT] * lift / side, 1.0) if side > 0.0 else 1.0
-        A = np.array([share * A[0], share * A[1], lift])
-        f = _dot(A, b3)
-        dA, ddA = np.zeros(3), np.zeros(3)
-
-    M = _torque(R, W, A, dA, ddA, heading, g)
-    return np.array([f, M[0], M[1], M[2]])
-
-
-@strict_kernel
-def share_out(wrench: Any, inverse: Any, largest: Any) -> Any:
-    """Thrusts of the propellers for a wrench (4,), within none and the largest: thrust, roll and pitch before yaw."""
-    count = len(largest)
-    base, yaw = np.empty(count), np.empty(count)
-    for i in range(count):
-        base[i] = inverse[i, 0] * wrench[0] + inverse[i, 1] * wrench[1] + inverse[i, 2] * wrench[2]
-        yaw[i] = inverse[i, 3] * wrench[3]
-    low, high = base.min(), (base - largest).max()
-    if low < 0.0 or high > 0.0:  # keep the torques, and give up thrust, as far as both ends allow
-        base += max(-low, 0.0) - max(high, 0.0) if (low < 0.0) != (high > 0.0) else 0.0
-        base = np.minimum(np.maximum(base, 0.0), largest)
-    share = 1.0
-    for i in range(count):
-        room = YAW_SHARE * (largest[i] - base[i] if yaw[i] > 0.0 else base[i])
-        if abs(yaw[i]) > room:
-            share = min(share, room / abs(yaw[i]))
-    return base + share * yaw
-
-
-@strict_kernel
-def next_heading(heading: float, goal: float, acceleration: float, g: Any) -> float:
-    """The heading to be tracked on the way to a goal: so near that half the acceleration can stop the turn in time."""
-    error = (goal - heading + np.pi) % (2.0 * np.pi) - np.pi
-    rate = min(np.sqrt(acceleration * abs(error)), FASTEST_TURN)
-    ahead = min(abs(error), rate * g[RATE_GAIN] / g[ATTITUDE_GAIN])
-    return heading + (ahead if error > 0.0 else -ahead)
-
-
-@strict_kernel
-def yaw_of(motion: Any) -> float:
-    """Of a motion (13,), rad left from east."""
-    x, y, z, w = motion[3], motion[4], motion[5], motion[6]
-    return np.arctan2(2.0 * (x * y + z * w), 1.0 - 2.0 * (y * y + z * z))
-
-
-@strict_kernel
-def fly(
-    motion: Any,
-    target: Any,
-    goal: float,
-    turning: float,
-    gravity: float,
-    pull: float,
-    g: Any,
-    inverse: Any,
-    largest: Any,
-    thrusts: Any,
-) -> None:
-    """Thrusts towards a target and a goal of yaw, with a pull downwards, N, that is to be borne too."""
-    R = matrix_of(motion[3], motion[4], motion[5], motion[6])
-    wrench = track(motion, R, target, next_heading(yaw_of(motion), goal, gravity * turning, g), gravity, g)
-    wrench[0] += pull * R[2, 2]
-    thrusts[:] = share_out(wrench, inverse, largest)
 
 
 class GeometricTrackingController(Controller):

@@ -21,19 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from skerry.control.geometric_tracking import (
-    MASS,
-    TILT,
-    GeometricTracking,
-    GeometricTrackingController,
-    _capped,
-    _cross,
-    _dot,
-    _torque,
-    next_heading,
-    share_out,
-    yaw_of,
-)
+from skerry.control.geometric_tracking import GeometricTracking, GeometricTrackingController
+from skerry.control.tracking_law import MASS, TILT, capped, cross, dot, next_heading, share_out, torque, yaw_of
 from skerry.core.config import Positive
 from skerry.core.kernels import strict_kernel
 from skerry.core.rotations import matrix_of
@@ -67,26 +56,26 @@ def carry(
     R = matrix_of(motion[3], motion[4], motion[5], motion[6])
     heading = next_heading(yaw_of(motion), goal, gravity * turning, g)
     spin = motion[10:13]
-    W = np.array([_dot(R[:, 0], spin), _dot(R[:, 1], spin), _dot(R[:, 2], spin)])
+    W = np.array([dot(R[:, 0], spin), dot(R[:, 1], spin), dot(R[:, 2], spin)])
     line = load[0:3] - motion[0:3]
-    length = np.sqrt(_dot(line, line))
+    length = np.sqrt(dot(line, line))
     q = line / length
     apart = (load[3:6] - motion[7:10]) / length
-    dq = apart - _dot(apart, q) * q
-    ex, _, _ = _capped(load[0:3] - target[0], np.zeros(3), np.zeros(3), own[LOAD_CAP])
+    dq = apart - dot(apart, q) * q
+    ex, _, _ = capped(load[0:3] - target[0], np.zeros(3), np.zeros(3), own[LOAD_CAP])
     A = (m + weight) * (-own[LOAD_POSITION] * ex - own[LOAD_VELOCITY] * (load[3:6] - target[1]) + target[2])
     A[2] += (m + weight) * gravity
-    A += m * length * _dot(dq, dq) * q
+    A += m * length * dot(dq, dq) * q
     lift = max(A[2], 0.3 * (m + weight) * gravity)
     side = np.sqrt(A[0] * A[0] + A[1] * A[1])
     share = min(g[TILT] * lift / side, 1.0) if side > 0.0 else 1.0
     A = np.array([share * A[0], share * A[1], lift])
-    q_c = -A / np.sqrt(_dot(A, A))
-    e_q = _cross(q, _cross(q, q_c))
-    F = _dot(A, q) * q + m * length * (own[DIRECTION] * e_q + own[TURNING] * dq)
+    q_c = -A / np.sqrt(dot(A, A))
+    e_q = cross(q, cross(q, q_c))
+    F = dot(A, q) * q + m * length * (own[DIRECTION] * e_q + own[TURNING] * dq)
     F[2] = max(F[2], 0.3 * (m + weight) * gravity)
-    M = _torque(R, W, F, np.zeros(3), np.zeros(3), heading, g)
-    thrusts[:] = share_out(np.array([_dot(F, R[:, 2]), M[0], M[1], M[2]]), inverse, largest)
+    M = torque(R, W, F, np.zeros(3), np.zeros(3), heading, g)
+    thrusts[:] = share_out(np.array([dot(F, R[:, 2]), M[0], M[1], M[2]]), inverse, largest)
 
 
 class SuspendedLoadController(GeometricTrackingController):

@@ -7,7 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from skerry.core.errors import Fault, FileError
-from skerry.core.urdf import Robot, read_urdf
+from skerry.core.urdf import Robot
+from skerry.core.urdf_files import read_urdf
 from skerry.exchange.urdf_text import urdf_of
 
 

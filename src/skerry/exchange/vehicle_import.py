@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from skerry.core.errors import Fault, FileError, SkerryError
-from skerry.core.urdf import read_urdf
+from skerry.core.urdf_files import read_urdf
 from skerry.exchange.actuation import suggest_actuators, with_sound_limits
 from skerry.exchange.draft import Draft, Part
 from skerry.exchange.gazebo import urdf_sensors

@@ -24,7 +24,8 @@ from skerry.core.config import (
 )
 from skerry.core.documents import Document, Place, read_document
 from skerry.core.errors import Fault, FileError, did_you_mean
-from skerry.core.urdf import Robot, read_urdf
+from skerry.core.urdf import Robot
+from skerry.core.urdf_files import read_urdf
 from skerry.parts.acoustics import ACOUSTICS
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.component import ComponentConfig

@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
+from skerry.core.words import counted
 from skerry.runner import Runner
 from skerry.scenario import Scenario
 from skerry.world import Robot, World, build_world
@@ -61,8 +62,7 @@ def _run_world(
     """Run one world; gives the one that is to follow it, if any, and the speed that was set last."""
     loaded = world.scenario
     lasting = loaded.duration if duration is None else duration
-    count = "1 robot" if len(world.robots) == 1 else f"{len(world.robots)} robots"
-    console.print(f"{loaded.name}: {count}, step {loaded.step} s, seed {loaded.seed}")
+    console.print(f"{loaded.name}: {counted(len(world.robots), 'robot')}, step {loaded.step} s, seed {loaded.seed}")
     interfaces = {name: config.build() for name, config in loaded.interfaces.items()}
     shown: Page | None = None
     if server is not None:

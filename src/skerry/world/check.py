@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skerry.core.errors import SkerryError
+from skerry.core.words import counted
 from skerry.scenario.vehicle import find_vehicle
 from skerry.world.build import build_world
 from skerry.world.world import World
@@ -21,17 +22,14 @@ def check_file(name: str) -> str:
         robots = {"vehicle": {"vehicle": str(folder.resolve())}}
         with build_world({"robots": robots, "reference": somewhere}) as world:
             robot = world.robots["vehicle"]
-            return (
-                f"a vehicle with {len(robot.links)} links, {len(robot.forces)} forces and {len(robot.sensors)} sensors"
-                + _estimates(world)
-            )
+            links, forces = counted(len(robot.links), "link"), counted(len(robot.forces), "force")
+            sensors = counted(len(robot.sensors), "sensor")
+            return f"a vehicle with {links}, {forces} and {sensors}{_estimates(world)}"
     with build_world(name) as world:
         scenario = world.scenario
         _check_interfaces(world)
-        return (
-            f"a scenario with {len(scenario.robots)} robots and {len(scenario.objects)} objects; step {scenario.step} s"
-            + _estimates(world)
-        )
+        robots, objects = counted(len(scenario.robots), "robot"), counted(len(scenario.objects), "object")
+        return f"a scenario with {robots} and {objects}; step {scenario.step} s{_estimates(world)}"
 
 
 def _check_interfaces(world: World) -> None:
