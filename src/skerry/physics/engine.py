@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from skerry.core.errors import EngineError, PhysicsDiverged, SkerryError
 from skerry.core.frames import Pose, normalise
 from skerry.physics import program as native
+from skerry.physics.contact_filter import install_filter
 from skerry.physics.contacts import ContactProbe, Touch
-from skerry.physics.ground import install_filter
 from skerry.physics.model import Model
 from skerry.physics.mujoco import DATA_OFFSETS, BatchConfig, library, mujoco
 

@@ -17,7 +17,7 @@ from skerry.core.errors import EngineError, SkerryError, did_you_mean
 from skerry.core.frames import Pose
 from skerry.parts import law as laws
 from skerry.parts.law import Attachment, Law
-from skerry.physics.ground import ground_table
+from skerry.physics.contact_filter import ground_table
 from skerry.physics.links import MOST_AXES, finish_law, link_constants, link_laws
 from skerry.physics.mujoco import mujoco
 from skerry.physics.points import axes_above
@@ -110,6 +110,9 @@ class System(ABC):
         """Its law, for a model whose bodies and laws have their places."""
 
 
+FEW_SHAPES = 32
+"""On one body, up to which our contact filter is quicker than MuJoCo's trees of boxes."""
+
 NOBODY = ""
 """The owner of what belongs to the world; no robot has such a name."""
 
@@ -178,6 +181,8 @@ def assemble(
         {},
         np.zeros(compiled.nuserdata),
     )
+    if compiled.body_geomnum.max(initial=0) <= FEW_SHAPES:
+        compiled.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
     if terrain is not None and isinstance(terrain.contact, ContactHeightfield):
         model.program.ground = ground_table(compiled.geom("terrain").id, terrain.contact)
     _place_laws(model, built, fields or {}, systems)

@@ -56,7 +56,9 @@ DATA_ARRAYS = (
     "qfrc_passive",
     "qfrc_applied",
     "geom_xpos",
+    "geom_xmat",
 )
+GEOM_XMAT = DATA_ARRAYS.index("geom_xmat")
 XPOS, XQUAT, XMAT, CVEL, SUBTREE_COM, CDOF, CDOF_DOT, MASS, QFRC_PASSIVE, QPOS, QVEL, QFRC_APPLIED, GEOM_XPOS = (
     DATA_ARRAYS.index(name)
     for name in (
@@ -113,7 +115,7 @@ def _pointer(array: NDArray[Any]) -> bytes:
     return int(array.ctypes.data).to_bytes(8, "little")
 
 
-MODEL_ARRAYS = ("numeric_data", "geom_contype", "geom_conaffinity", "geom_rbound")
+MODEL_ARRAYS = ("numeric_data", "geom_contype", "geom_conaffinity", "geom_rbound", "geom_aabb")
 
 
 def _discover(numbers: int, extra: str) -> tuple[list[int], list[int], int, int]:
@@ -137,7 +139,7 @@ def _layout() -> tuple[list[int], list[int], int, int]:
 
 DATA_OFFSETS: NDArray[np.int64] = np.array(_layout()[0], np.int64)
 """Offsets in mjData of the pointers to DATA_ARRAYS, in that order."""
-NUMERIC_OFFSET, CONTACT_TYPES, CONTACT_AFFINITIES, GEOM_RADII = _layout()[1]
+NUMERIC_OFFSET, CONTACT_TYPES, CONTACT_AFFINITIES, GEOM_RADII, GEOM_BOXES = _layout()[1]
 """Offsets in mjModel of the pointers to MODEL_ARRAYS, in that order."""
 TIME_OFFSET, NUMERIC_COUNT_OFFSET = _layout()[2:]
 USERDATA_OFFSET = int(DATA_OFFSETS[0])

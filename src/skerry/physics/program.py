@@ -36,6 +36,7 @@ from skerry.physics.mujoco import (
 
 MAGIC: Final = 7.25e9
 NUMERIC_NAME: Final = "skerry_program"
+NO_PROGRAM: Final = -1
 ENTRIES: Final = 24  # bytes of a program before its functions
 # Nothing that we simulate is this fast (m/s, rad/s) or this far (m); MuJoCo's own limit of 1e10 comes too late.
 TOO_FAST: Final = 1e6
@@ -60,9 +61,9 @@ def _program_of(model: int) -> int:
 
 @kernel
 def ground_of(model: int) -> int:
-    """The address of the table of a model's ground, or 0 if it has none."""
+    """The address of the table of a model's ground, 0 if it has none, or `NO_PROGRAM` if the model is not ours."""
     program = _program_of(model)
-    return 0 if program == 0 else load_word(program + 16)
+    return NO_PROGRAM if program == 0 else load_word(program + 16)
 
 
 @native(types.void(types.voidptr, types.voidptr))
