@@ -21,7 +21,6 @@ from skerry.water.fields import (
     PropellerField,
     add_fields,
     field_table,
-    reciprocal_root,
 )
 from skerry.water.volumes import Volume, covers, is_inside
 
@@ -30,6 +29,7 @@ VOLUME: TypeAdapter[Any] = TypeAdapter(Volume)
 RANDOM = np.random.default_rng(8)
 POINTS = RANDOM.uniform(-4, 4, (3000, 3))
 BIG = {"kind": "sphere", "center": [0, 0, 0], "radius": 100.0}
+SINGLE = 1e-6  # of a field's strength: some roundings of single precision, 6e-8 each
 
 
 def write_obj(mesh: meshes.Mesh, path: Path) -> str:
@@ -195,7 +195,7 @@ def test_a_field_may_act_only_under_water_or_only_above(kind: str) -> None:
         under = POINTS[:, 2] < level
         for flag, held in (("only_underwater", under), ("only_above_water", ~under)):
             found = forces({**field, flag: True}, level=level)
-            assert found[held] == pytest.approx(whole[held], rel=1e-14)
+            assert found[held] == pytest.approx(whole[held], abs=5.0 * SINGLE)
             assert not found[~held].any()
 
 
@@ -204,7 +204,7 @@ def test_where_fields_overlap_they_add_up() -> None:
     second = {"kind": "attraction", "volume": {"kind": "sphere", "center": [1, 1, 1], "radius": 3}, "magnitude": 3.0}
     third = {"kind": "vector", "volume": {"kind": "box", "center": [0, 0, 0], "size": [2, 9, 9]}, "vector": [0, 1, 0]}
     together = forces(first, second, third)
-    assert together == pytest.approx(forces(first) + forces(second) + forces(third), abs=1e-14)
+    assert together == pytest.approx(forces(first) + forces(second) + forces(third), abs=3.0 * SINGLE)
 
 
 @pytest.mark.parametrize("count", [1, 31, 32, 63, 64, 65, 127, 128, 129, 300])
@@ -225,35 +225,39 @@ def test_many_central_fields_are_their_sum(count: int) -> None:
         distance = np.linalg.norm(away, axis=2, keepdims=True)
         strength = np.array([(-1 if k % 3 else 1) * (1.0 + k % 5) for k in range(count)])
         each = np.where(distance <= radius, strength[:, None] * away / distance, 0.0)
-        assert forces(*fields, points=points) == pytest.approx(each.sum(axis=1), rel=1e-10, abs=1e-10)
-
-
-def test_reciprocal_roots_are_right_to_rounding() -> None:
-    """1/√x from one of single precision, or one that is off by three of its roundings, for all that may be a square."""
-    squares = np.geomspace(1e-18, 1e38, 5000) * RANDOM.uniform(1, 3, 5000)
-    exact = 1 / np.sqrt(squares.astype(np.longdouble))
-    for off in (-2e-7, 0.0, 2e-7):
-        rough = np.float64(np.float32(exact * (1 + off)))
-        found = np.array([reciprocal_root(*pair) for pair in zip(squares, rough, strict=True)])
-        assert np.abs(found / exact - 1).max() < 5e-16
+        assert forces(*fields, points=points) == pytest.approx(each.sum(axis=1), abs=SINGLE * np.abs(strength).sum())
 
 
 @pytest.mark.parametrize("count", [1, 40])
 def test_a_central_field_is_as_strong_near_its_centre_as_far_from_it(count: int) -> None:
-    """|F| = Σ strengths from 1 nm to 1e19 m, along the line to the centre, to rounding; of one field as of many."""
+    """|F| = Σ strengths from 10 µm to 1e19 m, along the line to the centre, on bodies of one point; of one field as of
+    many, which are summed up in single precision.
+    """
     directions = RANDOM.normal(size=(400, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     field = {"kind": "repulsion", "magnitude": 1.0, "volume": {**BIG, "radius": 1e20}}
-    found = forces(*[field] * count, points=np.geomspace(1.001e-9, 1e19, 400)[:, None] * directions)
-    assert found == pytest.approx(count * directions, rel=3e-15, abs=count * 1e-15)
+    places = np.geomspace(1e-5, 1e19, 400)[:, None] * directions
+    found = np.concatenate([forces(*[field] * count, points=place) for place in places])
+    assert found == pytest.approx(count * directions, abs=count * SINGLE)
+
+
+def test_on_a_body_a_central_field_is_right_to_a_ten_millionth_of_its_size() -> None:
+    """Points of a body of 1 m at 0.1 mm from the centre of 40 fields: places are off by 1e-7 m, directions by 1e-3."""
+    directions = RANDOM.normal(size=(100, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    field = {"kind": "repulsion", "magnitude": 1.0, "volume": BIG}
+    ends = np.array([[0.7, 0.0, 0.0], [-0.3, 0.0, 0.0]])
+    found = forces(*[field] * 40, points=np.concatenate([1e-4 * directions, ends]))[:100]
+    assert found == pytest.approx(40 * directions, abs=40 * 1e-3)
 
 
 @pytest.mark.parametrize("count", [1, 40])
 def test_a_central_field_fades_within_a_nanometre_of_its_centre(count: int) -> None:
-    """F r / 1 nm, which is nothing in the centre itself."""
+    """F r / √(r² + 1 nm²), which is nothing in the centre itself; to single precision."""
     near = np.array([[0.0, 0.0, 0.0], [1e-10, 0.0, 0.0], [0.0, -5e-10, 0.0]])
     field = {"kind": "repulsion", "magnitude": 1.0, "volume": BIG}
-    assert forces(*[field] * count, points=near) == pytest.approx(count * near / 1e-9, rel=1e-14, abs=0)
+    expected = count * near / np.hypot(np.linalg.norm(near, axis=1, keepdims=True), 1e-9)
+    assert forces(*[field] * count, points=near) == pytest.approx(expected, abs=count * SINGLE)
 
 
 # ------------------------------------------------------------------------------------------------ propellers

@@ -211,6 +211,19 @@ def test_the_cells_of_a_ball_fill_it_evenly(count: int) -> None:
         assert below == pytest.approx(edge**2 * (3 - 2 * edge), abs=0.5 * layers / len(points))
 
 
+@pytest.mark.parametrize("count", [8, 27, 216, 1000])
+def test_the_cells_of_a_cylinder_have_its_second_moments(count: int) -> None:
+    """r²/4 about a diameter, exactly, so that it floats as upright as it should; L²/12 (1 − 1/n²) along n layers."""
+    cylinder = ObjectConfig.model_validate({"geometry": {"kind": "cylinder", "radius": 0.5, "length": 1.0}}).geometry
+    assert cylinder is not None
+    points, cell = cylinder.cells(count)
+    np.testing.assert_allclose(points.mean(axis=0), 0, atol=1e-12)
+    assert (np.linalg.norm(points[:, :2], axis=1) < 0.5).all()
+    assert len(points) <= count
+    along = (1 - cell[2] ** 2) / 12
+    np.testing.assert_allclose(points.T @ points / len(points), np.diag([0.0625, 0.0625, along]), atol=1e-12)
+
+
 # ------------------------------------------------------------------------------------------------ markers
 
 

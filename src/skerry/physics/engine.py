@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from skerry.core.errors import EngineError, PhysicsDiverged, SkerryError
 from skerry.core.frames import Pose, normalise
 from skerry.physics import program as native
+from skerry.physics.contact_filter import install_filter
 from skerry.physics.contacts import ContactProbe, Touch
 from skerry.physics.model import Model
 from skerry.physics.mujoco import DATA_OFFSETS, BatchConfig, library, mujoco
@@ -38,6 +39,7 @@ class Engine:
 
     def __init__(self, models: Sequence[Model], threads: int = 1) -> None:
         native.install_callback()
+        install_filter()
         self.models = list(models)
         first = models[0].compiled
         self.model = models[0]

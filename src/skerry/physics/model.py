@@ -17,6 +17,7 @@ from skerry.core.errors import EngineError, SkerryError, did_you_mean
 from skerry.core.frames import Pose
 from skerry.parts import law as laws
 from skerry.parts.law import Attachment, Law
+from skerry.physics.contact_filter import ground_table
 from skerry.physics.links import MOST_AXES, finish_law, link_constants, link_laws
 from skerry.physics.mujoco import mujoco
 from skerry.physics.points import axes_above
@@ -109,6 +110,9 @@ class System(ABC):
         """Its law, for a model whose bodies and laws have their places."""
 
 
+FEW_SHAPES = 32
+"""On one body, up to which our contact filter is quicker than MuJoCo's trees of boxes."""
+
 NOBODY = ""
 """The owner of what belongs to the world; no robot has such a name."""
 
@@ -133,7 +137,8 @@ def assemble(
     if terrain is not None:
         _add_terrain(spec, terrain)
     if systems:
-        spec.worldbody.add_geom(name=PROBE, size=[1e-4, 0, 0], contype=0, conaffinity=0)
+        # on a body of its own: where each of two bodies has one geom, MuJoCo meets them without a tree of boxes
+        spec.worldbody.add_body(name=PROBE).add_geom(name=PROBE, size=[1e-4, 0, 0], contype=0, conaffinity=0)
         spec.nuserdata += sum(system.states() for system in systems.values())
     placed = {body.name: carriers(body) for body in bodies}
     built = {body.name: _build_laws(body, placed[body.name], water, options) for body in bodies}
@@ -176,6 +181,10 @@ def assemble(
         {},
         np.zeros(compiled.nuserdata),
     )
+    if compiled.body_geomnum.max(initial=0) <= FEW_SHAPES:
+        compiled.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
+    if terrain is not None and isinstance(terrain.contact, ContactHeightfield):
+        model.program.ground = ground_table(compiled.geom("terrain").id, terrain.contact)
     _place_laws(model, built, fields or {}, systems)
     if followed is not None:
         place = compiled.nuserdata - 1

@@ -56,7 +56,9 @@ DATA_ARRAYS = (
     "qfrc_passive",
     "qfrc_applied",
     "geom_xpos",
+    "geom_xmat",
 )
+GEOM_XMAT = DATA_ARRAYS.index("geom_xmat")
 XPOS, XQUAT, XMAT, CVEL, SUBTREE_COM, CDOF, CDOF_DOT, MASS, QFRC_PASSIVE, QPOS, QVEL, QFRC_APPLIED, GEOM_XPOS = (
     DATA_ARRAYS.index(name)
     for name in (
@@ -109,23 +111,26 @@ def _search(address: int, pattern: bytes, limit: int) -> int:
     raise SkerryError(_UNKNOWN)
 
 
-def _pointer(array: NDArray[np.float64]) -> bytes:
+def _pointer(array: NDArray[Any]) -> bytes:
     return int(array.ctypes.data).to_bytes(8, "little")
 
 
-def _discover(numbers: int, extra: str) -> tuple[list[int], int, int, int]:
+MODEL_ARRAYS = ("numeric_data", "geom_contype", "geom_conaffinity", "geom_rbound", "geom_aabb")
+
+
+def _discover(numbers: int, extra: str) -> tuple[list[int], list[int], int, int]:
     model = _probe(numbers, extra)
     data = mujoco.MjData(model)
     offsets = [_search(data._address, _pointer(getattr(data, name)), 1 << 20) for name in DATA_ARRAYS]
     data.time = 1234.5678901
     time = _search(data._address, np.float64(data.time).tobytes(), 1 << 20)
-    numeric = _search(model._address, _pointer(model.numeric_data), 1 << 16)
+    in_model = [_search(model._address, _pointer(getattr(model, name)), 1 << 16) for name in MODEL_ARRAYS]
     count = _search(model._address, numbers.to_bytes(8, "little"), 1 << 16)
-    return offsets, time, numeric, count
+    return offsets, in_model, time, count
 
 
 @cache
-def _layout() -> tuple[list[int], int, int, int]:
+def _layout() -> tuple[list[int], list[int], int, int]:
     first = _discover(787, "")
     if first != _discover(911, '<body mocap="true"><geom size=".1"/><site/></body><light/><camera/>'):
         raise SkerryError(_UNKNOWN)
@@ -134,7 +139,9 @@ def _layout() -> tuple[list[int], int, int, int]:
 
 DATA_OFFSETS: NDArray[np.int64] = np.array(_layout()[0], np.int64)
 """Offsets in mjData of the pointers to DATA_ARRAYS, in that order."""
-TIME_OFFSET, NUMERIC_OFFSET, NUMERIC_COUNT_OFFSET = (int(value) for value in _layout()[1:])
+NUMERIC_OFFSET, CONTACT_TYPES, CONTACT_AFFINITIES, GEOM_RADII, GEOM_BOXES = _layout()[1]
+"""Offsets in mjModel of the pointers to MODEL_ARRAYS, in that order."""
+TIME_OFFSET, NUMERIC_COUNT_OFFSET = _layout()[2:]
 USERDATA_OFFSET = int(DATA_OFFSETS[0])
 
 # ------------------------------------------------------------------------------------------------ the C API of batches

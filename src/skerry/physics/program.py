@@ -1,8 +1,8 @@
 """A model's program: the native laws of its links, run by one callback, and the native loop that steps it.
 
 The program's address sits in a `numeric` field of mjModel behind a magic number, so that copies of the model carry it.
-All mutable state is in mjData.userdata. Layout of a program: number of forces, number of updates, then (function,
-table) of each.
+All mutable state is in mjData.userdata. Layout of a program: number of forces, number of updates, address of the
+ground's table or 0, then (function, table) of each.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ from skerry.physics.mujoco import (
 
 MAGIC: Final = 7.25e9
 NUMERIC_NAME: Final = "skerry_program"
+NO_PROGRAM: Final = -1
+ENTRIES: Final = 24  # bytes of a program before its functions
 # Nothing that we simulate is this fast (m/s, rad/s) or this far (m); MuJoCo's own limit of 1e10 comes too late.
 TOO_FAST: Final = 1e6
 TOO_FAR: Final = 1e6
@@ -57,6 +59,13 @@ def _program_of(model: int) -> int:
     return int(slot[1])
 
 
+@kernel
+def ground_of(model: int) -> int:
+    """The address of the table of a model's ground, 0 if it has none, or `NO_PROGRAM` if the model is not ours."""
+    program = _program_of(model)
+    return NO_PROGRAM if program == 0 else load_word(program + 16)
+
+
 @native(types.void(types.voidptr, types.voidptr))
 def run_forces(model: Any, data: Any) -> None:
     """mjcb_passive: walk the model's forces."""
@@ -65,7 +74,7 @@ def run_forces(model: Any, data: Any) -> None:
     if program == 0:
         return
     for k in range(load_word(program)):
-        entry = program + 16 + 16 * k
+        entry = program + ENTRIES + 16 * k
         call3(load_word(entry), m, d, load_word(entry + 8))
 
 
@@ -157,7 +166,7 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
         if seen and request[ONE_PASS] == 0:
             _look(m, d, request, log + 8 * motion)
         for k in range(first_update, last_update):
-            entry = program + 16 + 16 * k
+            entry = program + ENTRIES + 16 * k
             call3(load_word(entry), m, d, load_word(entry + 8))
         _mj_step(m, d)
         if seen and request[ONE_PASS] != 0:
@@ -196,13 +205,16 @@ class Program:
     forces: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
     updates: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
     keep: list[object] = field(default_factory=list)
-    _memory: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, np.int64))
+    ground: NDArray[np.float64] | None = None  # the table of the contact filter
+    _memory: NDArray[np.int64] = field(default_factory=lambda: np.zeros(3, np.int64))
     _address: int = 0
 
     def bind(self, model: Any) -> None:
         """Write the program's address into the model."""
         entries = [(function, table.ctypes.data) for function, table in (*self.forces, *self.updates)]
-        self._memory = np.array([len(self.forces), len(self.updates), *(w for e in entries for w in e)], np.int64)
+        ground = 0 if self.ground is None else self.ground.ctypes.data
+        head = (len(self.forces), len(self.updates), ground)
+        self._memory = np.array([*head, *(word for entry in entries for word in entry)], np.int64)
         self._address = self._memory.ctypes.data
         model.numeric_data[:2] = MAGIC, float(self._address)
 

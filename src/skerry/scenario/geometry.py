@@ -113,7 +113,23 @@ class Cylinder(Config):
         return Shape("cylinder", radius=self.radius, length=self.length)
 
     def cells(self, count: int) -> Cells:
-        return grid_cells(self.mesh(), count, self.solid()[1])
+        """Layers along the axis, each of rings of equal areas, every other layer turned by half a step.
+
+        On the root mean square of its radii, r √((k + ½)/n) for ring k of n, a ring's points have its second moment,
+        and all together the disc's, r²/4 about a diameter; a grid of 3 by 3 is 19 % off.
+        """
+        side = (4.0 * self.radius**2 * self.length / count) ** (1 / 3)
+        across, layers = (max(1, round(extent / side)) for extent in (2.0 * self.radius, self.length))
+        rings = max(1, round(across / 3))
+        radii = self.radius * np.sqrt((np.arange(rings) + 0.5) / rings) if across > 1 else np.zeros(1)
+        number = 4 * rings if across > 1 else 1
+        points = []
+        for layer in range(layers):
+            z = self.length * ((layer + 0.5) / layers - 0.5)
+            angle = 2.0 * np.pi * (np.arange(number) + 0.5 * (layer % 2)) / number
+            x, y = (np.outer(radii, ring).ravel() for ring in (np.cos(angle), np.sin(angle)))
+            points.append(np.stack([x, y, np.full(x.size, z)], axis=1))
+        return np.concatenate(points), np.array([2.0 * self.radius / across] * 2 + [self.length / layers])
 
     def visuals(self) -> tuple[Shape, ...]:
         return (self.shape(),)

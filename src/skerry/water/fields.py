@@ -16,24 +16,28 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import Config, NonNegative, Positive, Vector3
 from skerry.core.kernels import floats, kernel, singles, stack_floats, words
-from skerry.water.volumes import Volume, covers, is_inside
+from skerry.water.volumes import HEADER, Volume, covers, is_inside
 
 Floats = NDArray[np.float64]
 
 # The kinds, and the row of a field: kind, strength, direction (3) or centre (3), only under, only above, the address of
 # the volume's table, its owner; of a propeller: places in userdata of its body's block and of its thrust, its place (3)
-# on that body, the tip's distance along the axis, cosine of the cone's half angle, its length; whether it is shown.
+# on that body, the tip's distance along the axis, cosine of the cone's half angle, its length; whether it is shown. A
+# static field has the volume's table where a propeller has its own, so that all is read in one go; a mesh is too long.
 VECTOR: Final = 0
 ATTRACTION: Final = 1
 REPULSION: Final = 2
 PROPELLER: Final = 3
 (
-    KIND, STRENGTH, AX, AY, AZ, UNDER, ABOVE, VOLUME, OWNER, BLOCK_PLACE, THRUST_PLACE, X, Y, Z, TIP, COSINE, LENGTH,
-    SHOWN, ROW,
-) = range(19)  # fmt: skip
+    KIND, STRENGTH, AX, AY, AZ, UNDER, ABOVE, VOLUME, OWNER, SHOWN, BLOCK_PLACE, THRUST_PLACE, X, Y, Z, TIP, COSINE,
+    LENGTH,
+) = range(18)  # fmt: skip
+VOLUME_PLACE: Final = BLOCK_PLACE
+ROW: Final = VOLUME_PLACE + HEADER
 NOBODY: Final = -1
-MANY: Final = 32  # central fields at once, from where on rough roots are faster
-NEAREST: Final = 1e-18  # square of the distance below which a central field fades to nothing, m²
+MANY: Final = 32  # central fields at once, from where on single precision will do
+BATCH: Final = 128  # central fields whose forces are summed up in single precision
+NEAREST: Final = 1e-18  # square of the distance from its centre within which a central field fades, m²
 HEAD: Final = 2  # words before the rows: how many there are, and whether any cares for the water
 
 
@@ -49,7 +53,7 @@ def _is_here(row: Any, table: int, depth: float, x: float, y: float, z: float) -
 def _pull(x: float, y: float, z: float, strength: float, i: int, n: int, where: Any, force: Any) -> None:
     """A central field on one point in it."""
     rx, ry, rz = where[i] - x, where[n + i] - y, where[2 * n + i] - z
-    factor = strength / np.sqrt(max(rx * rx + ry * ry + rz * rz, NEAREST))
+    factor = strength / np.sqrt(rx * rx + ry * ry + rz * rz + NEAREST)
     force[i] += factor * rx
     force[n + i] += factor * ry
     force[2 * n + i] += factor * rz
@@ -109,44 +113,51 @@ def _add_wash(
 
 
 @kernel
-def reciprocal_root(square: float, rough: float) -> float:
-    """1/√square from a rough one: a step of third order, which leaves 5/16 of the cube of the error of rough²."""
-    error = 1.0 - square * rough * rough
-    return rough + rough * error * (0.5 + 0.375 * error)
+def _pull_all(centres: Any, count: int, x: float, y: float, z: float, n: int, where: Any, force: Any) -> None:
+    """Central fields that hold all points: four rows of `BATCH`, centres and strengths; x, y, z is near the points.
 
-
-@kernel
-def _pull_all(centres: Any, count: int, n: int, where: Any, force: Any) -> None:
-    """Central fields that hold all points: four rows of 128, centres and strengths.
-
-    Of many, vector code runs along the fields: roots in single precision are several times as fast, and one step makes
-    them exact to rounding, up to 1e19 m away; three short loops keep the processor busier than one long one. Each point
-    has to pay for their ends, so of a few fields, and of those that do not fill a vector, it runs along the points.
+    Many are summed up in single precision, which is several times as fast: vector code runs along the points, eight at
+    a time, for two fields at once. Places are counted from x, y, z, so that they are right to 1e-7 of the size of the
+    body, or of the way to the centre if that is longer, and forces to 1e-5 of the fields' strengths at worst.
     """
-    squares, roots = floats(stack_floats(128), 128), singles(stack_floats(64), 128)
-    whole = count - count % 8 if count >= MANY else 0
-    if whole > 0:
-        for i in range(n):
-            x, y, z = where[i], where[n + i], where[2 * n + i]
-            for k in range(whole):
-                rx, ry, rz = x - centres[k], y - centres[128 + k], z - centres[256 + k]
-                squares[k] = max(rx * rx + ry * ry + rz * rz, NEAREST)
-                roots[k] = squares[k]
-            for k in range(whole):
-                roots[k] = np.float32(1.0) / np.sqrt(roots[k])
-            fx = fy = fz = 0.0
-            for k in range(whole):
-                factor = centres[384 + k] * reciprocal_root(squares[k], np.float64(roots[k]))
-                fx += factor * (x - centres[k])
-                fy += factor * (y - centres[128 + k])
-                fz += factor * (z - centres[256 + k])
-            force[i] += fx
-            force[n + i] += fy
-            force[2 * n + i] += fz
-    for k in range(whole, count):
-        x, y, z, strength = centres[k], centres[128 + k], centres[256 + k], centres[384 + k]
-        for i in range(n):
-            _pull(x, y, z, strength, i, n, where, force)
+    px, py, pz = singles(stack_floats(64), 128), singles(stack_floats(64), 128), singles(stack_floats(64), 128)
+    fx, fy, fz = singles(stack_floats(64), 128), singles(stack_floats(64), 128), singles(stack_floats(64), 128)
+    nearest, one, zero = np.float32(NEAREST), np.float32(1.0), np.float32(0.0)
+    if count < MANY:
+        for k in range(count):
+            for i in range(n):
+                _pull(
+                    centres[k], centres[BATCH + k], centres[2 * BATCH + k], centres[3 * BATCH + k], i, n, where, force
+                )
+        return
+    if count % 2:
+        centres[count] = centres[BATCH + count] = centres[2 * BATCH + count] = centres[3 * BATCH + count] = 0.0
+    for first in range(0, n, 128):
+        last = min(n - first, 128)
+        padded = (last + 7) // 8 * 8
+        for i in range(padded):
+            px[i] = py[i] = pz[i] = fx[i] = fy[i] = fz[i] = zero
+        for i in range(last):
+            j = first + i
+            px[i], py[i], pz[i] = where[j] - x, where[n + j] - y, where[2 * n + j] - z
+        for k in range(0, count, 2):
+            ax, ay = np.float32(centres[k] - x), np.float32(centres[BATCH + k] - y)
+            bx, by = np.float32(centres[k + 1] - x), np.float32(centres[BATCH + k + 1] - y)
+            az, bz = np.float32(centres[2 * BATCH + k] - z), np.float32(centres[2 * BATCH + k + 1] - z)
+            a, b = np.float32(centres[3 * BATCH + k]), np.float32(centres[3 * BATCH + k + 1])
+            for i in range(padded):
+                rx, ry, rz = px[i] - ax, py[i] - ay, pz[i] - az
+                sx, sy, sz = px[i] - bx, py[i] - by, pz[i] - bz
+                r = a * (one / np.sqrt(nearest + rx * rx + ry * ry + rz * rz))
+                s = b * (one / np.sqrt(nearest + sx * sx + sy * sy + sz * sz))
+                fx[i] += r * rx + s * sx
+                fy[i] += r * ry + s * sy
+                fz[i] += r * rz + s * sz
+        for i in range(last):
+            j = first + i
+            force[j] += fx[i]
+            force[n + j] += fy[i]
+            force[2 * n + j] += fz[i]
 
 
 @kernel
@@ -173,7 +184,7 @@ def add_fields(
         for i in range(1, n):
             shallow, deep = min(shallow, depth[i]), max(deep, depth[i])
     everywhere_x = everywhere_y = everywhere_z = 0.0
-    centres = floats(stack_floats(4 * 128), 4 * 128)
+    centres = floats(stack_floats(4 * 128), 4 * BATCH)
     central = 0
     for f in range(words(fields, HEAD)[0]):
         row = floats(fields + 8 * (HEAD + ROW * f), ROW)
@@ -193,13 +204,13 @@ def add_fields(
             everywhere_y += row[STRENGTH] * row[AY]
             everywhere_z += row[STRENGTH] * row[AZ]
         else:
-            if central == 128:
-                _pull_all(centres, central, n, where, force)
+            if central == BATCH:
+                _pull_all(centres, central, x, y, z, n, where, force)
                 central = 0
-            centres[central], centres[128 + central], centres[256 + central] = row[AX], row[AY], row[AZ]
-            centres[384 + central] = -row[STRENGTH] if row[KIND] == ATTRACTION else row[STRENGTH]
+            centres[central], centres[BATCH + central], centres[2 * BATCH + central] = row[AX], row[AY], row[AZ]
+            centres[3 * BATCH + central] = -row[STRENGTH] if row[KIND] == ATTRACTION else row[STRENGTH]
             central += 1
-    _pull_all(centres, central, n, where, force)
+    _pull_all(centres, central, x, y, z, n, where, force)
     for i in range(n):
         force[i] += everywhere_x
         force[n + i] += everywhere_y
@@ -280,6 +291,10 @@ def field_table(fields: list[tuple[Floats, Floats | None]]) -> tuple[Floats, lis
         start = HEAD + ROW * k
         table[start : start + ROW] = row
         if volume is not None:
+            place = start + VOLUME_PLACE
+            if volume.size == HEADER:
+                table[place : place + HEADER] = volume
+                volume = table[place:]
             kept.append(volume)
             table.view(np.int64)[start + VOLUME] = volume.ctypes.data
     return table, kept

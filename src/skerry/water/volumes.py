@@ -77,6 +77,20 @@ def is_inside(table: int, x: float, y: float, z: float) -> bool:
 
 
 @kernel
+def _covers_flat(away: float, radius: float) -> int:
+    """How the side of a face covers a ball whose middle is so far beyond it."""
+    return 2 if away <= -radius else (0 if away > radius else 1)
+
+
+@kernel
+def _covers_round(square: float, size: float, radius: float) -> int:
+    """How a circle or sphere of a size covers a ball whose middle is away from its own by the root of a square."""
+    if square > (size + radius) ** 2:
+        return 0
+    return 2 if size >= radius and square <= (size - radius) ** 2 else 1
+
+
+@kernel
 def covers(table: int, x: float, y: float, z: float, radius: float) -> int:
     """How a volume covers a ball: 2 wholly, 1 perhaps in part, 0 not at all."""
     t = floats(table, HEADER)
@@ -85,15 +99,13 @@ def covers(table: int, x: float, y: float, z: float, radius: float) -> int:
         return 2
     dx, dy, dz = x - t[1], y - t[2], abs(z - t[3])
     if kind == SPHERE:
-        away = np.sqrt(dx * dx + dy * dy + dz * dz) - t[4]
-    elif kind == CYLINDER:
-        away = max(np.sqrt(dx * dx + dy * dy) - t[4], dz - t[5])
-    elif kind == BOX:
+        return _covers_round(dx * dx + dy * dy + dz * dz, t[4], radius)
+    if kind == CYLINDER:
+        return min(_covers_round(dx * dx + dy * dy, t[4], radius), _covers_flat(dz - t[5], radius))
+    if kind == BOX:
         c, s = t[7], t[8]
-        away = max(abs(c * dx + s * dy) - t[4], abs(c * dy - s * dx) - t[5], dz - t[6])
-    else:
-        return 0 if max(abs(dx) - t[4], abs(dy) - t[5], dz - t[6]) > radius else 1
-    return 2 if away <= -radius else (0 if away > radius else 1)
+        return _covers_flat(max(abs(c * dx + s * dy) - t[4], abs(c * dy - s * dx) - t[5], dz - t[6]), radius)
+    return min(_covers_flat(max(abs(dx) - t[4], abs(dy) - t[5], dz - t[6]), radius), 1)
 
 
 class Box(Config):

@@ -1,0 +1,126 @@
+"""What cannot touch is passed over before MuJoCo meets it: a native filter, after which the contacts are the same.
+
+The highest ground in each of some blocks is known, and a shape whose ball ends above all blocks under it does not touch
+the ground: a body that swims, floats or flies costs some nanoseconds, where MuJoCo looks at every cell below it. Two
+other shapes are apart if the ball of one is outside the box of the other; so MuJoCo's trees of boxes are not needed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Final
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from skerry.core.kernels import address_of, floats, integers, kernel, load_word, native
+from skerry.physics.mujoco import (
+    CONTACT_AFFINITIES,
+    CONTACT_TYPES,
+    DATA_OFFSETS,
+    GEOM_BOXES,
+    GEOM_RADII,
+    GEOM_XMAT,
+    GEOM_XPOS,
+    mujoco,
+)
+from skerry.physics.program import NO_PROGRAM, ground_of
+from skerry.terrain import ContactHeightfield
+
+BLOCKS: Final = 128  # along each side, at most
+SLACK: Final = 1e-4  # m, for what is rounded
+# The table: the ground's number among MuJoCo's geoms, x and y of its south-west corner, blocks per metre along x and y,
+# how many there are along x and y, the highest z of all; then the highest z of each, rows northwards.
+GEOM, WEST, SOUTH, PER_X, PER_Y, COLUMNS, ROWS, HIGHEST, SETTINGS = range(9)
+PLACES: Final = int(DATA_OFFSETS[GEOM_XPOS])
+TURNS: Final = int(DATA_OFFSETS[GEOM_XMAT])
+
+
+@kernel
+def _is_outside(model: int, data: int, box: int, ball: int) -> bool:
+    """Whether the ball around a geom lies outside the box around another; no geom of ours has a margin."""
+    radius = floats(load_word(model + GEOM_RADII) + 8 * ball, 1)[0]
+    if radius == 0.0:  # of a plane, which has no ball
+        return False
+    radius += SLACK
+    middle, half = floats(load_word(model + GEOM_BOXES) + 48 * box, 3), load_word(model + GEOM_BOXES) + 48 * box + 24
+    place, other = floats(load_word(data + PLACES) + 24 * box, 3), floats(load_word(data + PLACES) + 24 * ball, 3)
+    R, sides = floats(load_word(data + TURNS) + 72 * box, 9), floats(half, 3)
+    dx, dy, dz = other[0] - place[0], other[1] - place[1], other[2] - place[2]
+    square = 0.0
+    for i in range(3):
+        beyond = max(abs(R[i] * dx + R[3 + i] * dy + R[6 + i] * dz - middle[i]) - sides[i], 0.0)
+        square += beyond * beyond
+    return square > radius * radius
+
+
+@kernel
+def _is_over(model: int, data: int, table: int, geom: int) -> bool:
+    """Whether the ball around a geom ends above all blocks of the ground that it is over."""
+    t = floats(table, SETTINGS)
+    place = floats(load_word(data + PLACES) + 24 * geom, 3)
+    radius = floats(load_word(model + GEOM_RADII) + 8 * geom, 1)[0]
+    bottom = place[2] - radius
+    if bottom > t[HIGHEST]:
+        return True
+    columns, rows = int(t[COLUMNS]), int(t[ROWS])
+    west, east = (place[0] - radius - t[WEST]) * t[PER_X], (place[0] + radius - t[WEST]) * t[PER_X]
+    south, north = (place[1] - radius - t[SOUTH]) * t[PER_Y], (place[1] + radius - t[SOUTH]) * t[PER_Y]
+    if not (east >= 0.0 and north >= 0.0 and west < columns and south < rows):
+        return False
+    blocks = floats(table + 8 * SETTINGS, rows * columns)
+    for row in range(max(int(south), 0), min(int(north), rows - 1) + 1):
+        for column in range(max(int(west), 0), min(int(east), columns - 1) + 1):
+            if bottom <= blocks[row * columns + column]:
+                return False
+    return True
+
+
+@native(types.int32(types.voidptr, types.voidptr, types.int32, types.int32))
+def pass_over(model: Any, data: Any, first: int, second: int) -> int:
+    """mjcb_contactfilter: MuJoCo's own filter by types, which it takes the place of, then ours on models of ours."""
+    m, d = address_of(model), address_of(data)
+    kinds, affinities = load_word(m + CONTACT_TYPES), load_word(m + CONTACT_AFFINITIES)
+    kind_1, kind_2 = integers(kinds + 4 * first, 1)[0], integers(kinds + 4 * second, 1)[0]
+    affinity_1, affinity_2 = integers(affinities + 4 * first, 1)[0], integers(affinities + 4 * second, 1)[0]
+    if not (kind_1 & affinity_2) and not (kind_2 & affinity_1):
+        return 1
+    table = ground_of(m)
+    if table == NO_PROGRAM:
+        return 0
+    ground = int(floats(table, 1)[0]) if table != 0 else -1
+    if first == ground or second == ground:
+        return 1 if _is_over(m, d, table, first + second - ground) else 0
+    return 1 if _is_outside(m, d, first, second) or _is_outside(m, d, second, first) else 0
+
+
+def ground_table(geom: int, contact: ContactHeightfield) -> NDArray[np.float64]:
+    """The table of the filter, for ground that is this geom."""
+    nodes = np.array(contact.heights.shape) - 1
+    side = np.maximum(1, -(-nodes // BLOCKS))  # cells along a block
+    rows, columns = (-(-count // cells) for count, cells in zip(nodes, side, strict=True))
+    slack = SLACK + 1e-6 * float(contact.heights.max())  # MuJoCo keeps heights as shares of the highest
+    highest = np.empty((rows, columns))
+    for row in range(rows):
+        band = contact.heights[row * side[0] : (row + 1) * side[0] + 1].max(axis=0)
+        for column in range(columns):
+            highest[row, column] = band[column * side[1] : (column + 1) * side[1] + 1].max()
+    highest += contact.lowest + slack
+    cell = 2.0 * np.array(contact.half_size) / nodes[::-1]  # along x and y
+    corner = np.array(contact.center) - contact.half_size
+    settings = [geom, *corner, *(1.0 / (cell * side[::-1])), columns, rows, highest.max()]
+    return np.concatenate([settings, highest.ravel()])
+
+
+_filter: Any = None
+
+
+def install_filter() -> None:
+    """Make it MuJoCo's contact filter, unless another library has set one: without it contacts are only slower."""
+    global _filter
+    if _filter is None:
+        form = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
+        _filter = form(pass_over.address)
+    if mujoco.get_mjcb_contactfilter() is None:
+        mujoco.set_mjcb_contactfilter(_filter)
