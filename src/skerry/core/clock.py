@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
@@ -108,3 +109,10 @@ class Rate:
     def count(self, tick: int) -> int:
         """How often it was due up to and with this tick, the one at tick 0 not counted."""
         return tick * self._turns // self._ticks
+
+    def due_between(self, tick: int, stop: int) -> Iterator[int]:
+        """The ticks after one and before the other at which it is due, in order."""
+        due = self.next_due(tick)
+        while due < stop:
+            yield due
+            due = self.next_due(due)

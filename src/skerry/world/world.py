@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -36,6 +37,7 @@ from skerry.world.instant import Past, Present
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot
 from skerry.world.ropes import ROPES, put
+from skerry.world.samples import Samples
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
@@ -182,8 +184,8 @@ class World:
         """Simulate so many seconds, to the nearest step, as fast as it goes."""
         self.advance_steps(self._clock.steps_for(seconds))
 
-    def advance_steps(self, steps: int) -> None:
-        """Simulate so many steps."""
+    def advance_steps(self, steps: int, samples: Samples | None = None) -> None:
+        """Simulate so many steps, and keep the motion of all bodies on the way in `samples`, if any are given."""
         if steps < 0:
             raise SkerryError(f"cannot advance by {steps} steps; time does not run backwards")
         tick = self.tick
@@ -200,12 +202,17 @@ class World:
             ticks: list[int] = []
             if not self.acoustics.is_quiet or any(sensor.next_look < stop for sensor in self._sensors):
                 stop = min(stop, tick + MOST_LOOKS)  # so that there is room for all looks
-                ticks = self._ticks_on_the_way(tick, stop)
+                ticks = self._ticks_on_the_way(tick, stop, samples)
+            elif samples is not None:
+                ticks = list(islice(samples.rate.due_between(tick, stop), MOST_LOOKS))
+                stop = ticks[-1] if len(ticks) == MOST_LOOKS else stop
             errors = self._step(stop - tick, [look - tick for look in ticks])
             tick = self.tick
-            self._look_back([look for look in ticks if look < tick])
+            self._look_back([look for look in ticks if look < tick], samples)
             for error in errors:
                 raise error
+            if samples is not None and (tick == end or samples.rate.is_due(tick)):
+                self.sample(samples)
             self._move_particles()
             for watchdog, go_back in waiting:
                 if watchdog.bites():
@@ -233,9 +240,15 @@ class World:
         for sensor in self._stopping_sensors:
             yield sensor.next_look
 
-    def _ticks_on_the_way(self, tick: int, stop: int) -> list[int]:
-        """The ticks before a stop at which sound comes, or sensors are due that can be measured afterwards."""
+    def sample(self, samples: Samples) -> None:
+        """Keep the motion of all bodies at the present instant."""
+        samples.add(self.time, self._engine.motions(0)[0])
+
+    def _ticks_on_the_way(self, tick: int, stop: int, samples: Samples | None) -> list[int]:
+        """The ticks before a stop at which sound comes, samples or sensors are due that can be measured afterwards."""
         found = set(self.acoustics.looks_before(tick, stop))
+        if samples is not None:
+            found.update(samples.rate.due_between(tick, stop))
         for sensor in self._sensors:
             due = sensor.next_look
             while due < stop:
@@ -243,9 +256,11 @@ class World:
                 due = sensor.rate.next_due(due)
         return sorted(found)
 
-    def _look_back(self, ticks: list[int]) -> None:
-        """Hear and measure what was due on the way, in the order of time."""
+    def _look_back(self, ticks: list[int], samples: Samples | None) -> None:
+        """Hear, measure and keep what was due on the way, in the order of time."""
         for number, tick in enumerate(ticks):
+            if samples is not None and samples.rate.is_due(tick):
+                samples.add(self._clock.time_of(tick), self._engine.log_motions[number][0])
             if not self.acoustics.is_quiet:
                 self.acoustics.hear(self._past.glimpse(number, tick), is_present=False)
             due = [sensor for sensor in self._sensors if sensor.next_look <= tick]
