@@ -78,7 +78,7 @@ def test_another_value_more_changes_none_of_the_others(make: Any) -> None:
 @pytest.mark.parametrize("whole_worlds", [False, True])
 def test_any_value_of_the_scenario_and_of_a_vehicle_can_be_drawn(make: Any, whole_worlds: bool) -> None:
     """Laid over it and built anew for each episode: heavier drag slows SAM down, by the number that was drawn."""
-    drag = "robots.sam.overrides.forces.damping.quadratic.0"
+    drag = "robots.sam.overrides.forces.damping.quadratic[0]"
     speeds = {}
     environment = make(
         randomise={drag: Choice([14.0, 60.0]), "gravity": Uniform(9.7, 9.9)}, whole_worlds=whole_worlds, steps=100
@@ -97,7 +97,8 @@ def test_any_value_of_the_scenario_and_of_a_vehicle_can_be_drawn(make: Any, whol
         ("robots.sam.pose.positon.2", "position"),
         ("water.densty", "density"),
         ("robots.sam.overrides.forces.dampin.linear.0", "damping"),
-        ("robots.sam.pose.position.3", "has no '3'"),
+        ("robots.sam.pose.position.3", "has 3 values"),
+        ("robots.sam.pose.position[3]", "has 3 values"),
         ("gravity.x", "has no parts"),
     ],
 )

@@ -218,6 +218,30 @@ def test_an_sdf_becomes_a_vehicle(tmp_path: Path) -> None:
         assert boat.sensors["eye"].reading.image.shape == (24, 32, 3)
 
 
+def test_what_sdf_files_of_others_have_is_understood(tmp_path: Path) -> None:
+    """Poses in degrees and as quaternions (SDF 1.9), 1e12 for no limit, links that a plugin holds, parts of meshes."""
+    changed = SDF.replace("<pose>0.1 0 0 0 0 0</pose>", '<pose degrees="true">0.1 0 0 0 0 90</pose>')
+    changed = changed.replace("<lower>-0.5</lower><upper>0.5</upper>", "<lower>-1e12</lower><upper>1e12</upper>")
+    changed = changed.replace("<plane/>", "<mesh><uri>hull.dae</uri><submesh><name>Keel</name></submesh></mesh>")
+    weight = """<link name="weight">
+      <pose rotation_format="quat_xyzw">1 0 0 0.70710678 0 0 0.70710678</pose>
+      <inertial><mass>1</mass></inertial></link></model>"""
+    (tmp_path / "boat.sdf").write_text(changed.replace("</model>", weight))
+    made = import_vehicle(tmp_path / "boat.sdf", out=tmp_path / "boat")
+    robot = read_urdf(tmp_path / "boat" / "robot.urdf")
+    joint = robot.joints["rudder_joint"]
+    assert joint.kind == "continuous"
+    assert joint.rpy == pytest.approx((0.0, 0.0, np.pi / 2))
+    held = robot.joints["weight_joint"]
+    assert (held.kind, held.parent) == ("fixed", "hull")
+    assert held.position == pytest.approx((0.0, 0.0, -0.2))
+    assert held.rpy == pytest.approx((np.pi / 2, 0.0, 0.0))
+    assert robot.links["hull"].visuals == ()
+    notes = " ".join(made.notes)
+    assert "weight hangs on no joint" in notes
+    assert "a part of a mesh, Keel, left out" in notes
+
+
 def test_a_missing_mesh_and_a_bad_number_of_an_sdf_are_named(tmp_path: Path) -> None:
     mesh = "<mesh><uri>model://boat/meshes/hull.stl</uri></mesh>"
     (tmp_path / "a.sdf").write_text(SDF.replace("<box><size>2 0.8 0.4</size></box>", mesh))
@@ -276,6 +300,28 @@ def test_a_stonefish_robot_becomes_a_vehicle_with_z_up(tmp_path: Path) -> None:
     assert "# Surge:" in text and "diameter: 0.18" in text
     for word in ("profiler", "<environment>", "forward, left, up"):
         assert word in " ".join(made.notes)
+
+
+def test_a_stonefish_robot_that_other_files_include_stands_alone(tmp_path: Path) -> None:
+    """Its name comes from outside, meshes from packages, materials and places from the including file."""
+    start, end = SCN.index("<robot"), SCN.index("</scenario>")
+    text = SCN[start:end].replace('"Glider"', '"$(arg robot_name)"').replace('xyz="0 0 1"', 'xyz="$(arg place)"')
+    text = text.replace('rate="20">', 'rate="20"><ros_publisher topic="/$(param robot_name)/imu"/>')
+    fin = """<physical><mesh filename="$(find glider_parts)/meshes/fin.stl" scale="0.1"/></physical>"""
+    text = text.replace(
+        'type="box" physics="submerged">\n      <dimensions xyz="0.1 0.3 0.02"/>', f'type="model">{fin}'
+    )
+    (tmp_path / "tested.scn").write_text(text)
+    (tmp_path / "parts/meshes").mkdir(parents=True)
+    (tmp_path / "parts/package.xml").write_text("<package><name>glider_parts</name></package>")
+    write_stl(tmp_path / "parts/meshes/fin.stl", box((1.0, 3.0, 0.2)))
+    made = import_vehicle(tmp_path / "tested.scn", out=tmp_path / "tested", packages=[tmp_path / "parts"])
+    robot = read_urdf(tmp_path / "tested" / "robot.urdf")
+    assert robot.name == "tested"
+    fin_link = robot.links["Fin"].inertial
+    assert fin_link is not None
+    assert fin_link.mass == pytest.approx(0.1 * 0.3 * 0.02 * 1000.0)
+    assert "does not say what 'Neutral' weighs" in " ".join(made.notes)
 
 
 def test_values_that_stonefish_works_out_are_refused(tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 """What sensors look at on the way is measured afterwards, and gives the same bytes as stopping for each of them."""
 
 import pickle
+from fractions import Fraction
 
 import pytest
 
 import skerry
+from skerry.core.clock import Rate
 from skerry.core.errors import PhysicsDiverged
 from skerry.physics.engine import MOST_LOOKS
+from skerry.world.samples import Samples
 
 
 def all_readings(monkeypatch, stop, seconds=1.7):
@@ -67,3 +70,26 @@ def test_what_was_due_before_a_divergence_is_measured():
         with pytest.raises(PhysicsDiverged):
             world.advance(2.0)
         assert imu._measured == imu.rate.count(world.tick)
+
+
+@pytest.mark.parametrize("rate", [Fraction(7), Fraction(200)])
+@pytest.mark.parametrize("sensors", [False, True])
+def test_samples_on_the_way_are_those_of_stopping(rate, sensors):
+    """Also where there are more of them than the engine keeps, and while sensors look back too."""
+    found = []
+    for stops in (True, False):
+        with skerry.load("sam_empty", seed=1) as world:
+            world.robots["sam"].actuators["thruster1"].command(rpm=500)
+            if sensors:
+                _ = world.robots["sam"].sensors["imu"].reading
+            samples = Samples(Rate.of(rate, world.scenario.step))
+            while world.tick < MOST_LOOKS + 50:
+                end = min(samples.rate.next_due(world.tick), MOST_LOOKS + 50) if stops else MOST_LOOKS + 50
+                world.advance_steps(end - world.tick, None if stops else samples)
+                if stops:
+                    world.sample(samples)
+            found.append((samples.time, samples.motion(world.robots["sam"].root)))
+    (times, motions), (times_on_the_way, motions_on_the_way) = found
+    assert len(times) > 10
+    assert times_on_the_way.tolist() == times.tolist()
+    assert motions_on_the_way.tolist() == motions.tolist()

@@ -151,6 +151,43 @@ def test_junk_is_a_message_or_refused(name: str, junk: bytes) -> None:
             read(junk, name)
 
 
-def test_a_length_beyond_the_bytes_is_refused() -> None:
-    with pytest.raises(BadMessage):
-        CODEC.from_cdr(b"\x00\x01\x00\x00" + struct.pack("<I", 0x7FFFFFFF) + b"abc", "std_msgs/String")
+@pytest.mark.parametrize("name", ["sensor_msgs/msg/JointState", "nav_msgs/msg/Path", "sensor_msgs/msg/CameraInfo"])
+@given(data=st.data())
+def test_bytes_of_either_order_are_read_as_rosbags_wrote_them(name: str, data: st.DataObject) -> None:
+    message = data.draw(messages(name))
+    for little_endian in (True, False):
+        theirs = bytes(THEIRS.serialize_cdr(message, name, little_endian=little_endian))
+        assert CODEC.to_cdr(CODEC.from_cdr(theirs, name)) == CODEC.to_cdr(message)
+
+
+CDR = b"\x00\x01\x00\x00"
+MANY = struct.pack("<I", 0x7FFFFFFF)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("std_msgs/String", CDR + MANY + b"abc", "2147483647 items were announced"),
+        ("std_msgs/String", CDR + struct.pack("<I", 3) + b"abc", "does not end with a zero"),
+        ("std_msgs/String", CDR + struct.pack("<I", 0), "does not end with a zero"),
+        ("std_msgs/String", CDR + struct.pack("<I", 2) + b"\xff\x00", "can't decode"),
+        ("std_msgs/Float64", CDR + b"1234", "end too soon"),
+        ("std_msgs/Float64", CDR + bytes(12), "4 bytes are left over"),
+        ("std_msgs/Float64", b"\x00\x03\x00\x00" + bytes(8), "do not begin as plain CDR"),
+        ("std_msgs/Float64", b"", "do not begin as plain CDR"),
+        ("tf2_msgs/TFMessage", CDR + MANY + bytes(64), "2147483647 items were announced"),
+        ("std_msgs/ByteMultiArray", CDR + bytes(8) + MANY + bytes(3), "2147483647 items were announced"),
+        ("sensor_msgs/JointState", CDR + bytes(8) + struct.pack("<I", 1) + bytes(4) + MANY, "announced"),
+    ],
+)
+def test_bytes_that_are_no_such_message_are_refused_in_words(name: str, data: bytes, reason: str) -> None:
+    with pytest.raises(BadMessage, match=reason):
+        CODEC.from_cdr(data, name)
+
+
+def test_a_length_beyond_the_bytes_of_ros_1_is_refused() -> None:
+    for name in ("std_msgs/String", "tf2_msgs/TFMessage", "std_msgs/ByteMultiArray"):
+        with pytest.raises(BadMessage, match="announced"):
+            CODEC.from_ros1(MANY + b"abc", name)
+    with pytest.raises(BadMessage, match="1 bytes are left over"):
+        CODEC.from_ros1(b"\x00", "std_msgs/Empty")

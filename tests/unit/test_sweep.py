@@ -20,10 +20,10 @@ import yaml
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.scenario import load_scenario
+from skerry.scenario.places import find_value, lay_value, parse_path
 from skerry.sweep import make_plan, run_sweep
 from skerry.sweep.local import run_locally
 from skerry.sweep.log import ResultsLog
-from skerry.sweep.paths import find_value, lay_value, parse_path
 from skerry.sweep.report import write_report
 from skerry.sweep.work import Outcome, Run, Worker
 

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from skerry.core.frames import Pose, quaternion_to_rpy, rpy_to_quaternion
+from skerry.core.frames import Pose, normalise, quaternion_to_rpy, rpy_to_quaternion
 from skerry.core.urdf import Robot
 from skerry.exchange.draft import Part, rounded, tidy
 
@@ -21,10 +21,21 @@ LIDARS = {"ray", "gpu_ray", "lidar", "gpu_lidar"}
 KINDS = {"imu": "imu", "gps": "gps", "navsat": "gps", "dvl": "dvl", "magnetometer": "magnetometer"}
 
 
-def pose_of(text: str | None) -> Pose:
-    """SDF's `x y z roll pitch yaw`; the identity where there is none."""
-    numbers = [float(word) for word in (text or "").split()] or [0.0] * 6
-    return Pose(np.array(numbers[:3]), rpy_to_quaternion(numbers[3:6]))
+def pose_of(element: Element | None) -> Pose:
+    """The `<pose>` of an element, `x y z roll pitch yaw`; the identity where there is none.
+
+    Angles may be degrees, or the rotation a quaternion (SDF 1.9).
+    """
+    pose = None if element is None else element.find("pose")
+    numbers = [float(word) for word in ("" if pose is None else pose.text or "").split()]
+    if pose is None or not numbers:
+        return Pose.identity()
+    if pose.get("rotation_format") == "quat_xyzw":
+        return Pose(np.array(numbers[:3]), normalise(np.array(numbers[3:7])))
+    angles = np.array(numbers[3:6])
+    return Pose(
+        np.array(numbers[:3]), rpy_to_quaternion(np.radians(angles) if pose.get("degrees") in {"1", "true"} else angles)
+    )
 
 
 def mount(pose: Pose) -> dict[str, object]:
@@ -44,7 +55,7 @@ def urdf_sensors(root: Element, robot: Robot, notes: list[str]) -> Iterator[Part
         for sensor in extension.findall("sensor"):
             if link not in robot.links:
                 notes.append(f"sensor {sensor.get('name')} sits on {link!r}, which is no link; left out")
-            elif part := sensor_part(sensor, link, pose_of(sensor.findtext("pose")), notes):
+            elif part := sensor_part(sensor, link, pose_of(sensor), notes):
                 yield part
         plugins = [*extension.findall("plugin"), *extension.findall("sensor/plugin")]
         notes += [f"Gazebo plugin {plugin.get('filename')} left out" for plugin in plugins]
@@ -57,8 +68,7 @@ def sensor_part(sensor: Element, link: str, place: Pose, notes: list[str]) -> Pa
     if kind in CAMERAS:
         camera = sensor.find("camera")
         settings = {"kind": "camera", **settings, **(_lens(camera) if camera is not None else {})}
-        if camera is not None and (inner := camera.findtext("pose")) is not None:
-            settings |= mount(place @ pose_of(inner))
+        settings |= mount(place @ pose_of(camera))
     elif kind in LIDARS:
         settings = {"kind": "lidar", **settings, **_scan(sensor, name, notes)}
     elif kind in KINDS:

@@ -9,35 +9,23 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from skerry.core.errors import Fault, FileError
-from skerry.core.frames import Pose, quaternion_to_rpy, rotate
+from skerry.core.errors import FileError
+from skerry.core.frames import Pose, rotate
 from skerry.core.urdf import Colour, Inertial, Joint, JointKind, Link, Robot, Shape, ShapeKind
-from skerry.core.xml_files import read_xml
 from skerry.exchange.draft import Draft
 from skerry.exchange.gazebo import pose_of, sensor_part
-from skerry.exchange.packages import find_packages, resolve
+from skerry.exchange.reader import Reader, place_of, three
 from skerry.exchange.tree_check import checked
 
-ENDLESS = 1e15
-"""SDF writes 1e16 where a joint has no limit."""
+ENDLESS = 1e9
+"""SDF writes 1e16 where a joint has no limit; people write 1e12, or so."""
 
 
-def draft_of_sdf(path: Path, packages: Sequence[Path]) -> Draft:
+class SdfReader(Reader):
     """The one model of a file, or of its one world."""
-    try:
-        return _Reader(path, packages).read()
-    except ValueError as error:
-        raise FileError(str(path), [Fault("", f"has a value that cannot be read: {error}")]) from None
 
-
-class _Reader:
     def __init__(self, path: Path, packages: Sequence[Path]) -> None:
-        self.path = path
-        self.home = path.absolute().parent
-        self.packages = find_packages(packages)
-        self.root, self.lines = read_xml(path)
-        self.faults: list[Fault] = []
-        self.notes: list[str] = []
+        super().__init__(path, packages)
         self.links: dict[str, Element] = {}
         self.joints: dict[str, Element] = {}
         self.poses: dict[str, Pose] = {}  # of links, in the model
@@ -56,27 +44,22 @@ class _Reader:
             self.pose_of_link(name, ())
         moving = self.moving_joints()
         self.frames = dict(self.poses)
-        for joint in moving.values():
-            child = self.end(joint, "child")
+        for element in moving.values():
+            child = self.end(element, "child")
             if child in self.links:
-                self.frames[child] = self.poses[child] @ pose_of(joint.findtext("pose"))
+                self.frames[child] = self.poses[child] @ pose_of(element)
         links = {name: self.link(name, element) for name, element in self.links.items()}
-        joints = {name: self.joint(name, element) for name, element in moving.items()}
-        if self.faults:
-            raise FileError(str(self.path), sorted(self.faults, key=lambda fault: fault.line or 0))
-        robot = Robot(model.get("name", "robot"), links, {n: j for n, j in joints.items() if j}, "", {})
+        joints = {name: joint for name, element in moving.items() if (joint := self.joint(name, element))}
+        self.refuse_any()
+        robot = Robot(model.get("name", "robot"), links, joints | self.fixings(joints), "", {})
         draft = Draft(checked(robot, self.path))
         for name, element in self.links.items():
             for sensor in element.findall("sensor"):
-                place = self.frames[name].inverse() @ self.poses[name] @ pose_of(sensor.findtext("pose"))
+                place = self.frames[name].inverse() @ self.poses[name] @ pose_of(sensor)
                 if part := sensor_part(sensor, name, place, self.notes):
                     draft.parts.append(part)
         draft.notes += self.notes
         return draft
-
-    def fault(self, element: Element, problem: str, found: object = None, hint: str = "") -> None:
-        place = f'{element.tag} "{element.get("name")}"' if element.get("name") else element.tag
-        self.faults.append(Fault(place, problem, found, self.lines[element], hint))
 
     def model(self) -> Element:
         models = [*self.root.findall("model"), *self.root.findall("world/model")]
@@ -94,7 +77,7 @@ class _Reader:
         if name in self.poses:
             return self.poses[name]
         element = self.links[name].find("pose")
-        own = pose_of(None if element is None else element.text)
+        own = pose_of(self.links[name])
         base = "" if element is None else element.get("relative_to", "")
         if base and base != "__model__":
             if base not in self.links or base in above:
@@ -116,6 +99,19 @@ class _Reader:
                 kept[name] = joint
         return kept
 
+    def fixings(self, joints: dict[str, Joint]) -> dict[str, Joint]:
+        """Joints that hold loose links, which plugins of Gazebo's would hold, to the first link that has no parent."""
+        children = {joint.child for joint in joints.values()}
+        parents = {joint.parent for joint in joints.values()}
+        root, *others = [name for name in self.links if name not in children] or [""]
+        found: dict[str, Joint] = {}
+        for name in (name for name in others if name not in parents):
+            position, rpy = place_of(self.frames[root].inverse() @ self.frames[name])
+            still = (1.0, 0.0, 0.0), 0.0, 0.0, math.inf, math.inf, 0.0, 0.0, None
+            found[f"{name}_joint"] = Joint(f"{name}_joint", "fixed", root, name, position, rpy, *still)
+            self.notes.append(f"link {name} hangs on no joint: fixed to {root} [guess]")
+        return found
+
     def end(self, joint: Element, tag: str) -> str:
         return (joint.findtext(tag) or "").strip()
 
@@ -134,7 +130,7 @@ class _Reader:
         inertial = element.find("inertial")
         if inertial is None:
             return None
-        position, rpy = _place(to_frame @ pose_of(inertial.findtext("pose")))
+        position, rpy = place_of(to_frame @ pose_of(inertial))
         words = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
         # SDF's own defaults: a kilogram, and one on the diagonal.
         xx, xy, xz, yy, yz, zz = (float(inertial.findtext(f"inertia/{word}") or (word[1] == word[2])) for word in words)
@@ -143,25 +139,27 @@ class _Reader:
         )
 
     def shape(self, element: Element, to_frame: Pose) -> Shape | None:
-        position, rpy = _place(to_frame @ pose_of(element.findtext("pose")))
+        position, rpy = place_of(to_frame @ pose_of(element))
         geometry = element.find("geometry")
         found = None if geometry is None or not len(geometry) else geometry[0]
         kind = "" if found is None else found.tag
         colour = _colour(element)
         if found is not None and kind == "box":
-            return Shape("box", position, rpy, size=_three(found.findtext("size")), colour=colour)
+            return Shape("box", position, rpy, size=three(found.findtext("size"), "1 1 1"), colour=colour)
         if found is not None and kind in {"sphere", "cylinder", "capsule"}:
             radius, length = float(found.findtext("radius") or 0.5), float(found.findtext("length") or 0.0)
             chosen: ShapeKind = "sphere" if kind == "sphere" else "cylinder" if kind == "cylinder" else "capsule"
             return Shape(chosen, position, rpy, radius=radius, length=length, colour=colour)
+        if found is not None and kind == "mesh" and found.find("submesh") is not None:
+            part = found.findtext("submesh/name")
+            hint = "Skerry takes whole files; put it into a file of its own"
+            self.notes.append(f"{element.tag} {element.get('name')}: a part of a mesh, {part}, left out: {hint}")
+            return None
         if found is not None and kind == "mesh":
-            uri = found.findtext("uri") or ""
-            mesh, tried = resolve(uri, self.home, self.packages)
+            mesh = self.mesh(element, found.findtext("uri") or "")
             if mesh is None:
-                hint = f"looked for {', '.join(map(str, tried))}; --packages names more places"
-                self.fault(element, "there is no such mesh file", uri, hint)
                 return None
-            scale = _three(found.findtext("scale") or "1 1 1")
+            scale = three(found.findtext("scale"), "1 1 1")
             return Shape("mesh", position, rpy, mesh=mesh, scale=scale, colour=colour)
         self.notes.append(f"{element.tag} {element.get('name')}: a shape of {kind or 'no'} kind, left out")
         return None
@@ -174,7 +172,7 @@ class _Reader:
         if unknown:
             self.fault(element, "there is no such link", unknown[0])
             return None
-        position, rpy = _place(self.frames[parent].inverse() @ self.frames[child])
+        position, rpy = place_of(self.frames[parent].inverse() @ self.frames[child])
         axis = element.find("axis")
         kind = self.joint_kind(element, axis)
         limits = {word: _limit(axis, word) for word in ("lower", "upper", "effort", "velocity")}
@@ -208,7 +206,7 @@ class _Reader:
         """In the link's frame, of length 1; up to SDF 1.4, or where it says so, it is given in the model's frame."""
         if axis is None:
             return 1.0, 0.0, 0.0
-        direction = np.array(_three(axis.findtext("xyz") or "0 0 1"))
+        direction = np.array(three(axis.findtext("xyz"), "0 0 1"))
         xyz = axis.find("xyz")
         old = float(self.root.get("version", "1.6")) < 1.5
         in_model = old or (axis.findtext("use_parent_model_frame") or "").strip() in {"1", "true"}
@@ -224,17 +222,6 @@ class _Reader:
             return 1.0, 0.0, 0.0
         x, y, z = (direction / length).tolist()
         return x, y, z
-
-
-def _place(pose: Pose) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    x, y, z = pose.position.tolist()
-    roll, pitch, yaw = quaternion_to_rpy(pose.orientation).tolist()
-    return (x, y, z), (roll, pitch, yaw)
-
-
-def _three(text: str | None) -> tuple[float, float, float]:
-    x, y, z = (float(word) for word in (text or "1 1 1").split())
-    return x, y, z
 
 
 def _limit(axis: Element | None, word: str) -> float:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from skerry.core.errors import Fault, FileError
-from skerry.core.frames import Pose, matrix_to_quaternion, quaternion_to_rpy, rpy_to_quaternion
+from skerry.core.frames import Pose, matrix_to_quaternion, rpy_to_quaternion
 from skerry.core.mesh_files import read_mesh
 from skerry.core.meshes import Mesh, box, closed_volume, cylinder, solid_inertia, sphere, transform
 from skerry.core.urdf import Colour, Inertial, Joint, Link, Robot, Shape
-from skerry.core.xml_files import read_xml
 from skerry.exchange.draft import Draft, Part
 from skerry.exchange.gazebo import mount
-from skerry.exchange.packages import find_packages, resolve
+from skerry.exchange.reader import Reader, place_of, three
 from skerry.exchange.tree_check import checked
 
 DOWN_TO_UP = np.diag([1.0, -1.0, -1.0])
 """Stonefish's axes are forward, right, down; Skerry's are forward, left, up."""
+UNKNOWN_DENSITY = 1000.0  # kg/m³, of a material that another file describes
 SENSORS = {
     "imu": "imu",
     "gps": "gps",
@@ -30,25 +30,18 @@ SENSORS = {
     "compass": "compass",
     "odometry": "odometry",
 }
+_PACKAGE = re.compile(r"\$\(find ([\w-]+)\)")
+_VALUE = re.compile(r"\$\((?:arg|param) \w+\)")
 THRUSTERS = {"thruster", "simple_thruster", "propeller"}
 
 
-def draft_of_stonefish(path: Path, packages: Sequence[Path]) -> Draft:
+class StonefishReader(Reader):
     """The one robot of a scenario."""
-    try:
-        return _Reader(path, packages).read()
-    except ValueError as error:
-        raise FileError(str(path), [Fault("", f"has a value that cannot be read: {error}")]) from None
 
+    first_notes = ("axes turned from Stonefish's forward, right, down to forward, left, up",)
 
-class _Reader:
     def __init__(self, path: Path, packages: Sequence[Path]) -> None:
-        self.path = path
-        self.home = path.absolute().parent
-        self.packages = find_packages(packages)
-        self.root, self.lines = read_xml(path)
-        self.faults: list[Fault] = []
-        self.notes: list[str] = ["axes turned from Stonefish's forward, right, down to forward, left, up"]
+        super().__init__(path, packages)
         self.densities = {
             m.get("name"): float(m.get("density", 1000.0)) for m in self.root.iter("material") if m.get("density")
         }
@@ -61,13 +54,14 @@ class _Reader:
         self.joints: dict[str, Joint] = {}
 
     def read(self) -> Draft:
-        robots = self.root.findall("robot")
-        computed = [e for e in self.root.iter() if any("$(" in value for value in e.attrib.values())]
+        self.fill_in()
+        robots = [self.root] if self.root.tag == "robot" else self.root.findall("robot")
+        computed = [e for e in self.read_elements() if any("$(" in value for value in e.attrib.values())]
         if len(robots) != 1:
             found = [robot.get("name") for robot in robots]
             self.fault(self.root, "must have exactly one <robot>", found, "keep the vehicle in a file of its own")
         for element in computed[:1]:
-            hint = "write the values in their place; `$(find …)` becomes a path"
+            hint = "write the values in their place"
             self.fault(element, "has values that Stonefish would have to work out", hint=hint)
         self.refuse_any()
         robot = robots[0]
@@ -83,18 +77,24 @@ class _Reader:
             self.notes.append("it is fixed in its world: a scenario says `anchored: true`")
         if any(part.get("buoyant") == "false" for part in robot.iter()):
             self.notes.append("parts with buoyant=false are counted as solid when the displaced volume is measured")
-        outside = {child.tag for child in self.root} - {"robot", "materials", "looks"}
+        outside = {child.tag for child in self.root if self.root is not robot} - {"robot", "materials", "looks"}
         self.notes += [f"<{tag}> left out: a scenario of Skerry's says that" for tag in sorted(outside)]
         draft.notes += self.notes
         return draft
 
-    def fault(self, element: Element, problem: str, found: object = None, hint: str = "") -> None:
-        place = f'{element.tag} "{element.get("name")}"' if element.get("name") else element.tag
-        self.faults.append(Fault(place, problem, found, self.lines[element], hint))
+    def read_elements(self) -> Iterator[Element]:
+        """All but what speaks of topics and of the robot's place in its world, which are not taken."""
+        return (e for e in self.root.iter() if not e.tag.startswith("ros_") and e.tag != "world_transform")
 
-    def refuse_any(self) -> None:
-        if self.faults:
-            raise FileError(str(self.path), self.faults)
+    def fill_in(self) -> None:
+        """A file that others include leaves names and packages open: the first are its own, the second are looked for.
+
+        What `$(arg …)` or `$(param …)` stands for in a name, the including file says; here it is the file's name.
+        """
+        for element in self.read_elements():
+            for word, value in element.attrib.items():
+                filled = _PACKAGE.sub(r"package://\1", value)
+                element.set(word, _VALUE.sub(self.path.stem, filled) if word == "name" else filled)
 
     # -------------------------------------------------------------------------------------------- links
 
@@ -108,7 +108,7 @@ class _Reader:
         for part in (*element.findall("external_part"), *element.findall("internal_part")):
             inner = f"{name}_{part.get('name')}"
             self.links[inner] = self.body(part, inner)
-            place, rpy = _numbers(_turned(_origin(part, "compound_transform")))
+            place, rpy = place_of(_turned(_origin(part, "compound_transform")))
             fixed = (1.0, 0.0, 0.0), 0.0, 0.0, math.inf, math.inf, 0.0, 0.0, None
             self.joints[f"{inner}_joint"] = Joint(f"{inner}_joint", "fixed", name, inner, place, rpy, *fixed)
 
@@ -128,21 +128,15 @@ class _Reader:
             if where is None or mesh is None:
                 self.fault(element, "a model needs <physical> with a <mesh>")
                 return None
-            name = mesh.get("filename", "")
-            path, tried = resolve(name, self.home, self.packages)
-            for folder in self.packages.values():
-                tried.append(folder / name)
-                path = path or (folder / name if (folder / name).is_file() else None)
+            path = self.mesh(element, mesh.get("filename", ""), in_packages=True)
             if path is None:
-                hint = f"looked for {', '.join(map(str, tried))}; --packages names more places"
-                self.fault(element, "there is no such mesh file", name, hint)
                 return None
             scale = float(mesh.get("scale", 1.0))
-            place, rpy = _numbers(_turned_shape(_origin(where)))
+            place, rpy = place_of(_turned_shape(_origin(where)))
             return Shape("mesh", place, rpy, mesh=path, scale=(scale, scale, scale), colour=colour)
-        place, rpy = _numbers(_turned_shape(_origin(element)))
+        place, rpy = place_of(_turned_shape(_origin(element)))
         if size is not None and kind == "box":
-            return Shape("box", place, rpy, size=_three(size.get("xyz")), colour=colour)
+            return Shape("box", place, rpy, size=three(size.get("xyz"), "0 0 0"), colour=colour)
         if size is not None and kind in {"sphere", "cylinder"}:
             radius, length = float(size.get("radius", 0.5)), float(size.get("height", 0.0))
             return Shape(
@@ -155,7 +149,8 @@ class _Reader:
         """As the file gives it, or of the shape filled with its material, as Stonefish does."""
         mesh = _mesh_of(shape)
         material, name = element.find("material"), element.get("name", "")
-        density = 1000.0 if material is None else self.densities.get(material.get("name"), 1000.0)
+        made_of = None if material is None else material.get("name")
+        density = self.densities.get(made_of, UNKNOWN_DENSITY)
         thickness = next((item for item in element.iter("thickness")), None)
         solid = solid_inertia(mesh, density, name)
         mass = solid.mass
@@ -166,11 +161,13 @@ class _Reader:
             )
         if (given := element.find("mass")) is not None and float(given.get("value", -1.0)) > 0.0:
             mass = float(given.get("value", 0.0))
+        elif made_of not in self.densities:
+            self.notes.append(f"{name}: the file does not say what {made_of!r} weighs; as water [guess]")
         centre, inertia = solid.centre, solid.inertia * (mass / solid.mass)
         if (centre_of_gravity := element.find("cg")) is not None:
-            centre = DOWN_TO_UP @ _three(centre_of_gravity.get("xyz"))
+            centre = DOWN_TO_UP @ three(centre_of_gravity.get("xyz"), "0 0 0")
         if (given := element.find("inertia")) is not None:
-            inertia = np.diag(_three(given.get("xyz")))
+            inertia = np.diag(three(given.get("xyz"), "0 0 0"))
         (x, y, z), rows = centre.tolist(), inertia.tolist()
         return Inertial(mass, (x, y, z), (0.0, 0.0, 0.0), (tuple(rows[0]), tuple(rows[1]), tuple(rows[2])))
 
@@ -195,8 +192,8 @@ class _Reader:
         moves = (
             "continuous" if kind == "revolute" and limits is None else "revolute" if kind == "revolute" else "prismatic"
         )
-        place, rpy = _numbers(_turned(_origin(element)))
-        direction = DOWN_TO_UP @ _three(None if axis is None else axis.get("xyz"), "0 0 1")
+        place, rpy = place_of(_turned(_origin(element)))
+        direction = DOWN_TO_UP @ three(None if axis is None else axis.get("xyz"), "0 0 1")
         x, y, z = (direction / max(float(np.linalg.norm(direction)), 1e-12)).tolist()
         if kind == "fixed":
             lower = upper = 0.0
@@ -251,16 +248,11 @@ class _Reader:
 # ------------------------------------------------------------------------------------------------ numbers
 
 
-def _three(text: str | None, otherwise: str = "0 0 0") -> tuple[float, float, float]:
-    x, y, z = (float(word) for word in (text or otherwise).split())
-    return x, y, z
-
-
 def _origin(element: Element, tag: str = "origin") -> Pose:
     origin = element.find(tag)
     if origin is None:
         return Pose.identity()
-    return Pose(np.array(_three(origin.get("xyz"))), rpy_to_quaternion(_three(origin.get("rpy"))))
+    return Pose(np.array(three(origin.get("xyz"), "0 0 0")), rpy_to_quaternion(three(origin.get("rpy"), "0 0 0")))
 
 
 def _turned(pose: Pose) -> Pose:
@@ -271,12 +263,6 @@ def _turned(pose: Pose) -> Pose:
 def _turned_shape(pose: Pose) -> Pose:
     """The place of a shape, which keeps its own axes, in a frame that is turned."""
     return Pose(DOWN_TO_UP @ pose.position, matrix_to_quaternion(DOWN_TO_UP @ pose.rotation))
-
-
-def _numbers(pose: Pose) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    x, y, z = pose.position.tolist()
-    roll, pitch, yaw = quaternion_to_rpy(pose.orientation).tolist()
-    return (x, y, z), (roll, pitch, yaw)
 
 
 def _colour(look: Element) -> Colour:

@@ -15,9 +15,9 @@ from skerry.exchange.gazebo import urdf_sensors
 from skerry.exchange.guessed_mass import with_guessed_mass
 from skerry.exchange.hydrodynamics import suggest_hydrodynamics
 from skerry.exchange.packages import find_packages
-from skerry.exchange.sdf import draft_of_sdf
+from skerry.exchange.sdf import SdfReader
 from skerry.exchange.solids import solids_of
-from skerry.exchange.stonefish import draft_of_stonefish
+from skerry.exchange.stonefish import StonefishReader
 from skerry.exchange.vehicle_folder import write_draft
 from skerry.exchange.vehicle_json import read_vehicle_json, write_vehicle_of
 from skerry.world.check import check_file
@@ -112,9 +112,9 @@ READERS: dict[str, Reader] = {
     ".urdf": draft_of_urdf,
     ".xacro": draft_of_urdf,  # which refuses it, and says what to do, unless it is a plain URDF
     ".xml": draft_of_urdf,
-    ".sdf": draft_of_sdf,
-    ".world": draft_of_sdf,
-    ".scn": draft_of_stonefish,
+    ".sdf": SdfReader.draft,
+    ".world": SdfReader.draft,
+    ".scn": StonefishReader.draft,
 }
 SUFFIXES = (*READERS, ".json")
 TERRAIN_SUFFIXES = (".tif", ".tiff", ".asc", ".npy", ".npz", ".stl", ".obj", ".dae")

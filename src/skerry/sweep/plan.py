@@ -16,9 +16,9 @@ from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
 from skerry.scenario import load_scenario
 from skerry.scenario.loading import LoadedScenario, find_scenario
+from skerry.scenario.places import find_place, lay_value
 from skerry.sweep.config import SweepConfig, read_sweep
 from skerry.sweep.functions import digest_of, find_function, is_function
-from skerry.sweep.paths import find_value, lay_value, parse_path
 from skerry.sweep.work import Job, Run, Worker
 
 
@@ -58,14 +58,12 @@ def make_plan(path: Path) -> Plan:
 
 
 def _places(name: str, paths: tuple[str, ...] | None, loaded: LoadedScenario) -> list[Place]:
-    places = [parse_path(path) for path in ((name,) if paths is None else paths)]
-    for place in places:
-        try:
-            if place[:1] == ("seed",):
-                raise SkerryError("seed: each repetition has its own seed; give `seed` and `repetitions`")
-            find_value(loaded, place)
-        except SkerryError as error:
-            raise SkerryError(f"vary.{name}: {error}") from None
+    try:
+        places = [find_place(loaded, path) for path in ((name,) if paths is None else paths)]
+        if ("seed",) in places:
+            raise SkerryError("seed: each repetition has its own seed; give `seed` and `repetitions`")
+    except SkerryError as error:
+        raise SkerryError(f"vary.{name}: {error}") from None
     return places
 
 

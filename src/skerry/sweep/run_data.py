@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.world import World
 from skerry.world.robot import Tree
+from skerry.world.samples import Samples
 from skerry.world.track import SERIES, Track
 
 Floats = NDArray[np.float64]
@@ -25,33 +27,36 @@ class RunData:
     named from the start, to be kept on the way.
     """
 
-    def __init__(self, world: World, values: Mapping[str, Any], names: Iterable[str]) -> None:
+    def __init__(self, world: World, values: Mapping[str, Any], names: Iterable[str], rate: Rate) -> None:
         self.world = world
         self.values = dict(values)
         self._trees: dict[str, Tree] = {**world.robots, **world.objects}
         self._watched = {name: name.split(".") for name in names if self._is_part(name)}
-        self._times: list[float] = []
-        self._motions: dict[str, list[Floats]] = {name: [] for name in self._trees}
+        self._samples = Samples(rate)
         self._readings: dict[str, list[float]] = {name: [] for name in self._watched}
 
     def sample(self) -> None:
         """Keep the present instant."""
-        self._times.append(self.world.time)
-        for name, tree in self._trees.items():
-            self._motions[name].append(tree.engine.motion(tree.world, tree.root).copy())
-        for name, path in self._watched.items():
-            self._readings[name].append(self._read(name, path))
+        self.world.sample(self._samples)
+        self._read_all()
+
+    def advance_to(self, end: int) -> None:
+        """Let the world go on up to a tick, and keep what is due on the way; only for readings must it stop there."""
+        while (tick := self.world.tick) < end:
+            stop = min(self._samples.rate.next_due(tick), end) if self._watched else end
+            self.world.advance_steps(stop - tick, self._samples)
+            self._read_all()
 
     @property
     def time(self) -> Floats:
         """Of the samples, s."""
-        return np.array(self._times)
+        return self._samples.time
 
     def track(self, name: str) -> Track:
         """How a robot or object moved."""
-        if name not in self._motions:
-            raise UnknownName(f"there is no robot or object {name!r}; {did_you_mean(name, self._motions)}")
-        return Track(self.time, np.array(self._motions[name]))
+        if name not in self._trees:
+            raise UnknownName(f"there is no robot or object {name!r}; {did_you_mean(name, self._trees)}")
+        return Track(self.time, self._samples.motion(self._trees[name].root))
 
     def __getitem__(self, name: str) -> Any:
         """A series by its name."""
@@ -79,6 +84,10 @@ class RunData:
     def _is_part(self, name: str) -> bool:
         owner, *rest = name.split(".")
         return owner in self.world.robots and bool(rest) and rest[0] in PARTS
+
+    def _read_all(self) -> None:
+        for name, path in self._watched.items():
+            self._readings[name].append(self._read(name, path))
 
     def _read(self, name: str, path: list[str]) -> float:
         robot = self.world.robots[path[0]]

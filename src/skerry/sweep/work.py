@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -102,7 +102,7 @@ class Worker:
         try:
             for name, expression in self._expressions.items():
                 try:
-                    data = RunData(world, run.values, expression.names)
+                    data = self._data_of(world, run, expression.names)
                     for _ in range(2):
                         data.sample()
                     expression.value(data.__getitem__, data.time)
@@ -148,15 +148,14 @@ class Worker:
         world = self._world_of(run)
         if self._prepare is not None:
             self._prepare(world, run.values)
-        data = RunData(world, run.values, self._names)
-        step = world.scenario.step
-        rate = Rate.of(Fraction(self._job.sample_rate), step, faster_ok=True)
-        end = round(self._job.duration / float(step))
+        data = self._data_of(world, run, self._names)
         data.sample()
-        while world.tick < end:
-            world.advance_steps(min(rate.next_due(world.tick), end) - world.tick)
-            data.sample()
+        data.advance_to(round(self._job.duration / float(world.scenario.step)))
         return data
+
+    def _data_of(self, world: World, run: Run, names: Iterable[str]) -> RunData:
+        rate = Rate.of(Fraction(self._job.sample_rate), world.scenario.step, faster_ok=True)
+        return RunData(world, run.values, names, rate)
 
     def _metrics(self, data: RunData) -> tuple[dict[str, float], str]:
         """Every metric that can be had, and what the others say."""

@@ -51,5 +51,5 @@ def of_zigzag(angle_deg: float, overshoots: list[float], length: float, speed: f
 
 
 def of_stopping(track_reach: float, length: float) -> list[Criterion]:
-    """Paragraph 5.3.4: full astern, at most 15 ship lengths along the track."""
+    """Paragraph 5.3.4: full astern, at most 15 ship lengths along the track; the 20 of very heavy ships are no rule."""
     return [Criterion("track reach, lengths", track_reach / length, 15.0)]

@@ -19,8 +19,8 @@ def check_file(name: str) -> str:
         if find_vehicle(str(folder.resolve()), None) is None:
             raise SkerryError(f"{folder}: there is no vehicle.yaml in this folder")
         somewhere = {"latitude_deg": 0.0, "longitude_deg": 0.0}  # for parts that want to know where on earth they are
-        robots = {"vehicle": {"vehicle": str(folder.resolve())}}
-        with build_world({"robots": robots, "reference": somewhere}) as world:
+        alone = {"vehicle": {"vehicle": str(folder.resolve())}}
+        with build_world({"robots": alone, "reference": somewhere}) as world:
             robot = world.robots["vehicle"]
             links, forces = counted(len(robot.links), "link"), counted(len(robot.forces), "force")
             sensors = counted(len(robot.sensors), "sensor")

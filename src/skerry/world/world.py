@@ -38,6 +38,7 @@ from skerry.world.instant import Present
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot
 from skerry.world.ropes import ROPES, put
+from skerry.world.samples import Samples
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
@@ -133,6 +134,7 @@ class World:
         self._watched += [(keyboard.watchdog, keyboard.release_all) for keyboard in keyboards]
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._history = history
+        self._samples: Samples | None = None
         self._sort_sensors()
         self._hooks = hooks
         self._engine_time = engine.part("time")[0]
@@ -190,16 +192,29 @@ class World:
         """Simulate so many seconds, to the nearest step, as fast as it goes."""
         self.advance_steps(self._clock.steps_for(seconds))
 
-    def advance_steps(self, steps: int) -> None:
-        """Simulate so many steps."""
+    def advance_steps(self, steps: int, samples: Samples | None = None) -> None:
+        """Simulate so many steps, and keep the motion of all bodies on the way in `samples`, if any are given."""
         if steps < 0:
             raise SkerryError(f"cannot advance by {steps} steps; time does not run backwards")
         for sensor in self._stopping_sensors:
             sensor.plan(self.tick)
+        self._take_samples(samples)
         try:
             self._advance_to(self.tick + steps)
         finally:
             self._look_back()
+            self._take_samples(None)
+        if samples is not None and not samples.rate.is_due(self.tick):
+            self.sample(samples)
+
+    def sample(self, samples: Samples) -> None:
+        """Keep the motion of all bodies at the present instant."""
+        samples.add(self.time, self._engine.motions(0)[0])
+
+    def _take_samples(self, samples: Samples | None) -> None:
+        if samples is not self._samples:
+            self._samples = samples
+            self._history.stale = True
 
     def _advance_to(self, end: int) -> None:
         tick = self.tick
@@ -269,6 +284,10 @@ class World:
         if not history.ticks:
             return
         history.end_at(self.tick)
+        if self._samples is not None:
+            for tick in filter(self._samples.rate.is_due, history.ticks):
+                instant = history.glimpse(tick)
+                self._samples.add(instant.time, instant.motions[0])
         waiting: dict[int, list[MountedSensor]] = {}
         for sensor in self._patient_sensors:
             if sensor.looks_at_rows:
@@ -286,7 +305,11 @@ class World:
         """Into those that the world must stop for and those that look back."""
         self._stopping_sensors = [sensor for sensor in self._sensors if sensor.stops_the_world]
         self._patient_sensors = [sensor for sensor in self._sensors if not sensor.stops_the_world]
-        self._history.rates = lambda: (sensor.rate for sensor in self._patient_sensors if sensor.is_looked_at)
+        self._history.rates = self._rates_of_looks
+
+    def _rates_of_looks(self) -> list[Rate]:
+        rates = [sensor.rate for sensor in self._patient_sensors if sensor.is_looked_at]
+        return rates if self._samples is None else [*rates, self._samples.rate]
 
     def _move_particles(self) -> None:
         if self.particles is not None and self._particle_rate is not None and self._particle_rate.is_due(self.tick):

@@ -1,35 +1,32 @@
 """The codec: message objects to bytes and back, as CDR (ROS 2), as ROS 1 writes them, or as JSON.
 
-Messages are dataclasses that `rosbags` makes of our definitions. It writes and reads them all; `templates` are quicker
-for a few.
+Messages are dataclasses that `rosbags` makes of our definitions. It writes them all, and `templates` are quicker for a
+few; `reading` takes them from peers' bytes.
 """
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite
 from threading import Lock
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from rosbags.interfaces import Nodetype
-from rosbags.serde import SerdeError
 from rosbags.typesys.base import normalize_fieldname
 from rosbags.typesys.store import Typestore
 
 from skerry.core.errors import SkerryError, did_you_mean, shorten
 from skerry.interfaces.ros.definitions import NUMBERS, Constant, Field, FieldType, full_name
+from skerry.interfaces.ros.reading import Bytes, Read, Source, dtype_of, field_reader, message_reader
 from skerry.interfaces.ros.templates import TEMPLATES
 from skerry.interfaces.ros.type_hash import EMPTY
 from skerry.interfaces.ros.vocabulary import Vocabulary
 
 Message: TypeAlias = Any
 """An object of a class that `Codec.type` gave."""
-
-MOST_ITEMS: Final = 2**28
-"""In a sequence that is read: more than any sensor sends, and few enough that a wrong length does no harm."""
 
 
 class BadMessage(SkerryError):
@@ -41,9 +38,10 @@ class Codec:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self._store = Typestore(max_sequence_length=MOST_ITEMS)
+        self._store = Typestore()
         self._lock = Lock()  # several threads may meet a new type at once
         self._blanks: dict[str, list[tuple[str, FieldType, Any]]] = {}
+        self._readers: dict[str, Read] = {}
         # by name as it was asked for: the class, and its fields; those that are taken as they come have no type here
         self._plans: dict[str, tuple[Any, list[tuple[str, FieldType | None, Any]], set[str]]] = {}
 
@@ -92,7 +90,7 @@ class Codec:
                 return self._blank_array(kind)
             return self.make(kind.base) if kind.is_message else default
         if kind.array and kind.is_number:
-            return np.ascontiguousarray(value, _dtype(kind.base)).ravel()
+            return np.ascontiguousarray(value, dtype_of(kind.base)).ravel()
         if kind.is_message:
             if kind.array:
                 return [self._value(FieldType(kind.base), item, None) for item in value]
@@ -102,7 +100,7 @@ class Codec:
     def _blank_array(self, kind: FieldType) -> Any:
         count = kind.size if kind.array == "fixed" else 0
         if kind.is_number:
-            return np.zeros(count, _dtype(kind.base))
+            return np.zeros(count, dtype_of(kind.base))
         return [self.make(kind.base) if kind.is_message else "" for _ in range(count)]
 
     def _blank(self, name: str) -> list[tuple[str, FieldType, Any]]:
@@ -143,10 +141,9 @@ class Codec:
         self.type(name)
         return bytes(self._store.serialize_cdr(message, name, little_endian=True))
 
-    def from_cdr(self, data: bytes, name: str) -> Message:
+    def from_cdr(self, data: Bytes, name: str) -> Message:
         """The message that bytes of ROS 2 mean."""
-        self.type(name)
-        return self._read(self._store.deserialize_cdr, data, full_name(name))
+        return self._read(Source.of_cdr, data, name)
 
     def to_ros1(self, message: Message) -> bytes:
         """Bytes as ROS 1 writes them; `seq` of headers is 0, as publishers of ROS 1 fill it in themselves."""
@@ -154,26 +151,31 @@ class Codec:
 
     def cdr_to_ros1(self, cdr: bytes, name: str) -> bytes:
         """Bytes of ROS 2 as bytes of ROS 1."""
-        if _is_empty(self.vocabulary.message(name).fields):
+        if not self.vocabulary.message(name).fields:
             return b""
         self.type(name)
         return bytes(self._store.cdr_to_ros1(cdr, full_name(name)))
 
-    def from_ros1(self, data: bytes, name: str) -> Message:
+    def from_ros1(self, data: Bytes, name: str) -> Message:
         """The message that bytes of ROS 1 mean."""
-        if _is_empty(self.vocabulary.message(name).fields):
-            if data:
-                raise BadMessage(f"{name} has no fields, but {len(data)} bytes came")
-            return self.make(name)
-        self.type(name)
-        cdr = self._read(self._store.ros1_to_cdr, data, full_name(name))
-        return self._read(self._store.deserialize_cdr, cdr, full_name(name))
+        return self._read(lambda given: Source(given, "<", is_ros1=True), data, name)
 
-    def _read(self, read: Any, data: bytes, name: str) -> Any:
+    def _read(self, source_of: Callable[[Bytes], Source], data: Bytes, name: str) -> Message:
+        read = self._readers.get(name) or self._reader(name)
         try:
-            return read(data, name)
-        except (SerdeError, ValueError, IndexError, OverflowError, MemoryError) as error:
-            raise BadMessage(f"{len(data)} bytes are no {name}: {error}") from None
+            source = source_of(data)
+            message = read(source)
+            source.end()
+        except ValueError as error:
+            raise BadMessage(f"{len(data)} bytes are no {full_name(name)}: {error}") from None
+        return message
+
+    def _reader(self, name: str) -> Read:
+        """How a message is read, by its name as it was asked for."""
+        if name not in self._readers:
+            fields = [field_reader(field.type, self._reader) for field in self.vocabulary.message(name).fields]
+            self._readers[name] = message_reader(full_name(name), self.type(name), fields)
+        return self._readers[name]
 
     # -------------------------------------------------------------------------------------------- JSON
 
@@ -204,14 +206,6 @@ class Codec:
 def _is_plain(kind: FieldType) -> bool:
     """Whether values are taken as they come."""
     return not (kind.array or kind.is_message)
-
-
-def _is_empty(fields: tuple[Field, ...]) -> bool:
-    return not fields
-
-
-def _dtype(base: str) -> str:
-    return {"bool": "bool_", "byte": "uint8", "char": "uint8"}.get(base, base)
 
 
 def _default(field: Field) -> Any:
@@ -267,7 +261,7 @@ def _from_plain(codec: Codec, kind: FieldType, value: Any) -> Any:
         if not isinstance(value, list):
             raise BadMessage(f"{kind.base}[] must be a list, not {shorten(value)}")
         items = [_from_plain(codec, FieldType(kind.base, limit=kind.limit), item) for item in value]
-        return _counted(kind, np.array(items, _dtype(kind.base)) if kind.is_number else items)
+        return _counted(kind, np.array(items, dtype_of(kind.base)) if kind.is_number else items)
     if kind.is_message:
         return codec.from_json(value, kind.base)
     if kind.base == "string":

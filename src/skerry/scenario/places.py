@@ -18,35 +18,48 @@ _STEP = re.compile(r"(?:^|\.)([^.\[\]]+)|\[(\d+)\]")
 
 
 def parse_path(text: str) -> Place:
-    """A path as the keys and numbers that lead there."""
+    """A path as the keys and numbers that lead there; an entry of a list is written `[2]` or `.2`."""
     place: list[str | int] = []
     end = 0
     for step in _STEP.finditer(text):
         if step.start() != end:
             break
-        place.append(step[1] if step[2] is None else int(step[2]))
+        word = step[1] or step[2]
+        place.append(int(word) if word.isdecimal() else word)
         end = step.end()
     if not place or end != len(text) or isinstance(place[0], int):
         raise SkerryError(f"{text!r} is no path; write it as robots.sam.pose.position[2]")
     return tuple(place)
 
 
+def find_place(loaded: LoadedScenario, text: str) -> Place:
+    """The place that a path leads to; raise an error that guesses if there is none."""
+    return _walk(loaded, parse_path(text))[0]
+
+
 def find_value(loaded: LoadedScenario, place: Place) -> Any:
-    """The value at a place, as a file would hold it; raise an error that guesses if there is no such place.
+    """The value at a place, as a file would hold it; raise an error that guesses if there is no such place."""
+    return plain(_walk(loaded, place)[1])
+
+
+def _walk(loaded: LoadedScenario, place: Place) -> tuple[Place, Any]:
+    """A place with numbers for entries of lists alone, and the value there.
 
     What a robot overrides is looked for in its vehicle, and what it commands among its actuators.
     """
     value: Any = loaded.scenario
-    for number, step in enumerate(place):
-        here = place[:number]
+    here: Place = ()
+    for given in place:
         if len(here) == 3 and here[0] == "robots" and here[2] == "overrides":
             value = loaded.vehicles[str(here[1])].config
         elif len(here) == 3 and here[0] == "robots" and here[2] == "commands":
             value = {name: value.get(name, {}) for name in loaded.vehicles[str(here[1])].config.actuators}
         elif len(here) == 4 and here[0] == "robots" and here[2] == "commands":
-            return value.get(step)  # by which word it is commanded, the actuator says when the world is built
+            return (*here, given), value.get(given)  # the actuator knows its word when the world is built
+        step = given if isinstance(value, list | tuple) else str(given)
         value = _inside(value, step, here)
-    return plain(value)
+        here = (*here, step)
+    return here, value
 
 
 def _inside(value: Any, step: str | int, here: Place) -> Any:
