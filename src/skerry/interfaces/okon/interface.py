@@ -87,10 +87,9 @@ class OkonInterface(Interface):
             raise SkerryError(
                 f"okon: there is no dynamic object {config.torpedo!r}; {did_you_mean(config.torpedo, dynamic)}"
             )
-        description = robot.vehicle.robot
-        inertial = description.links[description.root].inertial
-        center = inertial.position if inertial is not None else (0.0, 0.0, 0.0)
-        pilot = Pilot(self.craft, center, armed=config.dialect == "2.0")
+        early = config.dialect == "2.0"  # which has no modes
+        armed = early if config.armed is None else config.armed
+        pilot = Pilot(self.craft, armed, "manual" if early else "stable")
         return Later(pilot, Course(config.course, robot.pose, world.scenario.seed))
 
     def next_due(self, tick: int) -> int | None:
