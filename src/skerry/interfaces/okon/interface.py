@@ -148,7 +148,7 @@ class OkonInterface(Interface):
 
     def _talk(self, client: Connection) -> None:
         """The control channel."""
-        config, silence = self.config, None
+        config = self.config
         dialogue: Dialogue | LaterDialogue
         if self._later is None:
             dialogue = Dialogue(self.craft, self._quality, config.ack_every_request, client.send)
@@ -156,10 +156,11 @@ class OkonInterface(Interface):
             early = config.dialect == "2.0"
             parts = (self._later.pilot, self._later.course, config.torpedo, early)
             dialogue = LaterDialogue(self.craft, self._quality, *parts, client.send, self._broadcast)
-            silence = None if early else config.heartbeat or None
+            if config.heartbeat > 0 and not early:
+                client.wait_at_most(config.heartbeat)
         reader = dialogue.framing.reader()
         while not reader.over:
-            data = client.receive(silence)
+            data = client.receive()
             if data is None:
                 client.send(dialogue.framing.encode(LaterType.ACK))
                 continue
