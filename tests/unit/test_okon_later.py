@@ -425,6 +425,22 @@ def test_without_a_torpedo_that_is_told(talk: Talk) -> None:
     assert [packet.type for packet in talk.say(0xE0)] == [0xCA]
 
 
+@pytest.mark.parametrize(
+    ("settings", "armed", "mode"),
+    [
+        ({"dialect": "2"}, False, "stable"),
+        ({"dialect": "2", "armed": True}, True, "stable"),
+        ({"dialect": "2.0"}, True, "manual"),
+    ],
+)
+def test_a_dialect_begins_armed_or_not_and_in_its_mode(settings: dict[str, Any], armed: bool, mode: str) -> None:
+    okon = OkonInterface(Okon.model_validate({"control_port": 0, "settings_file": None, **settings}))
+    with skerry.load("okon2_pool", overrides=SMALL_CAMERA) as world, Runner(world, None, {"okon": okon}) as runner:
+        runner.run(STEP)
+        assert okon._later is not None
+        assert (okon._later.pilot.armed, okon._later.pilot.mode) == (armed, mode)
+
+
 def test_a_torpedo_that_is_no_dynamic_object_is_refused() -> None:
     okon = OkonInterface(Okon(dialect="2", control_port=0, settings_file=None, torpedo="gate"))
     with skerry.load("okon2_pool") as world, pytest.raises(SkerryError, match="no dynamic object 'gate'"):
