@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 import time
@@ -23,7 +24,7 @@ logger = logging.getLogger("skerry")
 SLICE: Final = 0.05  # s of wall time between looks at the clock, so that the status stays live and a stop is prompt
 AHEAD: Final = 0.02  # s by which a world may be ahead of the wall clock: to wake up costs more than a short step
 CATCH_UP: Final = 0.5  # s that a slow machine may lag behind before the lag is forgiven
-SWITCH: Final = 0.0005  # s after which the loop lets a peer's thread speak, if it asks; Python's own is 5 ms
+SWITCH: Final = 0.0001  # s after which the loop lets a peer's thread speak, if it asks; Python's own is 5 ms
 MakeWorld = Callable[[str | Scenario, int | None], World]
 """Builds a world of a scenario, with a seed, or with the scenario's own."""
 MOST_COMMANDS: Final = 10_000  # that wait; who sends more between two steps of the world is not heard
@@ -314,6 +315,7 @@ class Runner:
             if self.interfaces:
                 self._switch_before = sys.getswitchinterval()
                 sys.setswitchinterval(SWITCH)
+                gc.freeze()  # what is there now stays, and to look through it again and again would hold up all peers
             for name, interface in self.interfaces.items():
                 logger.info("interface %s starts", name)
                 interface.start(self.world, self.inbox)
@@ -328,6 +330,7 @@ class Runner:
             interface.close()
         if self._switch_before is not None:
             sys.setswitchinterval(self._switch_before)
+            gc.unfreeze()
             self._switch_before = None
         self._deliver_to_nobody()
 

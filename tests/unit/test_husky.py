@@ -52,6 +52,7 @@ from skerry.sensors.gps import GpsReading
 from skerry.sensors.imu import ImuReading
 from skerry.sensors.lidar import PlanarReading
 from skerry.world import World
+from skerry.world.sensing import MountedSensor
 
 WHEELS = ("frontLeftWheel", "frontRightWheel", "rearLeftWheel", "rearRightWheel")
 ARM = ("armBase", "shoulder", "elbow", "forearm", "differentialLeft", "differentialRight", "hand")
@@ -310,6 +311,44 @@ def test_every_report_comes_at_the_rate_of_the_original(world: World) -> None:
         "simImuOrientationReport",
         "simLidarReport",
     }
+
+
+def test_all_other_rates_hold_while_three_cameras_ask_for_more_than_the_machine_gives(world: World) -> None:
+    """Counted in simulated time: nothing waits for pictures, and no camera gives more of them than was asked for."""
+    interface, wire = wired()
+    with Runner(world, None, {"husky": interface}) as runner:
+        runner.run(0.05)
+        for camera in ("front", "rear", "upperArm"):
+            ask(interface, "CameraStreamOpen", camera=camera, fps=20, width=320, height=240)
+        runner.run(1.95)
+        while len(wire.pictures) < 6:
+            runner.run(2.0)
+        seconds = round(world.time)
+        interface.close()
+    counts = Counter(report["type"] for report in wire.reports)
+    motors = Counter(report["motor"] for report in wire.said("simMotorStatusReport"))
+    assert set(motors.values()) == {30 * seconds + 1}
+    assert counts["simRoverTruePoseReport"] == 30 * seconds + 1
+    for kind, frequency in (("GpsPosition", 20), ("ImuOrientation", 20), ("Lidar", 10)):
+        assert abs(counts[f"sim{kind}Report"] - frequency * seconds) <= 1
+    pictures = Counter(wire.pictures)
+    assert len(pictures) == 3
+    assert max(pictures.values()) <= 20 * seconds
+    assert max(pictures.values()) - min(pictures.values()) <= 1
+
+
+def test_what_takes_long_the_first_time_is_done_before_there_is_a_connection(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interface, wire = wired()
+    order: list[str] = []
+    names = {id(part): name for name, part in world.robots["rover"].sensors.items()}
+    monkeypatch.setattr(MountedSensor, "rehearse", lambda part: order.append(names[id(part)]))
+    monkeypatch.setattr(wire, "start", lambda: order.append("connect"))
+    with Runner(world, None, {"husky": interface}) as runner:
+        runner.run(0.01)
+    assert sorted(order[:-1]) == ["front", "gps", "imu", "lidar"]
+    assert order[-1] == "connect"
 
 
 def test_nothing_is_said_or_measured_without_a_connection(world: World) -> None:

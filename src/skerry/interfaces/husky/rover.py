@@ -76,6 +76,7 @@ class HuskyInterface(Interface):
             self.motors = motors_of(robot, self.profile)
             names = SENSORS if self.profile.has_lidar else SENSORS[:-1]
             self._sensors = frozenset((robot.name, name) for name in names if name in robot.sensors)
+            self._rehearse(robot)
         if self.config.console:
             Console(self, world, inbox).start()
         self.link.start()
@@ -204,6 +205,12 @@ class HuskyInterface(Interface):
             logger.warning("husky: %s", fault)
 
     # -------------------------------------------------------------------------------------------- building
+
+    def _rehearse(self, robot: Robot) -> None:
+        """Let kernels be compiled before there is a server, which would see the rover stand for half a minute."""
+        cameras = [name for name in self.profile.cameras.values() if name in robot.sensors]
+        for name in [*(name for _, name in self._sensors), *cameras[:1]]:
+            robot.sensors[name].rehearse()
 
     def _find_robot(self, world: World) -> Robot | None:
         if self.config.robot is not None:

@@ -35,6 +35,9 @@ class Okon(InterfaceConfig):
     heartbeat: NonNegative = Field(
         0.5, description="s of silence after which a client of dialect 2, not of 2.0, gets an empty ACK; 0 for never"
     )
+    armed: bool | None = Field(
+        None, description="whether motors of dialect 2 turn from the start; by default only those of 2.0 do"
+    )
     course: CourseConfig = Field(CourseConfig(), description="zones of dialect 2")
     torpedo: str | None = Field(
         None, description="a dynamic object of the scenario that TORPEDO launches, in dialect 2"

@@ -76,9 +76,9 @@ class Dialogue:
     def receive(self, packet: Packet) -> None:
         """Do what a packet asks for. An ACK is sent when it is asked for, and when something is wrong."""
         if packet.type == PacketType.ACK:
-            self._send_ack(FINE)
+            self._send(self._ack(FINE))
             return
-        state = FINE
+        state, written = FINE, b""
         if (answer := self._answers.get(packet.type)) is None:
             state = f"Unsupported packet {packet.type:02X}"
         else:
@@ -88,15 +88,17 @@ class Dialogue:
                 state = str(error)
             else:
                 if body is not None:
-                    self._send(self.framing.encode(packet.type, body))
+                    written = self.framing.encode(packet.type, body)
         if state != FINE:
             self._warn(packet.type, state)
         if state != FINE or self._acknowledge:
-            self._send_ack(state)
+            written += self._ack(state)  # in one piece with the answer: clients that know of it drop what is behind it
+        if written:
+            self._send(written)
 
-    def _send_ack(self, state: str) -> None:
+    def _ack(self, state: str) -> bytes:
         body = write_json({"fps": self._craft.frames_per_second, "state": state})
-        self._send(self.framing.encode(PacketType.ACK, body))
+        return self.framing.encode(PacketType.ACK, body)
 
     def _warn(self, type_: int, state: str) -> None:
         """Tell once of each kind of packet; a client that goes wrong tends to do so often."""

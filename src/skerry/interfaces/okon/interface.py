@@ -87,10 +87,9 @@ class OkonInterface(Interface):
             raise SkerryError(
                 f"okon: there is no dynamic object {config.torpedo!r}; {did_you_mean(config.torpedo, dynamic)}"
             )
-        description = robot.vehicle.robot
-        inertial = description.links[description.root].inertial
-        center = inertial.position if inertial is not None else (0.0, 0.0, 0.0)
-        pilot = Pilot(self.craft, center, armed=config.dialect == "2.0")
+        early = config.dialect == "2.0"  # which has no modes
+        armed = early if config.armed is None else config.armed
+        pilot = Pilot(self.craft, armed, "manual" if early else "stable")
         return Later(pilot, Course(config.course, robot.pose, world.scenario.seed))
 
     def next_due(self, tick: int) -> int | None:
@@ -149,7 +148,7 @@ class OkonInterface(Interface):
 
     def _talk(self, client: Connection) -> None:
         """The control channel."""
-        config, silence = self.config, None
+        config = self.config
         dialogue: Dialogue | LaterDialogue
         if self._later is None:
             dialogue = Dialogue(self.craft, self._quality, config.ack_every_request, client.send)
@@ -157,10 +156,11 @@ class OkonInterface(Interface):
             early = config.dialect == "2.0"
             parts = (self._later.pilot, self._later.course, config.torpedo, early)
             dialogue = LaterDialogue(self.craft, self._quality, *parts, client.send, self._broadcast)
-            silence = None if early else config.heartbeat or None
+            if config.heartbeat > 0 and not early:
+                client.wait_at_most(config.heartbeat)
         reader = dialogue.framing.reader()
         while not reader.over:
-            data = client.receive(silence)
+            data = client.receive()
             if data is None:
                 client.send(dialogue.framing.encode(LaterType.ACK))
                 continue

@@ -20,7 +20,7 @@ from skerry.interfaces.okon.craft import Craft
 from skerry.interfaces.okon.dialogue import GROUPS as EARLY_GROUPS
 from skerry.interfaces.okon.dialogue import Quality, answer_ping
 from skerry.interfaces.okon.packets import Framing, Packet, number, read_json, vector, write_json
-from skerry.interfaces.okon.pilot import NONE, Pilot, read_wish, wish_body
+from skerry.interfaces.okon.pilot import NONE, Pilot
 from skerry.rays.silhouettes import Detection
 
 logger = logging.getLogger("skerry")
@@ -31,6 +31,8 @@ ECHO: Final = 1  # of the flag: answer with an ACK that holds the body too
 TEST: Final = 128
 FAINTEST: Final = 0.15  # share of its light by which a thing can still be told from the water, as in the original
 MARGIN: Final = 0.01  # of the picture, around a box, as in the original
+EDGE: Final = 0.0001  # of the picture, beyond which no box reaches, as in the original
+POOL: Final = "wall"  # the category of what is no thing in the pool, and never detected
 MUZZLE: Final = Pose([0.6, 0.0, -0.04], [0.0, 0.0, 0.0, 1.0])  # of the torpedo, in the body's axes; clear of the hull
 MUZZLE_SPEED: Final = 10.0  # m/s
 
@@ -69,17 +71,22 @@ class LaterType(IntEnum):
     TORPEDO = 0xE0
 
 
+def class_name(category: str) -> str:
+    """A category in the original's spelling: `flareRed`."""
+    first, *rest = category.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
 def detection_body(found: Detection, width: int, height: int) -> dict[str, Any]:
     """A detection as GET_DETE has it: a box in shares of the picture, y up from the bottom."""
-    left, right = found.x / width - MARGIN, (found.x + found.width) / width + MARGIN
-    top, bottom = 1.0 - found.y / height + MARGIN, 1.0 - (found.y + found.height) / height - MARGIN
-    left, right, bottom, top = (min(max(value, 0.0), 1.0) for value in (left, right, bottom, top))
+    left, right = found.x / width, (found.x + found.width) / width
+    top, bottom = 1.0 - found.y / height, 1.0 - (found.y + found.height) / height
     return {
         "visibleInFrame": found.transmission >= FAINTEST,
-        "min": {"x": left, "y": bottom},
-        "max": {"x": right, "y": top},
+        "min": {"x": max(left - MARGIN, EDGE), "y": max(bottom - MARGIN, EDGE)},
+        "max": {"x": min(right + MARGIN, 1.0 - EDGE), "y": min(top + MARGIN, 1.0 - EDGE)},
         "fill": (right - left) * (top - bottom),
-        "className": found.category,
+        "className": class_name(found.category),
         "distance": found.distance,
         "colorPercentVisible": found.transmission,
     }
@@ -135,7 +142,7 @@ class LaterDialogue:
         }
 
     def receive(self, packet: Packet) -> None:
-        """Do what a packet asks for; an answer carries the flag of what it answers."""
+        """Do what a packet asks for; an answer carries the flag of what it answers, but for CHK_AP and errors."""
         self._answer(packet)
         if packet.flag & ECHO:
             echo = write_json({"fromClient": packet.body.decode("utf-8", "replace")})
@@ -154,10 +161,10 @@ class LaterDialogue:
             self._warn(packet.type, str(error))
             said = {"info": str(error), "fromClient": packet.body.decode("utf-8", "replace")}
             type_ = LaterType.ACK if self._early else LaterType.ERROR
-            self._send(self.framing.encode(type_, write_json(said), flag))
+            self._send(self.framing.encode(type_, write_json(said)))
         else:
             if body is not None:
-                self._send(self.framing.encode(packet.type, body, flag))
+                self._send(self.framing.encode(packet.type, body, 0 if packet.type == LaterType.CHK_AP else flag))
 
     def _warn(self, type_: int, problem: str) -> None:
         """Tell once of each kind of packet."""
@@ -183,15 +190,14 @@ class LaterDialogue:
 
     def _set_acro(self, body: bytes) -> bytes | None:
         if not body:
-            return write_json(wish_body(self._pilot.acro, "rotSpeed"))
-        self._pilot.acro = read_wish(read_json(body), "rotSpeed")
+            return write_json(self._pilot.acro_body())
+        self._pilot.set_acro(read_json(body))
         return None
 
     def _set_stable(self, body: bytes) -> bytes | None:
         if not body:
-            wish = self._pilot.stable
-            return write_json(wish_body(wish, "rot") | {"depth": wish.depth})
-        self._pilot.stable = read_wish(read_json(body), "rot")
+            return write_json(self._pilot.stable_body())
+        self._pilot.set_stable(read_json(body))
         return None
 
     def _set_loops(self, body: bytes) -> bytes | None:
@@ -222,15 +228,14 @@ class LaterDialogue:
         self._broadcast(self.framing.encode(LaterType.RST_SIM))
 
     def _check_action_point(self, body: bytes) -> bytes:
-        active = self._course.active
         if not body:
-            return write_json(sorted(active))
-        return b"true" if body.decode("utf-8", "replace").strip().strip('"') in active else b"false"
+            return write_json(list(self._course.config.action_points))
+        return b"true" if body.decode("utf-8", "replace").strip().strip('"') in self._course.active else b"false"
 
     def _detections(self, body: bytes) -> bytes:
         reading = self._craft.picture().reading
         height, width = reading.depth.shape
-        rows = [detection_body(found, width, height) for found in reading.detections]
+        rows = [detection_body(found, width, height) for found in reading.detections if found.category != POOL]
         return write_json({"detected": rows} if self._early else rows)
 
     def _launch(self, body: bytes) -> None:

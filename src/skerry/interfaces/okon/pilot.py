@@ -1,17 +1,22 @@
-"""The autopilot of the later dialect: arming, and the modes `manual`, `acro` and `stable`."""
+"""The autopilot of the later dialect: arming, and the modes `manual`, `acro` and `stable`.
+
+Source of its laws and numbers: the robot's controller in the public Unity project of Okoń's simulator, version 2.2.1.
+Where it would not work, it is left, and that is said.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from math import sqrt
 from threading import Lock
 from typing import Any, Final
 
 import numpy as np
 
-from skerry.control.allocation import Allocation, AllocationConfig
+from skerry.actuators.shaft import ShaftActuator
 from skerry.core.errors import SkerryError
-from skerry.core.frames import FLU_TO_UNITY, UNITY_TO_FLU, inverse, multiply
+from skerry.core.frames import FLU_TO_UNITY, inverse, multiply, rotate
 from skerry.interfaces.okon.craft import Craft
 from skerry.interfaces.okon.instant import Instant
 from skerry.interfaces.okon.packets import BadBody, number, vector, xyz
@@ -20,11 +25,22 @@ from skerry.interfaces.okon.unity import Triple, from_euler
 NONE: Final = (0.0, 0.0, 0.0)
 MODES: Final = ("manual", "acro", "stable")
 AXES: Final = ("pitch", "yaw", "roll")  # about x, y and z of Unity
-SMOOTHING: Final = 0.05  # s, of the derivative, without which the original's gains chatter at a step of 7 ms
-ERROR_GAIN: Final = 50.0  # by which the original multiplies the vector part of the attitude's error
-# What full output is, so that gains mean what they mean in the original, where a thruster gives 6.18 N at most:
-FORCE: Final = 24.7  # N, four of them
-TORQUE: Final = 3.7  # N m, four of them at some 0.15 m
+SMOOTHING: Final = 0.01  # s, of the derivative, without which gains meant for a step of 1 ms chatter at one of 7 ms
+ERROR_GAIN: Final = 50.0  # 1/s, from the vector part of the attitude's error to an angular velocity
+FORCE: Final = 9.50482504  # N of a thruster at an output of 1: twice 4.752, as its inverse curve counts the force twice
+LEAST_FORCE, MOST_FORCE = -4.7524, 6.1827  # N that a thruster of the original gives at most, either way
+MIX: Final = {
+    # pitch, yaw, roll, right, up, forward; the turns are against the axes of Unity
+    "FLH": (0, -1, 0, 1, 0, 1),
+    "FRH": (0, 1, 0, -1, 0, 1),
+    "BLH": (0, 1, 0, 1, 0, -1),
+    "BRH": (0, -1, 0, -1, 0, -1),
+    "FLV": (1, 0, 1, 0, 1, 0),
+    "FRV": (1, 0, -1, 0, 1, 0),
+    "BLV": (-1, 0, 1, 0, 1, 0),
+    "BRV": (-1, 0, -1, 0, 1, 0),
+}
+"""What each thruster takes of an output."""
 
 
 @dataclass
@@ -47,12 +63,13 @@ class Loop:
         self._rate = 0.0
         self._last: float | None = None
 
-    def step(self, error: float, seconds: float) -> float:
-        """The output for an error, so long after the last one."""
+    def step(self, error: float, seconds: float, slope_of: float | None = None) -> float:
+        """The output for an error, so long after the last one; the derivative is the error's, or of a part of it."""
         self._sum = min(max(self._sum + error * seconds, -self.windupCap), self.windupCap)
+        sloping = error if slope_of is None else slope_of
         if self._last is not None:
-            self._rate += ((error - self._last) / seconds - self._rate) * seconds / (seconds + SMOOTHING)
-        self._last = error
+            self._rate += ((sloping - self._last) / seconds - self._rate) * seconds / (seconds + SMOOTHING)
+        self._last = sloping
         output = self.gain * (self.p * error + self.i * self._sum + self.d * self._rate)
         return min(max(output, -self.limit), self.limit)
 
@@ -82,36 +99,30 @@ def _loops() -> dict[str, Loop]:
 
 
 @dataclass
-class Wish:
-    """What a mode is told: angular velocity, rad/s, or angles, degrees; thrust −1 to 1 along the axes; depth, m."""
-
-    turn: Triple = NONE
-    velocity: Triple = NONE
-    depth: float = 0.0  # 0 holds none
-
-
-@dataclass
 class Pilot:
     """Commands the thrusters in its modes. `see` is called by the loop, all else by the threads of clients."""
 
     craft: Craft
-    center: tuple[float, float, float]
     armed: bool = False
-    mode: str = "manual"
-    acro: Wish = field(default_factory=Wish)
-    stable: Wish = field(default_factory=Wish)
+    mode: str = "stable"
+    rates: Triple = NONE  # rad/s in the body's axes, that `acro` shall turn with
+    angles: Triple = NONE  # degrees, that `stable` shall have
+    velocity: Triple = NONE  # outputs to the right, up and ahead, -1 to 1, of either mode
+    depth: float = 1.0  # m, that `stable` shall hold; 0 for none
     loops: dict[str, Loop] = field(default_factory=_loops)
 
     def __post_init__(self) -> None:
         self._lock = Lock()
         self._tick: int | None = None
+        self._chosen = False  # whether somebody has said what it shall do
         self.throttles = dict.fromkeys(self.craft.thrusters, 0.0)
-        self._problem = ""
-        try:
-            config = AllocationConfig(thrusters=self.craft.thrusters, center=self.center)
-            self._allocation = Allocation(config, self.craft.actuators)
-        except (SkerryError, ValueError) as error:
-            self._problem = f"the robot {self.craft.name!r} can be steered by SET_MTR alone: {error}"
+        known = {name: self.craft.actuators[name] for name in self.craft.thrusters}
+        self._thrusters = {name: part for name, part in known.items() if isinstance(part, ShaftActuator)}
+        if missing := [name for name in MIX if name not in self._thrusters]:
+            self.mode = "manual"
+            self._problem = f"the robot {self.craft.name!r} can be steered by SET_MTR alone: it lacks {missing}"
+        else:
+            self._problem = ""
 
     # -------------------------------------------------------------------------------------------- what clients ask for
 
@@ -125,7 +136,9 @@ class Pilot:
         self._drive(dict.fromkeys(self.craft.thrusters, 0.0))
 
     def drive(self, throttles: Mapping[str, float]) -> None:
-        """Set thrusters by hand; unheard unless they are armed, and while a mode has them."""
+        """Set thrusters by hand; unheard unless they are armed, and while a mode that was asked for has them."""
+        if self.armed and not self._chosen:
+            self.set_mode("manual")
         if self.armed and self.mode == "manual":
             self._drive(throttles)
 
@@ -139,20 +152,43 @@ class Pilot:
         if mode != "manual" and self._problem:
             raise SkerryError(self._problem)
         with self._lock:
-            for loop in self.loops.values():
-                loop.reset()
-            self.mode, self._tick = mode, None
-        if mode == "manual" and self.armed:
+            if mode != self.mode:
+                for loop in self.loops.values():
+                    loop.reset()
+                self._tick = None
+            stops = mode == "manual" != self.mode and self.armed
+            self.mode, self._chosen = mode, True
+        if stops:
             self._drive(dict.fromkeys(self.craft.thrusters, 0.0))
 
+    def set_acro(self, body: dict[str, Any]) -> None:
+        """SET_ACRO; what is missing is 0."""
+        self.rates, self.velocity = vector(body, "rotSpeed", NONE), vector(body, "vel", NONE)
+        self._chosen = True
+
+    def acro_body(self) -> dict[str, Any]:
+        """The answer to an empty SET_ACRO."""
+        return {"rotSpeed": xyz(self.rates), "vel": xyz(self.velocity)}
+
+    def set_stable(self, body: dict[str, Any]) -> None:
+        """SET_STABLE; what is missing is 0."""
+        angles, velocity, depth = vector(body, "rot", NONE), vector(body, "vel", NONE), number(body, "depth", 0.0)
+        self.angles, self.velocity, self.depth = angles, velocity, depth
+        self._chosen = True
+
+    def stable_body(self) -> dict[str, Any]:
+        """The answer to an empty SET_STABLE."""
+        return {"rot": xyz(self.angles), "vel": xyz(self.velocity), "depth": self.depth}
+
     def set_loops(self, body: Mapping[str, Any]) -> None:
-        """SET_PID."""
+        """SET_PID. The original tells noughts for the loops of `acro` and takes none, so clients send noughts back."""
         with self._lock:
             for name, value in body.items():
                 if name in self.loops:
                     if not isinstance(value, dict):
                         raise BadBody(f"{name} must be an object of p, i, d, windupCap, gain and limit")
-                    self.loops[name].set(value)
+                    if not name.endswith("Speed") or any(value.values()):
+                        self.loops[name].set(value)
 
     def loops_body(self) -> dict[str, dict[str, float]]:
         """The answer to an empty SET_PID."""
@@ -170,35 +206,42 @@ class Pilot:
             seconds = step * (instant.tick - before) if before is not None else 0.0
             if seconds <= 0.0:
                 return
-            wish = self.stable if self.mode == "stable" else self.acro
-            turn = self._turn_wanted(instant, seconds) if self.mode == "stable" else wish.turn
-            rates = instant.body_rates
-            outputs = [
-                self.loops[f"{axis}Speed"].step(wanted - rate, seconds)
-                for axis, wanted, rate in zip(AXES, turn, rates, strict=True)
-            ]
-            right, up, forward = wish.velocity
-            if wish.depth > 0.0:
-                up -= self.loops["depth"].step(wish.depth + instant.position[1], seconds)
-        push = FORCE * UNITY_TO_FLU.vector([right, up, forward])
-        torque = TORQUE * UNITY_TO_FLU.angular(outputs)
-        names = ("surge", "sway", "heave", "roll", "pitch", "yaw")
-        wrench = dict(zip(names, [*push.tolist(), *torque.tolist()], strict=True))
-        self._drive(self._allocation.share_out(wrench)[0])
+            outputs = self._stable(instant, seconds) if self.mode == "stable" else self._acro(instant, seconds)
+        self._drive(self._mix(outputs))
 
-    def _turn_wanted(self, instant: Instant, seconds: float) -> Triple:
-        """The angular velocity that the attitude's loops ask for."""
-        error = multiply(inverse(instant.pose.orientation), from_euler(self.stable.turn))
-        part = FLU_TO_UNITY.angular(error[:3] * np.copysign(ERROR_GAIN, error[3]))
-        x, y, z = (self.loops[axis].step(value, seconds) for axis, value in zip(AXES, part.tolist(), strict=True))
-        return x, y, z
+    def _acro(self, instant: Instant, seconds: float) -> list[float]:
+        """Outputs of `acro`; in the original they turn it away from what it shall have."""
+        turns = zip(AXES, self.rates, instant.body_rates, strict=True)
+        return [-self.loops[f"{axis}Speed"].step(wanted - now, seconds) for axis, wanted, now in turns] + [
+            *self.velocity
+        ]
 
+    def _stable(self, instant: Instant, seconds: float) -> list[float]:
+        """Outputs of `stable`: from the attitude's error less the angular velocity, of the shorter way round.
 
-def read_wish(body: dict[str, Any], turn: str) -> Wish:
-    """A wish of a body; what it lacks is 0."""
-    return Wish(vector(body, turn, NONE), vector(body, "vel", NONE), number(body, "depth", 0.0))
+        The derivative is of the former alone: that of the latter takes away more inertia than the robot has.
+        """
+        error = multiply(inverse(from_euler(self.angles)), instant.pose.orientation)
+        away = FLU_TO_UNITY.angular(error[:3] * np.copysign(ERROR_GAIN, error[3])).tolist()
+        turns = zip(AXES, away, instant.body_rates, strict=True)
+        outputs = [self.loops[axis].step(wrong - now, seconds, slope_of=wrong) for axis, wrong, now in turns]
+        right, up, forward = self.velocity
+        if self.depth != 0.0:
+            lift = self.loops["depth"].step(-self.depth - instant.position[1], seconds)
+            skyward = FLU_TO_UNITY.vector(rotate(inverse(instant.pose.orientation), [0.0, 0.0, 1.0])).tolist()
+            # to the sky, however the robot lies; horizontal thrusters stand 30° off the nose
+            right, up, forward = (
+                right + lift * skyward[0],
+                up + 0.5 * lift * skyward[1],
+                forward + lift * skyward[2] / sqrt(3.0),
+            )
+        return [*outputs, right, up, forward]
 
-
-def wish_body(wish: Wish, turn: str) -> dict[str, Any]:
-    """The answer that gives a wish."""
-    return {turn: xyz(wish.turn), "vel": xyz(wish.velocity)}
+    def _mix(self, outputs: list[float]) -> dict[str, float]:
+        """Throttles for outputs of MIX; if one thruster would have more than 1, all have less alike."""
+        shares = {
+            name: sum(sign * output for sign, output in zip(signs, outputs, strict=True)) for name, signs in MIX.items()
+        }
+        most = max(1.0, *map(abs, shares.values()))
+        forces = {name: min(max(FORCE * share / most, LEAST_FORCE), MOST_FORCE) for name, share in shares.items()}
+        return {name: self._thrusters[name].command_for(force) for name, force in forces.items()}

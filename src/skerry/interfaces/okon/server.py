@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
+import struct
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +20,7 @@ MOST_CLIENTS: Final = 64  # at a port; who comes then is turned away
 SLOWEST: Final = 10.0  # s that a client may take to take an answer; then it is let go
 MOST_PUSHED: Final = 100  # messages that wait for a client that takes none
 PIECE: Final = 65_536  # bytes that are taken at once
+DO_NOT_WAIT: Final = getattr(socket, "MSG_DONTWAIT", 0)  # Windows has none, and has room for what is small
 
 
 class Gone(Exception):
@@ -25,38 +28,43 @@ class Gone(Exception):
 
 
 class Connection:
-    """One client. Its own thread receives and sends; any thread may push something small, which never blocks."""
+    """One client. Its own thread receives and sends; any thread may push something small, which never blocks.
+
+    The kernel keeps the time-outs, not Python, which would poll before each call: every call lets go of the
+    interpreter, and who wants it back may have to wait for whoever runs.
+    """
 
     def __init__(self, opened: socket.socket) -> None:
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        opened.settimeout(None)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _time_out(SLOWEST))
         self._socket = opened
         self._sending = Lock()
         self._pushed: deque[bytes] = deque(maxlen=MOST_PUSHED)
-        opened.settimeout(SLOWEST)
-        self._pusher = opened.dup()
-        self._pusher.setblocking(False)
+        self._acknowledge_at_once()
 
-    def receive(self, timeout: float | None = None) -> bytes | None:
+    def wait_at_most(self, seconds: float) -> None:
+        """Let `receive` return after so long a silence, too."""
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _time_out(seconds))
+
+    def receive(self) -> bytes | None:
         """What came; None if nothing came in time."""
-        while True:
-            self._socket.settimeout(SLOWEST if timeout is None else timeout)
-            try:
-                data = self._socket.recv(PIECE)
-            except TimeoutError:
-                if timeout is None:
-                    continue
-                return None
-            except OSError as error:
-                raise Gone(str(error)) from None
-            if not data:
-                raise Gone("")
-            self._acknowledge_at_once()
-            return data
+        try:
+            data = self._socket.recv(PIECE)
+        except (BlockingIOError, TimeoutError):
+            return None
+        except OSError as error:
+            raise Gone(str(error)) from None
+        if not data:
+            raise Gone("")
+        self._acknowledge_at_once()
+        return data
 
     def _acknowledge_at_once(self) -> None:
         """Real clients send a header and then a body, and their kernel holds the body back until the header is
-        acknowledged, which ours would put off by 40 ms. Linux forgets this after a while, so it is said each time."""
+        acknowledged, which ours would put off by 40 ms. Linux forgets this after a while, and whenever something is
+        sent, so it is said each time; then what comes is acknowledged as soon as the thread that receives it wakes."""
         if hasattr(socket, "TCP_QUICKACK"):
             with suppress(OSError):
                 self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
@@ -64,11 +72,13 @@ class Connection:
     def send(self, data: bytes) -> None:
         """Send an answer, in one piece."""
         with self._sending:
-            self._socket.settimeout(SLOWEST)
             try:
                 self._socket.sendall(data)
+            except BlockingIOError:
+                raise Gone("it takes no answer") from None
             except OSError as error:
                 raise Gone(str(error)) from None
+        self._acknowledge_at_once()
         self._push_on()
 
     def push(self, data: bytes) -> None:
@@ -81,7 +91,7 @@ class Connection:
             try:
                 while self._pushed:
                     data = self._pushed.popleft()
-                    if self._pusher.send(data) < len(data):
+                    if self._socket.send(data, DO_NOT_WAIT) < len(data):
                         self.shut()
             except BlockingIOError:
                 self.shut()  # a client that has taken nothing for so long that its buffer is full
@@ -97,8 +107,14 @@ class Connection:
 
     def close(self) -> None:
         """Free it; only by its own thread."""
-        self._pusher.close()
         self._socket.close()
+
+
+def _time_out(seconds: float) -> bytes | int:
+    """A time-out as the kernel takes it: a `timeval`, or milliseconds on Windows."""
+    if os.name == "nt":
+        return round(1e3 * seconds)
+    return struct.pack("ll", int(seconds), int(1e6 * (seconds % 1.0)))
 
 
 class Server:
