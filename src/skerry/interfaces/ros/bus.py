@@ -23,6 +23,8 @@ from skerry.interfaces.ros.definitions import full_name
 logger = logging.getLogger("skerry")
 
 Parameter: TypeAlias = bool | int | float | str
+Make: TypeAlias = Callable[[], "Message | bytes | None"]
+"""Makes a message, as an object or as CDR, or finds that there is nothing to say."""
 
 
 @dataclass(frozen=True)
@@ -41,34 +43,52 @@ LATCHED: Final = Qos(transient_local=True, depth=1)
 
 
 class Outgoing:
-    """A message on its way, an object or CDR, encoded at most once in each other form, when that is first taken."""
+    """A message on its way: an object, CDR, or what will make one of them.
 
-    encoded: bytes | None = None
-    """Its CDR, if that is there already."""
+    It is made, and encoded in each form, at most once, when that is first taken, in the thread of whoever takes it.
+    """
+
+    _make: Make | None = None
     _message: Message = None
+    _cdr: bytes | None = None
     _ros1: bytes | None = None
     _json: dict[str, Any] | None = None
 
-    def __init__(self, topic: Topic, message: Message | bytes) -> None:
+    def __init__(self, topic: Topic, message: Message | bytes | None, make: Make | None = None) -> None:
         self.topic = topic
-        if type(message) is bytes:
-            self.encoded = message
+        if make is not None:
+            self._make = make
+        elif type(message) is bytes:
+            self._cdr = message
         else:
             self._message = message
 
     @property
+    def is_there(self) -> bool:
+        """Whether there is a message; what was to make it may have found that there is nothing to say."""
+        if (make := self._make) is not None:
+            made = make()
+            if type(made) is bytes:
+                self._cdr = made
+            else:
+                self._message = made
+            self._make = None  # last, as another thread may be here too
+        return self._cdr is not None or self._message is not None
+
+    @property
     def message(self) -> Message:
         """As an object."""
-        if self._message is None:
+        if self.is_there and self._message is None:
             self._message = self.topic.codec.from_cdr(self.cdr, self.topic.type)
         return self._message
 
     @property
     def cdr(self) -> bytes:
         """As ROS 2 has it."""
-        if self.encoded is None:
-            self.encoded = self.topic.codec.to_cdr(self._message)
-        return self.encoded
+        if self.is_there and self._cdr is None:
+            self._cdr = self.topic.codec.to_cdr(self._message)
+        assert self._cdr is not None
+        return self._cdr
 
     @property
     def ros1(self) -> bytes:
@@ -135,13 +155,13 @@ class Outbox:
             self._arrived.notify()
 
     def take(self, timeout: float) -> list[Outgoing]:
-        """All that waits, in order; waits for something so many seconds."""
+        """All that waits, in order, and there is; waits for something so many seconds."""
         with self._arrived:
             self._arrived.wait_for(lambda: self._order or self._woken, timeout)
             self._woken = False
             taken = [self._queues[name].popleft() for name in self._order]
             self._order.clear()
-            return taken
+        return [outgoing for outgoing in taken if outgoing.is_there]
 
 
 class Burst:
@@ -170,7 +190,13 @@ class Topic:
 
     def publish(self, message: Message | bytes) -> None:
         """Give a message, an object or CDR, to all who take it; returns at once."""
-        outgoing = Outgoing(self, message)
+        self._give(Outgoing(self, message))
+
+    def publish_when_taken(self, make: Make) -> None:
+        """Let a message be made by whoever takes it first, in their thread; so what it is made of must not change."""
+        self._give(Outgoing(self, None, make))
+
+    def _give(self, outgoing: Outgoing) -> None:
         if self.qos.transient_local:
             self.last = outgoing
         self.sent += 1

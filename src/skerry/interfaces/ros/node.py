@@ -339,8 +339,7 @@ class RosInterface(Interface):
             topic = self.bus.advertise(where(row.feedback.topic), kind)
             rate = self._context.rate(row.feedback.frequency)
             if kind == THRUSTER and settings.kind == "propeller":
-                make = partial(thruster_feedback, self._context, frame, actuator)
-                self._context.add_timer(MadeOutlet(topic, rate, make))
+                self._context.add_timer(MadeOutlet(topic, rate, thruster_feedback(self._context, frame, actuator)))
                 return
             field, read = (
                 FieldPath(codec, kind, row.feedback.field),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from skerry.core.clock import Rate
@@ -45,9 +46,7 @@ class ReadingOutlet:
             return
         if self.rate is not None:
             self._said, self._next = tick, self.rate.next_due(tick)
-        message = self.convert(new.reading, tick * self._step)
-        if message is not None:
-            self.topic.publish(message)
+        self.topic.publish_when_taken(partial(self.convert, new.reading, tick * self._step))
 
 
 class RepeatingOutlet:
