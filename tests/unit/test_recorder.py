@@ -3,6 +3,7 @@
 import json
 import threading
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -256,8 +257,9 @@ def test_what_is_recorded_is_what_was_sent_and_made_once(tmp_path: Path) -> None
     sent: dict[str, list[bytes]] = defaultdict(list)
 
     class Peer(Outbox):
-        def add(self, outgoing: Outgoing) -> None:
-            sent[outgoing.topic.name].append(outgoing.cdr)
+        def put(self, messages: Sequence[Outgoing]) -> None:
+            for outgoing in messages:
+                sent[outgoing.topic.name].append(outgoing.cdr)
 
     with (
         skerry.load("sam_in_the_bay") as world,

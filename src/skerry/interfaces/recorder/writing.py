@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Lock, Thread
@@ -83,27 +83,33 @@ class RecordingWriter(Outbox):
 
     # -------------------------------------------------------------------------------------------- in the loop
 
-    def add(self, outgoing: Outgoing) -> None:
-        """Record a message, if there is room."""
-        topic = outgoing.topic
-        weight = BULKY if topic.qos.depth == 1 else 1
+    def put(self, messages: Sequence[Outgoing]) -> None:
+        """Record messages, as far as there is room."""
+        weight = sum([_weight(outgoing) for outgoing in messages])
         with self._lock:
             if self._waiting + weight > MOST_WAITING:
-                self.dropped[topic.name] += 1
-            else:
-                self._add(outgoing, weight, self._bus.now)
-
-    def tell(self) -> None:
-        """Nothing: it goes on when a batch is full."""
+                messages, weight = self._fitting(messages)
+            self._add(messages, weight, self._bus.now)
 
     def put_text(self, topic: str, text: str, time: int) -> None:
         """Record a command or a fingerprint of this time, ns."""
         with self._lock:
-            self._add(Outgoing(self._own[topic], self._string(text)), 1, time)
+            self._add([Outgoing(self._own[topic], self._string(text))], 1, time)
 
-    def _add(self, outgoing: Outgoing, weight: int, time: int) -> None:
+    def _fitting(self, messages: Sequence[Outgoing]) -> tuple[list[Outgoing], int]:
+        """Those for which there is room, and their weight."""
+        found, weight = [], 0
+        for outgoing in messages:
+            if self._waiting + weight + _weight(outgoing) > MOST_WAITING:
+                self.dropped[outgoing.topic.name] += 1
+            else:
+                found.append(outgoing)
+                weight += _weight(outgoing)
+        return found, weight
+
+    def _add(self, messages: Sequence[Outgoing], weight: int, time: int) -> None:
         batch = self._batch
-        batch.messages.append((outgoing, time))
+        batch.said.append((time, messages))
         batch.weight += weight
         self._waiting += weight
         if batch.weight > BATCH:
@@ -127,9 +133,11 @@ class RecordingWriter(Outbox):
         try:
             with self._stream:
                 while (batch := self._next()) is not None:
-                    for outgoing, time in batch.messages:
-                        if outgoing.is_there:
-                            self._put(outgoing, time)
+                    for time, messages in batch.said:
+                        self._go_on_to(time)
+                        for outgoing in messages:
+                            if outgoing.is_there:
+                                self._write(outgoing)
                     with self._lock:
                         self._waiting -= batch.weight
                 self._write_chunk()
@@ -144,10 +152,12 @@ class RecordingWriter(Outbox):
             self._arrived.wait_for(lambda: self._batches or self._over)
             return self._batches.popleft() if self._batches else None
 
-    def _put(self, outgoing: Outgoing, time: int) -> None:
-        if time != self._time:  # where the world goes back, the file goes on, as players want the order of time
-            self._now += max(time - self._time, 0)
-            self._time = time
+    def _go_on_to(self, time: int) -> None:
+        """Where the world goes back in time, the file goes on, as players want the order of time."""
+        self._now += max(time - self._time, 0)
+        self._time = time
+
+    def _write(self, outgoing: Outgoing) -> None:
         line, cdr, now = self._lines.get(outgoing.topic) or self._register(outgoing.topic), outgoing.cdr, self._now
         line.count += 1
         length = HEAD + len(cdr)
@@ -187,10 +197,14 @@ class _Line:
 
 @dataclass(eq=False, slots=True)
 class _Batch:
-    """Messages that are made and written together, each with the world's time, ns."""
+    """Messages that are made and written together, by the world's time at which they were said, ns."""
 
-    messages: list[tuple[Outgoing, int]] = field(default_factory=list)
+    said: list[tuple[int, Sequence[Outgoing]]] = field(default_factory=list)
     weight: int = 0
+
+
+def _weight(outgoing: Outgoing) -> int:
+    return BULKY if outgoing.topic.qos.depth == 1 else 1
 
 
 def _profile(qos: Qos) -> str:

@@ -86,7 +86,9 @@ class RosInterface(Interface):
         self.transports: dict[str, Transport] = {name: part.build() for name, part in config.transports.items()}
         self._readers: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = defaultdict(list)
         self._counts: dict[Rate, int] = {}
-        self._rates: list[Rate] = []  # of timers whose topics somebody takes
+        # those whose topics somebody takes
+        self._taking: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = {}
+        self._timers: list[tuple[Rate, list[Timed]]] = []
         self._changes = -1  # of who takes what, up to which it is known what is wanted
         self._snapshot: Any = None
         self._known: set[str] = set()  # robots, objects and ropes that it speaks for
@@ -104,23 +106,22 @@ class RosInterface(Interface):
     def next_due(self, tick: int) -> int | None:
         if self.bus.changes != self._changes:
             self._want_what_is_taken()
-        return min([rate.next_due(tick) for rate in self._rates], default=None)
+        return min([rate.next_due(tick) for rate, timers in self._timers if timers], default=None)
 
     def publish(self, readings: Sequence[NewReading]) -> None:
         if self.bus.changes != self._changes:
             self._want_what_is_taken()
         tick = self._world.tick
         self.bus.now = nanoseconds(tick, self._world.scenario.step)
-        with self.bus.at_once():
+        with self.bus.post.held():
             for new in readings:
-                for outlet in self._readers.get((new.robot, new.sensor), ()):
+                for outlet in self._taking.get((new.robot, new.sensor), ()):
                     outlet.take(new)
-            for rate, timers in self._context.timers.items():
+            for rate, timers in self._timers:
                 if (count := rate.count(tick)) != self._counts.get(rate):
                     self._counts[rate] = count
                     for timer in timers:
-                        if timer.topic.taken:
-                            timer.say(tick)
+                        timer.say(tick)
 
     def world_changed(self) -> None:
         self._frames.find_what_moves()
@@ -155,8 +156,12 @@ class RosInterface(Interface):
     def _want_what_is_taken(self) -> None:
         """Let those sensors be measured, and those rates be kept, whose topics somebody takes."""
         self._changes = self.bus.changes
-        self.wanted = frozenset(key for key, outlets in self._readers.items() if _any_taken(outlets))
-        self._rates = [rate for rate, timers in self._context.timers.items() if _any_taken(timers)]
+        taking = {key: [outlet for outlet in found if outlet.topic.taken] for key, found in self._readers.items()}
+        self._taking = {key: outlets for key, outlets in taking.items() if outlets}
+        self._timers = [
+            (rate, [timer for timer in timers if timer.topic.taken]) for rate, timers in self._context.timers.items()
+        ]
+        self.wanted = frozenset(self._taking)
 
     # -------------------------------------------------------------------------------------------- building
 
@@ -408,10 +413,6 @@ class RosInterface(Interface):
 
     def _offer_trigger(self, name: str, command: Command) -> None:
         self._context.offer(name, "std_srvs/Trigger", lambda request: command)
-
-
-def _any_taken(outlets: Sequence[ReadingOutlet | RepeatingOutlet] | Sequence[Timed]) -> bool:
-    return any(outlet.topic.taken for outlet in outlets)
 
 
 def _numbers(codec: Codec, type_name: str, fields: str | tuple[str, ...]) -> Callable[[Message], Any]:

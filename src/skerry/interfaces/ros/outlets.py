@@ -40,9 +40,9 @@ class ReadingOutlet:
         self._said, self._next = -1, -1  # ticks
 
     def take(self, new: NewReading) -> None:
-        """Say a reading, if it is due and anybody listens."""
+        """Say a reading, if it is due."""
         tick = new.tick
-        if self._said <= tick < self._next or not self.topic.taken:
+        if self._said <= tick < self._next:
             return
         if self.rate is not None:
             self._said, self._next = tick, self.rate.next_due(tick)
