@@ -14,7 +14,7 @@ from mcap.records import Channel, Schema
 
 from skerry import __version__
 from skerry.core.errors import SkerryError
-from skerry.interfaces.recorder.mcap_file import HEAD, MESSAGE, MESSAGE_OPCODE, Compression, McapFile, record
+from skerry.interfaces.recorder.mcap_file import ChunkOfMessages, Compression, McapFile
 from skerry.interfaces.ros.bus import LATCHED, Bus, Outbox, Outgoing, Qos, Topic
 
 logger = logging.getLogger("skerry")
@@ -65,8 +65,7 @@ class RecordingWriter(Outbox):
         self._batches: deque[_Batch] = deque()
         self._waiting = 0  # the weight of all that the thread has not done yet
         self._over = False
-        self._records: list[bytes] = []  # of the chunk that is being made
-        self._size = 0  # bytes of those
+        self._chunk = ChunkOfMessages()
         self._lines: dict[Topic, _Line] = {}
         self._schemas: dict[str, Schema] = {}
         try:
@@ -158,12 +157,11 @@ class RecordingWriter(Outbox):
         self._time = time
 
     def _write(self, outgoing: Outgoing) -> None:
-        line, cdr, now = self._lines.get(outgoing.topic) or self._register(outgoing.topic), outgoing.cdr, self._now
+        line = self._lines.get(outgoing.topic) or self._register(outgoing.topic)
         line.count += 1
-        length = HEAD + len(cdr)
-        self._records.append(MESSAGE.pack(MESSAGE_OPCODE, length, line.channel, line.count, now, now) + cdr)
-        self._size += length
-        if self._size > CHUNK:
+        self._chunk.add_message(line.channel, line.count, self._now, outgoing.cdr)
+        self.written += 1
+        if self._chunk.size > CHUNK:
             self._write_chunk()
 
     def _register(self, topic: Topic) -> _Line:
@@ -171,9 +169,9 @@ class RecordingWriter(Outbox):
             text = self._bus.codec.definition(topic.type)
             schema = Schema(id=len(self._schemas) + 1, data=text.encode(), encoding="ros2msg", name=topic.type)
             self._schemas[topic.type] = schema
-            self._records.append(record(schema))
+            self._chunk.add_record(schema)
         line = self._lines[topic] = _Line(len(self._lines) + 1)
-        self._records.append(record(self._channel(topic, line)))
+        self._chunk.add_record(self._channel(topic, line))
         return line
 
     def _channel(self, topic: Topic, line: _Line) -> Channel:
@@ -182,9 +180,9 @@ class RecordingWriter(Outbox):
         return Channel(id=line.channel, topic=topic.name, message_encoding="cdr", metadata=qos, schema_id=schema)
 
     def _write_chunk(self) -> None:
-        self.written += self._file.add_chunk(self._records)
+        self._file.add_chunk(self._chunk)
         self._stream.flush()
-        self._records, self._size = [], 0
+        self._chunk = ChunkOfMessages()
 
 
 @dataclass(eq=False, slots=True)

@@ -13,7 +13,7 @@ TYPE: Final = "smarc_msgs/ThrusterFeedback"
 
 
 def thruster_feedback(context: Context, frame: str, propeller: Any) -> Callable[[int], bytes]:
-    """A smarc_msgs/ThrusterFeedback of a tick; nothing is known of the current of one motor, which is no number then."""
+    """A smarc_msgs/ThrusterFeedback of a tick; nothing is known of the current of one motor, so it is no number."""
     like = context.bus.codec.make(TYPE, header=context.header(frame, 0), current=nan)
     fill = prepare(context.bus.codec, like, ["rpm.rpm", "dc.dc", "torque"])
 
