@@ -31,7 +31,7 @@ from skerry.core.documents import parse_document
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, normalise, quaternion_to_rpy
 from skerry.interfaces.ros.actionlib import Actionlib
-from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos, nanoseconds
+from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, nanoseconds
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.context import Context
 from skerry.interfaces.ros.conversions import Source, conversion, number_of
@@ -41,6 +41,7 @@ from skerry.interfaces.ros.goto_waypoint import GotoWaypoint
 from skerry.interfaces.ros.helm import HelmTopics
 from skerry.interfaces.ros.markers import WaypointMarkers
 from skerry.interfaces.ros.outlets import (
+    ClockOutlet,
     FeedbackOutlet,
     FieldPath,
     MadeOutlet,
@@ -50,7 +51,6 @@ from skerry.interfaces.ros.outlets import (
 )
 from skerry.interfaces.ros.outside_frames import OutsideFrames
 from skerry.interfaces.ros.parameters import ParameterServices
-from skerry.interfaces.ros.prepared import prepare, stamp_of
 from skerry.interfaces.ros.profile import ActuatorRow, AskRow, ControllerRow, SensorRow, load_profile, topic_name
 from skerry.interfaces.ros.reckoning import Reckoning
 from skerry.interfaces.ros.rope_topics import add_rope
@@ -108,6 +108,9 @@ class RosInterface(Interface):
             self._want_what_is_taken()
         return min([rate.next_due(tick) for rate, timers in self._timers if timers], default=None)
 
+    def next_word(self, tick: int) -> int | None:
+        return self._clock.next_word(tick)
+
     def publish(self, readings: Sequence[NewReading]) -> None:
         if self.bus.changes != self._changes:
             self._want_what_is_taken()
@@ -122,6 +125,7 @@ class RosInterface(Interface):
                     self._counts[rate] = count
                     for timer in timers:
                         timer.say(tick)
+            self._clock.say(tick)
 
     def world_changed(self) -> None:
         self._frames.find_what_moves()
@@ -211,11 +215,9 @@ class RosInterface(Interface):
             self._inbox.put(command)
 
     def _add_clock(self) -> None:
-        context, codec = self._context, self.bus.codec
-        clock = prepare(codec, codec.make("rosgraph_msgs/Clock"), ())
-        topic = self.bus.advertise("/clock", "rosgraph_msgs/Clock", Qos(depth=10))
-        rate = context.rate(self.config.clock_frequency)
-        context.add_timer(MadeOutlet(topic, rate, lambda tick: clock(*stamp_of(tick * context.step))))
+        topic = self.bus.advertise("/clock", "rosgraph_msgs/Clock")
+        rate = self._context.rate(self.config.clock_frequency)
+        self._clock = ClockOutlet(topic, rate, self.bus.codec, self._context.step)
 
     def _add_frames(self) -> None:
         context, codec, frames = self._context, self.bus.codec, self._frames
