@@ -84,7 +84,7 @@ class RecordingWriter(Outbox):
 
     def put(self, messages: Sequence[Outgoing]) -> None:
         """Record messages, as far as there is room."""
-        weight = sum([_weight(outgoing) for outgoing in messages])
+        weight = sum([BULKY if outgoing.topic.qos.depth == 1 else 1 for outgoing in messages])
         with self._lock:
             if self._waiting + weight > MOST_WAITING:
                 messages, weight = self._fitting(messages)
@@ -99,11 +99,12 @@ class RecordingWriter(Outbox):
         """Those for which there is room, and their weight."""
         found, weight = [], 0
         for outgoing in messages:
-            if self._waiting + weight + _weight(outgoing) > MOST_WAITING:
+            more = BULKY if outgoing.topic.qos.depth == 1 else 1
+            if self._waiting + weight + more > MOST_WAITING:
                 self.dropped[outgoing.topic.name] += 1
             else:
                 found.append(outgoing)
-                weight += _weight(outgoing)
+                weight += more
         return found, weight
 
     def _add(self, messages: Sequence[Outgoing], weight: int, time: int) -> None:
@@ -199,10 +200,6 @@ class _Batch:
 
     said: list[tuple[int, Sequence[Outgoing]]] = field(default_factory=list)
     weight: int = 0
-
-
-def _weight(outgoing: Outgoing) -> int:
-    return BULKY if outgoing.topic.qos.depth == 1 else 1
 
 
 def _profile(qos: Qos) -> str:

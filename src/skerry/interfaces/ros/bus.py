@@ -48,32 +48,39 @@ class Outgoing:
     It is made, and encoded in each form, at most once, when that is first taken, in the thread of whoever takes it.
     """
 
-    _make: Make | None = None
-    _message: Message = None
-    _cdr: bytes | None = None
-    _ros1: bytes | None = None
-    _json: dict[str, Any] | None = None
+    __slots__ = ("_cdr", "_json", "_make", "_message", "_ros1", "topic")
 
     def __init__(self, topic: Topic, message: Message | bytes | None, make: Make | None = None) -> None:
         self.topic = topic
-        if make is not None:
-            self._make = make
-        elif type(message) is bytes:
-            self._cdr = message
-        else:
-            self._message = message
+        self._make = make
+        self._cdr: bytes | None = None
+        self._message: Message = message
+        self._ros1: bytes | None = None
+        self._json: dict[str, Any] | None = None
+        if type(message) is bytes:
+            self._cdr, self._message = message, None
 
     @property
     def is_there(self) -> bool:
         """Whether there is a message; what was to make it may have found that there is nothing to say."""
         if (make := self._make) is not None:
-            made = make()
+            made = self._made(make)
             if type(made) is bytes:
                 self._cdr = made
             else:
                 self._message = made
             self._make = None  # last, as another thread may be here too
         return self._cdr is not None or self._message is not None
+
+    def _made(self, make: Make) -> Message | bytes | None:
+        """What is made; a fault of whatever makes it must not end the thread of a peer."""
+        try:
+            return make()
+        except Exception:
+            if not self.topic.failed:
+                logger.exception("%s: a message cannot be made, and is left out", self.topic.name)
+            self.topic.failed = True
+            return None
 
     @property
     def message(self) -> Message:
@@ -208,6 +215,7 @@ class Topic:
     codec: Codec
     post: Post = field(default_factory=Post, repr=False)
     sent: int = 0
+    failed: bool = False  # a message could not be made
     last: Outgoing | None = None
     takers: tuple[Outbox, ...] = ()
     _lock: Lock = field(default_factory=Lock, repr=False)  # of those who take; peers come and go in their own threads

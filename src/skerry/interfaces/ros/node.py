@@ -315,7 +315,8 @@ class RosInterface(Interface):
 
     def _add_sensor(self, robot: str, part: str, settings: Any, row: SensorRow, where: str) -> None:
         frames = self._frames
-        convert = conversion(settings.kind, row.type) if row.value is None else number_of(row.type, row.value)
+        sensor = type(self._world.robots[robot].sensors[part].sensor)
+        convert = conversion(settings.kind, row.type) if row.value is None else number_of(row.type, row.value, sensor)
         topic = self.bus.advertise(where, row.type, LATEST if row.latest_only else SENSOR)
         frame = frames.sensor(robot, part, settings)
         link = frames.link(robot, settings.link)
