@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from functools import partial
-from math import inf, isfinite
+from math import ceil, inf, isfinite
 from threading import Condition
 from typing import Any, Final, Self
 
@@ -210,7 +210,7 @@ class Runner:
                 told, told_time = time.perf_counter(), self.world.time
                 continue
             before, simulated = time.perf_counter(), self.world.time
-            self._advance(self._stop_after(piece / step, end))
+            self._advance(self._stop_after(piece, end))
             if self._speed is None:
                 spent = (time.perf_counter() - before) * piece / max(self.world.time - simulated, step)
                 piece = max(piece * min(2.0, SLICE / max(spent, 1e-6)), step)
@@ -221,16 +221,22 @@ class Runner:
                 watch(max(self.world.time - told_time, 0.0) / (now - told))
                 told, told_time = now, self.world.time
 
-    def _stop_after(self, ticks: float, end: int | None) -> int:
-        """The next tick at which the loop must look up."""
-        tick = self.world.tick
-        stops = [tick + max(round(ticks), 1)]
+    def _stop_after(self, piece: float, end: int | None) -> int:
+        """The next tick at which the loop must look up, at the latest after so many seconds."""
+        tick, step = self.world.tick, float(self.world.scenario.step)
+        stops = [tick + max(round(piece / step), 1)]
         if end is not None:
             stops.append(end)
         if self.paused:
             stops.append(tick + self._steps)
-        due = [interface.next_due(tick) for interface in self.interfaces.values()]
-        return min([*stops, *(max(stop, tick + 1) for stop in due if stop is not None)])
+        # a step more than the world may be ahead of the wall clock, so that it waits after each stop
+        late = 1 if self._speed is None else 1 + ceil(AHEAD * self._speed / step)
+        for interface in self.interfaces.values():
+            if (due := interface.next_due(tick)) is not None:
+                stops.append(max(due, tick + 1))
+            if (word := interface.next_word(tick)) is not None:
+                stops.append(max(word, tick + late))
+        return min(stops)
 
     def _advance(self, stop: int) -> None:
         self._deliver_what_is_wanted()

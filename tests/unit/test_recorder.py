@@ -3,6 +3,7 @@
 import json
 import threading
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +33,8 @@ from skerry.interfaces.recorder import Recorder
 from skerry.interfaces.recorder.plain import command_from_text, command_to_text
 from skerry.interfaces.recorder.reading import Done, Recording
 from skerry.interfaces.recorder.replay import WorldDiffers, verify
-from skerry.interfaces.recorder.writing import COMMANDS, MOST_WAITING, RecordingWriter
+from skerry.interfaces.recorder.switching import StartRecording, StopRecording
+from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, MOST_WAITING, RecordingWriter
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bus import Bus, Outbox, Outgoing
 from skerry.interfaces.ros.codec import Codec
@@ -256,8 +258,9 @@ def test_what_is_recorded_is_what_was_sent_and_made_once(tmp_path: Path) -> None
     sent: dict[str, list[bytes]] = defaultdict(list)
 
     class Peer(Outbox):
-        def add(self, outgoing: Outgoing) -> None:
-            sent[outgoing.topic.name].append(outgoing.cdr)
+        def put(self, messages: Sequence[Outgoing]) -> None:
+            for outgoing in messages:
+                sent[outgoing.topic.name].append(outgoing.cdr)
 
     with (
         skerry.load("sam_in_the_bay") as world,
@@ -276,6 +279,69 @@ def test_what_is_recorded_is_what_was_sent_and_made_once(tmp_path: Path) -> None
         assert recorded[name][-len(found) :] == found
     assert len(sent["/clock"]) == 100
     assert verify(Recording(tmp_path / "both.mcap")).fingerprints == 2
+
+
+def test_a_recording_begun_while_a_node_runs_holds_each_of_its_topics_once_and_leaves_it_working(
+    tmp_path: Path,
+) -> None:
+    """As the page does it; twice, as what the first recording has taken must be let go again."""
+    ros, peer = Ros().build(), Outbox()
+    assert isinstance(ros, RosInterface)
+    with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"ros": ros}) as runner:
+        runner.run(0.1)
+        ros.bus.takers(peer, ["/sam/core/imu"])
+        runner.run(0.3)
+        for path in (tmp_path / "first.mcap", tmp_path / "second.mcap"):
+            started = runner.inbox.put(StartRecording(str(path)))
+            runner.run(0.0)
+            before = {name: topic.sent for name, topic in ros.bus.topics.items()}
+            runner.inbox.put(Actuate("sam", "thruster1", {"rpm": 300.0}))
+            runner.run(1.0)
+            said = {name: topic.sent - before[name] for name, topic in ros.bus.topics.items()}
+            assert started.result() is None
+            stopped = runner.inbox.put(StopRecording())
+            runner.run(0.1)
+            assert stopped.result() is None
+            with path.open("rb") as file:
+                summary = make_reader(file).get_summary()
+            assert summary is not None
+            assert summary.statistics is not None
+            counts = Counter(channel.topic for channel in summary.channels.values())
+            assert max(counts.values()) == 1
+            own = {COMMANDS, FINGERPRINTS, "/tf_static"}
+            expected = {name for name, count in said.items() if count} - {"/clock"} | own
+            assert counts.keys() == expected
+            for number, channel in summary.channels.items():
+                if channel.topic not in own:
+                    assert summary.statistics.channel_message_counts[number] == said[channel.topic], channel.topic
+            assert verify(Recording(path)).commands >= 2  # that of the snapshot, and the thruster's
+            # the node goes on for its peer, and for nobody else
+            assert runner.interfaces == {"ros": ros}
+            assert ros.wanted == {("sam", "imu")}
+            peer.take(0)
+            runner.run(0.5)
+            assert [outgoing.topic.name for outgoing in peer.take(0)] == ["/sam/core/imu"] * 5
+
+
+def test_a_recording_begun_without_a_node_speaks_for_itself_and_stops(tmp_path: Path) -> None:
+    with skerry.load("sam_empty") as world, Runner(world, None, {}) as runner:
+        runner.run(0.2)
+        runner.inbox.put(StartRecording(str(tmp_path / "it.mcap")))
+        runner.run(0.5)
+        again = runner.inbox.put(StartRecording(str(tmp_path / "other.mcap")))
+        runner.inbox.put(StopRecording())
+        runner.run(0.1)
+        with pytest.raises(SkerryError, match="records already"):
+            again.result()
+        nothing = runner.inbox.put(StopRecording())
+        runner.run(0.1)
+        with pytest.raises(SkerryError, match="nothing is being recorded"):
+            nothing.result()
+        assert not runner.interfaces
+    found = Counter(message.topic for message in Recording(tmp_path / "it.mcap").messages())
+    assert found["/sam/core/imu"] == 5
+    assert found["/tf_static"] == 1
+    assert verify(Recording(tmp_path / "it.mcap")).seconds == pytest.approx(0.7, abs=0.01)
 
 
 def test_a_node_with_other_settings_is_not_recorded(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The bus of ROS: nothing is said that nobody takes, and nobody can hold it up."""
 
 import threading
+from functools import partial
 
 import pytest
 
@@ -81,6 +82,70 @@ def test_a_wait_ends_when_something_comes_or_somebody_wakes_it(bus: Bus) -> None
     thread.join()
     box.wake()
     assert box.take(30) == []
+
+
+def test_what_is_made_when_it_is_taken_is_made_once_and_may_be_nothing(bus: Bus) -> None:
+    topic = bus.advertise("/a", "std_msgs/Int32")
+    boxes = [Outbox(), Outbox()]
+    for box in boxes:
+        topic.take(box)
+    made: list[int] = []
+
+    def make(value: int) -> Message | None:
+        made.append(value)
+        return number(bus, value) if value % 2 else None
+
+    for value in range(4):
+        topic.publish_when_taken(partial(make, value))
+    assert made == []
+    assert [[out.message.data for out in box.take(0)] for box in boxes] == [[1, 3], [1, 3]]
+    assert made == [0, 1, 2, 3]
+
+
+def test_what_cannot_be_made_is_left_out_and_told_once(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
+    topic = bus.advertise("/a", "std_msgs/Int32")
+    box = Outbox()
+    topic.take(box)
+
+    def fail() -> Message:
+        raise ValueError("no")
+
+    for _ in range(3):
+        topic.publish_when_taken(fail)
+    topic.publish(number(bus, 5))
+    assert [out.message.data for out in box.take(0)] == [5]
+    assert [record.getMessage() for record in caplog.records] == ["/a: a message cannot be made, and is left out"]
+
+
+def test_what_is_said_together_is_handed_over_together_and_in_order(bus: Bus) -> None:
+    topics = [bus.advertise(name, "std_msgs/Int32") for name in ("/a", "/b")]
+    told: list[int] = []
+    box = Outbox(lambda: told.append(1))
+    bus.takers(box, ["/a", "/b"])
+    with bus.post.held():
+        for value in range(6):
+            topics[value % 2].publish(number(bus, value))
+        assert box.take(0) == []
+    assert [out.message.data for out in box.take(0)] == [0, 1, 2, 3, 4, 5]
+    assert told == [1]
+
+
+def test_nothing_is_left_waiting_by_a_thread_that_speaks_while_others_are_held(bus: Bus) -> None:
+    topic = bus.advertise("/a", "std_msgs/Int32", Qos(depth=10_000))
+    box = Outbox()
+    bus.takers(box, ["/a"])
+
+    def speak() -> None:
+        for value in range(2000):
+            topic.publish(number(bus, value))
+
+    thread = threading.Thread(target=speak)
+    thread.start()
+    while thread.is_alive():
+        with bus.post.held():
+            pass
+    thread.join()
+    assert [out.message.data for out in box.take(0)] == list(range(2000))
 
 
 def test_a_topic_has_one_type(bus: Bus) -> None:

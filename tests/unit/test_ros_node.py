@@ -114,6 +114,17 @@ def test_topics_come_at_their_rates_with_stamps_of_simulated_time(sam: Graph) ->
     assert seconds(found["/sam/core/odom_gt"][-1]) == pytest.approx(2.0)
 
 
+def test_the_clock_is_said_of_every_due_tick_at_a_pace_too_and_not_of_time_that_is_skipped(sam: Graph) -> None:
+    sam.run(0.1)
+    sam.runner.speed = 20.0
+    sam.ros.bus.takers(sam.box, ["/clock"])
+    sam.runner.run(0.5)
+    sam.runner.skip(1000)
+    sam.runner.run(0.1)
+    ticks = [round(200 * (out.message.clock.sec + 1e-9 * out.message.clock.nanosec)) for out in sam.box.take(0)]
+    assert ticks == [*range(22, 121, 2), *range(1122, 1141, 2)]
+
+
 def test_nothing_is_measured_that_nobody_takes(sam: Graph) -> None:
     sensors = sam.world.robots["sam"].sensors
     sam.run(0.2)
@@ -406,6 +417,10 @@ def test_a_profile_of_ones_own_is_laid_over_another(tmp_path: Path) -> None:
             "no single number",
         ),
         ("kinds: {sensors: {imu: [{topic: a, type: nothing/Imu}]}}", "not spoken as"),
+        (
+            "kinds: {sensors: {pressure: [{topic: a, type: std_msgs/Float32, value: pressur}]}}",
+            "no value 'pressur'; did you mean 'pressure'",
+        ),
         ("kindes: {}", "kindes"),
         (
             "vehicles: {sam: {controllers: {autopilot: {asks: [{topic: a, type: std_msgs/Bool, method: dance,"

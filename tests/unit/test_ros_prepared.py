@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -132,5 +133,5 @@ class Keeping(Outbox):
         super().__init__()
         self.found: list[Outgoing] = []
 
-    def add(self, outgoing: Outgoing) -> None:
-        self.found.append(outgoing)
+    def put(self, messages: Sequence[Outgoing]) -> None:
+        self.found += messages

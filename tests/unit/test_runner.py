@@ -91,6 +91,25 @@ def test_an_interface_sees_the_world_when_it_must() -> None:
     assert listener.closed == 1
 
 
+class Speaker(Listener):
+    """Has a word to say of every second tick."""
+
+    def next_word(self, tick: int) -> int | None:
+        return (tick // 2 + 1) * 2
+
+
+def test_what_need_not_be_seen_is_waited_for_at_full_speed_and_said_a_little_late_at_a_pace() -> None:
+    """At a pace of 10, by as much as the world may be ahead, 0.02 s of wall time, and one step: 41 of 1/200 s."""
+    with skerry.load("torpedo_in_still_water") as world:
+        at_full_speed, paced = Speaker(), Speaker()
+        with Runner(world, None, {"it": at_full_speed}) as runner:
+            runner.run(0.1)
+        with Runner(world, 10.0, {"it": paced}) as runner:
+            runner.run(1.0)
+    assert set(range(0, 21, 2)) <= set(at_full_speed.ticks)
+    assert max(np.diff(paced.ticks)) == 41
+
+
 def test_an_interface_gets_every_reading_of_the_sensors_that_it_wants_and_no_other() -> None:
     listener = Listener(wanted=frozenset({("sam", "imu"), ("sam", "gps")}))
     with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"it": listener}) as runner:

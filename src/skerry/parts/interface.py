@@ -67,6 +67,13 @@ class Interface(Component):
         """The first tick after this one at which it must see the world, if it must at all."""
         return None
 
+    def next_word(self, tick: int) -> int | None:
+        """The first tick after this one of which it will say something for which it need not see the world then.
+
+        At a pace, it may be said a little later, by as much as the world may be ahead of the wall clock anyway.
+        """
+        return None
+
     @abstractmethod
     def publish(self, readings: Sequence[NewReading]) -> None:
         """See the world as it is now, and take what has been measured since; never blocks the loop."""

@@ -1,7 +1,6 @@
 """Writes MCAP files (https://mcap.dev/spec) by whole chunks of messages that are encoded already.
 
-The records are those of the package `mcap`, but its writer takes longer for a message than Skerry for making it. Here a
-message is one piece of bytes, and the index of a chunk is made at once.
+The records are those of the package `mcap`, but its writer takes longer for a message than Skerry for making it.
 """
 
 from __future__ import annotations
@@ -9,11 +8,10 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from struct import Struct
+from struct import Struct, pack
 from typing import IO, Any, Final, Literal, TypeAlias
 
 import lz4.frame  # it and zstandard: which mcap needs
-import numpy as np
 from mcap.data_stream import RecordBuilder
 from mcap.opcode import Opcode
 from mcap.records import (
@@ -29,20 +27,16 @@ from mcap.records import (
     Statistics,
     SummaryOffset,
 )
-from numpy.typing import NDArray
 from zstandard import ZstdCompressor
 
 Compression: TypeAlias = Literal["zstd", "lz4", "none"]
 
 MAGIC: Final = b"\x89MCAP0\r\n"
 _LEVEL: Final = 1  # of zstd; the default level takes twice as long for files that are 3 % smaller
-MESSAGE: Final = Struct("<BQHIQQ")
-"""How a message begins: opcode, bytes that follow, channel, sequence, time of the log, time of publishing."""
-MESSAGE_OPCODE: Final = int(Opcode.MESSAGE)  # as a plain number, which is quicker to write
-HEAD: Final = MESSAGE.size - 9
-"""The bytes of a message that follow its length, but for the data."""
-_HEAD: Final = np.dtype("u1, <u8, <u2, <u4, <u8, <u8")
-_HEAD.names = ("opcode", "length", "channel", "sequence", "time", "published")
+_MESSAGE: Final = Struct("<BQHIQQ")  # opcode, bytes that follow, channel, sequence, times of the log and of publishing
+_MESSAGE_OPCODE: Final = int(Opcode.MESSAGE)  # as a plain number, which is quicker to write
+_HEAD: Final = _MESSAGE.size
+_UNCOUNTED: Final = 9  # of those bytes, which the length does not count: the opcode and itself
 _INDEX: Final = Struct("<BQHI")  # opcode, bytes that follow, channel, bytes of the array
 _FOOTER: Final = Struct("<BQQQ")  # opcode, bytes that follow, beginning of the summary, of its offsets
 
@@ -53,6 +47,29 @@ def record(found: Any) -> bytes:
     found.write(builder)
     data: bytes = builder.end()
     return data
+
+
+class ChunkOfMessages:
+    """Records that are to be written together, and where among them the messages of each channel are."""
+
+    def __init__(self) -> None:
+        self.records: list[bytes] = []
+        self.size = 0  # bytes of all
+        self.places: dict[int, list[int]] = {}  # by channel, times and places by turns
+
+    def add_record(self, found: Any) -> None:
+        """Add what describes messages to come."""
+        data = record(found)
+        self.records.append(data)
+        self.size += len(data)
+
+    def add_message(self, channel: int, sequence: int, time: int, data: bytes) -> None:
+        """Add a message of this time, ns."""
+        length = _HEAD + len(data)
+        head = _MESSAGE.pack(_MESSAGE_OPCODE, length - _UNCOUNTED, channel, sequence, time, time)
+        self.records += (head, data)
+        self.places.setdefault(channel, []).extend((time, self.size))
+        self.size += length
 
 
 class McapFile:
@@ -73,30 +90,27 @@ class McapFile:
         self._metadata.append(MetadataIndex(self._place, len(data), name))
         self._write(data)
 
-    def add_chunk(self, records: Sequence[bytes]) -> int:
-        """Write a chunk, and behind it where in it the messages of each channel are; gives how many messages it has."""
-        data = b"".join(records)
-        sizes = np.fromiter(map(len, records), np.int64, len(records))
-        channels, places = _messages(data, np.cumsum(sizes) - sizes)
-        if not len(channels):
-            return 0
-        start, end = int(places[:, 0].min()), int(places[:, 0].max())
+    def add_chunk(self, chunk: ChunkOfMessages) -> None:
+        """Write a chunk, and behind it where in it the messages of each channel are; nothing, if there are none."""
+        if not chunk.places:
+            return
+        data = b"".join(chunk.records)
         compressed = self._compress(data)
-        chunk = record(Chunk(self._name, compressed, end, start, zlib.crc32(data), len(data)))
-        order = np.argsort(channels, kind="stable")
-        numbers, firsts, counts = np.unique(channels[order], return_index=True, return_counts=True)
-        self._counts.update(dict(zip(numbers.tolist(), counts.tolist(), strict=True)))
-        places = places[order]
+        start = min([min(found[::2]) for found in chunk.places.values()])
+        end = max([max(found[::2]) for found in chunk.places.values()])
+        written = record(Chunk(self._name, compressed, end, start, zlib.crc32(data), len(data)))
         indices, offsets = [], {}
-        place = index_start = self._place + len(chunk)
-        for number, first, count in zip(numbers.tolist(), firsts.tolist(), counts.tolist(), strict=True):
-            head = _INDEX.pack(Opcode.MESSAGE_INDEX, 6 + 16 * count, number, 16 * count)
-            indices += [head, places[first : first + count].tobytes()]
-            offsets[number] = place
-            place += len(head) + 16 * count
+        place = index_start = self._place + len(written)
+        for channel, found in chunk.places.items():
+            size = 8 * len(found)
+            index = _INDEX.pack(Opcode.MESSAGE_INDEX, 6 + size, channel, size) + pack(f"<{len(found)}Q", *found)
+            indices.append(index)
+            offsets[channel] = place
+            place += len(index)
+            self._counts[channel] += len(found) // 2
         self._chunks.append(
             ChunkIndex(
-                chunk_length=len(chunk),
+                chunk_length=len(written),
                 chunk_start_offset=self._place,
                 compression=self._name,
                 compressed_size=len(compressed),
@@ -107,8 +121,7 @@ class McapFile:
                 uncompressed_size=len(data),
             )
         )
-        self._write(b"".join([chunk, *indices]))
-        return len(channels)
+        self._write(b"".join([written, *indices]))
 
     def finish(self, schemas: Sequence[Schema], channels: Sequence[Channel]) -> None:
         """Write the end: what there is in the file, and where."""
@@ -146,14 +159,6 @@ class McapFile:
     def _write(self, data: bytes) -> None:
         self._stream.write(data)
         self._place += len(data)
-
-
-def _messages(data: bytes, places: NDArray[np.int64]) -> tuple[NDArray[np.uint16], NDArray[np.uint64]]:
-    """The channels of the messages among records at these places, and times and places, (n, 2)."""
-    octets = np.frombuffer(data, np.uint8)
-    places = places[octets[places] == Opcode.MESSAGE]
-    heads = octets[places[:, None] + np.arange(_HEAD.itemsize)].view(_HEAD)[:, 0]
-    return heads["channel"], np.column_stack([heads["time"], places.astype("<u8")])
 
 
 def _compressor(compression: Compression) -> tuple[str, Callable[[bytes], bytes]]:

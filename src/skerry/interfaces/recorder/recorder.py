@@ -97,6 +97,9 @@ class RecorderInterface(Interface):
         own = self._rate.next_due(tick)
         return own if due is None else min(due, own)
 
+    def next_word(self, tick: int) -> int | None:
+        return None if self._own is None else self._own.next_word(tick)
+
     def publish(self, readings: Sequence[NewReading]) -> None:
         tick = self._world.tick
         if self._must_take:

@@ -1,21 +1,20 @@
-"""Writes a recording: messages are gathered in chunks, of which so many may wait, and a thread writes them."""
+"""Writes a recording: messages are gathered in batches, of which so many may wait, and a thread writes them."""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from threading import Condition, Lock, Thread
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from mcap.records import Channel, Schema
 
 from skerry import __version__
 from skerry.core.errors import SkerryError
-from skerry.interfaces.recorder.mcap_file import HEAD, MESSAGE, MESSAGE_OPCODE, Compression, McapFile, record
+from skerry.interfaces.recorder.mcap_file import ChunkOfMessages, Compression, McapFile
 from skerry.interfaces.ros.bus import LATCHED, Bus, Outbox, Outgoing, Qos, Topic
 
 logger = logging.getLogger("skerry")
@@ -27,7 +26,7 @@ FINGERPRINTS: Final = "/skerry/recording/fingerprints"
 
 MOST_WAITING: Final = 20_000  # messages; of pictures and clouds, each counts as many as BULKY
 BULKY: Final = 100
-MOST_UNENCODED: Final = 1000  # the same, in a chunk, of messages whose size is not known yet
+BATCH: Final = 1000  # the same, for which the thread is woken
 CHUNK: Final = 256 * 1024  # bytes; what a run that is killed loses at most, beside what the system has not written yet
 
 # the quality of service as rosbag2 of Humble writes it; the long times mean for ever
@@ -46,9 +45,9 @@ _QOS: Final = """- history: 1
 class RecordingWriter(Outbox):
     """A recording that is being written; topics give it what they say, from the loop, which never waits.
 
-    What is said gets the bus's time. Bytes of messages are gathered as they come; a thread compresses and
-    writes a chunk of them at a time, as it would hold up the loop if it ran for each. If the disk is too slow for too
-    long, what comes then is left out, and counted; commands and fingerprints never are.
+    What is said gets the bus's time. A thread makes, compresses and writes many messages at a time, as it would hold
+    up the loop if it ran for each. If it is too slow for too long, what comes then is left out, and counted; commands
+    and fingerprints never are.
     """
 
     def __init__(self, path: Path, bus: Bus, compression: Compression, metadata: Mapping[str, str]) -> None:
@@ -62,10 +61,11 @@ class RecordingWriter(Outbox):
         self._string = bus.codec.type("std_msgs/msg/String")
         self._lock = Lock()
         self._arrived = Condition(self._lock)
-        self._chunk = _Chunk()
-        self._full: deque[_Chunk] = deque()
-        self._waiting = 0  # the weight of those
+        self._batch = _Batch()
+        self._batches: deque[_Batch] = deque()
+        self._waiting = 0  # the weight of all that the thread has not done yet
         self._over = False
+        self._chunk = ChunkOfMessages()
         self._lines: dict[Topic, _Line] = {}
         self._schemas: dict[str, Schema] = {}
         try:
@@ -82,58 +82,42 @@ class RecordingWriter(Outbox):
 
     # -------------------------------------------------------------------------------------------- in the loop
 
-    def add(self, outgoing: Outgoing) -> None:
-        """Record a message, if there is room."""
-        topic = outgoing.topic
+    def put(self, messages: Sequence[Outgoing]) -> None:
+        """Record messages, as far as there is room."""
+        weight = sum([BULKY if outgoing.topic.qos.depth == 1 else 1 for outgoing in messages])
         with self._lock:
-            line = self._lines.get(topic) or self._register(topic)
-            if self._waiting + self._chunk.weight + line.weight > MOST_WAITING:
-                self.dropped[topic.name] += 1
-            else:
-                self._add(outgoing, line, self._bus.now)
-
-    def tell(self) -> None:
-        """Nothing: it goes on when a chunk is full."""
+            if self._waiting + weight > MOST_WAITING:
+                messages, weight = self._fitting(messages)
+            self._add(messages, weight, self._bus.now)
 
     def put_text(self, topic: str, text: str, time: int) -> None:
         """Record a command or a fingerprint of this time, ns."""
-        own = self._own[topic]
         with self._lock:
-            self._add(Outgoing(own, self._string(text)), self._lines.get(own) or self._register(own), time)
+            self._add([Outgoing(self._own[topic], self._string(text))], 1, time)
 
-    def _add(self, outgoing: Outgoing, line: _Line, time: int) -> None:
-        if time != self._time:  # where the world goes back, the file goes on, as players want the order of time
-            self._now += max(time - self._time, 0)
-            self._time = time
-        chunk, cdr, now = self._chunk, outgoing.encoded, self._now
-        line.count += 1
-        chunk.weight += line.weight
-        if cdr is not None:
-            length = len(cdr)
-            chunk.size += length
-            chunk.records.append(MESSAGE.pack(MESSAGE_OPCODE, HEAD + length, line.channel, line.count, now, now) + cdr)
-        else:
-            chunk.unencoded += line.weight
-            chunk.records.append(partial(_encode, outgoing, line.channel, line.count, now))
-        if chunk.size > CHUNK or chunk.unencoded > MOST_UNENCODED:
+    def _fitting(self, messages: Sequence[Outgoing]) -> tuple[list[Outgoing], int]:
+        """Those for which there is room, and their weight."""
+        found, weight = [], 0
+        for outgoing in messages:
+            more = BULKY if outgoing.topic.qos.depth == 1 else 1
+            if self._waiting + weight + more > MOST_WAITING:
+                self.dropped[outgoing.topic.name] += 1
+            else:
+                found.append(outgoing)
+                weight += more
+        return found, weight
+
+    def _add(self, messages: Sequence[Outgoing], weight: int, time: int) -> None:
+        batch = self._batch
+        batch.said.append((time, messages))
+        batch.weight += weight
+        self._waiting += weight
+        if batch.weight > BATCH:
             self._hand_over()
 
-    def _register(self, topic: Topic) -> _Line:
-        schema = self._schemas.get(topic.type)
-        if schema is None:
-            text = self._bus.codec.definition(topic.type)
-            schema = Schema(id=len(self._schemas) + 1, data=text.encode(), encoding="ros2msg", name=topic.type)
-            self._schemas[topic.type] = schema
-            self._chunk.records.append(record(schema))
-        number = len(self._lines) + 1
-        line = self._lines[topic] = _Line(number, BULKY if topic.qos.depth == 1 else 1)
-        self._chunk.records.append(record(_channel(topic, number, schema.id)))
-        return line
-
     def _hand_over(self) -> None:
-        self._waiting += self._chunk.weight
-        self._full.append(self._chunk)
-        self._chunk = _Chunk()
+        self._batches.append(self._batch)
+        self._batch = _Batch()
         self._arrived.notify()
 
     def close(self) -> None:
@@ -148,55 +132,74 @@ class RecordingWriter(Outbox):
     def _run(self) -> None:
         try:
             with self._stream:
-                while (chunk := self._next()) is not None:
-                    self._write(chunk)
-                    self._stream.flush()
-                self._finish()
+                while (batch := self._next()) is not None:
+                    for time, messages in batch.said:
+                        self._go_on_to(time)
+                        for outgoing in messages:
+                            if outgoing.is_there:
+                                self._write(outgoing)
+                    with self._lock:
+                        self._waiting -= batch.weight
+                self._write_chunk()
+                channels = [self._channel(topic, line) for topic, line in self._lines.items()]
+                self._file.finish(list(self._schemas.values()), channels)
         except (OSError, ValueError) as error:
             self.problem = str(error)
             logger.error("%s cannot be written any more: %s; the run goes on without it", self.path, error)
 
-    def _next(self) -> _Chunk | None:
+    def _next(self) -> _Batch | None:
         with self._arrived:
-            self._arrived.wait_for(lambda: self._full or self._over)
-            return self._full.popleft() if self._full else None
+            self._arrived.wait_for(lambda: self._batches or self._over)
+            return self._batches.popleft() if self._batches else None
 
-    def _write(self, chunk: _Chunk) -> None:
-        self.written += self._file.add_chunk([found if type(found) is bytes else found() for found in chunk.records])
-        with self._lock:
-            self._waiting -= chunk.weight
+    def _go_on_to(self, time: int) -> None:
+        """Where the world goes back in time, the file goes on, as players want the order of time."""
+        self._now += max(time - self._time, 0)
+        self._time = time
 
-    def _finish(self) -> None:
-        channels = [_channel(topic, line.channel, self._schemas[topic.type].id) for topic, line in self._lines.items()]
-        self._file.finish(list(self._schemas.values()), channels)
+    def _write(self, outgoing: Outgoing) -> None:
+        line = self._lines.get(outgoing.topic) or self._register(outgoing.topic)
+        line.count += 1
+        self._chunk.add_message(line.channel, line.count, self._now, outgoing.cdr)
+        self.written += 1
+        if self._chunk.size > CHUNK:
+            self._write_chunk()
+
+    def _register(self, topic: Topic) -> _Line:
+        if topic.type not in self._schemas:
+            text = self._bus.codec.definition(topic.type)
+            schema = Schema(id=len(self._schemas) + 1, data=text.encode(), encoding="ros2msg", name=topic.type)
+            self._schemas[topic.type] = schema
+            self._chunk.add_record(schema)
+        line = self._lines[topic] = _Line(len(self._lines) + 1)
+        self._chunk.add_record(self._channel(topic, line))
+        return line
+
+    def _channel(self, topic: Topic, line: _Line) -> Channel:
+        qos = {"offered_qos_profiles": _profile(topic.qos)}
+        schema = self._schemas[topic.type].id
+        return Channel(id=line.channel, topic=topic.name, message_encoding="cdr", metadata=qos, schema_id=schema)
+
+    def _write_chunk(self) -> None:
+        self._file.add_chunk(self._chunk)
+        self._stream.flush()
+        self._chunk = ChunkOfMessages()
 
 
 @dataclass(eq=False, slots=True)
 class _Line:
-    """A topic in the file: its channel's number, what a message of it weighs, and how many there were."""
+    """A topic in the file: its channel's number, and how many messages there were."""
 
     channel: int
-    weight: int
     count: int = 0
 
 
 @dataclass(eq=False, slots=True)
-class _Chunk:
-    """Records that are written together: bytes, or what will give them."""
+class _Batch:
+    """Messages that are made and written together, by the world's time at which they were said, ns."""
 
-    records: list[Any] = field(default_factory=list)
-    size: int = 0  # bytes of messages that are encoded
+    said: list[tuple[int, Sequence[Outgoing]]] = field(default_factory=list)
     weight: int = 0
-    unencoded: int = 0  # of that weight
-
-
-def _encode(outgoing: Outgoing, channel: int, sequence: int, now: int) -> bytes:
-    return MESSAGE.pack(MESSAGE_OPCODE, HEAD + len(outgoing.cdr), channel, sequence, now, now) + outgoing.cdr
-
-
-def _channel(topic: Topic, number: int, schema: int) -> Channel:
-    qos = {"offered_qos_profiles": _profile(topic.qos)}
-    return Channel(id=number, topic=topic.name, message_encoding="cdr", metadata=qos, schema_id=schema)
 
 
 def _profile(qos: Qos) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +23,8 @@ from skerry.interfaces.ros.definitions import full_name
 logger = logging.getLogger("skerry")
 
 Parameter: TypeAlias = bool | int | float | str
+Make: TypeAlias = Callable[[], "Message | bytes | None"]
+"""Makes a message, as an object or as CDR, or finds that there is nothing to say."""
 
 
 @dataclass(frozen=True)
@@ -41,34 +43,59 @@ LATCHED: Final = Qos(transient_local=True, depth=1)
 
 
 class Outgoing:
-    """A message on its way, an object or CDR, encoded at most once in each other form, when that is first taken."""
+    """A message on its way: an object, CDR, or what will make one of them.
 
-    encoded: bytes | None = None
-    """Its CDR, if that is there already."""
-    _message: Message = None
-    _ros1: bytes | None = None
-    _json: dict[str, Any] | None = None
+    It is made, and encoded in each form, at most once, when that is first taken, in the thread of whoever takes it.
+    """
 
-    def __init__(self, topic: Topic, message: Message | bytes) -> None:
+    __slots__ = ("_cdr", "_json", "_make", "_message", "_ros1", "topic")
+
+    def __init__(self, topic: Topic, message: Message | bytes | None, make: Make | None = None) -> None:
         self.topic = topic
+        self._make = make
+        self._cdr: bytes | None = None
+        self._message: Message = message
+        self._ros1: bytes | None = None
+        self._json: dict[str, Any] | None = None
         if type(message) is bytes:
-            self.encoded = message
-        else:
-            self._message = message
+            self._cdr, self._message = message, None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a message; what was to make it may have found that there is nothing to say."""
+        if (make := self._make) is not None:
+            made = self._made(make)
+            if type(made) is bytes:
+                self._cdr = made
+            else:
+                self._message = made
+            self._make = None  # last, as another thread may be here too
+        return self._cdr is not None or self._message is not None
+
+    def _made(self, make: Make) -> Message | bytes | None:
+        """What is made; a fault of whatever makes it must not end the thread of a peer."""
+        try:
+            return make()
+        except Exception:
+            if not self.topic.failed:
+                logger.exception("%s: a message cannot be made, and is left out", self.topic.name)
+            self.topic.failed = True
+            return None
 
     @property
     def message(self) -> Message:
         """As an object."""
-        if self._message is None:
+        if self.is_there and self._message is None:
             self._message = self.topic.codec.from_cdr(self.cdr, self.topic.type)
         return self._message
 
     @property
     def cdr(self) -> bytes:
         """As ROS 2 has it."""
-        if self.encoded is None:
-            self.encoded = self.topic.codec.to_cdr(self._message)
-        return self.encoded
+        if self.is_there and self._cdr is None:
+            self._cdr = self.topic.codec.to_cdr(self._message)
+        assert self._cdr is not None
+        return self._cdr
 
     @property
     def ros1(self) -> bytes:
@@ -100,33 +127,23 @@ class Outbox:
         self._queues: dict[str, deque[Outgoing]] = {}
         self._woken = False
 
-    def add(self, outgoing: Outgoing) -> None:
-        """Add a message, without telling that it waits; the topic's oldest goes if there are too many."""
-        topic = outgoing.topic
-        name = topic.name
+    def put(self, messages: Sequence[Outgoing]) -> None:
+        """Add messages, in order; a topic's oldest goes if there are too many of it."""
         with self._arrived:
-            queue = self._queues.get(name)
-            if queue is None:
-                queue = self._queues[name] = deque()
-            if len(queue) >= topic.qos.depth:
-                queue.popleft()
-                self._order.remove(name)
-                self.dropped[name] += 1
-            self._order.append(name)
-            queue.append(outgoing)
-
-    def tell(self) -> None:
-        """Say that something waits, if it does."""
-        with self._arrived:
-            if not self._order:
-                return
+            for outgoing in messages:
+                topic = outgoing.topic
+                name = topic.name
+                queue = self._queues.get(name)
+                if queue is None:
+                    queue = self._queues[name] = deque()
+                if len(queue) >= topic.qos.depth:
+                    queue.popleft()
+                    self._order.remove(name)
+                    self.dropped[name] += 1
+                self._order.append(name)
+                queue.append(outgoing)
             self._arrived.notify()
         self._tell()
-
-    def put(self, outgoing: Outgoing) -> None:
-        """Add a message, and say so."""
-        self.add(outgoing)
-        self.tell()
 
     def wake(self) -> None:
         """End a wait."""
@@ -135,19 +152,57 @@ class Outbox:
             self._arrived.notify()
 
     def take(self, timeout: float) -> list[Outgoing]:
-        """All that waits, in order; waits for something so many seconds."""
+        """All that waits, in order, and there is; waits for something so many seconds."""
         with self._arrived:
             self._arrived.wait_for(lambda: self._order or self._woken, timeout)
             self._woken = False
             taken = [self._queues[name].popleft() for name in self._order]
             self._order.clear()
-            return taken
+        return [outgoing for outgoing in taken if outgoing.is_there]
 
 
-class Burst:
-    """Whether many messages are being said at once, so that outboxes are told of them all when the last one is in."""
+class Post:
+    """Hands over what is said to the outboxes of those who take it: at once, or, while it is held, all together later.
 
-    active = False
+    Who says something in another thread while it is held first adds it and then looks whether it still is; whoever
+    holds it first lets go, and then hands over all there is. So nothing is left waiting.
+    """
+
+    def __init__(self) -> None:
+        self._held = False
+        self._waiting: deque[Outgoing] = deque()
+        self._lock = Lock()
+
+    def put(self, outgoing: Outgoing) -> None:
+        """Hand over a message, now or soon."""
+        self._waiting.append(outgoing)
+        if not self._held:
+            self._deliver()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hand over what is said meanwhile at the end, so that each who takes some of it is woken once."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+            self._deliver()
+
+    def _deliver(self) -> None:
+        with self._lock:
+            waiting = self._waiting
+            shares: dict[Outbox, list[Outgoing]] = {}
+            while waiting:
+                outgoing = waiting.popleft()
+                for outbox in outgoing.topic.takers:
+                    share = shares.get(outbox)
+                    if share is None:
+                        shares[outbox] = [outgoing]
+                    else:
+                        share.append(outgoing)
+            for outbox, share in shares.items():
+                outbox.put(share)
 
 
 @dataclass(eq=False)
@@ -158,10 +213,11 @@ class Topic:
     type: str
     qos: Qos
     codec: Codec
-    burst: Burst = field(default_factory=Burst, repr=False)
+    post: Post = field(default_factory=Post, repr=False)
     sent: int = 0
+    failed: bool = False  # a message could not be made
     last: Outgoing | None = None
-    _takers: tuple[Outbox, ...] = ()
+    takers: tuple[Outbox, ...] = ()
     _lock: Lock = field(default_factory=Lock, repr=False)  # of those who take; peers come and go in their own threads
 
     def __post_init__(self) -> None:
@@ -170,30 +226,33 @@ class Topic:
 
     def publish(self, message: Message | bytes) -> None:
         """Give a message, an object or CDR, to all who take it; returns at once."""
-        outgoing = Outgoing(self, message)
+        self._give(Outgoing(self, message))
+
+    def publish_when_taken(self, make: Make) -> None:
+        """Let a message be made by whoever takes it first, in their thread; so what it is made of must not change."""
+        self._give(Outgoing(self, None, make))
+
+    def _give(self, outgoing: Outgoing) -> None:
         if self.qos.transient_local:
             self.last = outgoing
         self.sent += 1
-        for outbox in self._takers:
-            outbox.add(outgoing)
-            if not self.burst.active:
-                outbox.tell()
+        self.post.put(outgoing)
 
     def take(self, outbox: Outbox) -> None:
         """Let messages go to an outbox from now on."""
         with self._lock:
-            if outbox in self._takers:
+            if outbox in self.takers:
                 return
-            self._takers = (*self._takers, outbox)
+            self.takers = (*self.takers, outbox)
             self.taken = True
         if self.last is not None:
-            outbox.put(self.last)
+            outbox.put([self.last])
 
     def leave(self, outbox: Outbox) -> None:
         """No longer."""
         with self._lock:
-            self._takers = tuple(taker for taker in self._takers if taker is not outbox)
-            self.taken = bool(self._takers) or self.qos.transient_local
+            self.takers = tuple(taker for taker in self.takers if taker is not outbox)
+            self.taken = bool(self.takers) or self.qos.transient_local
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,8 +320,7 @@ class Bus:
         """Simulated time, ns, at which things are being said."""
         self._undo: dict[str, list[Callable[[], None]]] = {}  # what takes away all that is somebody's
         self._owner = ""
-        self._burst = Burst()
-        self._outboxes: tuple[Outbox, ...] = ()
+        self.post = Post()
         self._lock = Lock()
 
     # -------------------------------------------------------------------------------------------- what there is
@@ -272,7 +330,7 @@ class Bus:
         type_name = self._message(type_name)
         with self._lock:
             if name not in self.topics:
-                self.topics = {**self.topics, name: Topic(name, type_name, qos, self.codec, self._burst)}
+                self.topics = {**self.topics, name: Topic(name, type_name, qos, self.codec, self.post)}
         known = self.topics[name]
         if known.type != type_name:
             raise SkerryError(f"the topic {name} is {known.type} already, and cannot be {type_name} too")
@@ -387,25 +445,7 @@ class Bus:
                 topic.take(outbox)
             else:
                 topic.leave(outbox)
-        with self._lock:
-            others = tuple(other for other in self._outboxes if other is not outbox)
-            self._outboxes = (*others, outbox) if chosen else others
         self.changes += 1
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Say many things: those who take them are woken once, at the end, rather than for each.
-
-        Who says something meanwhile in another thread first adds it and then looks whether the burst is over; here the
-        burst is first over, and then all outboxes are looked through. So nothing is left waiting.
-        """
-        self._burst.active = True
-        try:
-            yield
-        finally:
-            self._burst.active = False
-            for outbox in self._outboxes:
-                outbox.tell()
 
 
 def _without(things: dict[str, Any], name: str) -> dict[str, Any]:

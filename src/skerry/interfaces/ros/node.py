@@ -31,7 +31,7 @@ from skerry.core.documents import parse_document
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, normalise, quaternion_to_rpy
 from skerry.interfaces.ros.actionlib import Actionlib
-from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, Qos, nanoseconds
+from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, nanoseconds
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.context import Context
 from skerry.interfaces.ros.conversions import Source, conversion, number_of
@@ -41,6 +41,7 @@ from skerry.interfaces.ros.goto_waypoint import GotoWaypoint
 from skerry.interfaces.ros.helm import HelmTopics
 from skerry.interfaces.ros.markers import WaypointMarkers
 from skerry.interfaces.ros.outlets import (
+    ClockOutlet,
     FeedbackOutlet,
     FieldPath,
     MadeOutlet,
@@ -50,7 +51,6 @@ from skerry.interfaces.ros.outlets import (
 )
 from skerry.interfaces.ros.outside_frames import OutsideFrames
 from skerry.interfaces.ros.parameters import ParameterServices
-from skerry.interfaces.ros.prepared import prepare, stamp_of
 from skerry.interfaces.ros.profile import ActuatorRow, AskRow, ControllerRow, SensorRow, load_profile, topic_name
 from skerry.interfaces.ros.reckoning import Reckoning
 from skerry.interfaces.ros.rope_topics import add_rope
@@ -86,7 +86,9 @@ class RosInterface(Interface):
         self.transports: dict[str, Transport] = {name: part.build() for name, part in config.transports.items()}
         self._readers: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = defaultdict(list)
         self._counts: dict[Rate, int] = {}
-        self._rates: list[Rate] = []  # of timers whose topics somebody takes
+        # those whose topics somebody takes
+        self._taking: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = {}
+        self._timers: list[tuple[Rate, list[Timed]]] = []
         self._changes = -1  # of who takes what, up to which it is known what is wanted
         self._snapshot: Any = None
         self._known: set[str] = set()  # robots, objects and ropes that it speaks for
@@ -104,23 +106,26 @@ class RosInterface(Interface):
     def next_due(self, tick: int) -> int | None:
         if self.bus.changes != self._changes:
             self._want_what_is_taken()
-        return min([rate.next_due(tick) for rate in self._rates], default=None)
+        return min([rate.next_due(tick) for rate, timers in self._timers if timers], default=None)
+
+    def next_word(self, tick: int) -> int | None:
+        return self._clock.next_word(tick)
 
     def publish(self, readings: Sequence[NewReading]) -> None:
         if self.bus.changes != self._changes:
             self._want_what_is_taken()
         tick = self._world.tick
         self.bus.now = nanoseconds(tick, self._world.scenario.step)
-        with self.bus.at_once():
+        with self.bus.post.held():
             for new in readings:
-                for outlet in self._readers.get((new.robot, new.sensor), ()):
+                for outlet in self._taking.get((new.robot, new.sensor), ()):
                     outlet.take(new)
-            for rate, timers in self._context.timers.items():
+            for rate, timers in self._timers:
                 if (count := rate.count(tick)) != self._counts.get(rate):
                     self._counts[rate] = count
                     for timer in timers:
-                        if timer.topic.taken:
-                            timer.say(tick)
+                        timer.say(tick)
+            self._clock.say(tick)
 
     def world_changed(self) -> None:
         self._frames.find_what_moves()
@@ -155,8 +160,12 @@ class RosInterface(Interface):
     def _want_what_is_taken(self) -> None:
         """Let those sensors be measured, and those rates be kept, whose topics somebody takes."""
         self._changes = self.bus.changes
-        self.wanted = frozenset(key for key, outlets in self._readers.items() if _any_taken(outlets))
-        self._rates = [rate for rate, timers in self._context.timers.items() if _any_taken(timers)]
+        taking = {key: [outlet for outlet in found if outlet.topic.taken] for key, found in self._readers.items()}
+        self._taking = {key: outlets for key, outlets in taking.items() if outlets}
+        self._timers = [
+            (rate, [timer for timer in timers if timer.topic.taken]) for rate, timers in self._context.timers.items()
+        ]
+        self.wanted = frozenset(self._taking)
 
     # -------------------------------------------------------------------------------------------- building
 
@@ -206,11 +215,9 @@ class RosInterface(Interface):
             self._inbox.put(command)
 
     def _add_clock(self) -> None:
-        context, codec = self._context, self.bus.codec
-        clock = prepare(codec, codec.make("rosgraph_msgs/Clock"), ())
-        topic = self.bus.advertise("/clock", "rosgraph_msgs/Clock", Qos(depth=10))
-        rate = context.rate(self.config.clock_frequency)
-        context.add_timer(MadeOutlet(topic, rate, lambda tick: clock(*stamp_of(tick * context.step))))
+        topic = self.bus.advertise("/clock", "rosgraph_msgs/Clock")
+        rate = self._context.rate(self.config.clock_frequency)
+        self._clock = ClockOutlet(topic, rate, self.bus.codec, self._context.step)
 
     def _add_frames(self) -> None:
         context, codec, frames = self._context, self.bus.codec, self._frames
@@ -308,7 +315,8 @@ class RosInterface(Interface):
 
     def _add_sensor(self, robot: str, part: str, settings: Any, row: SensorRow, where: str) -> None:
         frames = self._frames
-        convert = conversion(settings.kind, row.type) if row.value is None else number_of(row.type, row.value)
+        sensor = type(self._world.robots[robot].sensors[part].sensor)
+        convert = conversion(settings.kind, row.type) if row.value is None else number_of(row.type, row.value, sensor)
         topic = self.bus.advertise(where, row.type, LATEST if row.latest_only else SENSOR)
         frame = frames.sensor(robot, part, settings)
         link = frames.link(robot, settings.link)
@@ -339,8 +347,7 @@ class RosInterface(Interface):
             topic = self.bus.advertise(where(row.feedback.topic), kind)
             rate = self._context.rate(row.feedback.frequency)
             if kind == THRUSTER and settings.kind == "propeller":
-                make = partial(thruster_feedback, self._context, frame, actuator)
-                self._context.add_timer(MadeOutlet(topic, rate, make))
+                self._context.add_timer(MadeOutlet(topic, rate, thruster_feedback(self._context, frame, actuator)))
                 return
             field, read = (
                 FieldPath(codec, kind, row.feedback.field),
@@ -409,10 +416,6 @@ class RosInterface(Interface):
 
     def _offer_trigger(self, name: str, command: Command) -> None:
         self._context.offer(name, "std_srvs/Trigger", lambda request: command)
-
-
-def _any_taken(outlets: Sequence[ReadingOutlet | RepeatingOutlet] | Sequence[Timed]) -> bool:
-    return any(outlet.topic.taken for outlet in outlets)
 
 
 def _numbers(codec: Codec, type_name: str, fields: str | tuple[str, ...]) -> Callable[[Message], Any]:

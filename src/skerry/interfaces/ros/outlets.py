@@ -1,9 +1,10 @@
-"""Outlets: what is said on a topic, and when; readings, feedback of actuators, frames and the clock."""
+"""Outlets: what is said on a topic, and when; readings, the clock, feedback of actuators, and whatever is made."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from skerry.core.clock import Rate
@@ -39,15 +40,13 @@ class ReadingOutlet:
         self._said, self._next = -1, -1  # ticks
 
     def take(self, new: NewReading) -> None:
-        """Say a reading, if it is due and anybody listens."""
+        """Say a reading, if it is due."""
         tick = new.tick
-        if self._said <= tick < self._next or not self.topic.taken:
+        if self._said <= tick < self._next:
             return
         if self.rate is not None:
             self._said, self._next = tick, self.rate.next_due(tick)
-        message = self.convert(new.reading, tick * self._step)
-        if message is not None:
-            self.topic.publish(message)
+        self.topic.publish_when_taken(partial(self.convert, new.reading, tick * self._step))
 
 
 class RepeatingOutlet:
@@ -95,6 +94,26 @@ class FeedbackOutlet:
     def say(self, tick: int) -> None:
         """Say what it is now."""
         self.topic.publish(self._fill(*stamp_of(tick * self._step), self._field.number(self._read())))
+
+
+class ClockOutlet:
+    """Simulated time, of every tick at which it is due, if need be of several at once."""
+
+    def __init__(self, topic: Topic, rate: Rate, codec: Codec, step: float) -> None:
+        self.topic, self.rate, self._step = topic, rate, step
+        self._fill = prepare(codec, codec.make(topic.type), ())
+        self._said = -1  # tick, up to which all is said
+
+    def next_word(self, tick: int) -> int | None:
+        """The first tick after this one that it will say, if anybody listens; what was before is not said any more."""
+        self._said = tick
+        return self.rate.next_due(tick) if self.topic.taken else None
+
+    def say(self, tick: int) -> None:
+        """Say all that has become due."""
+        while (due := self.rate.next_due(self._said)) <= tick and self.topic.taken:
+            self._said = due
+            self.topic.publish(self._fill(*stamp_of(due * self._step)))
 
 
 @dataclass(eq=False)

@@ -7,20 +7,20 @@ often has its bytes prepared, and registers by `prepares`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.core.errors import SkerryError
+from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.geo import Projection
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import full_name
 from skerry.interfaces.ros.prepared import Fill, prepare, stamp_of
-from skerry.parts.sensor import SensorConfig
+from skerry.parts.sensor import Sensor, SensorConfig
 
 
 @dataclass(frozen=True)
@@ -110,23 +110,33 @@ def conversion(kind: str, type_name: str) -> Conversion:
     return found
 
 
-def number_of(type_name: str, value: str) -> Conversion:
+def number_of(type_name: str, value: str, sensor: type[Sensor[Any]]) -> Conversion:
     """One value of a reading as the `data` of a message, with a header if the message has one."""
+    known = _values(sensor)
+    if known and value not in known:
+        raise SkerryError(f"a reading of a {sensor.__name__} has no value {value!r}; {did_you_mean(value, known)}")
 
     def convert(source: Source) -> Say:
         fill = source.form(type_name, "data")
 
         def say(reading: Any, time: float) -> bytes | None:
-            if reading is None:
-                return None
-            if not hasattr(reading, value):
-                raise SkerryError(f"a reading of a sensor of kind {source.settings.kind!r} has no value {value!r}")
-            found = getattr(reading, value)
+            found = None if reading is None else getattr(reading, value)
             return None if found is None else fill(*stamp_of(reading.time), found)
 
         return say
 
     return convert
+
+
+def _values(sensor: type[Sensor[Any]]) -> list[str]:
+    """What a sensor's readings have, by name, if its class says what they are: `Sensor[SomeReading]`."""
+    for ancestor in sensor.__mro__:
+        for base in vars(ancestor).get("__orig_bases__", ()):
+            kinds = [kind for argument in get_args(base) for kind in (argument, *get_args(argument))]
+            if found := [kind for kind in kinds if is_dataclass(kind)]:
+                properties = [name for kind in found for name, part in vars(kind).items() if isinstance(part, property)]
+                return properties + [field.name for kind in found for field in fields(kind)]
+    return []
 
 
 def spoken() -> set[tuple[str, str]]:
