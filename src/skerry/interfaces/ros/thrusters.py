@@ -1,4 +1,4 @@
-"""What a propeller says of itself: its rpm, the share of the most that it can, and the torque of its shaft."""
+"""What a thruster says of itself: its rpm, the share of the most that it can, and the torque of its shaft."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from skerry.interfaces.ros.context import Context
 TYPE: Final = "smarc_msgs/ThrusterFeedback"
 
 
-def thruster_feedback(context: Context, frame: str, propeller: Any, tick: int) -> Message:
-    """A smarc_msgs/ThrusterFeedback; nothing is known of the current of one motor, which is no number then."""
-    rpm = propeller.feedback
+def thruster_feedback(context: Context, frame: str, thruster: Any, tick: int) -> Message:
+    """A smarc_msgs/ThrusterFeedback; what is not known, such as the current of one motor, is no number.
+
+    Of a propeller `dc` is the share of its largest rpm, of a thruster with a curve its throttle.
+    """
+    lowest, highest = thruster.limits
     return context.bus.codec.make(
         TYPE,
         header=context.header(frame, tick),
-        rpm={"rpm": round(rpm)},
-        dc={"dc": rpm / propeller.limits[1]},
+        rpm={"rpm": round(thruster.rpm)},
+        dc={"dc": (2.0 * thruster.feedback - lowest - highest) / (highest - lowest)},
         current=nan,
-        torque=propeller.torque,
+        torque=thruster.torque if thruster.torque_is_known else nan,
     )
