@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import skerry
@@ -11,6 +13,7 @@ from skerry.interfaces.ros.bus import Outbox
 from skerry.interfaces.ros.node import RosInterface
 from skerry.interfaces.ros.outlets import ReadingOutlet
 from skerry.runner import Runner
+from skerry.scenario.vehicle import shipped_vehicles
 
 PAGE = Path(__file__).parents[2] / "docs" / "ros.md"
 TABLES = (
@@ -19,23 +22,60 @@ TABLES = (
     ("quadrotor", "smarc"),
     ("evolo", "smarc"),
     ("sam", "smarc-interface"),
+    ("all vehicles", "smarc-interface"),
 )
-INNER = ("/goto_waypoint/", "/skerry/")  # of which nobody makes use by hand
+INNER = ("/_action/", "/skerry/")  # of which nobody makes use by hand
+# The words of the SMaRC AUV interface, by namespace.
+SENSORS = ("imu", "pressure", "gps", "compass", "dvl", "leak", "battery")
+TARGETS = ("heading", "depth", "altitude", "speed", "pitch", "roll")
+ESTIMATES = ("odom", "lat_lon", "depth", "yaw", "pitch", "roll")
+
+
+@contextmanager
+def spoken(vehicles: Sequence[str], profile: str) -> Iterator[tuple[RosInterface, Runner]]:
+    """Robots named after their vehicles, in a profile."""
+    heights = {vehicle: 0 if vehicle in {"evolo", "quadrotor"} else -1 for vehicle in vehicles}
+    poses = {vehicle: {"position": [50 * place, 0, z]} for place, (vehicle, z) in enumerate(heights.items())}
+    scenario = {
+        "reference": {"latitude_deg": 58.823332, "longitude_deg": 17.635227},
+        "terrain": {"kind": "flat", "depth": 30},
+        "robots": {vehicle: {"vehicle": vehicle, "pose": pose} for vehicle, pose in poses.items()},
+    }
+    ros = Ros(profile=profile).build()
+    assert isinstance(ros, RosInterface)
+    with skerry.load(scenario) as world, Runner(world, None, {"ros": ros}) as runner:
+        runner.run(0.0)
+        yield ros, runner
+
+
+def fleet(profile: str) -> str:
+    """A table of what each vehicle offers of the SMaRC AUV interface."""
+    lines = ["| vehicle | `core/` | `core/thruster{N}_cmd`, `_fb` | `core/…_cmd`, `_fb` | `ctrl/` | `dr/` | `payload/` |"]
+    lines.append("|---|---|---|---|---|---|---|")
+    with spoken(shipped_vehicles(), profile) as (ros, _):
+        bus = ros.bus
+        for vehicle in shipped_vehicles():
+            own = f"/{vehicle}"
+            thrusters = sum(bool(re.fullmatch(rf"{own}/core/thruster\d+_cmd", name)) for name in bus.subscriptions)
+            action = ["goto_waypoint"] if f"{own}/ctrl/goto_waypoint" in bus.actions else []
+            cells = [
+                [word for word in SENSORS if f"{own}/core/{word}" in bus.topics],
+                [] if not thrusters else [f"1 to {thrusters}" if thrusters > 1 else "1"],
+                [word for word in ("vbs", "lcg", "tcg") if f"{own}/core/{word}_cmd" in bus.subscriptions],
+                [word for word in TARGETS if f"{own}/ctrl/toggle_{word}_ctrl" in bus.services] + action,
+                [word for word in ESTIMATES if f"{own}/dr/{word}" in bus.topics],
+                [word for word in ("sidescan", "ctd") if f"{own}/payload/{word}" in bus.topics],
+            ]
+            lines.append(f"| `{vehicle}` | " + " | ".join(", ".join(cell) for cell in cells) + " |")
+    return "\n".join(lines)
 
 
 def tables(vehicle: str, profile: str) -> str:
     """Tables of what a robot named after its vehicle says, hears and answers, in a profile."""
-    pose = {"position": [0, 0, 0 if vehicle in {"evolo", "quadrotor"} else -1]}
-    scenario = {
-        "reference": {"latitude_deg": 58.823332, "longitude_deg": 17.635227},
-        "terrain": {"kind": "flat", "depth": 30},
-        "robots": {vehicle: {"vehicle": vehicle, "pose": pose}},
-    }
-    ros = Ros(profile=profile).build()
-    assert isinstance(ros, RosInterface)
+    if vehicle == "all vehicles":
+        return fleet(profile)
     frames: dict[str, str] = {}
-    with skerry.load(scenario) as world, Runner(world, None, {"ros": ros}) as runner:
-        runner.run(0.0)
+    with spoken([vehicle], profile) as (ros, runner):
         box = Outbox()
         ros.bus.takers(box, ros.bus.topics)
         for _ in range(3):

@@ -199,6 +199,28 @@ def test_a_thruster_that_hears_nothing_for_half_a_second_stops(sam: Vehicle) -> 
     assert sam.robot.actuators["thruster1"].wanted == 0
 
 
+@pytest.mark.parametrize(("vehicle", "count"), [("bluerov2", 6), ("bluerov2_heavy", 8), ("okon2", 8)])
+def test_thrusters_with_a_measured_curve_take_and_say_rpm(vehicle: str, count: int) -> None:
+    """The command is looked up in the curve the other way round, so what comes back is what was asked for, to a whole rpm.
+
+    Between the nodes of the curve both ways are linear, so nothing is lost; 1 rpm is the rounding of the message.
+    """
+    rov = Vehicle(vehicle)
+    assert {f"/it/core/thruster{number}_fb" for number in range(1, count + 1)} <= rov.bus.topics.keys()
+    for wanted in (1500, -900, 0, 9999):
+        for _ in range(12):  # the lag has passed by then
+            rov.say("core/thruster1_cmd", rpm=wanted)
+            found = rov.run(0.1, "core/thruster1_fb")
+        feedback = found["core/thruster1_fb"][-1]
+        if wanted == 9999:
+            assert 3000 < feedback.rpm.rpm < 4000  # as fast as it goes
+            assert feedback.dc.dc == pytest.approx(1.0, abs=0.01)
+        else:
+            assert feedback.rpm.rpm == pytest.approx(wanted, abs=1)
+            assert feedback.dc.dc * wanted >= 0.0
+        assert np.isnan(feedback.current)
+
+
 def test_thrusters_have_numbers_on_every_vehicle() -> None:
     lolo = Vehicle("lolo")
     for number, part in enumerate(("thruster_port", "thruster_starboard", "vertical_front_port"), 1):

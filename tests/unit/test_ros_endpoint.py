@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.errors import SkerryError
+from skerry.interfaces.ros.actions import ActionServer
 from skerry.interfaces.ros.bus import LATCHED, Bus
 from skerry.interfaces.ros.codec import BadMessage, Codec
 from skerry.interfaces.ros.endpoint_protocol import FrameReader, FrameWriter, ProtocolError, speaks_ros2
@@ -18,6 +19,7 @@ from skerry.interfaces.ros.transports.endpoint import Endpoint, Session
 from skerry.interfaces.ros.vocabulary import Vocabulary
 
 CODEC = Codec(Vocabulary())
+LEAK, IMU = "smarc_msgs/Leak", "sensor_msgs/Imu"
 
 
 def frame(name: bytes, payload: bytes) -> bytes:
@@ -171,3 +173,70 @@ def test_a_service_over_there_can_be_called(session: Any) -> None:
     session.close()
     with pytest.raises(SkerryError, match="went away"):
         lost.result()
+
+
+def complain(session: Any, text: str) -> None:
+    session.receive("__error", json.dumps({"text": text}).encode())
+
+
+def test_what_the_endpoint_has_no_type_for_is_told_once_and_not_sent_again(
+    session: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The words are those of the endpoint's server.py and client.py, version 0.7.0: the second comes for every message."""
+    leak, imu = (session.bus.advertise(f"/sam/{name}", kind) for name, kind in (("leak", LEAK), ("imu", IMU)))
+    session.open()
+    complain(session, "SysCommand.publish - Unknown message class 'smarc_msgs/Leak'")
+    assert (leak.taken, imu.taken) == (False, True)
+    for _ in range(100):
+        complain(
+            session, "Not registered to publish topic '/sam/leak'! Valid publish topics are: dict_keys(['/sam/imu']) "
+        )
+    complain(session, "Not registered to publish topic '/sam/imu'! Valid publish topics are: dict_keys([]) ")
+    assert not imu.taken
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 3
+    assert "install its package" in said[0]
+    assert "/sam/leak stay away" in said[0]
+
+
+def test_an_answer_that_comes_after_the_connection_is_not_sent_on_the_next(session: Any) -> None:
+    """An endpoint looks the number up, and ends the connection if it has no such call (tcp_sender.py)."""
+    promise: Future[Any] = Future()
+    session.bus.offer("/pause", "std_srvs/SetBool", lambda request: promise)
+    session.receive("__request", b'{"srv_id": 1001}')
+    session.receive("/pause", session._write(CODEC.make("std_srvs/srv/SetBool_Request", data=True)))
+    session.close()
+    promise.set_result(CODEC.make("std_srvs/srv/SetBool_Response", success=True))
+    assert not session.sent
+
+
+def test_of_an_action_an_endpoint_of_ros_2_carries_what_it_finds_types_for(session: Any) -> None:
+    """It imports package.msg and package.srv (server.py, resolve_message_name); action_msgs has both."""
+    bus = session.bus
+    ActionServer(bus, "/go", "smarc_msgs/GotoWaypoint", lambda: CODEC.make("builtin_interfaces/Time"), print, print)
+    session.open()
+    told = {json.loads(payload.rstrip(b"\x00"))["topic"] for _, payload in frames_in(session.sent[0])}
+    assert told == ({"/go/_action/status", "/go/_action/cancel_goal"} if session.writer.ros2 else set())
+
+
+@pytest.mark.parametrize(
+    ("made", "word", "text"),
+    [
+        ("subscribe", b"__subscribe", b'{"topic": "/a", "message_name": "std_srvs/Trigger"}'),
+        ("offer", b"__unity_service", b'{"topic": "/a", "message_name": "std_srvs/Trigger"}'),
+        ("use", b"__ros_service", b'{"topic": "/a", "message_name": "std_srvs/Trigger"}'),
+    ],
+)
+def test_commands_are_what_the_endpoint_has_functions_for(made: str, word: bytes, text: bytes) -> None:
+    """Its server.py calls the function of that name with the JSON as keywords, so every key must be one of its own: `topic`
+    and `message_name`; ROS 2 drops the last byte of the JSON unseen, ROS 1 reads all.
+    """
+    for ros2, end in ((True, b"\x00"), (False, b"")):
+        assert getattr(FrameWriter(ros2), made)("/a", "std_srvs/srv/Trigger") == frame(word + end, text + end)
+
+
+def test_a_call_and_its_number_go_out_in_one_piece() -> None:
+    """The endpoint takes the very next frame as the body (client.py), so nothing may come between."""
+    for word, made in ((b"__request", "request"), (b"__response", "response")):
+        expected = frame(word + b"\x00", b'{"srv_id": 7}\x00') + frame(b"/a\x00", b"xyz")
+        assert getattr(FrameWriter(True), made)(7, "/a", b"xyz") == expected

@@ -125,6 +125,10 @@ class PropellerActuator(ShaftActuator):
         return float(self._shaft.memory[TURNING])
 
     @property
+    def rpm(self) -> float:
+        return self.feedback
+
+    @property
     def thrust_per_rpm(self) -> float | None:
         """N per rpm forwards; None if its thrust is no straight line."""
         return float(self._shaft.constants[PER_RPM]) or None

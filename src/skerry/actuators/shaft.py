@@ -40,6 +40,7 @@ class ShaftActuator(Actuator):
     """An actuator that turns a shaft."""
 
     _shaft: Law
+    torque_is_known = True
 
     @property
     def place(self) -> NDArray[np.float64]:
@@ -59,6 +60,11 @@ class ShaftActuator(Actuator):
     @abstractmethod
     def command_for(self, thrust: float) -> float:
         """The command that gives this thrust, N, at rest in its medium; of one beyond the largest, the limit."""
+
+    @property
+    @abstractmethod
+    def rpm(self) -> float | None:
+        """Of the shaft, negative backwards; None if nothing is known of it."""
 
     @property
     def thrust(self) -> float:

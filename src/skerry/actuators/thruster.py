@@ -34,7 +34,7 @@ from skerry.actuators.shaft import (
 from skerry.actuators.thrust_curves import HALF_PULSE, MIDDLE_PULSE, NODES, THROTTLES, ThrustCurve, ThrustModel
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose
-from skerry.parts.actuator import Actuator, ActuatorConfig
+from skerry.parts.actuator import Actuator, ActuatorConfig, within
 from skerry.parts.law import (
     Attach,
     Jet,
@@ -82,7 +82,10 @@ def push(model: int, data: int, table: int) -> None:
 
 
 class ThrusterActuator(ShaftActuator):
-    """Commanded by `throttle=`, −1 to 1, or by `pulse_width=`, 1100 µs to 1900 µs, as its settings say."""
+    """Commanded by `throttle=`, −1 to 1, or by `pulse_width=`, 1100 µs to 1900 µs, as its settings say.
+
+    Where its curve knows the rpm, also by `rpm=`: the throttle is the one that turns it so.
+    """
 
     def __init__(self, config: Thruster, shaft: Law, curve: ThrustCurve) -> None:
         self.keyword = config.command
@@ -92,7 +95,7 @@ class ThrusterActuator(ShaftActuator):
         self._shaft = shaft
         self._curve = curve
         self._rising = np.maximum.accumulate(curve.force)  # measured curves may dip where they are almost level
-        self._torque_known = config.torque_per_thrust > 0.0
+        self.torque_is_known = config.torque_per_thrust > 0.0
 
     @property
     def wanted(self) -> float:
@@ -112,13 +115,23 @@ class ThrusterActuator(ShaftActuator):
 
     @property
     def rpm(self) -> float | None:
-        """Of the shaft, negative backwards; None if the curve knows none."""
         return self._now(self._curve.rpm)
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        return (self.keyword,) if self._curve.rpm is None else (self.keyword, "rpm")
+
+    def _checked(self, value: dict[str, float]) -> float:
+        if self._curve.rpm is None or value.keys() != {"rpm"}:
+            return super()._checked(value)
+        rising = np.maximum.accumulate(self._curve.rpm)
+        rpm = within("rpm", value["rpm"], (float(rising[0]), float(rising[-1])))
+        return self._middle + self._half * (float(np.interp(rpm, rising, THROTTLES)) if rpm else 0.0)
 
     @property
     def power(self) -> float | None:
         """Drawn, W, by the curve, or else torque times speed of the shaft; None if neither is known."""
-        if self._curve.power is None and (rpm := self.rpm) is not None and self._torque_known:
+        if self._curve.power is None and (rpm := self.rpm) is not None and self.torque_is_known:
             return max(self.torque * rpm * (np.pi / 30.0), 0.0)
         return self._now(self._curve.power)
 

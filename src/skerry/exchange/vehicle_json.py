@@ -50,7 +50,7 @@ def export_vehicle(vehicle: str) -> dict[str, Any]:
     scenario = {"reference": somewhere, "robots": {"vehicle": {"vehicle": str(home)}}}
     loaded = load_scenario(scenario).vehicles["vehicle"]
     files: dict[Path, str] = {}
-    settings = {name: value for name, value in loaded.config.model_dump().items() if name != "urdf"}
+    settings = {name: value for name, value in loaded.config.model_dump().items() if name not in {"urdf", "fittings"}}
     robot = asdict(loaded.robot)
     masses = [link.inertial.mass for link in loaded.robot.links.values() if link.inertial is not None]
     return {

@@ -83,6 +83,11 @@ class Actuator(Component):
         self._ownership.bind(name, told)
         self.watchdog.bind(clock)
 
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """All keywords that it may be commanded by: its own, and what it can turn into that."""
+        return (self.keyword,)
+
     def check(self, **value: float) -> None:
         """Raise an error if this is no command for it."""
         self._checked(value)
@@ -115,9 +120,9 @@ class Actuator(Component):
 
     def _checked(self, value: dict[str, float]) -> float:
         if len(value) != 1 or self.keyword not in value:
-            given = ", ".join(value) or "nothing"
-            hint = did_you_mean(given, [self.keyword])
-            raise SkerryError(f"this actuator is commanded by `{self.keyword}=`, not by {given}; {hint}")
+            given, known = ", ".join(value) or "nothing", " or ".join(f"`{word}=`" for word in self.keywords)
+            hint = did_you_mean(given, self.keywords)
+            raise SkerryError(f"this actuator is commanded by {known}, not by {given}; {hint}")
         return within(self.keyword, value[self.keyword], self.limits)
 
     def state(self) -> bytes:

@@ -24,6 +24,7 @@ from skerry.core.config import (
 )
 from skerry.core.documents import Document, Place, read_document
 from skerry.core.errors import Fault, FileError, did_you_mean
+from skerry.core.fittings import fit
 from skerry.core.urdf import Robot
 from skerry.core.urdf_files import read_urdf
 from skerry.parts.acoustics import ACOUSTICS
@@ -45,6 +46,9 @@ class VehicleConfig(Config):
 
     description: str = ""
     urdf: ExistingFile = Path("robot.urdf")
+    fittings: tuple[ExistingFile, ...] = Field(
+        (), description="URDF files with links that it may carry; the topmost link of each is one of the vehicle's"
+    )
     self_collision: bool = Field(False, description="whether the vehicle's own links touch each other")
     friction: NonNegative | None = Field(None, description="sliding coefficient of its links; 1 by default")
     tyres: tuple[str, ...] = Field((), description="links that touch softly, as wheels with tyres do")
@@ -110,7 +114,7 @@ def read_vehicle(
     if config is None:
         return None
     try:
-        structure = read_urdf(config.urdf)
+        structure = fit(read_urdf(config.urdf), config.fittings)
     except FileError as error:
         faults += _faults_elsewhere(error)
         return None

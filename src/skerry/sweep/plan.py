@@ -87,7 +87,11 @@ def _job(config: SweepConfig, loaded: LoadedScenario, folder: Path) -> Job:
         __version__,
         job.scenario,
         [vehicle.config.model_dump(mode="json") for vehicle in loaded.vehicles.values()],
-        [blake2b(vehicle.config.urdf.read_bytes()).hexdigest() for vehicle in loaded.vehicles.values()],
+        [
+            blake2b(file.read_bytes()).hexdigest()
+            for vehicle in loaded.vehicles.values()
+            for file in (vehicle.config.urdf, *vehicle.config.fittings)
+        ],
         [job.duration, job.sample_rate, job.metrics, job.prepare],
         [digest_of(find_function(text, job.folder)) for text in functions],
     ]

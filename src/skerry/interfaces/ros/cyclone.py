@@ -44,8 +44,11 @@ except ImportError as problem:
 
 LOOPBACK: Final = """<Interfaces><NetworkInterface name="lo" multicast="false"/></Interfaces>
 <AllowMulticast>false</AllowMulticast>"""
+# Peers whose discovery is multicast only, such as Fast DDS as it comes, are found by our own announcements alone: they go
+# to every port for as long as we run (the default is to give up after half a minute), and often, as peers may come late.
 PEERS: Final = """<Discovery><ParticipantIndex>auto</ParticipantIndex>
-<MaxAutoParticipantIndex>30</MaxAutoParticipantIndex>
+<MaxAutoParticipantIndex>30</MaxAutoParticipantIndex><SPDPInterval>500ms</SPDPInterval>
+<InitialLocatorPruneDelay>inf</InitialLocatorPruneDelay>
 <Peers><Peer Address="127.0.0.1"/></Peers></Discovery>"""
 # The largest datagrams there are: with smaller fragments, readers of Fast DDS lose most of a large picture.
 CONFIGURATION: Final = """<CycloneDDS><Domain Id="any"><General>{interfaces}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,6 +18,11 @@ from skerry.interfaces.ros.conversions import stamp
 from skerry.interfaces.ros.frames import FrameTree
 from skerry.parts.interface import Inbox
 from skerry.world import Robot
+
+logger = logging.getLogger("skerry")
+
+WAYPOINT: Final = "smarc_mission_msgs/GotoWaypoint"
+"""A goal as a message, for peers that have topics but no actions, such as an endpoint of ROS 2."""
 
 
 class GotoWaypoint:
@@ -43,6 +49,13 @@ class GotoWaypoint:
         self.server = ActionServer(bus, name, type_name, now, self._start, self._cancel)
         self._fields = {field.name for field in self.server.type.feedback.fields}
         self.topic: Topic = self.server.statuses
+        bus.subscribe(f"{name}/waypoint", WAYPOINT, self._hear)
+
+    def _hear(self, message: Message) -> None:
+        try:
+            self.server.send(message)
+        except SkerryError as error:
+            logger.warning("%s: a waypoint is refused: %s", self.server.name, error)
 
     def _start(self, goal: Goal) -> None:
         command = GiveGoal(self._robot.name, self._name, self._arguments(goal.message))

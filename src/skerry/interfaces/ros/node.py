@@ -51,7 +51,15 @@ from skerry.interfaces.ros.outlets import (
 )
 from skerry.interfaces.ros.outside_frames import OutsideFrames
 from skerry.interfaces.ros.parameters import ParameterServices
-from skerry.interfaces.ros.profile import ActuatorRow, AskRow, ControllerRow, SensorRow, load_profile, topic_name
+from skerry.interfaces.ros.profile import (
+    ActuatorRow,
+    AskRow,
+    CommandRow,
+    ControllerRow,
+    SensorRow,
+    load_profile,
+    topic_name,
+)
 from skerry.interfaces.ros.reckoning import Reckoning
 from skerry.interfaces.ros.rope_topics import add_rope
 from skerry.interfaces.ros.sound import SoundTopics
@@ -254,7 +262,7 @@ class RosInterface(Interface):
         counted: dict[str, int] = defaultdict(int)
         for part, settings in config.actuators.items():
             counted[settings.kind] += 1
-            found = profile.actuator(vehicle, part, settings.kind)
+            found = profile.actuator(vehicle, part, settings.kind, "rpm" in robot.actuators[part].keywords)
             self._add_actuator(name, part, robot, found, partial(where, part, number=counted[settings.kind]))
         for part, settings in config.controllers.items():
             asked = profile.controller(vehicle, part, settings.kind)
@@ -337,16 +345,13 @@ class RosInterface(Interface):
         actuator, codec = robot.actuators[part], self.bus.codec
         if row.command is not None:
             kind = self._type(row.command.type)
-            hear = partial(
-                self._hear_command, name, part, actuator, FieldPath(codec, kind, row.command.field), row.command.scale
-            )
-            self.bus.subscribe(where(row.command.topic), kind, hear)
+            self.bus.subscribe(where(row.command.topic), kind, self._hearer(name, part, actuator, kind, row.command))
         if row.feedback is not None:
             kind, settings = self._type(row.feedback.type), robot.vehicle.config.actuators[part]
             frame = self._frames.link(name, settings.link)
             topic = self.bus.advertise(where(row.feedback.topic), kind)
             rate = self._context.rate(row.feedback.frequency)
-            if kind == THRUSTER and settings.kind == "propeller":
+            if kind == THRUSTER and "rpm" in actuator.keywords:
                 self._context.add_timer(MadeOutlet(topic, rate, thruster_feedback(self._context, frame, actuator)))
                 return
             field, read = (
@@ -359,12 +364,17 @@ class RosInterface(Interface):
         """A type as the settings want it: SMaRC has had percentages in two packages."""
         return f"{self.config.percent_package}/{PERCENT}" if name == f"smarc_msgs/{PERCENT}" else name
 
-    def _hear_command(
-        self, robot: str, part: str, actuator: Actuator, field: FieldPath, scale: float, message: Message
-    ) -> None:
-        value = {actuator.keyword: scale * field.get(message)}
-        actuator.check(**value)
-        self._inbox.put(Actuate(robot, part, value))
+    def _hearer(
+        self, robot: str, part: str, actuator: Actuator, kind: str, row: CommandRow
+    ) -> Callable[[Message], None]:
+        field, keyword = FieldPath(self.bus.codec, kind, row.field), row.keyword or actuator.keyword
+
+        def hear(message: Message) -> None:
+            value = {keyword: row.scale * field.get(message)}
+            actuator.check(**value)
+            self._inbox.put(Actuate(robot, part, value))
+
+        return hear
 
     def _add_ask(self, name: str, part: str, robot: Robot, row: AskRow, where: str) -> None:
         if not callable(getattr(robot.controllers[part], row.method, None)):

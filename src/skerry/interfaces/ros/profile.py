@@ -15,6 +15,7 @@ from skerry.interfaces.ros.frames import ros_name
 
 SHIPPED: Final = Path(__file__).parent / "profiles"
 ANY: Final = "*"
+RPM: Final = "rpm"
 
 
 class SensorRow(Config):
@@ -39,6 +40,7 @@ class CommandRow(Config):
     type: str
     field: str = Field(description="of the message, such as `rpm` or `data`")
     scale: float = Field(1.0, description="the actuator's own unit per unit of the message")
+    keyword: str | None = Field(None, description="of the command, such as `rpm`; the actuator's own by default")
 
 
 class FeedbackRow(Config):
@@ -128,7 +130,7 @@ class ControllerRow(Config):
 
 
 class Table(Config):
-    """Rows of parts, by kind or by name; `*` is any other kind of actuator."""
+    """Rows of parts, by kind or by name; `rpm` is any other actuator that takes an rpm, `*` any other at all."""
 
     sensors: dict[str, tuple[SensorRow, ...]] = {}  # noqa: RUF012
     actuators: dict[str, ActuatorRow] = {}  # noqa: RUF012
@@ -161,10 +163,11 @@ class Profile(Config):
         own = self._of(vehicle)
         return _first((own.sensors, name), (own.kinds.sensors, kind), (self.kinds.sensors, kind)) or ()
 
-    def actuator(self, vehicle: str, name: str, kind: str) -> ActuatorRow:
+    def actuator(self, vehicle: str, name: str, kind: str, takes_rpm: bool = False) -> ActuatorRow:
         """The row of an actuator."""
         own, shared = self._of(vehicle), self.kinds.actuators
-        places = ((own.actuators, name), (own.kinds.actuators, kind), (shared, kind), (shared, ANY))
+        places = [(own.actuators, name), (own.kinds.actuators, kind), (shared, kind)]
+        places += [(shared, RPM), (shared, ANY)] if takes_rpm else [(shared, ANY)]
         return _first(*places) or ActuatorRow()
 
     def controller(self, vehicle: str, name: str, kind: str) -> ControllerRow:

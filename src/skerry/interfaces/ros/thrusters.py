@@ -1,4 +1,4 @@
-"""What a propeller says of itself: its rpm, the share of the most that it can, and the torque of its shaft."""
+"""What a thruster says of itself: its rpm, the share of the most that it can, and the torque of its shaft."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from skerry.interfaces.ros.prepared import prepare, stamp_of
 TYPE: Final = "smarc_msgs/ThrusterFeedback"
 
 
-def thruster_feedback(context: Context, frame: str, propeller: Any) -> Callable[[int], bytes]:
-    """A smarc_msgs/ThrusterFeedback of a tick; nothing is known of the current of one motor, so it is no number."""
+def thruster_feedback(context: Context, frame: str, thruster: Any) -> Callable[[int], bytes]:
+    """A smarc_msgs/ThrusterFeedback of a tick; what is not known, such as the current of one motor, is no number.
+
+    Of a propeller `dc` is the share of its largest rpm, of a thruster with a curve its throttle.
+    """
     like = context.bus.codec.make(TYPE, header=context.header(frame, 0), current=nan)
     fill = prepare(context.bus.codec, like, ["rpm.rpm", "dc.dc", "torque"])
+    lowest, highest = thruster.limits
 
     def make(tick: int) -> bytes:
-        rpm = propeller.feedback
-        return fill(*stamp_of(tick * context.step), round(rpm), rpm / propeller.limits[1], propeller.torque)
+        share = (2.0 * thruster.feedback - lowest - highest) / (highest - lowest)
+        torque = thruster.torque if thruster.torque_is_known else nan
+        return fill(*stamp_of(tick * context.step), round(thruster.rpm), share, torque)
 
     return make

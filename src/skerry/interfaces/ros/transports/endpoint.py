@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import socket
 import time
 from collections import deque
@@ -18,7 +19,7 @@ from pydantic import Field
 
 from skerry.core.config import Positive
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus import Bus, Client, Outbox, Service
+from skerry.interfaces.ros.bus import Bus, Client, Outbox, Service, Topic
 from skerry.interfaces.ros.codec import BadMessage, Message
 from skerry.interfaces.ros.endpoint_protocol import (
     KEEPALIVE,
@@ -26,6 +27,7 @@ from skerry.interfaces.ros.endpoint_protocol import (
     FrameWriter,
     ProtocolError,
     read_parameters,
+    short_name,
     speaks_ros2,
 )
 from skerry.interfaces.ros.transport import Transport, TransportConfig
@@ -34,7 +36,12 @@ logger = logging.getLogger("skerry")
 
 IDLE: Final = 1.0  # s of silence after which a connection is kept alive; latched messages are repeated as often
 HANDSHAKE: Final = 2.0  # s to wait for it; endpoints before 0.7 send none
-HIDDEN: Final = "/_action/"  # what carries actions; an endpoint cannot find its types
+HIDDEN: Final = "/_action/"  # what carries actions; an endpoint finds types among messages and services only, so
+FOUND: Final = "action_msgs/"  # of this package, the statuses and the way to cancel, but not an action's own types
+# What an endpoint says once of a type that is not installed beside it, and then for every message of such a topic.
+UNKNOWN: Final = re.compile(r"SysCommand\.publish - Unknown message class '([^']*)'")
+UNREGISTERED: Final = re.compile(r"Not registered to publish topic '([^']*)'")
+MOST_COMPLAINTS: Final = 200  # that are told of one connection
 BURST: Final = 64  # frames that go out in one piece
 IMAGES: Final = ("*/image", "*/image_raw", "*compressed", "*/camera_info", "*/cam_info", "*/image_depth")
 
@@ -51,26 +58,36 @@ class Session:
         self._request: int | None = None  # the number of the call whose body comes next
         self._response: int | None = None
         self._carriers: list[tuple[Client, Callable[[Message], Future[Message]]]] = []
+        self._topics: set[str] = set()  # that are sent
+        self._complaints: set[str] = set()
+        self._over = False
 
     def open(self) -> None:
         """Announce all that is said, heard, offered and called, and take what is said."""
         writer, bus = self.writer, self.bus
-        named = [topic for topic in bus.topics.values() if HIDDEN not in topic.name]
-        topics = [topic for topic in named if self.config.carries(topic.name)]
+        topics = [topic for topic in bus.topics.values() if self._can_carry(topic) and self.config.carries(topic.name)]
+        self._topics = {topic.name for topic in topics}
         frames = [writer.publish(topic.name, topic.type, topic.qos.transient_local) for topic in topics]
         frames += [writer.subscribe(name, heard[0].type) for name, heard in bus.subscriptions.items()]
-        services = [service for service in bus.services.values() if _can_offer(service)]
+        services = [service for service in bus.services.values() if self._can_carry(service)]
         frames += [writer.offer(service.name, service.type) for service in services]
         frames += [writer.use(client.name, client.type) for client in bus.clients.values()]
         self.send(b"".join(frames))
-        bus.takers(self.outbox, [topic.name for topic in topics])
+        bus.takers(self.outbox, self._topics)
+        if writer.ros2 and bus.actions:
+            logger.info(
+                "an endpoint of ROS 2 finds no types of actions: of %s it carries the statuses and `cancel_goal` only; "
+                "say waypoints on the topic `…/waypoint`, or give goals by `--ros dds` or `--ros rosbridge`",
+                ", ".join(bus.actions),
+            )
         for client in bus.clients.values():
             carrier = partial(self._ask, client)
             self._carriers.append((client, carrier))
             client.carriers.append(carrier)
 
     def close(self) -> None:
-        """Take nothing any more; calls that wait for an answer fail."""
+        """Take nothing any more; calls that wait for an answer fail, and answers that come late are not sent."""
+        self._over = True
         self.bus.takers(self.outbox, ())
         for client, carrier in self._carriers:
             client.carriers.remove(carrier)
@@ -91,8 +108,7 @@ class Session:
         """The last messages of latched topics, which an endpoint of ROS 2 forgets, for late comers."""
         if not self.writer.ros2:
             return []
-        known = [topic for topic in self.bus.topics.values() if self.config.carries(topic.name)]
-        found = [(topic.name, topic.last) for topic in known if HIDDEN not in topic.name]
+        found = [(topic.name, topic.last) for topic in self.bus.topics.values() if topic.name in self._topics]
         return [self.writer.message(name, last.cdr) for name, last in found if last is not None]
 
     def receive(self, name: str, payload: bytes) -> None:
@@ -103,7 +119,7 @@ class Session:
             self._response = _number(payload)
         elif name in {"__log", "__warn", "__error"}:
             level = {"__log": logging.INFO, "__warn": logging.WARNING}.get(name, logging.ERROR)
-            logger.log(level, "the ROS-TCP-Endpoint says: %s", str(read_parameters(payload).get("text"))[:500])
+            self._hear_complaint(level, str(read_parameters(payload).get("text")))
         elif name.startswith("__"):
             logger.debug("the ROS-TCP-Endpoint sent %s", name)
         elif self._request is not None:
@@ -114,6 +130,29 @@ class Session:
             self._answered(number, payload)
         elif name in self.bus.subscriptions:
             self.bus.hear(name, self._read(payload, self.bus.type_heard(name)))
+
+    def _hear_complaint(self, level: int, text: str) -> None:
+        """Tell it once, and send no more of what the endpoint cannot take."""
+        unknown, unregistered = UNKNOWN.search(text), UNREGISTERED.search(text)
+        refused: set[str] = set()
+        if unknown is not None:
+            refused = {name for name in self._topics if short_name(self.bus.topics[name].type) == unknown[1]}
+            text = f"{text}; install its package where the endpoint runs; until then {', '.join(sorted(refused))} stay away"
+        elif unregistered is not None:
+            refused = {unregistered[1]}
+            text = unregistered[0]
+        if refused & self._topics:
+            self._topics -= refused
+            self.bus.takers(self.outbox, self._topics)
+        if text not in self._complaints and len(self._complaints) < MOST_COMPLAINTS:
+            self._complaints.add(text)
+            logger.log(level, "the ROS-TCP-Endpoint says: %s", text[:500])
+
+    def _can_carry(self, part: Topic | Service) -> bool:
+        """Not what makes a node, which would be of the endpoint's own nodes, nor types that it cannot find."""
+        if HIDDEN in part.name:
+            return self.writer.ros2 and part.type.startswith(FOUND)
+        return not part.type.startswith("rcl_interfaces/")
 
     def _answer(self, number: int, name: str, payload: bytes) -> None:
         service = self.bus.services.get(name)
@@ -127,7 +166,7 @@ class Session:
         """Send an answer; a call that failed gets none, as the protocol has no word for it, and times out."""
         if promise.cancelled() or promise.exception() is not None:
             logger.warning("%s: a call failed: %s", name, "cancelled" if promise.cancelled() else promise.exception())
-        else:
+        elif not self._over:  # an endpoint breaks off when it gets an answer to a call of another connection
             self.send(self.writer.response(number, name, self._write(promise.result())))
 
     def _ask(self, client: Client, request: Message) -> Future[Message]:
@@ -152,11 +191,6 @@ class Session:
     def _write(self, message: Message) -> bytes:
         codec = self.bus.codec
         return codec.to_cdr(message) if self.writer.ros2 else codec.to_ros1(message)
-
-
-def _can_offer(service: Service) -> bool:
-    """Not what makes a node or an action: that would be of the endpoint's own nodes, one for each name."""
-    return HIDDEN not in service.name and not service.type.startswith("rcl_interfaces/")
 
 
 def _number(payload: bytes) -> int:
