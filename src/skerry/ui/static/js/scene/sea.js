@@ -46,9 +46,10 @@ export class Sea {
    * @param {number} y
    * @param {number} time
    * @param {Float32Array} out 4 numbers per wave
+   * @param {Wave[]} [waves] in the order in which they are wanted
    */
-  phases(x, y, time, out) {
-    this.waves.forEach(([amplitude, kx, ky, omega, phase], i) => {
+  phases(x, y, time, out, waves = this.waves) {
+    waves.forEach(([amplitude, kx, ky, omega, phase], i) => {
       out[4 * i] = amplitude;
       out[4 * i + 1] = kx;
       out[4 * i + 2] = ky;
@@ -63,7 +64,7 @@ export class Sea {
 }
 
 /** @param {Wave} wave */
-function steepness([amplitude, kx, ky]) {
+export function steepness([amplitude, kx, ky]) {
   return amplitude * Math.hypot(kx, ky);
 }
 
