@@ -55,6 +55,7 @@ class MountedSensor(Component):
         self._truth = truth
         self._reading: Any = None
         self._job: Future[Any] | None = None  # the reading that is being measured
+        self._rehearsal: Future[Any] | None = None
         self._past: RobotTruth | None = None
         self._trail: RayTrail | None = None
         self._tick = 0  # at which the reading was measured
@@ -127,6 +128,7 @@ class MountedSensor(Component):
             return False
         if self._job is not None:
             self.finish()
+        self._end_rehearsal()
         self._measured, self._tick = due, tick
         if self.sensor.heavy and processors() > 1:
             self._job = pool("sensors", max(processors() - 1, 1)).submit(self._measure_held, truth.instant.hold())
@@ -149,8 +151,25 @@ class MountedSensor(Component):
         """Measure once and forget it, so that what takes long the first time is done; no reading to come is changed."""
         self.sensor.measure(self._truth, self._noise)
 
+    def is_rehearsed(self) -> bool:
+        """Whether it has measured once; if not, it does so in a thread of its own, while the world goes on.
+
+        For whoever can wait: the first time, kernels of rays may have to be compiled for many seconds.
+        """
+        if self._measured >= 0 or not (self.sensor.heavy or isinstance(self.sensor, RaySensor)):
+            return True
+        if self._rehearsal is None:
+            self._rehearsal = pool("rehearsals", 1).submit(self.look_through(self.sensor))
+        return self._rehearsal.done()
+
+    def _end_rehearsal(self) -> None:
+        """Wait for a rehearsal: a sensor measures one thing at a time."""
+        if self._rehearsal is not None:
+            self._rehearsal.exception()  # what goes wrong, goes wrong again where it is told
+
     def drop(self) -> None:
         """Wait for a reading that is being measured, and forget it."""
+        self._end_rehearsal()
         if self._job is not None:
             job, self._job = self._job, None
             job.exception()

@@ -10,12 +10,14 @@
 export const MOST_WAVES = 64;
 
 const TURN = 2 * Math.PI;
+const GLIDE = 0.2; // s in which the level comes to where the state says that it is
 
 export class Sea {
   /**
    * @param {{level: number, waves: Wave[], absorption: number[], scattering: number[]}} water as in the scene
    */
   constructor({ level, waves, absorption, scattering }) {
+    /** Of the still water, m; it may follow a tide, as the state says. */
     this.level = level;
     /** By steepness, so that whoever sums few of them sums those that show most. */
     this.waves = [...waves]
@@ -37,6 +39,15 @@ export class Sea {
       height += amplitude * Math.cos(kx * x + ky * y - omega * time + phase);
     }
     return height;
+  }
+
+  /**
+   * Come nearer to a level, without a jump: states come five times a second.
+   * @param {number} level m
+   * @param {number} seconds since the last time
+   */
+  approach(level, seconds) {
+    this.level += (level - this.level) * Math.min(1, seconds / GLIDE);
   }
 
   /**

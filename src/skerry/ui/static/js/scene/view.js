@@ -114,6 +114,7 @@ export class View {
     const passed = this.#frozen === null ? Math.max(0, this.poses.time - this.#lastTime) : 0;
     this.#lastTime = this.poses.time;
     stage.medium.uniforms.seconds.value = this.#frozen ?? this.poses.time;
+    if (this.state) stage.medium.sea?.approach(this.state.water_level, seconds);
     this.bodies.spin(this.state, passed);
     this.rig.update(seconds, this);
     this.overlays.update(passed);

@@ -71,6 +71,7 @@ export class Water {
   update(camera) {
     this.sea.phases(camera.x, camera.y, this.medium.uniforms.seconds.value, this.waves, this.order);
     this.uniforms.centre.value.set(camera.x, camera.y);
+    this.uniforms.meanLevel.value = this.sea.level;
     // From high up, the mesh need not be as fine below the camera.
     this.uniforms.stretch.value = Math.max(1, Math.abs(camera.z - this.sea.level) / 6);
   }
