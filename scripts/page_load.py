@@ -1,7 +1,8 @@
-"""Measures how long the page takes to be ready in a real Chromium, beside the simulator: `page_load.py [SCENARIO] [TIMES]`.
+"""Measures how long the page takes to be ready in a real Chromium: `page_load.py [SCENARIO] [TIMES]`.
 
-Ready is when a frame with the scene has been drawn, the panels are filled and the state has come. Every load is one of an
-empty cache. Prints seconds since the navigation began, and the seconds of processor that the browser's processes took.
+Ready is when a frame with the scene has been drawn, the panels are filled and the state has come. The simulator runs
+beside it, and every load is one of an empty cache. Prints seconds since the navigation began, and the seconds of
+processor that the browser's processes took until then.
 """
 
 from __future__ import annotations

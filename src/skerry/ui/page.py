@@ -99,7 +99,19 @@ class Page(Interface):
         scenario = world.scenario
         self._events.add("scenario", f"{scenario.name or 'a world'} with seed {scenario.seed}")
         self._pace = (time.perf_counter(), world.time, 1.0)
+        self._rehearse()
         self._server.show(self)
+
+    def _rehearse(self) -> None:
+        """Do once what an open page asks of this thread, so that kernels are compiled before the world runs."""
+        self._state()
+        for stream in self.streams.values():
+            if not stream.sensors:
+                stream.look(News((), {}))
+        for robot in self.world.robots.values():
+            for part in robot.sensors.values():
+                part.truth.instant.hold().release()
+                return
 
     def next_due(self, tick: int) -> int | None:
         step = float(self.world.scenario.step)

@@ -30,16 +30,16 @@ class Onlooker:
 
     async def look_on(self, port: int) -> None:
         """Look at a server of this machine until it ends."""
-        async with ClientSession() as session:
-            async with session.ws_connect(f"http://127.0.0.1:{port}/ws", max_msg_size=0) as opened:
-                drawing = asyncio.create_task(self._draw(opened))
-                async for message in opened:
-                    if message.type is WSMsgType.BINARY:
-                        self._arrived += 1
-                        self._newest = max(self._newest, struct.unpack_from("<d", message.data, 8)[0])
-                    elif message.type is WSMsgType.TEXT and json.loads(message.data)["type"] == "scene":
-                        await opened.send_json({"op": "sub", "streams": self._streams})
-                drawing.cancel()
+        address = f"http://127.0.0.1:{port}/ws"
+        async with ClientSession() as session, session.ws_connect(address, max_msg_size=0) as opened:
+            drawing = asyncio.create_task(self._draw(opened))
+            async for message in opened:
+                if message.type is WSMsgType.BINARY:
+                    self._arrived += 1
+                    self._newest = max(self._newest, struct.unpack_from("<d", message.data, 8)[0])
+                elif message.type is WSMsgType.TEXT and json.loads(message.data)["type"] == "scene":
+                    await opened.send_json({"op": "sub", "streams": self._streams})
+            drawing.cancel()
 
     async def _draw(self, opened: ClientWebSocketResponse) -> None:
         """Frame by frame: acknowledge what has come, as the page does, and draw it."""
