@@ -108,10 +108,12 @@ class Page(Interface):
         for stream in self.streams.values():
             if not stream.sensors:
                 stream.look(News((), {}))
-        for robot in self.world.robots.values():
-            for part in robot.sensors.values():
-                part.truth.instant.hold().release()
-                return
+        parts = [part for robot in self.world.robots.values() for part in robot.sensors.values()]
+        for part in parts[:1]:
+            part.truth.instant.hold().release()
+        for part in parts:
+            if not part.takes_long_at_first:
+                part.rehearse()
 
     def next_due(self, tick: int) -> int | None:
         step = float(self.world.scenario.step)

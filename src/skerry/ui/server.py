@@ -89,7 +89,8 @@ class PageServer:
     @property
     def status(self) -> str:
         """How it does, in a few words."""
-        return f"page {self.url}, {len(self.stage.clients)} clients"
+        count = len(self.stage.clients)
+        return f"{self.url}, {count} {'browser' if count == 1 else 'browsers'}"
 
     def close(self) -> None:
         """End the server; closing twice is harmless."""

@@ -149,14 +149,21 @@ class MountedSensor(Component):
 
     def rehearse(self) -> None:
         """Measure once and forget it, so that what takes long the first time is done; no reading to come is changed."""
+        kept = self.sensor.state()
         self.sensor.measure(self._truth, self._noise)
+        self.sensor.set_state(kept)
+
+    @property
+    def takes_long_at_first(self) -> bool:
+        """Whether there is much to compile for it: all that has to do with rays."""
+        return self.sensor.heavy or isinstance(self.sensor, RaySensor)
 
     def is_rehearsed(self) -> bool:
         """Whether it has measured once; if not, it does so in a thread of its own, while the world goes on.
 
         For whoever can wait: the first time, kernels of rays may have to be compiled for many seconds.
         """
-        if self._measured >= 0 or not (self.sensor.heavy or isinstance(self.sensor, RaySensor)):
+        if self._measured >= 0 or not self.takes_long_at_first:
             return True
         if self._rehearsal is None:
             self._rehearsal = pool("rehearsals", 1).submit(self.look_through(self.sensor))
