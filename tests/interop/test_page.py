@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import struct
 import time
@@ -272,6 +273,32 @@ def test_lines_of_a_side_scan_come_complete_and_in_order() -> None:
             assert last == lines  # none is missing
 
     with running(skerry.load("sam_in_the_bay")) as run:
+        with_client(look, run)
+
+
+def test_the_page_names_all_its_modules_at_once_and_serves_nothing_else(shared_run: Run) -> None:
+    async def look() -> None:
+        async with ClientSession() as session:
+            text = await (await get(session, shared_run, "/")).text()
+            modules = re.findall(r'rel="modulepreload" href="([^"]+)"', text)
+            assert "static/js/main.js" in modules and "static/js/panels/map.js" in modules
+            answer = await get(session, shared_run, f"/{modules[-1]}")
+            assert answer.status == 200 and "javascript" in answer.content_type
+            for path in ("/static/nothing.js", "/static/..%2Fserver.py", "/static/js"):
+                assert (await get(session, shared_run, path)).status == 404
+
+    asyncio.run(look())
+
+
+def test_the_state_tells_the_level_of_a_tide() -> None:
+    """A cos(2π t/T − φ), with φ a right angle: A sin(2π t/T); both sides are double precision."""
+    surface = {"kind": "tide", "constituents": [{"amplitude": 0.5, "period_hours": 0.002, "phase_deg": 90}]}
+
+    async def look(client: Client) -> None:
+        state = await client.state(lambda state: state["time"] > 0.5)
+        assert state["water_level"] == pytest.approx(0.5 * np.sin(2 * np.pi * state["time"] / 7.2), abs=1e-6)
+
+    with running(build_world({"water": {"surface": surface}, **DRONE})) as run:
         with_client(look, run)
 
 
@@ -686,6 +713,8 @@ def test_other_hosts_need_the_token() -> None:
             assert answer.status == 200
             assert "HttpOnly" in answer.headers["Set-Cookie"]
             assert (await get(session, run, "/api/scene")).status == 200  # by the cookie
+            module = await get(session, run, "/static/js/main.js")
+            assert module.headers["Content-Encoding"] in {"gzip", "deflate"}  # it goes over a network
             async with session.ws_connect(f"{run.url}/ws") as opened:
                 assert json.loads((await opened.receive()).data)["type"] == "hello"
 

@@ -232,9 +232,7 @@ def operator(browser: Browser, simulator: Simulator, request: pytest.FixtureRequ
     operator.close()
 
 
-@pytest.fixture
-def before(browser: Browser) -> Iterator[Callable[..., Operator]]:
-    """Puts somebody before the page of any simulator."""
+def _seats(browser: Browser) -> Iterator[Callable[..., Operator]]:
     operators: list[Operator] = []
 
     def sit(simulator: Simulator, **options: Any) -> Operator:
@@ -244,3 +242,15 @@ def before(browser: Browser) -> Iterator[Callable[..., Operator]]:
     yield sit
     for operator in operators:
         operator.close()
+
+
+@pytest.fixture
+def before(browser: Browser) -> Iterator[Callable[..., Operator]]:
+    """Puts somebody before the page of any simulator."""
+    yield from _seats(browser)
+
+
+@pytest.fixture(scope="module")
+def before_for_long(browser: Browser) -> Iterator[Callable[..., Operator]]:
+    """Puts somebody before the page of any simulator, for all tests of a module."""
+    yield from _seats(browser)

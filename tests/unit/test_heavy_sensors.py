@@ -102,3 +102,21 @@ def test_frames_of_poses_are_given_back(monkeypatch):
             world.advance(0.1)
             _ = dvl.reading
         assert len(world.surroundings.scene._frames) <= 2
+
+
+def test_a_rehearsal_beside_the_world_changes_no_reading(monkeypatch):
+    """It looks at an instant that is held while the world goes on, and what is read later is as if it had not been."""
+    plain = readings(False, monkeypatch)
+    with skerry.load("sam_in_the_bay", seed=3) as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        assert dvl.takes_long_at_first
+        found = []
+        for k in range(6):
+            if k == 0:
+                dvl.is_rehearsed()
+            world.advance(0.13)
+            while not dvl.is_rehearsed():
+                time.sleep(0.01)
+            reading = dvl.reading
+            found.append((reading.time, reading.velocity.tobytes(), reading.ranges.tobytes(), reading.altitude))
+    assert found == plain

@@ -16,6 +16,7 @@ from skerry.parts.interface import Command, Inbox, Interface, NewReading
 from skerry.runner import Runner
 from skerry.ui.events import Event, EventWatch
 from skerry.ui.scalars import ScalarFields
+from skerry.ui.scene import water_level
 from skerry.ui.session import MOST_LINES
 from skerry.ui.state import StateReader, interface_states, recording_state
 from skerry.ui.streams import News, SensorName, Stream
@@ -57,6 +58,7 @@ class Page(Interface):
         self._sight: Sight | None = None
         self._needs: Mapping[str, float] = {}  # streams that somebody wants, with the highest rate
         self._is_watched = False
+        self._asked: frozenset[SensorName] = frozenset()  # sensors whose readings they need
         self._due: dict[str, float] = {}
         self._news: dict[str, deque[NewReading]] = {}
         self._latest: dict[SensorName, Any] = {}
@@ -97,7 +99,21 @@ class Page(Interface):
         scenario = world.scenario
         self._events.add("scenario", f"{scenario.name or 'a world'} with seed {scenario.seed}")
         self._pace = (time.perf_counter(), world.time, 1.0)
+        self._rehearse()
         self._server.show(self)
+
+    def _rehearse(self) -> None:
+        """Do once what an open page asks of this thread, so that kernels are compiled before the world runs."""
+        self._state()
+        for stream in self.streams.values():
+            if not stream.sensors:
+                stream.look(News((), {}))
+        parts = [part for robot in self.world.robots.values() for part in robot.sensors.values()]
+        for part in parts[:1]:
+            part.truth.instant.hold().release()
+        for part in parts:
+            if not part.takes_long_at_first:
+                part.rehearse()
 
     def next_due(self, tick: int) -> int | None:
         step = float(self.world.scenario.step)
@@ -114,6 +130,7 @@ class Page(Interface):
         self.stand_by(readings)
 
     def stand_by(self, readings: Sequence[NewReading]) -> None:
+        self._admit()
         for new in readings:
             if new.reading is not None:
                 self._latest[new.robot, new.sensor] = new.reading
@@ -122,6 +139,20 @@ class Page(Interface):
                     most = MOST_LINES if stream.gathers else 1
                     self._news.setdefault(stream.name, deque(maxlen=most)).append(new)
         self._look()
+
+    def _admit(self) -> None:
+        """Want what is asked for, each sensor once it is rehearsed: whoever opens a page must not hold up the world."""
+        asked, robots = self._asked, self.world.robots
+        if asked == self.wanted:
+            return
+        ready = frozenset(
+            (robot, sensor)
+            for robot, sensor in asked
+            if (robot, sensor) in self.wanted
+            or (robot in robots and sensor in robots[robot].sensors and robots[robot].sensors[sensor].is_rehearsed())
+        )
+        if ready != self.wanted:
+            self.wanted = ready
 
     def witness(self, tick: int, command: Command) -> None:
         self._next_state = 0.0
@@ -213,6 +244,7 @@ class Page(Interface):
             "mode": "live" if player is None else "replay",
             "replay": None if player is None else {"start": 0.0, "end": player.end, "t": player.now},
             "recording": recording_state(world, interfaces),
+            "water_level": water_level(world),
             "scenario": world.scenario.name,
             "seed": world.scenario.seed,
             "snapshots": list(self.snapshots),
@@ -235,7 +267,7 @@ class Page(Interface):
         self._needs = {name: hz for name, hz in needs.items() if name in self.streams}
         self._is_watched = is_watched
         sensors = [self.streams[name].sensors for name in self._needs]
-        self.wanted = frozenset().union(self._reader.sensors, *sensors) if is_watched else frozenset()
+        self._asked = frozenset().union(self._reader.sensors, *sensors) if is_watched else frozenset()
 
     def take(self) -> Sight | None:
         """What was seen since."""

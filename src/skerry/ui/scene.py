@@ -114,19 +114,24 @@ def _water(world: World) -> dict[str, Any]:
     water = world.water
     waves = water.waves
     rows: list[list[float]] = []
-    level = float(world.sample_water(np.zeros(3)).height)
     if waves is not None:
-        level = float(getattr(water.config.surface, "level", 0.0))
         order = np.argsort(-waves.amplitude)  # the largest first, so that a page that draws some draws those
         table = np.column_stack([waves.amplitude, waves.wavenumber, waves.frequency, waves.phase])
         rows = table[order].tolist()
     optics = water.optics
     return {
-        "level": level,
+        "level": water_level(world),
         "waves": rows,
         "absorption": optics.absorption.tolist(),
         "scattering": optics.scattering.tolist(),
     }
+
+
+def water_level(world: World) -> float:
+    """The height of the water now, without its waves, m: it may follow a tide or an object."""
+    if world.water.waves is not None:
+        return float(getattr(world.water.config.surface, "level", 0.0))
+    return float(world.sample_water(np.zeros(3)).height)
 
 
 def _daylight(world: World) -> dict[str, Any]:

@@ -89,7 +89,8 @@ class PageServer:
     @property
     def status(self) -> str:
         """How it does, in a few words."""
-        return f"page {self.url}, {len(self.stage.clients)} clients"
+        count = len(self.stage.clients)
+        return f"{self.url}, {count} {'browser' if count == 1 else 'browsers'}"
 
     def close(self) -> None:
         """End the server; closing twice is harmless."""
@@ -140,7 +141,7 @@ class PageServer:
         application.router.add_get("/api/scenarios", self._get_scenarios)
         application.router.add_post("/api/cmd", self._post_command)
         application.router.add_get("/assets/{name}", self._get_asset)
-        application.router.add_static("/static/", STATIC)
+        application.router.add_get("/static/{path:.+}", self._get_static)
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
         await runner.setup()
         await web.SockSite(runner, listener).start()
@@ -203,7 +204,17 @@ class PageServer:
         return origin is None or origin in self.settings.origins or urlsplit(origin).netloc == request.host
 
     async def _index(self, request: web.Request) -> web.StreamResponse:
-        return web.FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
+        return web.Response(text=_skeleton(), content_type="text/html", headers={"Cache-Control": "no-cache"})
+
+    async def _get_static(self, request: web.Request) -> web.StreamResponse:
+        """A file of the page: as it is for browsers of this machine, compressed where it goes over a network."""
+        path = (STATIC / request.match_info["path"]).resolve()
+        if not path.is_relative_to(STATIC.resolve()) or not path.is_file():
+            raise web.HTTPNotFound(text="the page has no such file\n")
+        response = web.FileResponse(path, headers={"Cache-Control": "no-cache"})
+        if not self.settings.is_local:
+            response.enable_compression()
+        return response
 
     async def _get_scene(self, request: web.Request) -> web.Response:
         await self._page_for_http()
@@ -345,6 +356,14 @@ class PageServer:
     async def _close_at_the_end(self, opened: web.WebSocketResponse) -> None:
         await self._over.wait()
         await opened.close(code=1001, message=b"the simulator ends")
+
+
+def _skeleton() -> str:
+    """index.html, with a link to each module, so that a browser need not read one to know of the next."""
+    text = (STATIC / "index.html").read_text(encoding="utf-8")
+    modules = sorted(path.relative_to(STATIC).as_posix() for path in (STATIC / "js").rglob("*.js"))
+    links = "".join(f'    <link rel="modulepreload" href="static/{module}">\n' for module in modules)
+    return text.replace("  </head>", f"{links}  </head>", 1)
 
 
 @cache

@@ -4,34 +4,59 @@ from __future__ import annotations
 
 import asyncio
 import json
+import struct
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from aiohttp import ClientSession, WSMsgType
+from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
+
+DRAWING: Final = 0.9  # share of a slow page's time in which it draws, and hears nothing
+SLOW: Final = 0.1  # s; a page whose frames take longer does nothing else
 
 
-async def look_on(port: int, rates: Mapping[str, float], frame: float) -> int:
-    """Look at a server of this machine until it ends; `frame` is the time between two frames, s.
+class Onlooker:
+    """Somebody who looks on; `ages` are how old the newest message was when a frame was begun.
 
-    `rates` are the streams wanted, Hz. Gives the number of binary messages that came.
+    They are seconds of wall time less the message's simulated time: whoever knows when the world began knows the age.
     """
-    streams = {name: {"hz": hz} for name, hz in rates.items()}
-    drawn, last = 0, 0.0
-    async with ClientSession() as session, session.ws_connect(f"http://127.0.0.1:{port}/ws", max_msg_size=0) as opened:
-        async for message in opened:
-            if message.type is WSMsgType.BINARY:
-                drawn += 1
-                if (now := time.perf_counter()) - last >= frame:
-                    last = now
-                    await opened.send_json({"op": "ack", "n": drawn})
-            elif message.type is WSMsgType.TEXT and json.loads(message.data)["type"] == "scene":
-                await opened.send_json({"op": "sub", "streams": streams})
-    return drawn
+
+    def __init__(self, rates: Mapping[str, float], frame: float) -> None:
+        self.ages: list[float] = []
+        self._streams = {name: {"hz": hz} for name, hz in rates.items()}
+        self._frame = frame
+        self._arrived = self._drawn = 0
+        self._newest = 0.0  # simulated time, s
+
+    async def look_on(self, port: int) -> None:
+        """Look at a server of this machine until it ends."""
+        address = f"http://127.0.0.1:{port}/ws"
+        async with ClientSession() as session, session.ws_connect(address, max_msg_size=0) as opened:
+            drawing = asyncio.create_task(self._draw(opened))
+            async for message in opened:
+                if message.type is WSMsgType.BINARY:
+                    self._arrived += 1
+                    self._newest = max(self._newest, struct.unpack_from("<d", message.data, 8)[0])
+                elif message.type is WSMsgType.TEXT and json.loads(message.data)["type"] == "scene":
+                    await opened.send_json({"op": "sub", "streams": self._streams})
+            drawing.cancel()
+
+    async def _draw(self, opened: ClientWebSocketResponse) -> None:
+        """Frame by frame: acknowledge what has come, as the page does, and draw it."""
+        busy = DRAWING * self._frame if self._frame > SLOW else 0.0
+        while True:
+            await asyncio.sleep(self._frame - busy)
+            if self._arrived > self._drawn:
+                self._drawn = self._arrived
+                self.ages.append(time.perf_counter() - self._newest)
+                await opened.send_json({"op": "ack", "n": self._drawn})
+            time.sleep(busy)  # a browser that draws reads no messages
 
 
 def serve_pipe(pipe: Any, rates: Mapping[str, float], frame: float) -> None:
-    """Be a process: look at each server whose port comes through the pipe, and say how many messages came."""
+    """Be a process: look at each server whose port comes through the pipe, and give the ages of what was seen."""
     pipe.send("ready")
     while (port := pipe.recv()) is not None:
-        pipe.send(asyncio.run(look_on(port, rates, frame)))
+        onlooker = Onlooker(rates, frame)
+        asyncio.run(onlooker.look_on(port))
+        pipe.send(onlooker.ages)

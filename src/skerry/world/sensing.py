@@ -69,6 +69,7 @@ class MountedSensor(Component):
         self._reading: Any = None
         self._rows: Sequence[Any] | None = None  # the latest of which is the reading, which nobody has looked at yet
         self._job: Future[Any] | None = None  # the reading that is being measured
+        self._rehearsal: Future[Any] | None = None
         self._past: RobotTruth | None = None
         self._trail: RayTrail | None = None
         self._tick = 0  # at which the reading was measured
@@ -220,6 +221,7 @@ class MountedSensor(Component):
         if due == self._measured or not self._on:
             return False
         self._wait_for_job()
+        self._end_rehearsal()
         self._measured, self._tick = due, tick
         if self.sensor.heavy and processors() > 1:
             self._job = pool("sensors", max(processors() - 1, 1)).submit(self._measure_held, truth.instant.hold())
@@ -244,10 +246,34 @@ class MountedSensor(Component):
 
     def rehearse(self) -> None:
         """Measure once and forget it, so that what takes long the first time is done; no reading to come is changed."""
+        kept = self.sensor.state()
         self.sensor.measure(self._truth, self._noise)
+        self.sensor.set_state(kept)
+
+    @property
+    def takes_long_at_first(self) -> bool:
+        """Whether there is much to compile for it: all that has to do with rays."""
+        return self.sensor.heavy or isinstance(self.sensor, RaySensor)
+
+    def is_rehearsed(self) -> bool:
+        """Whether it has measured once; if not, it does so in a thread of its own, while the world goes on.
+
+        For whoever can wait: the first time, kernels of rays may have to be compiled for many seconds.
+        """
+        if self._measured >= 0 or not self.takes_long_at_first:
+            return True
+        if self._rehearsal is None:
+            self._rehearsal = pool("rehearsals", 1).submit(self.look_through(self.sensor))
+        return self._rehearsal.done()
+
+    def _end_rehearsal(self) -> None:
+        """Wait for a rehearsal: a sensor measures one thing at a time."""
+        if self._rehearsal is not None:
+            self._rehearsal.exception()  # what goes wrong, goes wrong again where it is told
 
     def drop(self) -> None:
         """Wait for a reading that is being measured, and forget it."""
+        self._end_rehearsal()
         if self._job is not None:
             job, self._job = self._job, None
             job.exception()

@@ -10,6 +10,7 @@ const { Grid } = await import(`${scene}/ground.js`);
 const { creasedNormals } = await import(`${scene}/normals.js`);
 const { worldPoses } = await import(`${scene}/transforms.js`);
 const { arrows } = await import(`${scene}/arrows.js`);
+const { lastSegments } = await import(`${scene}/rope_ends.js`);
 const { chooseQuality } = await import(`${scene}/quality.js`);
 const { FIRST_VALUES, OVERLAYS } = await import(`${scene}/switches.js`);
 
@@ -122,4 +123,10 @@ test("drawing in software gets the lowest quality, unless another is asked for",
 
 test("every overlay has a switch with a first value", () => {
   for (const { name, shown } of OVERLAYS) assert.equal(FIRST_VALUES[`show:${name}`], shown);
+});
+
+test("a rope ends where the next segment begins elsewhere", () => {
+  const segment = (from, to) => [from, 0, 0, to, 0, 0];
+  assert.deepEqual(lastSegments(new Float32Array([...segment(0, 1), ...segment(1, 2), ...segment(5, 6)])), [1, 2]);
+  assert.deepEqual(lastSegments(new Float32Array()), []);
 });

@@ -45,3 +45,11 @@ test("the clarity slider goes from the water as it is to air", () => {
   assert.equal(murkiness(0), 1);
   assert.equal(murkiness(1), 0);
 });
+
+test("the level goes where the state says that it is, and not beyond", () => {
+  const tidal = new Sea({ ...water, level: 0 });
+  for (let i = 0; i < 40; i++) tidal.approach(0.5, 0.05);
+  assert.ok(Math.abs(tidal.level - 0.5) < 1e-4 && tidal.level <= 0.5);
+  tidal.approach(-2, 10); // a page that slept
+  assert.ok(Math.abs(tidal.level + 2) < 1e-12);
+});

@@ -7,6 +7,7 @@ import { FIRST_VALUES } from "./scene/switches.js";
 import { View } from "./scene/view.js";
 import { Store } from "./store.js";
 
+performance.mark("modules");
 const store = new Store();
 for (const [key, value] of Object.entries(FIRST_VALUES)) store.set(key, value);
 const net = new Net(store);
@@ -58,9 +59,13 @@ const scene = page.scene;
 
 store.on("scene", async (description) => {
   page.ready = false;
+  store.set("drawn", false);
+  performance.mark("scene");
   try {
     await scene?.load(description);
-    page.ready = store.get("scene") === description;
+    performance.mark("loaded");
+    if (store.get("scene") === description) awaited = description;
+    if (scene === null) show();
   } catch (error) {
     // Most often the simulator went away meanwhile; when it is back, it sends the scene again.
     say(`The scene could not be loaded: ${error instanceof Error ? error.message : error}`);
@@ -74,7 +79,18 @@ store.on("link", (link) => {
 });
 
 mountPanels(slots, { store, net });
+performance.mark("panels");
 net.connect();
+
+/** The scene of which no frame has been drawn yet. @type {any} */
+let awaited = null;
+
+/** The first frame of a scene is on its way to the screen: what comes after it may cost something now. */
+function show() {
+  page.ready = true;
+  performance.mark("ready");
+  store.set("drawn", true);
+}
 
 let frames = 0;
 let counted = performance.now();
@@ -82,7 +98,10 @@ let counted = performance.now();
 function draw(now) {
   requestAnimationFrame(draw);
   net.drawn();
-  scene?.draw(now);
+  if (scene?.draw(now) && awaited === scene.scene) {
+    awaited = null;
+    requestAnimationFrame(show);
+  }
   frames += 1;
   if (now - counted >= 1000) {
     page.fps = (1000 * frames) / (now - counted);

@@ -9,6 +9,7 @@ import { decode } from "./wire.js";
 const FIRST_WAIT = 500; // ms before the first attempt to come back; doubles
 const LONGEST_WAIT = 4000; // ms
 const PING_EVERY = 1000; // ms
+const FIRST = "pose"; // what a scene is drawn with; other streams are asked for when it is on the screen
 
 export class Net {
   /** Bytes and binary messages since the page was opened, and the last round trip. */
@@ -34,6 +35,7 @@ export class Net {
   /** @param {Store} store */
   constructor(store) {
     this.#store = store;
+    store.on("drawn", () => this.#subscribeSoon());
     setInterval(() => this.#write({ op: "ping", t: performance.now() }), PING_EVERY);
   }
 
@@ -117,7 +119,10 @@ export class Net {
   #sendSubscriptions() {
     /** @type {Record<string, {hz: number}>} */
     const streams = {};
-    for (const [name, wishes] of this.#wanted) streams[name] = { hz: Math.max(...wishes.values()) };
+    const drawn = this.#store.get("drawn");
+    for (const [name, wishes] of this.#wanted) {
+      if (drawn || name === FIRST) streams[name] = { hz: Math.max(...wishes.values()) };
+    }
     this.#write({ op: "sub", streams });
   }
 

@@ -1,6 +1,6 @@
 // @ts-check
 // What a camera of the chosen robot sees: the ray-traced picture of the simulator.
-import { element } from "./elements.js";
+import { element, paper } from "./elements.js";
 import { StreamPanel } from "./picture.js";
 
 export class Camera extends StreamPanel {
@@ -26,7 +26,7 @@ export class Camera extends StreamPanel {
       const picture = await createImageBitmap(new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (jpeg)], { type: "image/jpeg" }));
       if (canvas.width !== picture.width) canvas.width = picture.width;
       if (canvas.height !== picture.height) canvas.height = picture.height;
-      canvas.getContext("2d").drawImage(picture, 0, 0);
+      paper(canvas).drawImage(picture, 0, 0);
       picture.close();
     } finally {
       this.decoding = false;

@@ -20,6 +20,15 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+/**
+ * To draw on a canvas by the processor: what panels draw comes as bytes, is small, and a machine without a graphics card would
+ * emulate one at many times the cost.
+ * @param {HTMLCanvasElement} canvas
+ */
+export function paper(canvas) {
+  return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
+}
+
 /** Strokes on a grid of 24; drawn here, because fonts do not have such signs everywhere. */
 const ICONS = {
   anchor: "M12 8v13M5 13c0 5 3 8 7 8s7-3 7-8M8 11h8M12 3a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5",

@@ -1,7 +1,7 @@
 // @ts-check
 // The fan of a forward-looking or multibeam sonar, ahead up, as its operator knows it.
 import { KIND } from "../wire.js";
-import { element, figure } from "./elements.js";
+import { element, figure, paper } from "./elements.js";
 import { COPPER, StreamPanel } from "./picture.js";
 
 const WIDTH = 480; // pixels
@@ -34,7 +34,7 @@ export class Fan extends StreamPanel {
     const { image, cells } = this;
     const pixels = new Uint32Array(image.data.buffer);
     for (let i = 0; i < cells.length; i += 1) if (cells[i] >= 0) pixels[i] = COPPER[intensity[cells[i]]];
-    const context = this.canvas.getContext("2d");
+    const context = paper(this.canvas);
     context.putImageData(image, 0, 0);
     this.drawRings(context, angles, ranges);
   }
@@ -52,7 +52,7 @@ export class Fan extends StreamPanel {
     const below = widest > Math.PI / 2 ? -radius * Math.cos(widest) : 0;
     this.canvas.height = Math.ceil(Math.min(radius + below, 1.2 * WIDTH)) + 2 * MARGIN;
     this.top = this.canvas.height - MARGIN - below; // y of the sonar itself
-    this.image = this.canvas.getContext("2d").createImageData(WIDTH, this.canvas.height);
+    this.image = paper(this.canvas).createImageData(WIDTH, this.canvas.height);
     this.cells = new Int32Array(WIDTH * this.canvas.height).fill(-1);
     for (let i = 0; i < this.cells.length; i += 1) {
       const right = (i % WIDTH) - WIDTH / 2;

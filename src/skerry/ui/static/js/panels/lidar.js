@@ -1,6 +1,6 @@
 // @ts-check
 // The ranges of a lidar round the robot, ahead up.
-import { element, figure } from "./elements.js";
+import { element, figure, paper } from "./elements.js";
 import { StreamPanel } from "./picture.js";
 
 const SIZE = 320; // pixels
@@ -22,7 +22,7 @@ export class Lidar extends StreamPanel {
   /** @param {import("./types.js").Message} message */
   draw({ values }) {
     if (!values) return;
-    const context = this.canvas.getContext("2d");
+    const context = paper(this.canvas);
     const [first, last] = this.stream?.angles ?? [-Math.PI, Math.PI];
     const far = this.stream?.range_m ?? Math.max(...values.filter(Number.isFinite), 1);
     const scale = (SIZE / 2 - 6) / far;

@@ -1,6 +1,6 @@
 // @ts-check
 // The map: north up, robots with their tracks, a geographic grid, and a click that says where to go.
-import { button, element, figure, write } from "./elements.js";
+import { button, element, figure, paper, write } from "./elements.js";
 import { Relief } from "./relief.js";
 import { Panel } from "./panel.js";
 
@@ -130,7 +130,7 @@ export class WorldMap extends Panel {
     const ratio = devicePixelRatio;
     if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
     if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
-    const context = canvas.getContext("2d");
+    const context = paper(canvas);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     /** @param {number[]} point */

@@ -1,5 +1,6 @@
 // @ts-check
 // The ground under the map: heights as colours, shaded from the north-west, as on charts.
+import { paper } from "./elements.js";
 
 const LARGEST = 512; // pixels of the picture along a side
 
@@ -14,6 +15,13 @@ const TINTS = [
   [8, [104, 112, 80]],
   [40, [132, 122, 104]],
 ];
+
+const STEP = 0.1; // m between two heights whose colours are worked out beforehand
+const [LOWEST, HIGHEST] = [TINTS[0][0], TINTS[TINTS.length - 1][0]];
+/** Red, green and blue of each height from the lowest. */
+const COLOURS = Float32Array.from(
+  Array.from({ length: Math.round((HIGHEST - LOWEST) / STEP) + 1 }, (_, i) => tint(LOWEST + (i + 0.5) * STEP)).flat(),
+);
 
 /** @param {number} height @returns {[number, number, number]} */
 function tint(height) {
@@ -46,7 +54,7 @@ export class Relief {
     const canvas = document.createElement("canvas");
     canvas.width = wide;
     canvas.height = high;
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    const context = paper(canvas);
     const image = context.createImageData(wide, high);
     for (let y = 0; y < high; y += 1) {
       for (let x = 0; x < wide; x += 1) {
@@ -56,7 +64,10 @@ export class Relief {
         const north = heights[Math.min(rows - 1, row + stride) * columns + column];
         const slope = (here - west) / (stride * spacing[0]) + (here - north) / (stride * spacing[1]);
         const light = Math.min(1.35, Math.max(0.65, 1 - 0.5 * slope));
-        image.data.set([...tint(here - level).map((part) => part * light), 255], 4 * (y * wide + x));
+        const colour = 3 * Math.floor((Math.min(Math.max(here - level, LOWEST), HIGHEST) - LOWEST) / STEP);
+        const pixel = 4 * (y * wide + x);
+        for (let c = 0; c < 3; c += 1) image.data[pixel + c] = light * COLOURS[colour + c];
+        image.data[pixel + 3] = 255;
       }
     }
     context.putImageData(image, 0, 0);

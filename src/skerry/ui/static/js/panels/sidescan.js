@@ -1,7 +1,7 @@
 // @ts-check
 // The waterfall of a side-scan sonar: the newest line above, port on the left; no line is left out.
 import { KIND } from "../wire.js";
-import { element, figure, write } from "./elements.js";
+import { element, figure, paper, write } from "./elements.js";
 import { COPPER, StreamPanel } from "./picture.js";
 
 const LINES = 256; // that are kept in the picture
@@ -34,7 +34,7 @@ export class Sidescan extends StreamPanel {
     if (!rows || !count) return;
     const { canvas } = this;
     if (canvas.width !== length) canvas.width = length;
-    const context = canvas.getContext("2d", { alpha: false });
+    const context = paper(canvas);
     const gain = Number(this.gain.value);
     const image = context.createImageData(length, count);
     const pixels = new Uint32Array(image.data.buffer);

@@ -3,6 +3,7 @@
 
 import {
   Box3,
+  BufferAttribute,
   BoxGeometry,
   CapsuleGeometry,
   Color,
@@ -67,6 +68,16 @@ export class Bodies {
       this.group.add(group);
     });
     await Promise.all([...made, ...still]);
+  }
+
+  /** A body as most are, for a rehearsal. */
+  sample() {
+    return new Mesh(whiten(new BoxGeometry(1, 1, 1)), this.#material({ colour: [1, 1, 1, 1] }));
+  }
+
+  /** A body like most, for a rehearsal. */
+  sample() {
+    return new Mesh(whiten(new BoxGeometry(1, 1, 1)), this.#material({ colour: [1, 1, 1, 1] }));
   }
 
   /** @param {import("./poses.js").Poses} poses */
@@ -167,13 +178,13 @@ export class Bodies {
   #geometry(shape) {
     const key = JSON.stringify([shape.kind, shape.asset, shape.size, shape.radius, shape.length]);
     let geometry = this.#geometries.get(key);
-    if (!geometry) this.#geometries.set(key, (geometry = makeGeometry(shape, this.quality.level > 0 ? 40 : 20)));
+    if (!geometry) this.#geometries.set(key, (geometry = makeGeometry(shape, this.quality.level > 0 ? 40 : 20).then(whiten)));
     return geometry;
   }
 
   /** @param {any} shape */
-  #material({ colour: [red, green, blue, opacity], glow = 0, kind }) {
-    const key = [red, green, blue, opacity, glow, kind === "mesh"].join();
+  #material({ colour: [red, green, blue, opacity], glow = 0 }) {
+    const key = [red, green, blue, opacity, glow].join();
     let material = this.#materials.get(key);
     if (!material) {
       const color = new Color().setRGB(red, green, blue, "srgb");
@@ -181,7 +192,7 @@ export class Bodies {
         color,
         transparent: opacity < 1,
         opacity,
-        vertexColors: kind === "mesh",
+        vertexColors: true,
         emissive: color,
         emissiveIntensity: glow,
       };
@@ -195,6 +206,16 @@ export class Bodies {
     }
     return material;
   }
+}
+
+/**
+ * Colours for a geometry that has none of its own, so that all bodies are drawn by one program.
+ * @param {import("../../vendor/three.module.js").BufferGeometry} geometry
+ */
+function whiten(geometry) {
+  const { count } = geometry.getAttribute("position");
+  if (!geometry.hasAttribute("color")) geometry.setAttribute("color", new BufferAttribute(new Uint8Array(3 * count).fill(255), 3, true));
+  return geometry;
 }
 
 /**

@@ -26,12 +26,17 @@ export class Medium {
     beam: { value: new Vector3() },
     fade: { value: new Vector3() },
     veil: { value: new Color(0, 0, 0) },
-    caustics: { value: 0 },
   };
   /** @type {import("./sea.js").Sea | null} */
   sea = null;
   #clarity = 0;
   #strength = 1;
+
+  /** @param {boolean} fine whether materials have nets and beams of light */
+  constructor(fine) {
+    /** What materials that use `MEDIUM` define. @type {Record<string, number>} */
+    this.defines = fine ? { FINE: 1 } : {};
+  }
 
   /** @param {import("./sea.js").Sea | null} sea */
   setSea(sea) {
@@ -89,10 +94,13 @@ export class Medium {
   }
 }
 
-/** GLSL: the sky of a direction, the light under water, and what is left of a colour when it reaches the camera. */
+/**
+ * GLSL: the sky of a direction, the light under water, and what is left of a colour when it reaches the camera. `FINE` adds
+ * nets and beams of light; as a definition and not a uniform, because a renderer in software takes long to compile them.
+ */
 export const MEDIUM = /* glsl */ `
 uniform vec3 sunDirection, sunColour, zenith, horizon, beam, fade, veil;
-uniform float waterLevel, seconds, caustics;
+uniform float waterLevel, seconds;
 
 vec3 skyOf(vec3 direction) {
   float height = max(direction.z, 0.0);
@@ -106,6 +114,7 @@ vec3 sunUnder() {
   return vec3(sunDirection.xy / 1.333, sqrt(1.0 - dot(sunDirection.xy, sunDirection.xy) / 1.777));
 }
 
+#ifdef FINE
 // Beams of light between the waves, as a factor about 1: how much brighter the sun's way to some points of a ray is. A
 // picture of it, not its optics.
 float beamsAlong(vec3 direction, float path) {
@@ -119,18 +128,22 @@ float beamsAlong(vec3 direction, float path) {
     float b = sin(1.1 * q.x + 1.3 * sin(0.63 * q.y + 0.4 * seconds)) * sin(0.9 * q.y + 1.2 * sin(0.71 * q.x - 0.35 * seconds));
     sum += exp(-0.07 * depth) * (2.0 * max(b, 0.0) * max(b, 0.0) - 0.25);
   }
-  return 1.0 + 0.22 * caustics * sum;
+  return 1.0 + 0.22 * sum;
 }
+#endif
 
 // Light scattered into a ray of a length that starts at a depth: ∫ c ω E₀ exp(−K(depth − s u)) exp(−c s) ds, u upwards. Water
 // scatters forwards, so it is brightest towards the sun as it stands under water; how much, by eye.
 vec3 scattered(float depth, vec3 direction, float path) {
   vec3 rate = max(beam - fade * direction.z, vec3(1e-6));
   float bright = 0.75 + 1.4 * pow(0.5 + 0.5 * dot(direction, sunUnder()), 3.0);
-  if (caustics > 0.0 && depth > 0.0) bright *= beamsAlong(direction, path);
+  #ifdef FINE
+    if (depth > 0.0) bright *= beamsAlong(direction, path);
+  #endif
   return veil * bright * exp(-fade * depth) * beam * (1.0 - exp(-rate * path)) / rate;
 }
 
+#ifdef FINE
 // Light that waves bundle, as a net of bright lines: ripples bent by larger ones, so that no two places are alike. A picture
 // of it, not its optics.
 float bundled(vec2 place) {
@@ -143,16 +156,20 @@ float bundled(vec2 place) {
   }
   return 0.5 * net;
 }
+#endif
 
 // Daylight that is left at a place, as a share of that above water.
 vec3 daylightAt(vec3 place, float facing) {
   float depth = waterLevel - place.z;
   if (depth <= 0.0) return vec3(1.0);
   vec3 left = exp(-fade * depth);
+  #ifdef FINE
   // Seen through the surface from above, or from afar, the net is blurred.
   float sharp = exp(-distance(place, cameraPosition) / 35.0) * (cameraPosition.z > waterLevel ? 0.45 : 1.0);
-  float pattern = caustics * clamp(facing, 0.0, 1.0) * exp(-0.12 * depth) * min(depth * 2.0, 1.0) * sharp;
-  return pattern < 0.01 ? left : left * (1.0 + pattern * (1.5 * bundled(place.xy + sunUnder().xy / sunUnder().z * depth) - 0.35));
+  float pattern = clamp(facing, 0.0, 1.0) * exp(-0.12 * depth) * min(depth * 2.0, 1.0) * sharp;
+  if (pattern > 0.01) left *= 1.0 + pattern * (1.5 * bundled(place.xy + sunUnder().xy / sunUnder().z * depth) - 0.35);
+  #endif
+  return left;
 }
 
 vec3 throughWater(vec3 colour, vec3 place) {
@@ -165,18 +182,23 @@ vec3 throughWater(vec3 colour, vec3 place) {
 }
 `;
 
+// A uniform decides who soaks, so that ground and bodies are one program: to compile another takes long in software.
+const WET = /* glsl */ `
+  diffuseColor.rgb *= 1.0 - soaking * (1.0 - smoothstep(0.05, 0.5, place.z - waterLevel));`;
+
 /**
  * Let a material of three.js be seen through water: daylight fades with depth, and the ray to the camera loses each colour
  * by Beer and Lambert's law. It is done before tone mapping, in linear light.
  * @template {import("../../vendor/three.module.js").Material} M
  * @param {M} material
  * @param {Medium} medium
- * @param {{pars?: string, albedo?: string, uniforms?: Record<string, {value: any}>}} [more] GLSL that changes `diffuseColor` at `place`
+ * @param {{pars?: string, albedo?: string, soaks?: boolean}} [more] GLSL that changes `diffuseColor` at `place`; `soaks`: darker where wet
  * @returns {M}
  */
-export function submerge(material, medium, { pars = "", albedo = "", uniforms = {} } = {}) {
+export function submerge(material, medium, { pars = "", albedo = "", soaks = false } = {}) {
+  material.defines = { ...material.defines, ...medium.defines };
   material.onBeforeCompile = (shader) => {
-    Object.assign(shader.uniforms, medium.uniforms, uniforms);
+    Object.assign(shader.uniforms, medium.uniforms, { soaking: { value: soaks ? 0.28 : 0 } });
     shader.vertexShader = shader.vertexShader
       .replace("#include <common>", "#include <common>\nvarying vec3 place;")
       .replace(
@@ -189,13 +211,16 @@ export function submerge(material, medium, { pars = "", albedo = "", uniforms = 
         #endif`,
       );
     shader.fragmentShader = shader.fragmentShader
-      .replace("#include <common>", `#include <common>\nvarying vec3 place;\n${MEDIUM}\n${pars}`)
-      .replace("#include <color_fragment>", `#include <color_fragment>\n${albedo}`)
+      .replace("#include <common>", `#include <common>\nvarying vec3 place;\nuniform float soaking;\n${MEDIUM}\n${pars}`)
+      .replace("#include <color_fragment>", `#include <color_fragment>\n${albedo}\n${WET}`)
       .replace(
         "#include <opaque_fragment>",
         `#include <opaque_fragment>
-        vec3 facing = normalize(cross(dFdx(place), dFdy(place)));
-        facing *= sign(dot(facing, cameraPosition - place));
+        vec3 facing = vec3(0.0);
+        #ifdef FINE
+          facing = normalize(cross(dFdx(place), dFdy(place)));
+          facing *= sign(dot(facing, cameraPosition - place));
+        #endif
         gl_FragColor.rgb = throughWater(gl_FragColor.rgb * daylightAt(place, facing.z), place);`,
       );
   };

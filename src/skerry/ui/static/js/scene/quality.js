@@ -23,7 +23,7 @@ export const QUALITIES = Object.freeze([
     fine: false,
     shadows: 0,
     terrainVertices: 160,
-    waterSpokes: 72,
+    waterSpokes: 56,
     waterComponents: 0,
     cloudPoints: 10_000,
   },

@@ -3,6 +3,7 @@
 
 import { Group, Mesh, MeshBasicMaterial, Quaternion, TorusGeometry, Vector3 } from "../../vendor/three.module.js";
 import { PALETTE } from "./colours.js";
+import { lastSegments } from "./rope_ends.js";
 import { Segments } from "./segments.js";
 
 export class Ropes {
@@ -81,11 +82,11 @@ export class Winches {
   #hang(robot, rope) {
     const { scene, ropeEnds } = this.view;
     if (!rope || !ropeEnds) return;
-    let last = -1;
-    for (const each of scene.ropes) {
-      last += Math.max(each.points - 1, 0);
+    const lasts = lastSegments(ropeEnds);
+    for (const [number, each] of scene.ropes.entries()) {
       if (each.name !== rope && each.name !== `${robot}/${rope}`) continue;
-      if (each.points < 2 || 6 * last + 6 > ropeEnds.length) return;
+      const last = lasts[number];
+      if (last === undefined) return;
       let hook = this.#hooks.get(each.name);
       if (!hook) {
         const material = new MeshBasicMaterial({ color: PALETTE.orange });

@@ -10,12 +10,14 @@
 export const MOST_WAVES = 64;
 
 const TURN = 2 * Math.PI;
+const GLIDE = 0.2; // s in which the level comes to where the state says that it is
 
 export class Sea {
   /**
    * @param {{level: number, waves: Wave[], absorption: number[], scattering: number[]}} water as in the scene
    */
   constructor({ level, waves, absorption, scattering }) {
+    /** Of the still water, m; it may follow a tide, as the state says. */
     this.level = level;
     /** By steepness, so that whoever sums few of them sums those that show most. */
     this.waves = [...waves]
@@ -40,15 +42,25 @@ export class Sea {
   }
 
   /**
+   * Come nearer to a level, without a jump: states come five times a second.
+   * @param {number} level m
+   * @param {number} seconds since the last time
+   */
+  approach(level, seconds) {
+    this.level += (level - this.level) * Math.min(1, seconds / GLIDE);
+  }
+
+  /**
    * What a shader needs: a, kx, ky and the phase at a place and time, found in double precision and wrapped, so that
    * neither hours nor kilometres make the waves rough.
    * @param {number} x
    * @param {number} y
    * @param {number} time
    * @param {Float32Array} out 4 numbers per wave
+   * @param {Wave[]} [waves] in the order in which they are wanted
    */
-  phases(x, y, time, out) {
-    this.waves.forEach(([amplitude, kx, ky, omega, phase], i) => {
+  phases(x, y, time, out, waves = this.waves) {
+    waves.forEach(([amplitude, kx, ky, omega, phase], i) => {
       out[4 * i] = amplitude;
       out[4 * i + 1] = kx;
       out[4 * i + 2] = ky;
@@ -63,7 +75,7 @@ export class Sea {
 }
 
 /** @param {Wave} wave */
-function steepness([amplitude, kx, ky]) {
+export function steepness([amplitude, kx, ky]) {
   return amplitude * Math.hypot(kx, ky);
 }
 

@@ -19,6 +19,7 @@ float billows(vec2 p) {
 export function makeSky(medium, quality) {
   const material = new ShaderMaterial({
     uniforms: medium.uniforms,
+    defines: medium.defines,
     side: BackSide,
     depthWrite: false,
     depthTest: true,

@@ -31,11 +31,13 @@ export class Stage {
    */
   constructor(canvas, say) {
     this.canvas = canvas;
-    this.quality = chooseQuality(location.search, rendererName());
+    const context = canvas.getContext("webgl2", { antialias: false, powerPreference: "high-performance" });
+    if (!context) throw new Error("this browser has no WebGL 2. Turn hardware acceleration on, or use another browser");
+    this.quality = chooseQuality(location.search, rendererName(context));
     this.renderer = new WebGLRenderer({
       canvas,
-      antialias: this.quality.antialias,
-      powerPreference: "high-performance",
+      context,
+      antialias: this.quality.antialias, // of the buffer that is drawn to, not of the canvas
       outputBufferType: HalfFloatType,
     });
     this.renderer.toneMapping = NeutralToneMapping;
@@ -47,8 +49,7 @@ export class Stage {
     this.scene = new Scene();
     this.camera = new PerspectiveCamera(55, 1, 0.05, FAR);
     this.camera.up.set(0, 0, 1);
-    this.medium = new Medium();
-    this.medium.uniforms.caustics.value = this.quality.fine ? 1 : 0;
+    this.medium = new Medium(this.quality.fine);
     this.sun = new DirectionalLight();
     this.sky = new HemisphereLight();
     this.sky.position.set(0, 0, 1);
@@ -79,6 +80,16 @@ export class Stage {
     box.far = 600;
     sun.shadow.bias = -0.0004;
     sun.shadow.normalBias = 0.06;
+  }
+
+  /**
+   * Draw something where nobody sees it, before there is a scene: its programs are compiled while meshes are on their way.
+   * @param {import("../../vendor/three.module.js").Object3D} object
+   */
+  rehearse(object) {
+    this.scene.add(object);
+    this.renderer.render(this.scene, this.camera);
+    this.scene.remove(object);
   }
 
   /** @param {import("./medium.js").Daylight} daylight */
@@ -136,11 +147,8 @@ export class Stage {
   }
 }
 
-function rendererName() {
-  const context = document.createElement("canvas").getContext("webgl2");
-  if (!context) throw new Error("this browser has no WebGL 2. Turn hardware acceleration on, or use another browser");
+/** @param {WebGL2RenderingContext} context */
+function rendererName(context) {
   const names = context.getExtension("WEBGL_debug_renderer_info");
-  const name = String(context.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : context.RENDERER));
-  context.getExtension("WEBGL_lose_context")?.loseContext();
-  return name;
+  return String(context.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : context.RENDERER));
 }

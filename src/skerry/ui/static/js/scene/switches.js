@@ -12,7 +12,7 @@ export const OVERLAYS = Object.freeze([
   { name: "winches", title: "Winches", does: "Winches and hooks", shown: true },
   { name: "rays", title: "Rays", does: "Rays of sonars, and what they hit, coloured by height", shown: true },
   { name: "clouds", title: "Clouds", does: "Points of lidars and multibeam sonars", shown: true },
-  { name: "field", title: "Field", does: "Particles that drift with current and wind", shown: false },
+  { name: "field", title: "Field", does: "Particles that drift in force fields", shown: false },
   { name: "acoustics", title: "Acoustics", does: "A line for each acoustic signal on its way", shown: true },
   { name: "wash", title: "Wash", does: "The wash behind turning propellers", shown: true },
   { name: "waypoints", title: "Waypoints", does: "The ring of the waypoint, and a line to it", shown: true },

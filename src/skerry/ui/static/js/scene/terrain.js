@@ -18,10 +18,8 @@ const TILE = 64; // cells along a side; what is out of sight is not drawn
 const LINEAR = Uint8Array.from({ length: 256 }, (_, shade) => Math.round(255 * (shade / 255) ** 2.2)); // of sRGB
 const SKIRT = 60; // m that the edges of the world hang down, so that nobody looks under it
 
-// Patches and grains, so that ground of one material is not one flat colour; where it is wet, it is darker.
-const PATTERN = `uniform float patterned;${NOISE}`;
+// Patches and grains, so that ground of one material is not one flat colour.
 const ALBEDO = /* glsl */ `
-  if (patterned > 0.0) {
     float width = max(length(dFdx(place)), length(dFdy(place)));
     float sum = 0.0, weight = 0.34, size = 14.0;
     for (int i = 0; i < 6; i++) {
@@ -30,10 +28,7 @@ const ALBEDO = /* glsl */ `
       size *= 0.38;
       weight *= 0.9;
     }
-    diffuseColor.rgb *= (1.0 + sum) * (1.0 + vec3(0.35, 0.05, -0.2) * sum);
-  }
-  float wet = waterLevel > -1e5 ? 1.0 - smoothstep(0.05, 0.5, place.z - waterLevel) : 0.0;
-  diffuseColor.rgb *= mix(1.0, 0.72, wet);`;
+    diffuseColor.rgb *= (1.0 + sum) * (1.0 + vec3(0.35, 0.05, -0.2) * sum);`;
 
 export class Terrain {
   group = new Group();
@@ -47,13 +42,9 @@ export class Terrain {
   constructor(medium, quality) {
     this.group.name = "terrain";
     this.quality = quality;
-    const Material = quality.fine ? MeshStandardMaterial : MeshLambertMaterial;
-    const settings = quality.fine ? { vertexColors: true, roughness: 1 } : { vertexColors: true };
-    this.material = submerge(new Material(settings), medium, {
-      pars: PATTERN,
-      albedo: ALBEDO,
-      uniforms: { patterned: { value: quality.fine ? 1 : 0 } },
-    });
+    this.material = quality.fine
+      ? submerge(new MeshStandardMaterial({ vertexColors: true, roughness: 1 }), medium, { pars: NOISE, albedo: ALBEDO, soaks: true })
+      : submerge(new MeshLambertMaterial({ vertexColors: true }), medium, { soaks: true });
   }
 
   /** @param {any[]} parts the scene's `terrain` */

@@ -55,6 +55,7 @@ export class View {
     this.tools = new Tools(this);
     this.pointer = new Pointer({ canvas, rig: this.rig, tools: this.tools });
     this.overlays = new Overlays(this);
+    this.stage.rehearse(this.bodies.sample());
     const frozen = new URLSearchParams(location.search).get("freeze");
     if (frozen !== null) this.#frozen = Number(frozen);
     net.subscribe("pose", POSES_HZ);
@@ -79,29 +80,33 @@ export class View {
     const { stage } = this;
     const terrain = new Terrain(stage.medium, stage.quality);
     const bodies = new Bodies(stage.medium, stage.quality);
+    const sea = scene.water ? new Sea(scene.water) : null;
+    const water = sea ? new Water(stage.medium, sea, stage.quality) : null;
+    if (!this.scene && water) stage.rehearse(water.mesh);
     await Promise.all([terrain.load(scene.terrain), bodies.load(scene)]);
-    if (number !== this.#loading) return; // another scene has come meanwhile
+    if (number !== this.#loading) return water?.dispose(); // another scene has come meanwhile
     this.#clear();
     stage.light(scene.daylight);
-    stage.medium.setSea(scene.water ? new Sea(scene.water) : null);
+    stage.medium.setSea(sea);
     stage.medium.setClarity(this.store.get("clarity"));
     this.scene = scene;
     this.terrain = terrain;
     this.bodies = bodies;
     stage.scene.add(terrain.group, bodies.group);
-    if (scene.water) {
-      this.water = new Water(stage.medium, stage.quality);
-      stage.scene.add(this.water.mesh);
-    }
+    this.water = water;
+    if (water) stage.scene.add(water.mesh);
     this.#showWater();
     if (!this.chosen) this.store.set("robot", scene.robots[0]?.name ?? null);
     this.rig.start(scene.start_view, { level: scene.water?.level, size: bodies.size(scene.robots[0]?.body) });
     this.overlays.load();
   }
 
-  /** @param {number} now ms */
+  /**
+   * @param {number} now ms
+   * @returns {boolean} whether there is a scene, and it has been drawn
+   */
   draw(now) {
-    if (!this.scene) return;
+    if (!this.scene) return false;
     const seconds = Math.min(0.25, (now - this.#lastDrawn) / 1000);
     this.#lastDrawn = now;
     const { stage } = this;
@@ -109,6 +114,7 @@ export class View {
     const passed = this.#frozen === null ? Math.max(0, this.poses.time - this.#lastTime) : 0;
     this.#lastTime = this.poses.time;
     stage.medium.uniforms.seconds.value = this.#frozen ?? this.poses.time;
+    if (this.state) stage.medium.sea?.approach(this.state.water_level, seconds);
     this.bodies.spin(this.state, passed);
     this.rig.update(seconds, this);
     this.overlays.update(passed);
@@ -116,6 +122,7 @@ export class View {
     this.drift.update(stage.camera.position);
     stage.draw(this.rig.focus, seconds);
     this.labels.draw(stage.camera);
+    return true;
   }
 
   #showWater() {

@@ -14,6 +14,7 @@ import {
   Vector2,
 } from "../../vendor/three.module.js";
 import { MEDIUM } from "./medium.js";
+import { steepness } from "./sea.js";
 
 const INNER = 0.35; // m, radius of the first ring
 const OUTER = 9000; // m, beyond the horizon of a camera a few metres up
@@ -24,28 +25,32 @@ const CAPILLARY = 0.003; // slope variance of ripples too short for a spectrum, 
 export class Water {
   /**
    * @param {import("./medium.js").Medium} medium
+   * @param {import("./sea.js").Sea} sea
    * @param {import("./quality.js").Quality} quality
    */
-  constructor(medium, quality) {
-    const { sea } = medium;
-    if (!sea) throw new Error("a water needs a sea");
+  constructor(medium, sea, quality) {
     this.medium = medium;
     this.sea = sea;
     const count = sea.waves.length;
+    const perPixel = Math.min(quality.waterComponents, count);
+    // Where vertices alone sum them, the longest come first: far away, a vertex is done after those that it can show.
+    this.order = perPixel ? sea.waves : [...sea.waves].sort((one, other) => Math.hypot(one[1], one[2]) - Math.hypot(other[1], other[2]));
     this.waves = new Float32Array(4 * Math.max(count, 1));
+    const rest = new Float32Array(Math.max(count, 1)); // slope variance of each wave and all that follow it
+    for (let i = count - 1; i >= 0; i--) rest[i] = 0.5 * steepness(this.order[i]) ** 2 + (i + 1 < count ? rest[i + 1] : 0);
     this.uniforms = {
       ...medium.uniforms,
       waves: { value: this.waves },
+      rest: { value: rest },
       centre: { value: new Vector2() },
       meanLevel: { value: sea.level },
       stretch: { value: 1 },
       ripples: { value: count ? CAPILLARY : STILL },
       horizonDistance: { value: HAZE },
     };
-    const perPixel = Math.min(quality.waterComponents, count);
     const material = new ShaderMaterial({
       uniforms: this.uniforms,
-      defines: { WAVES: count, SHADED: perPixel, SPOKES: quality.waterSpokes, ...(quality.fine ? { FINE: 1 } : {}) },
+      defines: { WAVES: count, SHADED: perPixel, SPOKES: quality.waterSpokes, ...medium.defines },
       side: DoubleSide,
       transparent: true,
       blending: CustomBlending,
@@ -64,8 +69,9 @@ export class Water {
 
   /** @param {import("../../vendor/three.module.js").Vector3} camera */
   update(camera) {
-    this.sea.phases(camera.x, camera.y, this.medium.uniforms.seconds.value, this.waves);
+    this.sea.phases(camera.x, camera.y, this.medium.uniforms.seconds.value, this.waves, this.order);
     this.uniforms.centre.value.set(camera.x, camera.y);
+    this.uniforms.meanLevel.value = this.sea.level;
     // From high up, the mesh need not be as fine below the camera.
     this.uniforms.stretch.value = Math.max(1, Math.abs(camera.z - this.sea.level) / 6);
   }
@@ -113,6 +119,7 @@ float resolved(float spacing, float wavenumber) {
 
 const VERTEX = /* glsl */ `
 uniform vec4 waves[max(WAVES, 1)];
+uniform float rest[max(WAVES, 1)];
 uniform vec2 centre;
 uniform float meanLevel, stretch;
 varying vec3 place;
@@ -127,6 +134,9 @@ void main() {
   hidden = 0.0;
   for (int i = 0; i < WAVES; i++) {
     float k = length(waves[i].yz), share = resolved(spacing, k), amplitude = waves[i].x * share;
+    #if SHADED == 0
+      if (share <= 0.0) { hidden += rest[i]; break; }
+    #endif
     float phase = dot(waves[i].yz, offset) + waves[i].w;
     height += amplitude * cos(phase);
     slope -= amplitude * sin(phase) * waves[i].yz;
