@@ -431,6 +431,7 @@ def test_without_a_torpedo_that_is_told(talk: Talk) -> None:
         ({"dialect": "2"}, False, "stable"),
         ({"dialect": "2", "armed": True}, True, "stable"),
         ({"dialect": "2.0"}, True, "manual"),
+        ({"dialect": 2.0}, True, "manual"),  # as YAML reads it without quotes
     ],
 )
 def test_a_dialect_begins_armed_or_not_and_in_its_mode(settings: dict[str, Any], armed: bool, mode: str) -> None:

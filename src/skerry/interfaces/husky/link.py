@@ -138,8 +138,6 @@ class Link:
         logger.info("husky: connected to the rover server at %s", self.url)
         self._trouble = ""
         with self._lock:
-            self._reports.clear()
-            self._pictures.clear()
             self.connected = True
             self.connections += 1
         work = [self._receive(opened), self._send_on(opened), self._over.wait()]
@@ -149,6 +147,8 @@ class Link:
         finally:
             with self._lock:
                 self.connected = False
+                self._reports.clear()  # who comes next is told nothing old
+                self._pictures.clear()
             for task in tasks:
                 task.cancel()
             results = await asyncio.gather(*tasks, return_exceptions=True)

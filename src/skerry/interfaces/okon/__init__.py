@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from skerry.core.config import NonNegative, Positive
 from skerry.interfaces.okon.course import CourseConfig
@@ -42,6 +42,12 @@ class Okon(InterfaceConfig):
     torpedo: str | None = Field(
         None, description="a dynamic object of the scenario that TORPEDO launches, in dialect 2"
     )
+
+    @field_validator("dialect", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        """YAML reads 2.0 without quotes as a number."""
+        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
     def build(self) -> Interface:
         from skerry.interfaces.okon.interface import OkonInterface
