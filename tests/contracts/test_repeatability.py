@@ -185,7 +185,7 @@ def test_another_process_gives_the_same_bytes() -> None:
         input=dump_document(SOURCES),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env={**os.environ, "PYTHONHASHSEED": "7"},
     )
     assert result.returncode == 0, result.stderr

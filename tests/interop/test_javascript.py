@@ -176,7 +176,7 @@ def wait_for(port: int) -> None:
 
 def run_in_node(code: str, port: int) -> None:
     arguments = ["node", "--input-type=module", "--eval", code, "--", str(port)]
-    found = subprocess.run(arguments, cwd=PEERS, capture_output=True, text=True, timeout=100, check=False)
+    found = subprocess.run(arguments, cwd=PEERS, capture_output=True, text=True, timeout=600, check=False)
     assert found.returncode == 0, found.stderr
 
 

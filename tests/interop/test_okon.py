@@ -30,7 +30,7 @@ class Peer:
     """As the team's programs: it reads a type and a length in one go each, and throws away what it does not expect."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=120)
 
     def __enter__(self) -> Peer:
         return self
@@ -71,7 +71,7 @@ class Peer:
         return body
 
     def is_let_go(self) -> bool:
-        self.socket.settimeout(30)
+        self.socket.settimeout(120)
         try:
             return self.socket.recv(1) == b""
         except ConnectionError:

@@ -22,7 +22,7 @@ from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.runner import Runner
 
 CODEC = Codec(Vocabulary())
-PATIENCE = 30.0  # s to wait for what must come
+PATIENCE = 120.0  # s to wait for what must come
 
 
 class FakeEndpoint:

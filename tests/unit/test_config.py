@@ -427,7 +427,7 @@ def test_a_users_sensor_is_found_through_the_entry_points_of_its_package(tmp_pat
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{USE_PLUGIN}"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()

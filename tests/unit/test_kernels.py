@@ -170,7 +170,7 @@ class Package:
             "TMPDIR": str(self.temporary),
         }
         command = [sys.executable, "-m", "pack.main"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
         assert result.returncode == 0, result.stderr
         rows = [line.split() for line in result.stdout.splitlines()]
         return {name: float(value) for name, value in rows}, result.stderr

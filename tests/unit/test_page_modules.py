@@ -51,7 +51,7 @@ def run_node(*files: str, **environment: str) -> None:
         env=os.environ | environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 

@@ -71,7 +71,7 @@ def test_a_run_without_end_can_be_stopped_from_another_thread() -> None:
         thread = threading.Thread(target=runner.run, args=(None,))
         thread.start()
         runner.stop()
-        thread.join(timeout=30)
+        thread.join(timeout=120)
         assert not thread.is_alive()
 
 
@@ -174,7 +174,7 @@ def test_a_paused_world_stands_still_but_hears_and_can_be_stepped() -> None:
             runner.inbox.put(Pause(False)).result(30)
         finally:
             runner.stop()
-            thread.join(timeout=30)
+            thread.join(timeout=120)
 
 
 def test_a_snapshot_taken_by_command_can_be_restored_by_command() -> None:

@@ -937,7 +937,7 @@ def test_a_new_sensor_in_a_users_own_package_is_found_by_its_kind(tmp_path) -> N
     (info / "entry_points.txt").write_text("[skerry.sensors]\ntemperature = my_parts:Temperature\n")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{USE}"
     result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120, cwd=tmp_path
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=600, cwd=tmp_path
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == ["14.85", "True", "1.0", "True", "0.0"]

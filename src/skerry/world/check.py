@@ -28,8 +28,8 @@ def check_file(name: str) -> str:
     with build_world(name) as world:
         scenario = world.scenario
         _check_interfaces(world)
-        robots, objects = counted(len(scenario.robots), "robot"), counted(len(scenario.objects), "object")
-        return f"a scenario with {robots} and {objects}; step {scenario.step} s{_estimates(world)}"
+        contents = f"{counted(len(scenario.robots), 'robot')} and {counted(len(scenario.objects), 'object')}"
+        return f"a scenario with {contents}; step {scenario.step} s{_estimates(world)}"
 
 
 def _check_interfaces(world: World) -> None:
