@@ -252,7 +252,7 @@ def test_readme_has_exactly_two_commands_to_set_up() -> None:
     assert commands == ["scripts/run", "scripts/test"]
 
 
-@pytest.mark.parametrize("name", ["first_world", "own_vehicle", "other_simulators_programs"])
+@pytest.mark.parametrize("name", ["first_world", "own_vehicle", "other_simulators_programs", "ten_thousand_dives"])
 def test_tutorial_runs_from_top_to_bottom(name: str, skerry: Skerry, here: Path) -> None:
     page = ROOT / "docs" / "tutorials" / f"{name}.md"
     write_files(page, here)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import yaml
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.scenario import load_scenario
-from skerry.scenario.places import find_value, lay_value, parse_path
+from skerry.scenario.places import find_place, find_value, lay_value, parse_path
 from skerry.sweep import make_plan, run_sweep
 from skerry.sweep.local import run_locally
 from skerry.sweep.log import ResultsLog
@@ -55,6 +56,7 @@ def read_table(folder: Path) -> list[dict[str, str]]:
 
 def test_a_path_leads_through_keys_and_numbers() -> None:
     assert parse_path("robots.sam.pose.position[2]") == ("robots", "sam", "pose", "position", 2)
+    assert parse_path("robots.sam.pose.position.2") == ("robots", "sam", "pose", "position", 2)
     for bad in ("", "a..b", "a[x]", "[1]", "a.b[1", "a b]"):
         with pytest.raises(SkerryError, match="is no path"):
             parse_path(bad)
@@ -87,6 +89,11 @@ def test_one_entry_of_a_list_is_replaced_and_the_others_stay() -> None:
     pose = {"position": [5, 0.0, -9]}
     assert tree == {"robots": {"sam": {"pose": pose, "commands": {"thruster1": {"rpm": 100}}}}}
     assert find_value(loaded, parse_path("robots.sam.pose.position[2]")) == -2.0
+
+
+def test_numbers_are_entries_of_lists_and_else_names() -> None:
+    loaded = load_scenario({"objects": {"7": {"geometry": {"kind": "sphere", "radius": 1}}}})
+    assert find_place(loaded, "objects.7.pose.position.2") == ("objects", "7", "pose", "position", 2)
 
 
 # ------------------------------------------------------------------------------------------------ plans
@@ -289,6 +296,28 @@ def test_a_killed_worker_is_replaced_and_its_run_done_again(sweep: Callable[...,
     assert found[2].error == "its worker was killed by SIGKILL, 3 times in a row"
 
 
+@pytest.mark.parametrize("deaths", [2, 3])
+def test_workers_that_are_killed_as_they_start_are_replaced_twice(
+    sweep: Callable[..., Path], tmp_path: Path, deaths: int
+) -> None:
+    (tmp_path / f"stillborn_{deaths}.py").write_text(
+        "import multiprocessing, os, pathlib, signal\n"
+        "marks = sorted(pathlib.Path(__file__).parent.glob('death_*'))\n"
+        f"if multiprocessing.parent_process() is not None and len(marks) < {deaths}:\n"
+        "    (pathlib.Path(__file__).parent / f'death_{len(marks)}').touch()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "def metric(run):\n"
+        "    return 1.0\n"
+    )
+    plan = make_plan(sweep(metrics={"m": f"stillborn_{deaths}:metric"}))
+    if deaths == 2:
+        (outcome,) = run_locally(plan.job, list(plan.runs.values()), workers=1)
+        assert outcome.metrics == {"m": 1.0}
+    else:
+        with pytest.raises(SkerryError, match=r"killed by SIGKILL before its first run.*results are kept"):
+            list(run_locally(plan.job, list(plan.runs.values()), workers=1))
+
+
 def test_failed_runs_are_kept_and_done_again_only_on_request(sweep: Callable[..., Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
     (tmp_path / "moody.py").write_text("def metric(run):\n    raise ValueError('not today')\n")
@@ -324,6 +353,32 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(sweep: Callable[..., Path],
     assert len(read_table(out)) == 40
 
 
+def test_workers_end_with_a_sweep_that_is_killed_alone(sweep: Callable[..., Path], tmp_path: Path) -> None:
+    file, out = sweep(repetitions=1000, duration=20), tmp_path / "out"
+    command = [*COMMAND, str(file), "--out", str(out), "--workers", "2"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    log = out / "results.jsonl"
+    while not (log.exists() and log.read_bytes().count(b"\n") >= 1):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    while _processes_of_session(process.pid):
+        time.sleep(0.05)
+    assert process.stderr is not None
+    process.stderr.close()
+
+
+def _processes_of_session(session: int) -> list[str]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            state, _, _, its_session = (folder / "stat").read_text().rpartition(")")[2].split()[:4]
+            if int(its_session) == session and state != "Z":
+                found.append(folder.name)
+    return found
+
+
 def test_a_full_disk_keeps_what_was_finished(sweep: Callable[..., Path], tmp_path: Path) -> None:
     """A limit on the size of files stands for a full disk: the system refuses to write on in the same way."""
     file, out = sweep(repetitions=30), tmp_path / "out"
@@ -339,6 +394,16 @@ def test_a_full_disk_keeps_what_was_finished(sweep: Callable[..., Path], tmp_pat
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "of them before" in done.stderr
     assert len(read_table(out)) == 30
+
+
+def test_a_table_that_cannot_be_written_loses_no_result(sweep: Callable[..., Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / "table.csv").mkdir(parents=True)
+    plan = make_plan(sweep())
+    with pytest.raises(SkerryError, match=r"table\.csv: cannot be written.*all results are kept in results\.jsonl"):
+        run_sweep(plan, out, workers=1)
+    (out / "table.csv").rmdir()
+    assert run_sweep(plan, out, workers=1).done_before == 1
 
 
 def test_an_unknown_engine_is_guessed(sweep: Callable[..., Path], tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ from skerry.core.errors import SkerryError
 from skerry.sweep.work import Job, Outcome, Run, Worker
 
 MOST_TRIES: Final = 3
-"""A run whose worker dies so often is at fault itself."""
+"""A run whose worker dies so often is at fault itself; and so are workers of which so many die before they begin."""
+_STARTS: Final = "starts"
 
 
 @dataclass(eq=False)
@@ -90,7 +91,9 @@ def _bury(member: _Member, tries: Counter[str], waiting: deque[Run]) -> Outcome 
     member.pipe.close()
     how = _cause(member.process.exitcode)
     if not member.ready:
-        raise SkerryError(f"a worker {how} before its first run; the finished results are kept")
+        tries[_STARTS] += 1
+        if tries[_STARTS] >= MOST_TRIES:
+            raise SkerryError(f"a worker {how} before its first run, the third to do so; the finished results are kept")
     if member.run is None:
         return None
     tries[member.run.key] += 1

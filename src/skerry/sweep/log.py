@@ -77,6 +77,8 @@ class ResultsLog:
         if self._file >= 0:
             try:
                 os.fsync(self._file)
+            except OSError as error:
+                raise SkerryError(f"{self.path}: the last results may be lost: {error.strerror}") from None
             finally:
                 os.close(self._file)
                 self._file = -1
