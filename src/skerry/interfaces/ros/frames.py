@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,10 @@ OPTICAL_KINDS: Final = frozenset({"camera"})
 
 _ENU_IN_NED: Final = np.array([math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0])
 """x north, y east, z down turned to x east, y north, z up: half a turn about the line between north and east."""
+
+
+Look: TypeAlias = Callable[[], tuple[list[str], list[float]]]
+"""Works out where frames were: parent and child by turns, and the seven numbers of each pose."""
 
 
 class Transform(NamedTuple):
@@ -111,21 +116,14 @@ class FrameTree:
             if self._world.scenario.objects[name].motion == "static":
                 yield Transform(self.map, self._object(name), thing.pose)
 
-    def moving(self) -> tuple[list[str], list[float]]:
-        """Those that may change, as they are now: parent and child by turns, and the seven numbers of each pose."""
-        names, numbers = self._moving_names, self._moving.numbers(self._motion)
-        others = list(self._come_and_go())
-        if not others:
-            return names, numbers
-        more = [name for parent, child, _ in others for name in (parent, child)]
-        for _, _, pose in others:
-            numbers += [*pose.position.tolist(), *pose.orientation.tolist()]
-        return [*names, *more], numbers
+    def look(self) -> Look:
+        """See those that may change, as they are now; what it gives works them out, later and in any thread."""
+        return partial(_work_out, self._moving, self._motion.copy(), self._moving_names, list(self._come_and_go()))
 
     def now(self) -> Iterator[Transform]:
         """All of them, as they are now."""
         yield from self.still()
-        names, numbers = self.moving()
+        names, numbers = self.look()()
         for number, (parent, child) in enumerate(zip(names[::2], names[1::2], strict=True)):
             yield Transform(parent, child, Pose.of(numbers[7 * number : 7 * number + 7]))
 
@@ -177,6 +175,18 @@ class FrameTree:
 
     def _object(self, name: str) -> str:
         return f"{ros_name(name)}{self.suffix}"
+
+
+def _work_out(
+    moving: MovingFrames, motion: NDArray[np.float64], names: list[str], others: list[Transform]
+) -> tuple[list[str], list[float]]:
+    numbers = moving.numbers(motion)
+    if not others:
+        return names, numbers
+    more = [name for parent, child, _ in others for name in (parent, child)]
+    for _, _, pose in others:
+        numbers += [*pose.position.tolist(), *pose.orientation.tolist()]
+    return [*names, *more], numbers
 
 
 def sensor_pose(settings: SensorConfig) -> Pose:

@@ -54,10 +54,10 @@ class MovingFrames:
         self._bodies = np.array([[body for body, _ in pair] for pair in pairs], np.int64).reshape(-1, 2)
         poses = [[[*pose.position, *pose.orientation] for _, pose in pair] for pair in pairs]
         self._offsets = np.array(poses, np.float64).reshape(-1, 2, 7)
-        self._found = np.empty((len(pairs), 7))
 
     def numbers(self, motion: NDArray[np.float64]) -> list[float]:
         """Position and quaternion of the second of each pair in the first, by the motion of bodies, (bodies, ≥ 7)."""
-        _relate(motion, self._bodies, self._offsets, self._found)
-        numbers: list[float] = self._found.ravel().tolist()
+        found = np.empty((len(self._bodies), 7))
+        _relate(motion, self._bodies, self._offsets, found)
+        numbers: list[float] = found.ravel().tolist()
         return numbers

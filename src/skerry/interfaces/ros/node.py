@@ -66,7 +66,7 @@ from skerry.interfaces.ros.sound import SoundTopics
 from skerry.interfaces.ros.switches import add_switch
 from skerry.interfaces.ros.thrusters import TYPE as THRUSTER
 from skerry.interfaces.ros.thrusters import thruster_feedback
-from skerry.interfaces.ros.transform_writer import TransformWriter
+from skerry.interfaces.ros.transform_writer import TransformOutlet, TransformWriter
 from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.interfaces.ros.waypoint_settings import WaypointConfig
@@ -228,10 +228,9 @@ class RosInterface(Interface):
         self._clock = ClockOutlet(topic, rate, self.bus.codec, self._context.step)
 
     def _add_frames(self) -> None:
-        context, codec, frames = self._context, self.bus.codec, self._frames
+        context, frames = self._context, self._frames
         moving = self.bus.advertise("/tf", "tf2_msgs/TFMessage")
-        rate, write = context.rate(self.config.frame_frequency), TransformWriter(codec).write
-        context.add_timer(MadeOutlet(moving, rate, lambda tick: write(tick * context.step, *frames.moving())))
+        context.add_timer(TransformOutlet(moving, context.rate(self.config.frame_frequency), frames, context.step))
         self._say_still_frames()
         if frames.projection is not None:
             self.bus.parameters["/utm_zone"] = frames.projection.zone

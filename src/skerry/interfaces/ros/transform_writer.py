@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
+from skerry.core.clock import Rate
+from skerry.interfaces.ros.bus import Topic
 from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.frames import Transform
+from skerry.interfaces.ros.frames import FrameTree, Look, Transform
 from skerry.interfaces.ros.prepared import Fill, prepare, stamp_of
 
 
@@ -14,14 +17,14 @@ class TransformWriter:
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
-        self._names: list[str] | None = None
-        self._fill: Fill
+        self._form: tuple[list[str], Fill] | None = None  # of the latest names; one piece, as several threads may write
 
     def write(self, time: float, names: list[str], numbers: list[float]) -> bytes:
         """The message of an instant, s, of parents and children by turns and the seven numbers of each pose."""
-        if names != self._names:
-            self._names, self._fill = names, self._prepare(names)
-        return self._fill(*stamp_of(time), *numbers)
+        form = self._form
+        if form is None or names != form[0]:
+            form = self._form = (names, self._prepare(names))
+        return form[1](*stamp_of(time), *numbers)
 
     def write_all(self, time: float, transforms: Iterable[Transform]) -> bytes:
         """The message of an instant, s, of transforms as objects."""
@@ -37,3 +40,19 @@ class TransformWriter:
         transforms = [{"header": {"frame_id": parent}, "child_frame_id": child} for parent, child in pairs]
         message = self._codec.make("tf2_msgs/TFMessage", transforms=transforms)
         return prepare(self._codec, message, [f"transforms.{number}.transform" for number in range(len(pairs))])
+
+
+class TransformOutlet:
+    """Says where frames are that may change."""
+
+    def __init__(self, topic: Topic, rate: Rate, frames: FrameTree, step: float) -> None:
+        self.topic, self.rate = topic, rate
+        self._frames, self._step = frames, step
+        self._writer = TransformWriter(topic.codec)
+
+    def say(self, tick: int) -> None:
+        """Say where they are now."""
+        self.topic.publish_when_taken(partial(self._write, tick * self._step, self._frames.look()))
+
+    def _write(self, time: float, look: Look) -> bytes:
+        return self._writer.write(time, *look())
