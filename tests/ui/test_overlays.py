@@ -164,7 +164,7 @@ def test_a_replay_shows_the_same(
     busy: Any, recorded: Path, start: Callable[..., Any], before: Callable[..., Any]
 ) -> None:
     end = busy.until(lambda: busy.simulator.state["time"], "some time")
-    busy.page.goto("about:blank")  # nobody misses the simulator
+    busy.leave()
     busy.simulator.stop()
     simulator = start("replay", str(recorded), "--port", "0")
     viewer = before(simulator)
