@@ -19,17 +19,9 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 
 PATIENCE = 300_000  # ms
-# Two frames after all is there, so that at least one of them has been shown; marks are those of js/main.js.
-WATCH = """
-const look = () => {
-    if (window.__ui?.ready && __ui.store.get('state')) {
-        requestAnimationFrame(() => requestAnimationFrame(() => (window.__readyAt = performance.now())));
-    } else requestAnimationFrame(look);
-};
-requestAnimationFrame(look);
-"""
+READY = "() => performance.getEntriesByName('ready').length && __ui.store.get('state')"  # marks are those of js/main.js
 FIGURES = """() => ({
-    ready: window.__readyAt,
+    ready: performance.getEntriesByName('ready')[0].startTime,
     marks: performance.getEntriesByType('mark').map(mark => [mark.name, mark.startTime]),
     files: performance.getEntriesByType('resource').length,
     lastFile: Math.max(...performance.getEntriesByType('resource').map(file => file.responseEnd)),
@@ -47,7 +39,7 @@ def running(scenario: str) -> Iterator[str]:
         yield next(found.group() for line in process.stderr if (found := re.search(r"http://[\d.:]+", line)))
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate()
 
 
 def processor(browser: Browser) -> dict[str, float]:
@@ -65,10 +57,9 @@ def load(address: str) -> dict[str, Any]:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.set_default_timeout(PATIENCE)
-        page.add_init_script(WATCH)
         before = processor(browser)
         page.goto(address, wait_until="commit")
-        page.wait_for_function("() => window.__readyAt")
+        page.wait_for_function(READY)
         after = processor(browser)
         found: dict[str, Any] = page.evaluate(FIGURES)
         found["processor"] = {kind: after[kind] - before.get(kind, 0.0) for kind in after}

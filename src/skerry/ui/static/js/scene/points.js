@@ -12,6 +12,8 @@ import {
 } from "../../vendor/three.module.js";
 import { RAINBOW } from "./colours.js";
 
+const LEAST_HALF = 0.25; // m; level ground has the middle of the colours, and noise on it does not show as all of them
+
 const VERTEX = /* glsl */ `
 attribute float born;
 uniform float metres, least, most, life, clock;
@@ -117,7 +119,8 @@ export class PointCloud {
     }
     positions.needsUpdate = births.needsUpdate = true;
     geometry.setDrawRange(0, this.filled);
-    this.uniforms.heights.value.set(this.low, Math.max(this.high, this.low + 0.5));
+    const [middle, half] = [0.5 * (this.low + this.high), Math.max(0.5 * (this.high - this.low), LEAST_HALF)];
+    this.uniforms.heights.value.set(middle - half, middle + half);
   }
 
   /**
