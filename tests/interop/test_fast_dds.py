@@ -95,7 +95,9 @@ def test_fast_dds_hears_our_topics_whole(
     if topic == "/clock":
         times = [message.clock.sec + 1e-9 * message.clock.nanosec for message in messages]
         assert times == sorted(times)
-        assert times[-1] - times[0] == pytest.approx(0.99, abs=0.02)  # a hundred at 100 Hz; one step is 5 ms, two may lack
+        assert times[-1] - times[0] == pytest.approx(
+            0.99, abs=0.02
+        )  # a hundred at 100 Hz; one step is 5 ms, two may lack
     elif topic == "/tf_static":
         assert "utm_ned" in {transform.header.frame_id for transform in messages[0].transforms}
     else:
@@ -104,7 +106,9 @@ def test_fast_dds_hears_our_topics_whole(
 
 def test_we_hear_what_fast_dds_says(peer: Path, ros: RosInterface) -> None:
     command = ros.bus.codec.make("smarc_msgs/ThrusterRPM", rpm=700)
-    said = start(peer, "say", "/sam/core/thruster1_cmd", command.__msgtype__, "reliable", ros.bus.codec.to_cdr(command).hex())
+    said = start(
+        peer, "say", "/sam/core/thruster1_cmd", command.__msgtype__, "reliable", ros.bus.codec.to_cdr(command).hex()
+    )
     kind = type_said(ros, "/sam/core/thruster1_fb")
     try:
         end = time.monotonic() + 20.0

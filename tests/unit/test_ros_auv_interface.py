@@ -19,7 +19,7 @@ from skerry.scenario.vehicle import shipped_vehicles
 
 REFERENCE = {"latitude_deg": 58.823332, "longitude_deg": 17.635227}
 
-# The document's lists, with /vehicle as the robot's name. Its LCG and TCG are to be decided; SAM has a TCG where one is fitted.
+# The document's lists, with /vehicle as the robot's name. Its LCG and TCG are to be decided; SAM has a TCG if fitted.
 CORE = {
     "core/imu": "sensor_msgs/msg/Imu",
     "core/pressure": "sensor_msgs/msg/FluidPressure",
@@ -200,7 +200,9 @@ def test_a_weight_that_slides_across_is_the_tcg_and_roll_follows(profile: str, f
         sam.say("core/tcg_cmd", value=full)
         found = sam.run(0.1, "core/tcg_fb")
     said = found["core/tcg_fb"][-1]
-    assert said.value == pytest.approx(full, rel=0.01)  # all of its travel at 15 % a second; the slide gives way by a little
+    assert said.value == pytest.approx(
+        full, rel=0.01
+    )  # all of its travel at 15 % a second; the slide gives way by a little
     assert said.header.frame_id == "it/tcg_link_gt"
     assert quaternion_to_rpy(sam.robot.pose.orientation)[0] < radians(-5.0)  # port side down
     sam.close()
@@ -219,7 +221,7 @@ def test_a_thruster_that_hears_nothing_for_half_a_second_stops(sam: Vehicle) -> 
 
 @pytest.mark.parametrize(("vehicle", "count"), [("bluerov2", 6), ("bluerov2_heavy", 8), ("okon2", 8)])
 def test_thrusters_with_a_measured_curve_take_and_say_rpm(vehicle: str, count: int) -> None:
-    """The command is looked up in the curve the other way round, so what comes back is what was asked for, to a whole rpm.
+    """The command is looked up in the curve the other way round, so what comes back is what was asked for.
 
     Between the nodes of the curve both ways are linear, so nothing is lost; 1 rpm is the rounding of the message.
     """
@@ -437,7 +439,7 @@ def geographic(latitude: float, longitude: float) -> dict[str, float]:
 def test_a_waypoint_may_be_said_as_a_message_where_there_are_no_actions(
     sam: Vehicle, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As over an endpoint of ROS 2; how it goes is on the action's status: 2 executing, 4 succeeded (action_msgs/GoalStatus)."""
+    """As over an endpoint of ROS 2; the action's status says how it goes: 2 executing, 4 succeeded (GoalStatus)."""
     pose = {"header": {"frame_id": "map"}, "pose": {"position": {"x": 9.0, "y": 2.7}}}
     sam.say("ctrl/goto_waypoint/waypoint", pose=pose, goal_tolerance=2.0, speed_control_mode=1, travel_rpm=900.0)
     status = "ctrl/goto_waypoint/_action/status"

@@ -182,13 +182,15 @@ def complain(session: Any, text: str) -> None:
 def test_what_the_endpoint_has_no_type_for_is_told_once_and_not_sent_again(
     session: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The words are those of the endpoint's server.py and client.py, version 0.7.0: the second comes for every message."""
+    """The words are those of the endpoint's server.py and client.py, 0.7.0: the second comes for every message."""
     leak, imu = (session.bus.advertise(f"/sam/{name}", kind) for name, kind in (("leak", LEAK), ("imu", IMU)))
     session.open()
     complain(session, "SysCommand.publish - Unknown message class 'smarc_msgs/Leak'")
     assert (leak.taken, imu.taken) == (False, True)
     for _ in range(100):
-        complain(session, "Not registered to publish topic '/sam/leak'! Valid publish topics are: dict_keys(['/sam/imu']) ")
+        complain(
+            session, "Not registered to publish topic '/sam/leak'! Valid publish topics are: dict_keys(['/sam/imu']) "
+        )
     complain(session, "Not registered to publish topic '/sam/imu'! Valid publish topics are: dict_keys([]) ")
     assert not imu.taken
     said = [record.getMessage() for record in caplog.records]
@@ -226,8 +228,8 @@ def test_of_an_action_an_endpoint_of_ros_2_carries_what_it_finds_types_for(sessi
     ],
 )
 def test_commands_are_what_the_endpoint_has_functions_for(made: str, word: bytes, text: bytes) -> None:
-    """Its server.py calls the function of that name with the JSON as keywords, so every key must be one of its own: `topic`
-    and `message_name`; ROS 2 drops the last byte of the JSON unseen, ROS 1 reads all.
+    """Its server.py calls the function of that name with the JSON as keywords, so every key must be one of its own:
+    `topic` and `message_name`; ROS 2 drops the last byte of the JSON unseen, ROS 1 reads all.
     """
     for ros2, end in ((True, b"\x00"), (False, b"")):
         assert getattr(FrameWriter(ros2), made)("/a", "std_srvs/srv/Trigger") == frame(word + end, text + end)

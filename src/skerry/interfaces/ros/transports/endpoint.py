@@ -137,7 +137,8 @@ class Session:
         refused: set[str] = set()
         if unknown is not None:
             refused = {name for name in self._topics if short_name(self.bus.topics[name].type) == unknown[1]}
-            text = f"{text}; install its package where the endpoint runs; until then {', '.join(sorted(refused))} stay away"
+            without = ", ".join(sorted(refused))
+            text = f"{text}; install its package where the endpoint runs; until then {without} stay away"
         elif unregistered is not None:
             refused = {unregistered[1]}
             text = unregistered[0]
