@@ -195,8 +195,7 @@ def test_what_the_endpoint_has_no_type_for_is_told_once_and_not_sent_again(
     assert not imu.taken
     said = [record.getMessage() for record in caplog.records]
     assert len(said) == 3
-    assert "install its package" in said[0]
-    assert "/sam/leak stay away" in said[0]
+    assert "/sam/leak stay away until its package is installed" in said[0]
 
 
 def test_an_answer_that_comes_after_the_connection_is_not_sent_on_the_next(session: Any) -> None:

@@ -121,7 +121,7 @@ def check_pressure(peer: Peer, message: Any) -> None:
 
 
 def check_dvl(peer: Peer, message: Any) -> None:
-    """With a lock: ground 9 m below, and beams that reach it at 22.5° from the vertical, r cos 22.5° = a, to a tenth."""
+    """With a lock: ground 9 m below, and beams that reach it at 22.5° from the vertical, r cos 22.5° = a to 10 %."""
     assert is_covariance(message.velocity_covariance, 3)
     assert message.altitude == pytest.approx(GROUND - DEPTH, abs=0.3)
     assert len(message.beams) == 4
