@@ -1,7 +1,6 @@
 """A real ROS 1: Debian's master, rospy and actionlib, over the endpoint's protocol.
 
-The endpoint itself is in no package; a stand-in, written from its protocol, is between. With the endpoint's own ROS 1 branch
-the same was seen to work.
+The endpoint itself is in no package; a stand-in, written from its protocol, is between.
 """
 
 from __future__ import annotations

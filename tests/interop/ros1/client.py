@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import rospy
 from genpy.dynamic import generate_dynamic
@@ -15,8 +16,7 @@ from sensor_msgs.msg import Imu  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    definitions = json.load(file)
+definitions = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
 
 
 def kind(name):

@@ -1,6 +1,6 @@
 """A stand-in for the ROS-TCP-Endpoint on a real ROS 1, run by Debian's own Python: port, and a file of definitions.
 
-It is written from the protocol, and is not the endpoint; but behind it are a real master, rospy and whatever talks to them.
+It is written from the protocol, and is not the endpoint; but behind it are a real master and rospy.
 """
 
 import importlib
@@ -9,6 +9,7 @@ import socket
 import struct
 import sys
 from io import BytesIO
+from pathlib import Path
 from queue import Queue
 from threading import Thread
 
@@ -75,7 +76,7 @@ class StandIn:
         try:
             kind = self.find(message_name, "msg" if word in ("publish", "subscribe") else "srv")
         except (ImportError, AttributeError, KeyError):
-            text = "SysCommand.%s - Unknown message class '%s'" % (word, message_name)
+            text = f"SysCommand.{word} - Unknown message class '{message_name}'"
             return self.send("__error", json.dumps({"text": text}).encode())
         if (word, topic) in self.registered:
             part = self.registered.pop((word, topic))[0]
@@ -115,6 +116,4 @@ def octets(message):
 
 
 rospy.init_node("stand_in", disable_rostime=True)
-with open(sys.argv[2], encoding="utf-8") as file:
-    known = json.load(file)
-StandIn(known).serve(int(sys.argv[1]))
+StandIn(json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))).serve(int(sys.argv[1]))
