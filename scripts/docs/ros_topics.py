@@ -50,7 +50,9 @@ def spoken(vehicles: Sequence[str], profile: str) -> Iterator[tuple[RosInterface
 
 def fleet(profile: str) -> str:
     """A table of what each vehicle offers of the SMaRC AUV interface."""
-    lines = ["| vehicle | `core/` | `core/thruster{N}_cmd`, `_fb` | `core/…_cmd`, `_fb` | `ctrl/` | `dr/` | `payload/` |"]
+    lines = [
+        "| vehicle | `core/` | `core/thruster{N}_cmd`, `_fb` | `core/…_cmd`, `_fb` | `ctrl/` | `dr/` | `payload/` |"
+    ]
     lines.append("|---|---|---|---|---|---|---|")
     with spoken(shipped_vehicles(), profile) as (ros, _):
         bus = ros.bus

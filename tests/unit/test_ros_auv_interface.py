@@ -19,7 +19,7 @@ from skerry.scenario.vehicle import shipped_vehicles
 
 REFERENCE = {"latitude_deg": 58.823332, "longitude_deg": 17.635227}
 
-# The document's lists, with /vehicle as the robot's name. Its LCG and TCG are to be decided; SAM has no TCG.
+# The document's lists, with /vehicle as the robot's name. Its LCG and TCG are to be decided; SAM has a TCG if fitted.
 CORE = {
     "core/imu": "sensor_msgs/msg/Imu",
     "core/pressure": "sensor_msgs/msg/FluidPressure",
@@ -60,8 +60,10 @@ TARGETS = {
 class Vehicle:
     """One robot named `it`, and a peer that takes topics, says things and calls services."""
 
-    def __init__(self, vehicle: str = "sam", depth: float = 3.0, limits: Any = None, **settings: Any) -> None:
-        overrides = {} if limits is None else {"controllers": {"autopilot": {"limits": limits}}}
+    def __init__(
+        self, vehicle: str = "sam", depth: float = 3.0, limits: Any = None, fitted: Any = None, **settings: Any
+    ) -> None:
+        overrides = fitted or ({} if limits is None else {"controllers": {"autopilot": {"limits": limits}}})
         robot = {
             "vehicle": vehicle,
             "pose": {"position": [1.3, 2.7, -depth], "yaw_deg": 0},
@@ -188,6 +190,24 @@ def test_percentages_go_from_0_to_1(sam: Vehicle) -> None:
     assert found["core/lcg_fb"][-1].value == pytest.approx(0.25, abs=0.02)
 
 
+@pytest.mark.parametrize(("profile", "full"), [("smarc-interface", 1.0), ("smarc", 100.0)])
+def test_a_weight_that_slides_across_is_the_tcg_and_roll_follows(profile: str, full: float) -> None:
+    weight = {"tcg": {"kind": "prismatic", "link": "tcg_link", "armature": 10}}
+    sam = Vehicle(fitted={"fittings": ["tcg.urdf"], "actuators": weight}, profile=profile)
+    assert sam.bus.type_heard("/it/core/tcg_cmd") == "smarc_msgs/msg/PercentStamped"
+    assert sam.bus.topics["/it/core/tcg_fb"].type == "smarc_msgs/msg/PercentStamped"
+    for _ in range(50):
+        sam.say("core/tcg_cmd", value=full)
+        found = sam.run(0.1, "core/tcg_fb")
+    said = found["core/tcg_fb"][-1]
+    assert said.value == pytest.approx(
+        full, rel=0.01
+    )  # all of its travel at 15 % a second; the slide gives way by a little
+    assert said.header.frame_id == "it/tcg_link_gt"
+    assert quaternion_to_rpy(sam.robot.pose.orientation)[0] < radians(-5.0)  # port side down
+    sam.close()
+
+
 def test_a_thruster_that_hears_nothing_for_half_a_second_stops(sam: Vehicle) -> None:
     for _ in range(5):
         sam.say("core/thruster1_cmd", rpm=600)
@@ -201,7 +221,7 @@ def test_a_thruster_that_hears_nothing_for_half_a_second_stops(sam: Vehicle) -> 
 
 @pytest.mark.parametrize(("vehicle", "count"), [("bluerov2", 6), ("bluerov2_heavy", 8), ("okon2", 8)])
 def test_thrusters_with_a_measured_curve_take_and_say_rpm(vehicle: str, count: int) -> None:
-    """The command is looked up in the curve the other way round, so what comes back is what was asked for, to a whole rpm.
+    """The command is looked up in the curve the other way round, so what comes back is what was asked for.
 
     Between the nodes of the curve both ways are linear, so nothing is lost; 1 rpm is the rounding of the message.
     """
@@ -414,3 +434,21 @@ def test_latitude_and_longitude_and_utm_are_turned_into_each_other(sam: Vehicle)
 
 def geographic(latitude: float, longitude: float) -> dict[str, float]:
     return {"latitude": latitude, "longitude": longitude}
+
+
+def test_a_waypoint_may_be_said_as_a_message_where_there_are_no_actions(
+    sam: Vehicle, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As over an endpoint of ROS 2; the action's status says how it goes: 2 executing, 4 succeeded (GoalStatus)."""
+    pose = {"header": {"frame_id": "map"}, "pose": {"position": {"x": 9.0, "y": 2.7}}}
+    sam.say("ctrl/goto_waypoint/waypoint", pose=pose, goal_tolerance=2.0, speed_control_mode=1, travel_rpm=900.0)
+    status = "ctrl/goto_waypoint/_action/status"
+    assert sam.run(0.2, status)[status][-1].status_list[-1].status == 2
+    for _ in range(30):
+        found = sam.run(1.0, status)[status]
+        if found and found[-1].status_list[-1].status == 4:
+            break
+    else:
+        pytest.fail("it does not arrive")
+    sam.say("ctrl/goto_waypoint/waypoint", pose={"header": {"frame_id": "moon"}}, speed_control_mode=1)
+    assert "a waypoint is refused" in caplog.text

@@ -1,12 +1,13 @@
-"""Row by row, what the documentation of the SMaRC simulator says of its publishers and subscribers, as a peer of ROS sees it.
+"""Row by row, what the SMaRC simulator's documentation says of its publishers and subscribers, as a peer sees it.
 
-The rows are those of its two tables, with the topics that SAM has for them. For every row: the type, the rate, stamps that go on, a
-header's frame that is in the tree, and fields that are filled honestly.
+The rows are those of its two tables, with the topics that SAM has for them. For every row: the type, the rate, stamps
+that go on, a header's frame that is in the tree, and fields that are filled honestly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from math import isnan, pi, radians, tan
 from typing import Any
 
@@ -24,7 +25,7 @@ DEPTH, GROUND, DURATION = 3.0, 12.0, 1.5
 
 
 class Peer:
-    """SAM below the water, a `mate` within hearing, one above it, at the `top`; and what they have said for a while, all of it."""
+    """SAM below the water, a `mate` within hearing, one above it, at the `top`; and what they have said for a while."""
 
     def __init__(self) -> None:
         robots = {
@@ -120,7 +121,7 @@ def check_pressure(peer: Peer, message: Any) -> None:
 
 
 def check_dvl(peer: Peer, message: Any) -> None:
-    """With a lock: ground 9 m below, and beams that reach it at 22.5° from the vertical, r cos 22.5° = a, within a tenth."""
+    """With a lock: ground 9 m below, and beams that reach it at 22.5° from the vertical, r cos 22.5° = a to 10 %."""
     assert is_covariance(message.velocity_covariance, 3)
     assert message.altitude == pytest.approx(GROUND - DEPTH, abs=0.3)
     assert len(message.beams) == 4
@@ -240,7 +241,7 @@ def test_a_row_of_the_publishers(peer: Peer, topic: str, kind: str, rate: float,
         assert len(found) == pytest.approx(rate * DURATION, abs=1)
     headers = [(time, message.header) for time, message in found if hasattr(message, "header")]
     stamps = [header.stamp.sec + 1e-9 * header.stamp.nanosec for _, header in headers]
-    assert all(later > earlier for earlier, later in zip(stamps, stamps[1:], strict=False)), "an old message again"
+    assert all(later > earlier for earlier, later in pairwise(stamps)), "an old message again"
     for (time, header), stamp in zip(headers, stamps, strict=True):
         assert header.frame_id in peer.tree | {"map_gt"}
         assert -1e-9 <= time - stamp <= 0.2  # what a sensor may take, and what the reading of this test adds

@@ -16,9 +16,9 @@ def load(**overrides):
 
 @pytest.mark.parametrize("percent", [0.0, 30.0, 100.0])
 def test_the_weight_rolls_sam_as_the_closed_form_says(percent):
-    """At rest the centre of gravity hangs below that of buoyancy: tan φ = −Σ m y/Σ m (−z), port side down where the weight is
-    to port. The masses and heights are those of the link table: hull 12.012 kg at −15 mm, piston 0.3 kg and 0.128 kg of water at
-    −12.5 mm; batteries and weight at 0.
+    """At rest the centre of gravity hangs below that of buoyancy: tan φ = −Σ m y/Σ m (−z), port side down where the
+    weight is to port. The masses and heights are those of the link table: hull 12.012 kg at −15 mm, piston 0.3 kg and
+    0.128 kg of water at −12.5 mm; batteries and weight at 0.
 
     0.05°: the slide gives way by 0.1 % of its travel, and SAM still swings by a hundredth.
     """

@@ -44,8 +44,8 @@ except ImportError as problem:
 
 LOOPBACK: Final = """<Interfaces><NetworkInterface name="lo" multicast="false"/></Interfaces>
 <AllowMulticast>false</AllowMulticast>"""
-# Peers whose discovery is multicast only, such as Fast DDS as it comes, are found by our own announcements alone: they go
-# to every port for as long as we run (the default is to give up after half a minute), and often, as peers may come late.
+# Peers whose discovery is multicast only, such as Fast DDS as it comes, are found by our own announcements alone: they
+# go to every port for as long as we run (the default is to give up after half a minute), and often, as peers come late.
 PEERS: Final = """<Discovery><ParticipantIndex>auto</ParticipantIndex>
 <MaxAutoParticipantIndex>30</MaxAutoParticipantIndex><SPDPInterval>500ms</SPDPInterval>
 <InitialLocatorPruneDelay>inf</InitialLocatorPruneDelay>

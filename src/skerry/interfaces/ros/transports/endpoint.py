@@ -42,6 +42,7 @@ FOUND: Final = "action_msgs/"  # of this package, the statuses and the way to ca
 UNKNOWN: Final = re.compile(r"SysCommand\.publish - Unknown message class '([^']*)'")
 UNREGISTERED: Final = re.compile(r"Not registered to publish topic '([^']*)'")
 MOST_COMPLAINTS: Final = 200  # that are told of one connection
+OWN: Final = "'skerry_msgs/"  # hardly anybody installs them, and does without the services that have them
 BURST: Final = 64  # frames that go out in one piece
 IMAGES: Final = ("*/image", "*/image_raw", "*compressed", "*/camera_info", "*/cam_info", "*/image_depth")
 
@@ -137,16 +138,17 @@ class Session:
         refused: set[str] = set()
         if unknown is not None:
             refused = {name for name in self._topics if short_name(self.bus.topics[name].type) == unknown[1]}
-            text = f"{text}; install its package where the endpoint runs; until then {', '.join(sorted(refused))} stay away"
         elif unregistered is not None:
-            refused = {unregistered[1]}
-            text = unregistered[0]
-        if refused & self._topics:
+            refused, text = {unregistered[1]} & self._topics, unregistered[0]
+        if refused:
             self._topics -= refused
             self.bus.takers(self.outbox, self._topics)
-        if text not in self._complaints and len(self._complaints) < MOST_COMPLAINTS:
-            self._complaints.add(text)
-            logger.log(level, "the ROS-TCP-Endpoint says: %s", text[:500])
+        if text in self._complaints or len(self._complaints) >= MOST_COMPLAINTS:
+            return
+        self._complaints.add(text)
+        if refused:
+            text += f"; {', '.join(sorted(refused))} stay away until its package is installed where the endpoint runs"
+        logger.log(logging.INFO if OWN in text else level, "the ROS-TCP-Endpoint says: %s", text[:500])
 
     def _can_carry(self, part: Topic | Service) -> bool:
         """Not what makes a node, which would be of the endpoint's own nodes, nor types that it cannot find."""
