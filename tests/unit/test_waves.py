@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from skerry.core.errors import SkerryError
 from skerry.water import Water, WaterConfig
-from skerry.water.flow import NEED_ALL, NEED_FLOW, NEED_FLOW_RATE, NEED_SLOPE, ROUGHLY, SURFACES
+from skerry.water.flow import NEED_ALL, NEED_FLOW, NEED_FLOW_RATE, NEED_SLOPE, SURFACES
 from skerry.water.spectrum import Components, jonswap, wavenumber
-from skerry.water.trigonometry import TURN, cosine, decay, rough_cosine_and_sine, rough_decay, sine, wrap
+from skerry.water.trigonometry import TURN, cosine, decay, sine, wrap
 
 Array = NDArray[np.float64]
 G = 9.81
@@ -80,31 +80,6 @@ def test_the_decay_is_numpys_exponential_to_3e_12_however_deep() -> None:
     assert found == pytest.approx(np.exp(depths), rel=0, abs=3e-12)
     assert decay(0.0) == 1.0
     assert found.min() > 0
-
-
-def test_rough_functions_are_those_of_numpy_to_single_precision() -> None:
-    """The polynomials' own error is 5e-8, and rounding 6e-8 an operation; six squarings make 64 of one rounding."""
-    turns = np.linspace(-0.5, 0.5, 20_001, dtype=np.float32)
-    found = np.array([rough_cosine_and_sine(q) for q in turns])
-    angles = 2 * np.pi * turns.astype(np.float64)
-    assert found == pytest.approx(np.stack([np.cos(angles), np.sin(angles)], axis=1), rel=0, abs=4e-7)
-    depths = -np.concatenate([np.linspace(0, 1, 2001), np.linspace(0, 60, 6001), [1e3, 1e9, np.inf]])
-    decays = np.array([rough_decay(np.float32(x)) for x in depths])
-    assert decays == pytest.approx(np.exp(np.float32(depths).astype(np.float64)), rel=0, abs=5e-6)
-
-
-@pytest.mark.parametrize("depth", [None, 12.0])
-@pytest.mark.parametrize("count", [1, 7, 64, 129])
-def test_asked_roughly_the_acceleration_is_right_to_1e_5_of_the_largest(count: int, depth: float | None) -> None:
-    """Of Σ a ω², which no acceleration in deep water exceeds, near and far, at the start and after a day."""
-    water = sea(components=count, depth=depth)
-    assert water.waves is not None
-    largest = float(water.waves.amplitude @ water.waves.frequency**2)
-    for time, away in ((0.0, 0.0), (1e5, 1e4)):
-        points = np.random.default_rng(count).uniform([-50, -50, -12], [50, 50, 3], (30, 3)) + np.array([away, 0, 0])
-        exact = water.sample(points, time, need=NEED_FLOW_RATE).acceleration
-        rough = water.sample(points, time, need=NEED_FLOW_RATE | ROUGHLY).acceleration
-        assert rough == pytest.approx(exact, rel=0, abs=1e-5 * largest)
 
 
 @pytest.mark.parametrize("depth", [None, 12.0, 60.0])

@@ -39,7 +39,6 @@ NEED_ALL: Final = 39
 # and how it asks
 IN_AIR: Final = 8  # for the air above the surface
 HEIGHT_KNOWN: Final = 64  # the height is in the answer already, as the same sea gave it
-ROUGHLY: Final = 128  # of the flow only its rate of change is wanted, and single precision will do
 MARK_OUTSIDE: Final = 16  # a part that refuses points outside its data answers NaN there, instead of the nearest
 
 FLOW_FUNCTION = types.void(*[types.int64] * 7)

@@ -3,7 +3,7 @@
 An angle is given in turns. With q its distance from the nearest whole turn, |q| ≤ ½, and r = |q| − ¼, cos 2πq =
 −sin 2πr and sin 2πq = ± cos 2πr; cos 2πr and sin 2πr / r are polynomials in r² of degree 6, interpolated at Chebyshev's
 nodes on [0, 1/16]; error below 1e-12. The exponential of x ≤ 0 is that of x/64, by Taylor's series of degree 6, squared
-six times; error below 3e-12, and 1e-13 in place of what is smaller. In single precision degrees of 4 do.
+six times; error below 3e-12, and 1e-13 in place of what is smaller.
 """
 
 from __future__ import annotations
@@ -32,15 +32,6 @@ SINE: Final = (
     -15.081489767347058,
     3.665889195033482,
 )
-ROUGH_COSINE: Final = tuple(
-    np.float32(c)
-    for c in (0.9999999530275127, -19.73917120995795, 64.93457265221011, -85.23987025861334, 56.23870043696921)
-)
-ROUGH_SINE: Final = tuple(
-    np.float32(c)
-    for c in (6.283185280154407, -41.34168061334684, 81.6024763689483, -76.5811726448845, 39.75982709047474)
-)
-ROUGH_DECAY: Final = tuple(np.float32(c) for c in (1.0, 1 / 2, 1 / 6, 1 / 24))
 TURN: Final = 0.15915494309189535  # 1/2π
 
 
@@ -74,30 +65,6 @@ def decay(x: float) -> float:
     """e^x for x ≤ 0."""
     y = max(x, -30.0) * (1.0 / 64.0)
     e = 1.0 + y * (1.0 + y * (1 / 2 + y * (1 / 6 + y * (1 / 24 + y * (1 / 120 + y * (1 / 720))))))
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    return e * e
-
-
-@kernel
-def rough_cosine_and_sine(q: np.float32) -> tuple[np.float32, np.float32]:
-    """cos 2πq and sin 2πq for |q| ≤ ½ in single precision, error below 4e-7."""
-    s, c = ROUGH_SINE, ROUGH_COSINE
-    r = np.float32(0.25) - abs(q)
-    u = r * r
-    size = c[0] + u * (c[1] + u * (c[2] + u * (c[3] + u * c[4])))
-    return r * (s[0] + u * (s[1] + u * (s[2] + u * (s[3] + u * s[4])))), np.copysign(size, q)
-
-
-@kernel
-def rough_decay(x: np.float32) -> np.float32:
-    """e^x for x ≤ 0 in single precision, error below 5e-6."""
-    d = ROUGH_DECAY
-    y = max(x, np.float32(-30.0)) * np.float32(1.0 / 64.0)
-    e = d[0] + y * (d[0] + y * (d[1] + y * (d[2] + y * d[3])))
     e *= e
     e *= e
     e *= e

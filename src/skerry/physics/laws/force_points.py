@@ -46,7 +46,7 @@ from skerry.parts.law import (
 )
 from skerry.water import flow
 from skerry.water.fields import add_fields
-from skerry.water.flow import HEIGHT_KNOWN, NEED_FLOW_RATE, ROUGHLY
+from skerry.water.flow import HEIGHT_KNOWN, NEED_FLOW_RATE
 
 CHUNK = 128  # points that are looked up in the water at once
 # count, volume share, ramp, cap share, custom force share (3), mass share, start, need,
@@ -233,7 +233,7 @@ class ForcePoints(LawConfig):
         settings += [*(np.array(self.custom_force) / count), mass / count, self.height_before_dry]
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
         radius = float(np.linalg.norm(points - middle, axis=1).max())
-        settings += [NEED_FLOW_RATE | ROUGHLY if at.water_accelerates else 0, *middle, radius, count]
+        settings += [NEED_FLOW_RATE if at.water_accelerates else 0, *middle, radius, count]
         mean = points.mean(axis=0)
         law = ForcePointsLaw(
             np.concatenate([np.array(settings), points.T.ravel(), density]),

@@ -19,7 +19,7 @@ from pydantic import Field, model_validator
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError
 from skerry.core.frames import heading_to_yaw
-from skerry.core.kernels import floats, kernel, singles, stack_floats
+from skerry.core.kernels import floats, kernel, stack_floats
 from skerry.water.flow import (
     FLOW,
     FLOW_RATE,
@@ -30,22 +30,19 @@ from skerry.water.flow import (
     NEED_FLOW_RATE,
     NEED_HEAD,
     NEED_SLOPE,
-    ROUGHLY,
     SLOPE,
     FlowPart,
     SurfaceConfig,
     flow,
 )
 from skerry.water.spectrum import Components, regular, synthesise, wavenumber
-from skerry.water.trigonometry import TURN, cosine, decay, rough_cosine_and_sine, rough_decay, sine, wrap
+from skerry.water.trigonometry import TURN, cosine, decay, sine, wrap
 
 CHUNK = 128  # components whose phases are found at once
 # level, depth (0 for deep), count, depth of the stretching; then rows of amplitude, kx and ky (turns/m), k, kx/k, ky/k,
-# ω, phase (turns) and 1/(1 − e^(−2kd)), of length `count`; then, in single precision and padded to an even number, rows
-# of k, a ω²/(1 − e^(−2kd)), kx/k and ky/k
+# ω, phase (turns) and 1/(1 − e^(−2kd)), of length `count`
 SETTINGS = 4
 ROWS = 9
-ROUGH_ROWS = 4
 
 
 @kernel
@@ -164,52 +161,6 @@ def _move_water(table: int, t: float, count: int, points: int, out: int) -> None
 
 
 @kernel
-def _accelerate_water(table: int, t: float, count: int, points: int, out: int) -> None:
-    """The rate of change of the velocity alone, in single precision after the phases: right to 1e-5 of Σ a ω²."""
-    settings = floats(table, SETTINGS)
-    level, depth, n, stretched = settings[0], settings[1], int(settings[2]), settings[3]
-    rows = floats(table + 8 * SETTINGS, ROWS * n)
-    even = n + n % 2
-    rough = singles(table + 8 * (SETTINGS + ROWS * n), ROUGH_ROWS * even)
-    phase, turns = floats(stack_floats(128), 128), singles(stack_floats(64), 128)
-    x, y, z = floats(points, count), floats(points + 8 * count, count), floats(points + 16 * count, count)
-    height = floats(out + 8 * HEIGHT * count, count)
-    rate = floats(out + 8 * FLOW_RATE * count, 3 * count)
-    one, nothing = np.float32(1.0), np.float32(0.0)
-    for first in range(0, n, CHUNK):
-        m = _phases(rows, n, first, t, phase)
-        kx, ky = rows[n + first : n + first + m], rows[2 * n + first : 2 * n + first + m]
-        k, strength = rough[first : first + m], rough[even + first : even + first + m]
-        cx, cy = rough[2 * even + first : 2 * even + first + m], rough[3 * even + first : 3 * even + first + m]
-        for i in range(count):
-            px, py = x[i], y[i]
-            for j in range(m):
-                turns[j] = wrap(kx[j] * px + ky[j] * py + phase[j])
-            deep = _stretched(level, depth, stretched, z[i], height[i])
-            below, above = np.float32(deep), np.float32(-2.0 * (deep + depth))
-            du = dv = dw = nothing
-            if depth > 0.0:
-                for j in range(m):
-                    c, s = rough_cosine_and_sine(turns[j])
-                    e, back = strength[j] * rough_decay(k[j] * below), rough_decay(k[j] * above)
-                    s *= e * (one + back)
-                    du += s * cx[j]
-                    dv += s * cy[j]
-                    dw -= c * (e * (one - back))
-            else:
-                for j in range(m):
-                    c, s = rough_cosine_and_sine(turns[j])
-                    e = strength[j] * rough_decay(k[j] * below)
-                    s *= e
-                    du += s * cx[j]
-                    dv += s * cy[j]
-                    dw -= c * e
-            rate[i] += du
-            rate[count + i] += dv
-            rate[2 * count + i] += dw
-
-
-@kernel
 def _press(table: int, t: float, count: int, points: int, out: int) -> None:
     """The head of pressure: level − z + Σ a (cosh k(z+d)/cosh kd) cos θ, by Wheeler's z as the velocity."""
     settings = floats(table, SETTINGS)
@@ -245,9 +196,7 @@ def wave(table: int, userdata: int, time: int, need: int, count: int, points: in
         _slope_surface(table, t, count, points, out)
     if need & NEED_HEAD:
         _press(table, t, count, points, out)
-    if need & ROUGHLY:
-        _accelerate_water(table, t, count, points, out)
-    elif need & (NEED_FLOW | NEED_FLOW_RATE):
+    if need & (NEED_FLOW | NEED_FLOW_RATE):
         _move_water(table, t, count, points, out)
 
 
@@ -320,7 +269,4 @@ class Waves(SurfaceConfig):
         rows += [found.frequency, found.phase * TURN, growth]
         quarter = 0.5 * np.pi / self._peak_wavenumber(gravity)
         settings = np.array([self.level, self.depth or 0.0, found.count, min(quarter, self.depth or inf)])
-        rough = np.zeros((ROUGH_ROWS, found.count + found.count % 2), np.float32)
-        rough[:, : found.count] = k, found.amplitude * found.frequency**2 * growth, kx / k, ky / k
-        table = np.concatenate([settings, *rows, rough.ravel().view(np.float64)])
-        return FlowPart(wave, table, accelerates=True, waves=found)
+        return FlowPart(wave, np.concatenate([settings, *rows]), accelerates=True, waves=found)
