@@ -57,8 +57,10 @@ DATA_ARRAYS = (
     "qfrc_applied",
     "geom_xpos",
     "geom_xmat",
+    "qLD",
+    "qLDiagInv",
 )
-GEOM_XMAT = DATA_ARRAYS.index("geom_xmat")
+GEOM_XMAT, FACTORS, INVERSE_DIAGONAL = (DATA_ARRAYS.index(name) for name in ("geom_xmat", "qLD", "qLDiagInv"))
 XPOS, XQUAT, XMAT, CVEL, SUBTREE_COM, CDOF, CDOF_DOT, MASS, QFRC_PASSIVE, QPOS, QVEL, QFRC_APPLIED, GEOM_XPOS = (
     DATA_ARRAYS.index(name)
     for name in (
@@ -115,7 +117,7 @@ def _pointer(array: NDArray[Any]) -> bytes:
     return int(array.ctypes.data).to_bytes(8, "little")
 
 
-MODEL_ARRAYS = ("numeric_data", "geom_contype", "geom_conaffinity", "geom_rbound", "geom_aabb")
+MODEL_ARRAYS = ("numeric_data", "geom_contype", "geom_conaffinity", "geom_rbound", "geom_aabb", "M_rowadr", "M_rownnz")
 
 
 def _discover(numbers: int, extra: str) -> tuple[list[int], list[int], int, int]:
@@ -139,7 +141,7 @@ def _layout() -> tuple[list[int], list[int], int, int]:
 
 DATA_OFFSETS: NDArray[np.int64] = np.array(_layout()[0], np.int64)
 """Offsets in mjData of the pointers to DATA_ARRAYS, in that order."""
-NUMERIC_OFFSET, CONTACT_TYPES, CONTACT_AFFINITIES, GEOM_RADII, GEOM_BOXES = _layout()[1]
+NUMERIC_OFFSET, CONTACT_TYPES, CONTACT_AFFINITIES, GEOM_RADII, GEOM_BOXES, MASS_ROWS, MASS_ROW_SIZES = _layout()[1]
 """Offsets in mjModel of the pointers to MODEL_ARRAYS, in that order."""
 TIME_OFFSET, NUMERIC_COUNT_OFFSET = _layout()[2:]
 USERDATA_OFFSET = int(DATA_OFFSETS[0])

@@ -12,17 +12,25 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from skerry.core.kernels import floats, kernel, load_word, words
-from skerry.physics.mujoco import CDOF, CVEL, QFRC_APPLIED, SUBTREE_COM, XMAT, XPOS
+from skerry.core.kernels import floats, integers, kernel, load_word, words
+from skerry.physics.mujoco import (
+    CDOF,
+    CVEL,
+    FACTORS,
+    INVERSE_DIAGONAL,
+    MASS_ROW_SIZES,
+    MASS_ROWS,
+    QFRC_APPLIED,
+    SUBTREE_COM,
+    XMAT,
+    XPOS,
+)
 
 ROOT, COUNT, FIRST, BODY_ROW = range(4)
 
 # 3 position, 3 velocity
 MOTION: Final = 6
 
-_mj_solve = types.ExternalFunction(
-    "mj_solveM", types.void(types.int64, types.int64, types.int64, types.int64, types.int32)
-)
 _mj_kinematics = types.ExternalFunction("mj_kinematics", types.void(types.int64, types.int64))
 _mj_com_position = types.ExternalFunction("mj_comPos", types.void(types.int64, types.int64))
 _mj_com_velocity = types.ExternalFunction("mj_comVel", types.void(types.int64, types.int64))
@@ -121,37 +129,40 @@ def push_at(
 
 
 @kernel
-def inverse_inertia_of(
-    model: int, data: int, layout: Any, table: int, axes: int, all_axes: int, body: int, out: Any
-) -> None:
+def inverse_inertia_of(model: int, data: int, layout: Any, table: int, axes: int, body: int, out: Any) -> None:
     """J M⁻¹ Jᵀ of a body (6×6, row by row), with M as it was factored last.
 
     How the body at its origin answers to a force and a torque there: velocities and then angular velocities, in the
-    world's axes. M⁻¹ Jᵀ is how the joints answer.
+    world's axes. M = Lᵀ D L, so that this is Yᵀ D⁻¹ Y with Y = L⁻ᵀ Jᵀ; as the row of an axis in L has the axes above it
+    only (Featherstone 2008, §6.5), those above the body are all that is needed.
     """
     row = words(table + 24 * body, BODY_ROW)
     p = floats(load_word(data + layout[XPOS]) + 24 * body, 3)
     com = floats(load_word(data + layout[SUBTREE_COM]) + 24 * row[ROOT], 3)
+    factors, diagonal = load_word(data + layout[FACTORS]), load_word(data + layout[INVERSE_DIAGONAL])
+    rows, sizes = load_word(model + MASS_ROWS), load_word(model + MASS_ROW_SIZES)
     rx, ry, rz = p[0] - com[0], p[1] - com[1], p[2] - com[2]
+    listed = words(axes + 8 * row[FIRST], row[COUNT])
     _mj_mark(data)
-    memory = _mj_allocate(data, 12 * all_axes)
-    J = floats(memory, 6 * all_axes)
-    A = floats(memory + 48 * all_axes, 6 * all_axes)
-    for k in range(6 * all_axes):
-        J[k] = 0.0
-    listed = words(axes, row[FIRST] + row[COUNT])
-    for k in range(row[FIRST], row[FIRST] + row[COUNT]):
-        axis = listed[k]
-        c = floats(load_word(data + layout[CDOF]) + 48 * axis, 6)
-        J[axis], J[all_axes + axis], J[2 * all_axes + axis] = _row(data, layout, axis, rx, ry, rz)
-        J[3 * all_axes + axis], J[4 * all_axes + axis], J[5 * all_axes + axis] = c[0], c[1], c[2]
-    _mj_solve(model, data, memory + 48 * all_axes, memory, np.int32(6))
-    for i in range(6):
-        for j in range(6):
-            total = 0.0
-            for k in range(row[FIRST], row[FIRST] + row[COUNT]):
-                total += J[i * all_axes + listed[k]] * A[j * all_axes + listed[k]]
-            out[6 * i + j] = total
+    Y = floats(_mj_allocate(data, 6 * row[COUNT] + 1), 6 * row[COUNT])
+    for k in range(row[COUNT]):
+        c = floats(load_word(data + layout[CDOF]) + 48 * listed[k], 6)
+        y = Y[6 * k : 6 * k + 6]
+        y[0], y[1], y[2] = _row(data, layout, listed[k], rx, ry, rz)
+        y[3], y[4], y[5] = c[0], c[1], c[2]
+    for i in range(36):
+        out[i] = 0.0
+    for k in range(row[COUNT] - 1, -1, -1):
+        others = integers(sizes + 4 * listed[k], 1)[0] - 1  # none, where M is diagonal
+        L = floats(factors + 8 * np.int64(integers(rows + 4 * listed[k], 1)[0]), others)
+        y = Y[6 * k : 6 * k + 6]
+        for j in range(others):
+            for i in range(6):
+                Y[6 * j + i] -= L[j] * y[i]
+        share = floats(diagonal + 8 * listed[k], 1)[0]
+        for i in range(6):
+            for j in range(6):
+                out[6 * i + j] += share * y[i] * y[j]
     _mj_free(data)
 
 

@@ -17,7 +17,6 @@ from skerry.physics.mujoco import XMAT
 from skerry.physics.points import BODY_ROW, inverse_inertia_of, motion_of_point, push_at
 from skerry.physics.points import COUNT as AXES_ABOVE
 from skerry.ropes.layout import (
-    AXES,
     AXIS_LIST,
     BODIES,
     BODY,
@@ -198,5 +197,5 @@ def measure_ends(model: int, data: int, layout: Any, constants: Any, numbers: An
             end = end_of(state, constants, rope, where)
             bodies, axes = numbers[BODIES], numbers[AXIS_LIST]
             out = end[INVERSE : INVERSE + 36]
-            inverse_inertia_of(model, data, layout, bodies, axes, numbers[AXES], int(end[BODY]), out)
+            inverse_inertia_of(model, data, layout, bodies, axes, int(end[BODY]), out)
             end[KNOWN] = 1.0
