@@ -10,6 +10,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+import yaml
 from mcap.reader import make_reader
 from rosbags.highlevel import AnyReader
 
@@ -48,8 +49,44 @@ def test_the_reader_of_mcap_finds_all_topics_by_its_index(dive: Path) -> None:
         assert names == ["skerry"]
 
 
-def test_rosbags_decodes_every_message_by_the_definitions_in_the_file(dive: Path) -> None:
-    with AnyReader([dive]) as reader:
+def as_bag(recording: Path, folder: Path) -> Path:
+    """A recording as a bag of ROS 2: with the description beside it that `ros2 bag reindex` would write."""
+    with recording.open("rb") as file:
+        summary = make_reader(file).get_summary()
+    assert summary is not None
+    assert summary.statistics is not None
+    counts, times = summary.statistics.channel_message_counts, summary.statistics
+    topics = [
+        {
+            "message_count": counts.get(number, 0),
+            "topic_metadata": {
+                "name": channel.topic,
+                "type": summary.schemas[channel.schema_id].name,
+                "serialization_format": "cdr",
+                "offered_qos_profiles": "",
+            },
+        }
+        for number, channel in summary.channels.items()
+    ]
+    description = {
+        "version": 5,
+        "storage_identifier": "mcap",
+        "relative_file_paths": [recording.name],
+        "starting_time": {"nanoseconds_since_epoch": times.message_start_time},
+        "duration": {"nanoseconds": times.message_end_time - times.message_start_time},
+        "message_count": times.message_count,
+        "compression_format": "",
+        "compression_mode": "",
+        "topics_with_message_count": topics,
+    }
+    folder.mkdir()
+    (folder / recording.name).write_bytes(recording.read_bytes())
+    (folder / "metadata.yaml").write_text(yaml.safe_dump({"rosbag2_bagfile_information": description}))
+    return folder
+
+
+def test_rosbags_decodes_every_message_by_the_definitions_in_the_file(dive: Path, tmp_path: Path) -> None:
+    with AnyReader([as_bag(dive, tmp_path / "bag")]) as reader:
         found = {connection.topic for connection in reader.connections}
         count = 0
         for connection, time, data in reader.messages():

@@ -189,9 +189,9 @@ COUNT_COLOURS = """canvas => new Promise(done => requestAnimationFrame(() => {
 }))"""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium with its software renderer."""
+    """Debian's Chromium with its software renderer; Playwright's loop must not run while other tests run theirs."""
     playwright = pytest.importorskip("playwright.sync_api", reason="there is no playwright: pip install playwright")
     chromium = shutil.which("chromium")
     if chromium is None:

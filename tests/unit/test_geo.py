@@ -117,6 +117,9 @@ def test_points_come_in_arrays_of_any_shape() -> None:
     assert_array_equal(geodetic[1, 2], place.to_geodetic(points[1, 2]))
     assert_array_equal(place.from_geodetic(geodetic)[1, 2], place.from_geodetic(geodetic[1, 2]))
     assert place.convergence(points).shape == (2, 3)
+    alone = points[:1, :1]
+    assert_array_equal(place.to_geodetic(alone), geodetic[:1, :1])
+    assert_array_equal(place.from_geodetic(geodetic[:1, :1]), place.from_geodetic(geodetic)[:1, :1])
 
 
 def test_both_forms_of_a_reference_are_one_place() -> None:

@@ -175,10 +175,11 @@ class Projection:
     def to_geodetic(self, points: ArrayLike) -> Array:
         """Latitude, longitude and altitude of local points."""
         utm = self.to_utm(points)
-        if utm.ndim == 1:  # a single point goes to PROJ as plain numbers, which is ten times as quick
-            east, north, up = utm.tolist()
+        # A single point goes to PROJ as plain numbers: ten times as quick, and it takes an array of one for a number.
+        if utm.size == 3:
+            east, north, up = utm.reshape(3).tolist()
             longitude, latitude = self._transformer.transform(east, north, direction=_inverse())
-            found = np.array((latitude, longitude, up))
+            found = np.array((latitude, longitude, up)).reshape(utm.shape)
             return found if isfinite(latitude + longitude + up) else self._finite(found, utm, "easting, northing")
         longitude, latitude = self._transformer.transform(utm[..., 0], utm[..., 1], direction=_inverse())
         return self._finite(np.stack((latitude, longitude, utm[..., 2]), axis=-1), utm, "easting, northing")
@@ -196,8 +197,12 @@ class Projection:
         return -np.arctan2(along[..., 0], along[..., 1])
 
     def _forward(self, geodetic: Array) -> Array:
-        easting, northing = self._transformer.transform(geodetic[..., 1], geodetic[..., 0])
-        utm = np.stack((easting, northing, geodetic[..., 2]), axis=-1)
+        if geodetic.size == 3:
+            latitude, longitude, up = geodetic.reshape(3).tolist()
+            utm = np.array((*self._transformer.transform(longitude, latitude), up)).reshape(geodetic.shape)
+        else:
+            easting, northing = self._transformer.transform(geodetic[..., 1], geodetic[..., 0])
+            utm = np.stack((easting, northing, geodetic[..., 2]), axis=-1)
         return self._finite(utm, geodetic, "latitude, longitude")
 
     def _finite(self, result: Array, source: Array, words: str) -> Array:
