@@ -20,7 +20,7 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
-PATIENCE = 240.0  # s; kernels may be compiled meanwhile, and a software renderer on a busy machine stalls for seconds
+PATIENCE = 120.0  # s; kernels may be compiled meanwhile, and a software renderer on a busy machine stalls for seconds
 SIZE = {"width": 1024, "height": 480}  # small, as every pixel is drawn by the processor
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 SCENARIO = "sam_in_the_bay"

@@ -54,6 +54,8 @@ def test_keys_are_ignored_while_ros_has_control(operator: Any) -> None:
     assert thrust(operator) == UNDER_WAY
     operator.click("source-manual")
     operator.until(lambda: simulator.robot("sam")["control"] == "manual", "the page to have control")
+    chosen = operator["source-manual"]
+    operator.until(lambda: chosen.get_attribute("aria-checked") == "true", "the page to know that it has control")
     operator.hold("ArrowUp", lambda: thrust(operator) == RPM, "the propeller to turn")
 
 

@@ -138,6 +138,16 @@ def test_keys_are_ignored_unless_control_is_manual(sam) -> None:
     assert sam.actuators["thruster1"].wanted == 800.0
 
 
+def test_a_key_that_was_down_before_manual_control_is_heard_when_it_is_pressed_on(world, sam) -> None:
+    sam.control = "ros"
+    before = sam.actuators["thruster1"].wanted
+    sam.keyboard.press("up")
+    assert sam.actuators["thruster1"].wanted == before
+    sam.control = "manual"
+    hold(world, "up", seconds=0.1)
+    assert sam.actuators["thruster1"].wanted == 800
+
+
 def test_held_keys_are_let_go_when_control_passes_on(sam) -> None:
     sam.keyboard.press("up")
     sam.control = "ros"

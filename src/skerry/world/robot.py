@@ -110,8 +110,9 @@ class Robot(Tree):
         word, _, name = check_source(source).partition("/")
         if name:
             self.controllers[name]
-        if word != "manual":
-            self.keyboard.release_all()  # who no longer has control can no longer let go
+        if word != "manual" or self.control != "manual":
+            # who no longer has control can no longer let go; and who gets it is heard from the next press on
+            self.keyboard.release_all()
         for actuator in self.actuators.values():
             actuator.owner = source
 
