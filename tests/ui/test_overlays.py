@@ -127,7 +127,7 @@ def test_a_taut_rope_is_red_and_a_slack_one_green_and_the_hook_hangs_at_its_end(
         return len(hooks) == 1 and 1.2 < drone[2] - hooks[0][2] < 3.2
 
     busy.until(below, "the hook 2 m below the drone")
-    assert busy["label-winch-drone-winch"].count() == 1
+    busy.until(lambda: busy["label-winch-drone-winch"].count() == 1, "the winch's label")
 
 
 def test_the_water_rises_and_falls_in_the_view_as_in_the_physics(busy: Any) -> None:

@@ -75,12 +75,12 @@ class Channel(Component):
         self._members: list[Member] = []
         self._names: dict[str, int] = {}  # of the members, with their numbers
         self._robots: dict[str, int] = {}
-        self._bodies = np.zeros(0, np.int64)
-        self._offsets = np.zeros((0, 3))
-        self._table = np.zeros(0)
+        self._bodies: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._offsets: NDArray[np.float64] = np.zeros((0, 3))
+        self._table: NDArray[np.float64] = np.zeros(0)
         self._none = np.zeros(0)
-        self._due = np.zeros(256)
-        self._flights = np.zeros((256, flight.FLIGHT_COLUMNS))
+        self._due: NDArray[np.float64] = np.zeros(256)
+        self._flights: NDArray[np.float64] = np.zeros((256, flight.FLIGHT_COLUMNS))
         self._count = 0
         self._came = np.zeros((256, flight.ARRIVAL_COLUMNS))
         self._plain = np.zeros((256, flight.PLAIN_COLUMNS))

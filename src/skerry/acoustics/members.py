@@ -6,6 +6,7 @@ from collections import deque
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skerry.acoustics import paths as way
 from skerry.acoustics.link_budget import add_db
@@ -35,7 +36,7 @@ class Member:
         self.turn = place.orientation  # of its axes, on its body
         self.coming: deque[Coming] = deque(maxlen=REMEMBERED)
         self.sent: deque[tuple[float, float]] = deque(maxlen=REMEMBERED)
-        self.found = np.zeros((0, way.PATH_COLUMNS))  # the paths of what it sent last
+        self.found: NDArray[np.float64] = np.zeros((0, way.PATH_COLUMNS))  # the paths of what it sent last
         self.hearing: HearingSettings | None = part.hearing
         self.in_air: bool = (part.hearing or part.sending).work_in_air
         sending: SendingSettings | None = part.sending

@@ -25,9 +25,9 @@ GOALS = {
 def measure() -> dict[str, float]:
     """All figures of this part. The poses are those of one instant; moving the bodies is no part of a cast."""
     fans = {
-        "mbes512": _fan(np.linspace(-60, 60, 512)),
-        "fls256x256": _grid(np.linspace(60, -60, 256), np.linspace(0, -40, 256)),
-        "lidar128x2048": _grid(np.linspace(180, -180, 2048, endpoint=False), np.linspace(45, -45, 128)),
+        "mbes512": _fan(_even(-60, 60, 512)),
+        "fls256x256": _grid(_even(60, -60, 256), _even(0, -40, 256)),
+        "lidar128x2048": _grid(_even(180, -180, 2049)[:-1], _even(45, -45, 128)),
     }
     with load_seabed() as world:
         world.advance(0.1)
@@ -40,6 +40,10 @@ def measure() -> dict[str, float]:
             seconds = best_cpu(lambda bundle=bundle: view.cast(bundle, pose, RANGE, threads=1), REPEATS)  # type: ignore[misc]
             values[f"rays.{name}.mrays_per_s"] = len(bundle) / seconds / 1e6
     return values
+
+
+def _even(first: float, last: float, count: int) -> NDArray[np.float64]:
+    return np.linspace(first, last, count, dtype=np.float64)
 
 
 def _fan(angles_deg: NDArray[np.float64]) -> NDArray[np.float64]:

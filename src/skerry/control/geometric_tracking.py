@@ -43,11 +43,12 @@ class GeometricTrackingController(Controller):
         self._turning = 0.0  # yaw acceleration for turns over that of gravity, rad/m
         self._active = True
         self._goal = np.nan if config.yaw_deg is None else np.radians(config.yaw_deg)
-        self._name, self._offset = config.target, np.array(config.offset)
-        self._point = np.full(3, np.nan) if config.point is None else np.array(config.point)
-        self._seen = np.full(3, np.nan)  # where the target was last
-        self._push = np.zeros(len(DIALS))  # as dials ask for it, and
-        self._pushed = np.zeros(2)  # whether that was level and upright when it last looked
+        self._name = config.target
+        self._offset: Floats = np.array(config.offset)
+        self._point: Floats = np.full(3, np.nan) if config.point is None else np.array(config.point)
+        self._seen: Floats = np.full(3, np.nan)  # where the target was last
+        self._push: Floats = np.zeros(len(DIALS))  # as dials ask for it, and
+        self._pushed: Floats = np.zeros(2)  # whether that was level and upright when it last looked
         self._is_pushed = False  # whether there is anything to be done for them
         path = config.trajectory
         self._spline = None if path is None else Spline(path.times, path.positions, path.repeat)
@@ -115,7 +116,7 @@ class GeometricTrackingController(Controller):
         """Where it wants to be, as it was last asked."""
         return self._wanted[0].copy()
 
-    _wanted = np.full((5, 3), np.nan)
+    _wanted: Floats = np.full((5, 3), np.nan)
 
     @property
     def waypoint(self) -> tuple[tuple[float, float, float], float] | None:

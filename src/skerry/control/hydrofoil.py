@@ -179,7 +179,7 @@ class HydrofoilController(Controller):
 
     def __init__(self, config: Hydrofoil) -> None:
         self._config = config
-        self._numbers = np.zeros(STATES)
+        self._numbers: Floats = np.zeros(STATES)
         self._numbers[LEVEL] = np.nan
         self._active = True
         self._prepared: tuple[Floats, Floats, Floats] | None = None

@@ -35,10 +35,10 @@ class RopeRecoveryController(SuspendedLoadController):
     def __init__(self, config: RopeRecovery) -> None:
         super().__init__(config)
         self._task = 0
-        self._middle = np.zeros(3)  # of the rope, when the sweep began
-        self._across = np.array([1.0, 0.0, 0.0])  # the way of the sweep, level
+        self._middle: Floats = np.zeros(3)  # of the rope, when the sweep began
+        self._across: Floats = np.array([1.0, 0.0, 0.0])  # the way of the sweep, level
         self._swept = 0.0  # m
-        self._aim = np.zeros(3)
+        self._aim: Floats = np.zeros(3)
         self._heaviest = 0.0  # pull of the load in the air, N
 
     @property

@@ -53,7 +53,7 @@ def _read_stl(path: Path, data: bytes) -> Mesh:
     expected = 84 + 50 * count
     if len(data) == expected:
         triangles = np.frombuffer(data, STL_TRIANGLE, count, offset=84)
-        corners = triangles["corners"].reshape(-1, 3).astype(np.float64)
+        corners: NDArray[np.float64] = triangles["corners"].reshape(-1, 3).astype(np.float64)
         bad = np.flatnonzero(~np.isfinite(corners).all(axis=1)).tolist()
         _refuse_any(
             path,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skerry.core.frames import Pose
 from skerry.core.urdf import Inertial, Robot
@@ -33,9 +34,10 @@ def with_guessed_mass(robot: Robot, solids: dict[str, Solid], notes: list[str]) 
 
 
 def _of_shape(solid: Solid | None) -> Inertial:
-    if solid is None:
-        mass, centre, spread = LEAST_MASS, np.zeros(3), np.zeros((3, 3))
-    else:
+    mass = LEAST_MASS
+    centre: NDArray[np.float64] = np.zeros(3)
+    spread: NDArray[np.float64] = np.zeros((3, 3))
+    if solid is not None:
         mass, centre, spread = max(SEA_WATER * solid.volume, LEAST_MASS), solid.centre, solid.covariance
     inertia = mass * (np.trace(spread) * np.eye(3) - spread) + LEAST_INERTIA * np.eye(3)
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = ([rounded(value, 6) for value in row] for row in inertia)

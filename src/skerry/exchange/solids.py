@@ -44,7 +44,7 @@ class Solid:
     @property
     def covariance(self) -> Floats:
         """The mean of x xᵀ about the centre, m²; along an axis of an ellipsoid it is a²/5."""
-        return np.cov(self.samples.T, bias=True)
+        return np.asarray(np.cov(self.samples.T, bias=True), np.float64)
 
 
 @dataclass(frozen=True, eq=False)

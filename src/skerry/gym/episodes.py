@@ -114,7 +114,8 @@ class Episodes:
             raise SkerryError(f"an action is {self._actions} numbers for each robot, not {actions.shape}")
         if not take_actions(actions, ledger.actions):
             raise SkerryError("an action holds something that is not a number; numbers from −1 to 1 are expected")
-        chosen, rows = self._all_worlds, self._all_rows
+        chosen: NDArray[np.int64] = self._all_worlds
+        rows: NDArray[np.int64] = self._all_rows
         if worlds is not None:
             chosen, rows = worlds, self._rows_of(worlds)
         ledger.before[:] = ledger.now

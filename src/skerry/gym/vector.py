@@ -67,7 +67,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._generators = [seeding.np_random()[0] for _ in range(num_envs)]
         self._lengths = np.zeros(num_envs, np.int64)
-        self._ended = np.zeros(num_envs, np.bool_)
+        self._ended: NDArray[np.bool_] = np.zeros(num_envs, np.bool_)
         self._some_ended = False
         self._all = np.arange(num_envs)
 
@@ -82,7 +82,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
             seeds = [None] * self.num_envs if seed is None else list(seed)
         if len(seeds) != self.num_envs:
             raise SkerryError(f"{self.num_envs} environments need as many seeds, not {len(seeds)}")
-        chosen = self._all
+        chosen: NDArray[Any] = self._all
         if options is not None and "reset_mask" in options:
             mask = np.asarray(options["reset_mask"])
             if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():

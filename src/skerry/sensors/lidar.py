@@ -384,8 +384,8 @@ class Lidar(RaySensorConfig):
             return elevations, np.array(pattern.offsets_deg or np.zeros(len(elevations)))
         count = len(pattern.elevations_deg) if self.channels is None else self.channels
         low, high = self._elevations_deg(pattern)
-        elevations = np.linspace(low, high, count) if count > 1 else np.array([0.5 * (low + high)])
-        return elevations, np.zeros(count)
+        even = np.linspace(low, high, count, dtype=np.float64) if count > 1 else np.array([0.5 * (low + high)])
+        return even, np.zeros(count)
 
     def _rays(self, pattern: Pattern) -> int:
         if isinstance(pattern, Rosette):

@@ -104,7 +104,7 @@ def pattern(off_axis: ArrayLike, breadth_3db: float) -> NDArray[np.float64]:
 
 def across(breadth: float, rays: int, middle: float, thickness: float) -> Fan:
     """A fan across the track: 0 is straight down, port before starboard, its middle so far to starboard; all rad."""
-    angle = np.linspace(-breadth / 2, breadth / 2, rays)
+    angle = np.linspace(-breadth / 2, breadth / 2, rays, dtype=np.float64)
     turn = angle + middle
     none = np.zeros(rays)
     return Fan(

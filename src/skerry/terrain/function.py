@@ -114,7 +114,7 @@ def _hash(seed: int, layer: int, *places: Words | np.uint64) -> Words:
 
     Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014.
     """
-    mixed = np.zeros((1, 1), np.uint64)
+    mixed: Words = np.zeros((1, 1), np.uint64)
     for number in (np.uint64(seed & _WORD), np.uint64(layer), *places):
         mixed = mixed + number + np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -117,7 +117,8 @@ def _coloured(ends: list[Any], colours: list[Any]) -> Lines:
 
 
 def _rope_lines(world: World) -> Lines:
-    ends, colours = [np.zeros((0, 2, 3))], [np.zeros((0, 4), np.uint8)]
+    ends: list[Any] = [np.zeros((0, 2, 3))]
+    colours: list[Any] = [np.zeros((0, 4), np.uint8)]
     for rope in world.ropes.values():
         points = rope.points
         if len(points) > 1:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from skerry.core.config import NonNegative
@@ -58,7 +59,7 @@ class ImmersionDamping(LawConfig):
     air_angular: NonNegative = Field(0.0, description="1/s")
 
     def build(self, at: Attachment) -> Law:
-        def matrix(linear: float, angular: float) -> np.ndarray:
+        def matrix(linear: float, angular: float) -> NDArray[np.float64]:
             return spatial_inertia(linear * at.mass, at.center_of_mass, angular * at.inertia)
 
         water = matrix(self.underwater_linear, self.underwater_angular)

@@ -133,7 +133,10 @@ class Georeferenced(TerrainConfig):
                 f"{size[0]:.0f} m × {size[1]:.0f} m every {resolution:.3g} m are {columns} × {rows} nodes, and the "
                 f"most is {MOST_NODES}; give a `resolution` of {coarser:.2g} m or more, or a smaller `size`",
             )
-        x, y = (c + np.linspace(-s / 2, s / 2, n) for c, s, n in zip(center, size, (columns, rows), strict=True))
+        x, y = (
+            c + np.linspace(-s / 2, s / 2, n, dtype=np.float64)
+            for c, s, n in zip(center, size, (columns, rows), strict=True)
+        )
         heights = resampler.heights(x, y)
         if self.positive == "down":
             heights = -heights

@@ -103,7 +103,7 @@ class HeightfieldGround(Terrain):
         sw = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)[:-1, :-1].reshape(-1, 1)
         faces = (sw + np.array([0, 1, columns + 1, 0, columns + 1, columns], np.int32)).reshape(-1, 3)
         if self.cell_materials is None:
-            face_materials = np.zeros(len(faces), np.int32)
+            face_materials: NDArray[np.int32] = np.zeros(len(faces), np.int32)
         else:
             face_materials = np.repeat(self.cell_materials.ravel(), 2)
         return Mesh(vertices.reshape(-1, 3), faces, face_materials, self.materials)
