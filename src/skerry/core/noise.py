@@ -236,11 +236,11 @@ class Noise:
         return values
 
     def normals(self, ticks: NDArray[np.int64], count: int, channel: int = 0) -> NDArray[np.float64]:
-        """What `normal` gives at each of several ticks, (ticks, count)."""
+        """What `normal` gives at each of several ticks in the order of time, (ticks, count)."""
         values = np.empty((len(ticks), count))
         if len(ticks):
-            _checked(int(ticks.min()), channel)
-            _checked(int(ticks.max()), channel)
+            _checked(ticks.item(0), channel)
+            _checked(ticks.item(-1), channel)
         _fill_rows(*self.key, ticks, int(channel), values)
         return values
 

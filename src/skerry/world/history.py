@@ -16,6 +16,9 @@ from skerry.water.probe import Probe
 from skerry.world.instant import Glimpse, Held
 from skerry.world.surroundings import Surroundings
 
+FEW = 40
+"""Ticks that are looked through one by one more quickly than all at once."""
+
 PLANNED = 1000
 """Ticks for which it is worked out ahead which of them are kept."""
 
@@ -64,8 +67,11 @@ class History:
 
     def due_since(self, tick: int, rate: Rate) -> list[int]:
         """The ticks after one that it has kept at which a sensor of that rate was due."""
-        ticks = np.array(self.ticks[bisect_right(self.ticks, tick) :], np.int64)
-        return ticks[rate.due_among(ticks)].tolist()
+        ticks = self.ticks[bisect_right(self.ticks, tick) :]
+        if len(ticks) < FEW:
+            return list(filter(rate.is_due, ticks))
+        many = np.array(ticks, np.int64)
+        return many[rate.due_among(many)].tolist()
 
     def keep(self, ticks: list[int]) -> None:
         """Be told which ticks, after those that it has, the engine is about to keep."""
