@@ -83,7 +83,8 @@ def tables(vehicle: str, profile: str) -> str:
         for _ in range(3):
             runner.run(0.2)
             frames |= {out.topic.name: _frame(out.message) for out in box.take(0)}
-        rates = {timer.topic.name: rate.frequency for rate, timers in ros._context.timers.items() for timer in timers}
+        spoken_at_rates = [*ros._context.timers, *ros._context.voices]
+        rates = {part.topic.name: part.rate.frequency for part in spoken_at_rates}
         for outlets in ros._readers.values():
             for outlet in outlets:
                 if isinstance(outlet, ReadingOutlet):

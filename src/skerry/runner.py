@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from math import ceil, inf, isfinite
@@ -15,7 +15,7 @@ from threading import Condition
 from typing import Any, Final, Self
 
 from skerry.core.errors import SkerryError, did_you_mean
-from skerry.parts.interface import Command, Interface, NewReading
+from skerry.parts.interface import Command, Interface, NewReadings, News
 from skerry.scenario import Scenario
 from skerry.world import World
 
@@ -108,7 +108,7 @@ class Runner:
         self._switch_before: float | None = None  # s, what it was before this runner had peers
         self._first = world.snapshot()
         self._anchor = (0.0, 0.0)  # wall time and simulated time from which the pace is counted
-        self._new: list[NewReading] = []
+        self._new: list[NewReadings] = []
         self._wants: list[frozenset[tuple[str, str]]] = []
         self._delivering: frozenset[tuple[str, str]] = frozenset()
         self._changes = world.changes
@@ -241,17 +241,17 @@ class Runner:
     def _advance(self, stop: int) -> None:
         self._deliver_what_is_wanted()
         steps = stop - self.world.tick
-        self.world.advance_steps(steps)
+        onlookers = [onlooker for interface in self.interfaces.values() for onlooker in interface.onlookers]
+        self.world.advance_steps(steps, onlookers)
         self._steps = max(self._steps - steps, 0)
         self._publish()
 
     def _publish(self) -> None:
         for robot, sensor in self._delivering:
             self.world.robots[robot].sensors[sensor].poll()
-        new, self._new = self._new, []
-        new.sort(key=_tick_of)  # they come one sensor after the other
+        news, self._new = News(self._new), []
         for interface in self.interfaces.values():
-            interface.publish(new)
+            interface.publish(news)
 
     def _stand_by(self) -> None:
         """Let those who newly want a sensor have its reading of now, and show the world as commands have left it."""
@@ -259,9 +259,9 @@ class Runner:
         for robot, sensor in self._delivering:
             self.world.robots[robot].sensors[sensor].measure_if_due()
             self.world.robots[robot].sensors[sensor].poll()
-        new, self._new = self._new, []
+        news, self._new = News(self._new), []
         for interface in self.interfaces.values():
-            interface.stand_by(new)
+            interface.stand_by(news)
 
     def _notice_changes(self) -> None:
         """Tell the interfaces if robots or objects have come or gone."""
@@ -293,8 +293,8 @@ class Runner:
             self.world.robots[robot].sensors[sensor].deliver = None
         self._delivering, self._wants = frozenset(), []
 
-    def _take(self, robot: str, sensor: str, tick: int, reading: Any) -> None:
-        self._new.append(NewReading(robot, sensor, tick, reading))
+    def _take(self, robot: str, sensor: str, ticks: Sequence[int], readings: Sequence[Any]) -> None:
+        self._new.append(NewReadings(robot, sensor, ticks, readings))
 
     def _set_anchor(self) -> None:
         self._anchor = (time.perf_counter(), self.world.time)
@@ -345,10 +345,6 @@ class Runner:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _tick_of(new: NewReading) -> int:
-    return new.tick
 
 
 def _is(one: object, other: object) -> bool:

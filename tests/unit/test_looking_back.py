@@ -20,7 +20,9 @@ def all_readings(monkeypatch, stop, seconds=1.7):
         for name, sensor in sensors.items():
             if stop:
                 sensor.sensor.sees_bodies_only = sensor.sensor.heavy = False
-            sensor.deliver = lambda tick, reading, name=name: found.append((name, tick, pickle.dumps(reading)))
+            sensor.deliver = lambda ticks, readings, name=name: found.extend(
+                (name, tick, pickle.dumps(reading)) for tick, reading in zip(ticks, readings, strict=True)
+            )
             _ = sensor.reading
         world._sort_sensors()
         stops = []
@@ -54,7 +56,7 @@ def test_there_is_room_for_all_that_is_due():
         _ = imu.reading, slow.reading
         times = {"imu": [], "slow": []}
         for name, sensor in (("imu", imu), ("slow", slow)):
-            sensor.deliver = lambda tick, reading, name=name: times[name].append(reading.time)
+            sensor.deliver = lambda _, readings, name=name: times[name].extend(reading.time for reading in readings)
         steps = 3 * MOST_LOOKS + 17
         world.advance_steps(steps)
         assert times["imu"] == pytest.approx([k / 200 for k in range(1, steps + 1)])
@@ -82,12 +84,12 @@ def test_samples_on_the_way_are_those_of_stopping(rate, sensors):
             world.robots["sam"].actuators["thruster1"].command(rpm=500)
             if sensors:
                 _ = world.robots["sam"].sensors["imu"].reading
-            samples = Samples(Rate.of(rate, world.scenario.step))
+            samples = Samples(world, Rate.of(rate, world.scenario.step))
             while world.tick < MOST_LOOKS + 50:
                 end = min(samples.rate.next_due(world.tick), MOST_LOOKS + 50) if stops else MOST_LOOKS + 50
-                world.advance_steps(end - world.tick, None if stops else samples)
-                if stops:
-                    world.sample(samples)
+                world.advance_steps(end - world.tick, () if stops else [samples])
+                if stops or not samples.rate.is_due(world.tick):
+                    samples.see(world.tick)
             found.append((samples.time, samples.motion(world.robots["sam"].root)))
     (times, motions), (times_on_the_way, motions_on_the_way) = found
     assert len(times) > 10

@@ -14,14 +14,18 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Outbox, Outgoing
+from skerry.interfaces.ros.bus import Outbox, Outgoing, Series
 from skerry.interfaces.ros.codec import Codec
+from skerry.interfaces.ros.conversions import Numbers
 from skerry.interfaces.ros.frames import Transform
 from skerry.interfaces.ros.node import RosInterface
 from skerry.interfaces.ros.prepared import prepare, stamp_of
 from skerry.interfaces.ros.transform_writer import TransformWriter
 from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.parts.sensor import Columns, Rows
 from skerry.runner import Runner
+from skerry.sensors.gps import GpsReading
+from skerry.sensors.pressure import PressureReading
 
 CODEC = Codec(Vocabulary())
 TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=9)
@@ -118,6 +122,9 @@ def test_what_is_said_is_read_and_written_by_rosbags_to_the_same_bytes(scenario:
         taken = [name for name in ros.bus.topics if "image" not in name and "cam" not in name]
         ros.bus.takers(box, taken)
         runner.run(0.3)
+        ros.bus.takers(box, [name for name in taken if name != "/clock"])  # for which the world stops
+        runner.run(0.3)
+    assert {name.rpartition("/")[2] for name in box.made_at_once} >= AT_ONCE[scenario]
     codec = ros.bus.codec
     assert len({outgoing.topic.name for outgoing in box.found}) > 3
     for outgoing in box.found:
@@ -126,12 +133,76 @@ def test_what_is_said_is_read_and_written_by_rosbags_to_the_same_bytes(scenario:
         assert again == outgoing.cdr, outgoing.topic.name
 
 
+AT_ONCE = {
+    "sam_in_the_bay": {"Imu", "FluidPressure", "FloatStamped", "MagneticField", "CTD", "Odometry", "GeoPoint"},
+    "drone_recovers_sam": {"Imu", "Odometry"},
+    "evolo_slalom": {"Imu", "NavSatFix", "Odometry"},
+}
+
+
+def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once() -> None:
+    ros = Ros().build()
+    assert isinstance(ros, RosInterface)
+    with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"ros": ros}) as runner:
+        runner.run(0.0)
+        converts = {name: ros._readers["sam", name][0].convert for name in ("gps", "depth20")}
+        covariance = np.diag([1.0, 2.0, 3.0])
+        times, there = [0.1, 0.2, 0.3], np.array([True, False, True])
+        fixes = Columns(
+            time=times,
+            latitude_deg=np.array([58.0, 59.0, 60.0]),
+            longitude_deg=np.array([17.0, 18.0, 19.0]),
+            altitude=np.array([0.5, 1.5, 2.5]),
+            covariance=covariance,
+        )
+
+        def fix(k: int) -> GpsReading:
+            place = fixes.latitude_deg[k], fixes.longitude_deg[k], fixes.altitude[k]
+            return GpsReading(times[k], *place, 0.0, 0.0, 33, "V", covariance)
+
+        pressures = Columns(
+            time=times,
+            pressure=np.array([1e5, 2e5, 3e5]),
+            variance=25.0,
+            saturated=np.array([False, True, False]),
+        )
+
+        def pressure(k: int) -> PressureReading:
+            return PressureReading(times[k], pressures.pressure[k], 0.0, 25.0, bool(pressures.saturated[k]))
+
+        rows = {
+            "gps": Rows(3, fix, lambda: fixes, there),
+            "depth20": Rows(3, pressure, lambda: pressures),
+        }
+        for name, found in rows.items():
+            convert = converts[name]
+            assert isinstance(convert, Numbers)
+            each = [convert(reading, time) for reading, time in zip(found, times, strict=True)]
+            assert convert.many(found, times) == each
+        assert each[1] is None
+        nothing = Rows(2, fix, there=np.zeros(2, bool))
+        assert isinstance(convert := converts["gps"], Numbers)
+        assert convert.many(nothing, times[:2]) == [convert(None, 0.1), convert(None, 0.2)]
+
+
 class Keeping(Outbox):
-    """Keeps everything."""
+    """Keeps everything; of series, what is made at once must be what is made one by one."""
+
+    takes_series = True
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[Outgoing] = []
+        self.made_at_once: set[str] = set()
 
-    def put(self, messages: Sequence[Outgoing]) -> None:
-        self.found += messages
+    def put(self, messages: Sequence[Outgoing | Series]) -> None:
+        for found in messages:
+            if isinstance(found, Series):
+                if found._make_all() is not None:
+                    self.made_at_once.add(found.topic.type)
+                at_once = found.all()
+                each = found.each()
+                assert at_once == [outgoing.cdr if outgoing.is_there else None for outgoing in each]
+                self.found += [outgoing for outgoing in each if outgoing.is_there]
+            else:
+                self.found.append(found)

@@ -58,7 +58,9 @@ def test_the_robots_of_the_demonstration_stay_sensible_without_commands() -> Non
         bumpers = {name: robot.sensors["collisions"] for name, robot in world.robots.items() if "boat" in name}
         felt: list[str] = []
         for name, bumper in bumpers.items():
-            bumper.deliver = lambda _, reading, name=name: felt.extend([name] * reading.touching)
+            bumper.deliver = lambda _, readings, name=name: felt.extend(
+                name for reading in readings if reading.touching
+            )
         start = {name: robot.pose.position for name, robot in world.robots.items()}
         world.advance(2.0)
         stands = world.robots["husky"].pose.position

@@ -165,12 +165,12 @@ def quaternion_to_rpy(quaternion: ArrayLike) -> Array:
 
 def heading_to_yaw(heading_deg: ArrayLike) -> Array:
     """The yaw, radians anticlockwise from east in (−π, π], of a heading, degrees clockwise from north."""
-    return np.pi - np.radians(_in_one_turn(np.asarray(heading_deg, np.float64) + 90.0))
+    return np.pi - np.radians(in_one_turn(np.asarray(heading_deg, np.float64) + 90.0))
 
 
 def yaw_to_heading(yaw: ArrayLike) -> Array:
     """The heading, degrees clockwise from north in [0, 360), of a yaw, radians anticlockwise from east."""
-    return _in_one_turn(90.0 - np.degrees(np.asarray(yaw, np.float64)))
+    return in_one_turn(90.0 - np.degrees(np.asarray(yaw, np.float64)))
 
 
 def heading_of(east: float, north: float) -> float:
@@ -184,7 +184,8 @@ def turn_heading(heading_deg: float) -> float:
     return turned if turned < 360.0 else 0.0  # as below
 
 
-def _in_one_turn(degrees: Array) -> Array:
+def in_one_turn(degrees: Array) -> Array:
+    """The same angles in [0, 360)."""
     # The remainder of a tiny negative angle rounds to 360 itself.
     turned = np.mod(degrees, 360.0)
     return np.where(turned < 360.0, turned, 0.0)

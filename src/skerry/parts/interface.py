@@ -6,10 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 from skerry.core.config import Family
 from skerry.parts.component import Component, ComponentConfig
+from skerry.parts.onlooker import Onlooker
 
 INTERFACES = Family("interfaces", "skerry.interfaces")
 
@@ -22,6 +24,43 @@ class NewReading:
     sensor: str
     tick: int
     reading: Any
+
+
+@dataclass(frozen=True, slots=True)
+class NewReadings:
+    """What a sensor of a robot gave at some ticks, in their order; None where there was nothing to measure."""
+
+    robot: str
+    sensor: str
+    ticks: Sequence[int]
+    readings: Sequence[Any]
+
+
+class News(Sequence[NewReading]):
+    """What sensors have given since an interface last saw the world: one by one in the order of time, or by sensor."""
+
+    def __init__(self, by_sensor: Sequence[NewReadings]) -> None:
+        self.by_sensor = by_sensor
+
+    @cached_property
+    def _each(self) -> list[NewReading]:
+        found = [
+            NewReading(new.robot, new.sensor, tick, reading)
+            for new in self.by_sensor
+            for tick, reading in zip(new.ticks, new.readings, strict=True)
+        ]
+        found.sort(key=_tick_of)
+        return found
+
+    def __len__(self) -> int:
+        return len(self._each)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._each[number]
+
+
+def _tick_of(new: NewReading) -> int:
+    return new.tick
 
 
 class Command(ABC):
@@ -47,9 +86,13 @@ class Interface(Component):
 
     `wanted` are the sensors whose readings it takes, by robot and name; nothing else is measured for it. An interface
     may set another one at any time, from any thread, and must not change the one that is there.
+
+    `onlookers` are shown how the world was on the way, before `publish`; what must see the present says so by
+    `next_due`.
     """
 
     wanted: frozenset[tuple[str, str]] = frozenset()
+    onlookers: tuple[Onlooker, ...] = ()
 
     def check(self, world: Any) -> None:
         """Raise an error if it could not start with this world; opens nothing."""
@@ -68,17 +111,17 @@ class Interface(Component):
         return None
 
     def next_word(self, tick: int) -> int | None:
-        """The first tick after this one of which it will say something for which it need not see the world then.
+        """The first tick after this one, from which the world goes on, that it will speak of without having seen it.
 
         At a pace, it may be said a little later, by as much as the world may be ahead of the wall clock anyway.
         """
         return None
 
     @abstractmethod
-    def publish(self, readings: Sequence[NewReading]) -> None:
+    def publish(self, readings: News) -> None:
         """See the world as it is now, and take what has been measured since; never blocks the loop."""
 
-    def stand_by(self, readings: Sequence[NewReading]) -> None:
+    def stand_by(self, readings: News) -> None:
         """See the world now and then while it stands still; commands may have changed it, and the sensors wanted."""
         return
 

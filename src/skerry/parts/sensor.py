@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -214,11 +215,24 @@ class OneInstant:
 
 
 class Rows(Sequence[Reading]):
-    """Readings of several instants, each made of its row when somebody looks at it."""
+    """Readings of several instants, each made of its row when somebody looks at it.
 
-    def __init__(self, count: int, make: Callable[[int], Reading]) -> None:
+    `columns` gives all at once, to whoever writes many in one go: something like a reading, of which each number is an
+    array with one for each row; what is the same for all may be there once. `there` tells in which rows there is a
+    reading at all; elsewhere it is None.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        make: Callable[[int], Reading],
+        columns: Callable[[], Any] | None = None,
+        there: NDArray[np.bool_] | None = None,
+    ) -> None:
         self._count = count
         self._make = make
+        self.columns = columns
+        self.there = there
 
     def __len__(self) -> int:
         return self._count
@@ -226,7 +240,11 @@ class Rows(Sequence[Reading]):
     def __getitem__(self, row: Any) -> Any:
         if not 0 <= row < self._count:
             raise IndexError(f"there are {self._count} readings; {row} is none of them")
-        return self._make(row)
+        return self._make(row) if self.there is None or self.there[row] else None
+
+
+class Columns(SimpleNamespace):
+    """Something like a reading, of which each number is an array, for `Rows`."""
 
 
 class RowSensor(Sensor[Reading]):

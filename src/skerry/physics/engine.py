@@ -63,10 +63,11 @@ class Engine:
         self._bounds = _bounds(first)
         self._request[native.BOUNDS] = self._bounds.ctypes.data
         self._request[native.OUT] = self._motion.ctypes.data
-        # room for a while of instants on the way, of a world that is alone
+        # room for a while of instants on the way, of a world that is alone, and for the present while it shows those
         self._look_steps = np.zeros(MOST_LOOKS if worlds == 1 else 0, np.int64)
         motion = 2 * self.bodies * native.BODY_ROW
-        self._log = np.zeros((len(self._look_steps), motion + first.nuserdata + first.nq + first.nv))
+        rows = MOST_LOOKS + 1 if worlds == 1 else 0
+        self._log = np.zeros((rows, motion + first.nuserdata + first.nq + first.nv))
         self.log_motions = self._log[:, :motion].reshape(-1, 2, self.bodies, native.BODY_ROW)
         self.log_userdata = self._log[:, motion : motion + first.nuserdata]
         self.log_positions = self._log[:, motion + first.nuserdata : -first.nv or None]
@@ -103,6 +104,12 @@ class Engine:
         self._warnings[:] = 1
         self._no_warnings = self._warnings.tobytes()
         self._places = _places(first)
+        self._shown = [  # what is seen of a world that is alone, each with its log
+            (self._motion[0], self.log_motions),
+            (self.part("userdata")[0], self.log_userdata),
+            (self.part("qpos")[0], self.log_positions),
+            (self.part("qvel")[0], self.log_velocities),
+        ]
         self.joint_places: list[tuple[int, int]] = list(
             zip(first.jnt_qposadr.tolist(), first.jnt_dofadr.tolist(), strict=True)
         )
@@ -164,6 +171,21 @@ class Engine:
                 if world not in errors and self._failed_at[world, 0] >= 0:
                     errors[world] = self._step_back(world, self._before[world])
         return errors
+
+    def keep_present(self) -> None:
+        """Keep how the world, which is alone, is now, while it shows how it was."""
+        for live, log in self._shown:
+            log[MOST_LOOKS] = live
+
+    def show(self, row: int) -> None:
+        """Be as it was at a look, in motion, positions, velocities and userdata; only to be seen, not to go on."""
+        for live, log in self._shown:
+            live[...] = log[row]
+        self._instant += 1
+
+    def show_present(self) -> None:
+        """Be as it is."""
+        self.show(MOST_LOOKS)
 
     def replace(self, world: int, model: Model) -> None:
         """Let a world begin anew with another model of the same structure."""

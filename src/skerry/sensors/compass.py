@@ -15,9 +15,9 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.config import NonNegative
-from skerry.core.frames import Pose, rotate, turn_heading
+from skerry.core.frames import Pose, in_one_turn, rotate
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
 
 NOISE, BIAS = range(2)  # channels
 
@@ -52,7 +52,12 @@ class CompassSensor(RowSensor[CompassReading]):
         if config.noise_deg > 0.0:
             heading += config.noise_deg * noise.normals(truths.ticks, 1, NOISE)[:, 0]
         variance = config.noise_deg**2
-        return Rows(len(times), lambda k: CompassReading(times[k], turn_heading(float(heading[k])), variance))
+        heading = in_one_turn(heading)
+
+        def columns() -> Columns:
+            return Columns(time=times, heading_deg=heading, variance=variance)
+
+        return Rows(len(times), lambda k: CompassReading(times[k], float(heading[k]), variance), columns)
 
 
 class Compass(SensorConfig):

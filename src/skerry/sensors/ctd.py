@@ -11,7 +11,7 @@ from pydantic import Field
 from skerry.core.config import NonNegative
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
 from skerry.water import seawater, sound
 
 
@@ -55,7 +55,11 @@ class CtdSensor(RowSensor[CtdReading]):
                 depth + config.depth_noise * errors[:, 2],
             ]
         )
-        return Rows(len(times), lambda k: None if depth[k] < 0.0 else CtdReading(times[k], *seen[k].tolist()))
+
+        def columns() -> Columns:
+            return Columns(time=times, conductivity=seen[:, 0], temperature=seen[:, 1], depth=seen[:, 2])
+
+        return Rows(len(times), lambda k: CtdReading(times[k], *seen[k].tolist()), columns, depth >= 0.0)
 
 
 class Ctd(SensorConfig):

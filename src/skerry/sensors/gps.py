@@ -18,7 +18,7 @@ from skerry.core.config import NonNegative
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truth, Truths
+from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truth, Truths
 
 
 @dataclass(frozen=True)
@@ -69,19 +69,27 @@ class GpsSensor(RowSensor[GpsReading]):
         if self.watches:
             heard &= False if self._ready is None else ticks >= self._ready
         if not heard.any():
-            return Rows(len(times), lambda k: None)
+            return Rows(len(times), lambda k: None, there=heard)
         seen = places + self._sigma * noise.normals(ticks, 3)
         utm, geodetic = projection.to_utm(seen), projection.to_geodetic(seen)
 
-        def make(k: int) -> GpsReading | None:
-            if not heard[k]:
-                return None
+        def make(k: int) -> GpsReading:
             latitude, longitude, altitude = geodetic[k].tolist()
             east, north, _ = utm[k].tolist()
             zone, band = projection.zone, projection.band
             return GpsReading(times[k], latitude, longitude, altitude, east, north, zone, band, self._covariance)
 
-        return Rows(len(times), make)
+        def columns() -> Columns:
+            latitude, longitude, altitude = geodetic.T
+            return Columns(
+                time=times,
+                latitude_deg=latitude,
+                longitude_deg=longitude,
+                altitude=altitude,
+                covariance=self._covariance,
+            )
+
+        return Rows(len(times), make, columns, heard)
 
     def state(self) -> bytes:
         return json.dumps([self._ready, self._has_had_fix]).encode()

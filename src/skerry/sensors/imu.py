@@ -19,7 +19,7 @@ from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
 from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import turn_back
-from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
 
 # channels of the noise: white noise, then one walk per axis, then the bias at the start
 RATE_NOISE, FORCE_NOISE, ATTITUDE_NOISE, START_BIAS = range(4)
@@ -128,7 +128,18 @@ class ImuSensor(RowSensor[ImuReading]):
             row = seen[k]
             return ImuReading(times[k], row[:4], row[4:7], row[7:], *covariances)
 
-        return Rows(len(times), make)
+        def columns() -> Columns:
+            return Columns(
+                time=times,
+                orientation=seen[:, :4],
+                angular_velocity=seen[:, 4:7],
+                linear_acceleration=seen[:, 7:],
+                orientation_covariance=covariances[0],
+                angular_velocity_covariance=covariances[1],
+                linear_acceleration_covariance=covariances[2],
+            )
+
+        return Rows(len(times), make, columns)
 
     @staticmethod
     def _bias(noise: Noise, tick: int, step: float, start: float, walk: float, channel: int) -> NDArray[np.float64]:

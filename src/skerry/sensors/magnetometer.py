@@ -18,7 +18,7 @@ from pydantic import Field
 from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.frames import Pose, inverse, multiply, rotate
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
 
 # At Stockholm, 59.33° N 18.07° E at sea level, on 1 January 2025, by the World Magnetic Model 2025 (NOAA and BGS).
 STRENGTH: Final = 51.81e-6  # T
@@ -57,7 +57,11 @@ class MagnetometerSensor(RowSensor[MagnetometerReading]):
         field = field + self._hard
         if self._config.noise > 0.0:
             field += self._config.noise * noise.normals(truths.ticks, 3)
-        return Rows(len(times), lambda k: MagnetometerReading(times[k], field[k], self._covariance))
+
+        def columns() -> Columns:
+            return Columns(time=times, field=field, covariance=self._covariance)
+
+        return Rows(len(times), lambda k: MagnetometerReading(times[k], field[k], self._covariance), columns)
 
 
 IDENTITY: Final = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

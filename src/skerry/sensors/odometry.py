@@ -10,7 +10,7 @@ import numpy as np
 from skerry.core.frames import Pose, Twist
 from skerry.core.kernels import strict_kernel
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
 
 
 @strict_kernel
@@ -46,7 +46,14 @@ class OdometrySensor(RowSensor[OdometryReading]):
         motion, times = truths.motion(self.link, self.offset), truths.times
         twist = np.empty((len(motion), 6))
         in_own_axes(motion, twist)
-        return Rows(len(times), lambda k: OdometryReading(times[k], Pose.of(motion[k, :7]), Twist.of(twist[k])))
+
+        def columns() -> Columns:
+            pose = Columns(position=motion[:, :3], orientation=motion[:, 3:7])
+            return Columns(time=times, pose=pose, twist=Columns(linear=twist[:, :3], angular=twist[:, 3:]))
+
+        return Rows(
+            len(times), lambda k: OdometryReading(times[k], Pose.of(motion[k, :7]), Twist.of(twist[k])), columns
+        )
 
 
 class Odometry(SensorConfig):

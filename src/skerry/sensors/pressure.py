@@ -11,7 +11,7 @@ from pydantic import Field
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
 
 ATMOSPHERE = 101_325.0  # Pa; the standard atmosphere (ISO 2533)
 
@@ -48,7 +48,10 @@ class PressureSensor(RowSensor[PressureReading]):
         def make(k: int) -> PressureReading:
             return PressureReading(times[k], float(pressure[k]), float(depth[k]), variance, bool(saturated[k]))
 
-        return Rows(len(times), make)
+        def columns() -> Columns:
+            return Columns(time=times, pressure=pressure, depth=depth, variance=variance, saturated=saturated)
+
+        return Rows(len(times), make, columns)
 
 
 class Pressure(SensorConfig):

@@ -32,19 +32,21 @@ class RunData:
         self.values = dict(values)
         self._trees: dict[str, Tree] = {**world.robots, **world.objects}
         self._watched = {name: name.split(".") for name in names if self._is_part(name)}
-        self._samples = Samples(rate)
+        self._samples = Samples(world, rate)
         self._readings: dict[str, list[float]] = {name: [] for name in self._watched}
 
     def sample(self) -> None:
         """Keep the present instant."""
-        self.world.sample(self._samples)
+        self._samples.see(self.world.tick)
         self._read_all()
 
     def advance_to(self, end: int) -> None:
         """Let the world go on up to a tick, and keep what is due on the way; only for readings must it stop there."""
         while (tick := self.world.tick) < end:
             stop = min(self._samples.rate.next_due(tick), end) if self._watched else end
-            self.world.advance_steps(stop - tick, self._samples)
+            self.world.advance_steps(stop - tick, [self._samples])
+            if not self._samples.rate.is_due(self.world.tick):
+                self._samples.see(self.world.tick)
             self._read_all()
 
     @property

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.clock import Clock, Rate
+from skerry.parts.onlooker import Onlooker
 from skerry.physics.engine import MOST_LOOKS, Engine
 from skerry.rays import RayView
 from skerry.water import Water
@@ -18,6 +19,9 @@ from skerry.world.surroundings import Surroundings
 
 FEW = 40
 """Ticks that are looked through one by one more quickly than all at once."""
+
+NEVER = -1
+"""A tick before the first one."""
 
 PLANNED = 1000
 """Ticks for which it is worked out ahead which of them are kept."""
@@ -92,6 +96,24 @@ class History:
         """The places of these ticks in the engine's log."""
         found = self._rows
         return np.array([found[tick] for tick in ticks])
+
+    def relive(self, onlookers: Sequence[Onlooker]) -> None:
+        """Show each onlooker the world as it was at the ticks that it has kept at which the onlooker's rate was due."""
+        due: dict[int, list[Onlooker]] = {}
+        for onlooker in onlookers:
+            for tick in self.due_since(NEVER, onlooker.rate):
+                due.setdefault(tick, []).append(onlooker)
+        clock, now = self.clock, self.clock.tick
+        self.engine.keep_present()
+        try:
+            for tick in sorted(due):
+                self.engine.show(self._rows[tick])
+                clock.show(tick)
+                for onlooker in due[tick]:
+                    onlooker.see(tick)
+        finally:
+            self.engine.show_present()
+            clock.show(now)
 
     # -------------------------------------------------------------------------------------------- as an instant
 

@@ -6,22 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.clock import Rate
+from skerry.world.world import World
 
 Floats = NDArray[np.float64]
 
 
 class Samples:
-    """The motion of all bodies whenever a rate is due, and at the end of each advance; see `World.advance_steps`."""
+    """The motion of all bodies whenever a rate is due: an onlooker of `World.advance_steps`."""
 
-    def __init__(self, rate: Rate) -> None:
+    def __init__(self, world: World, rate: Rate) -> None:
         self.rate = rate
+        self._world = world
         self._times: list[float] = []
         self._motions: list[Floats] = []
 
-    def add(self, time: float, motions: Floats) -> None:
-        """Keep an instant: the motion of all bodies, (bodies, 13)."""
-        self._times.append(time)
-        self._motions.append(motions.copy())
+    def see(self, tick: int) -> None:
+        """Keep the motion of all bodies as it is now."""
+        self._times.append(self._world.time)
+        self._motions.append(self._world.motions.copy())
 
     @property
     def time(self) -> Floats:

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from dataclasses import is_dataclass, replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
@@ -24,6 +24,9 @@ from skerry.world.instant import Held
 from skerry.world.ray_trail import RayTrail
 from skerry.world.truth import RobotTruth
 from skerry.world.truths import RobotTruths
+
+Deliver: TypeAlias = Callable[[Sequence[int], Sequence[Any]], None]
+"""Takes the ticks of some due instants, in their order, and the reading of each, or None."""
 
 NEVER: Final = 2**62
 """A tick that never comes."""
@@ -55,7 +58,7 @@ class MountedSensor(Component):
         self.mount = mount
         """Where it sits on the robot."""
         self._wanted = False
-        self._deliver: Callable[[int, Any], None] | None = None
+        self._deliver: Deliver | None = None
         self.load = 0.0
         """The time that the latest reading took over the time there is for one; on the wall, for the eye only."""
         self.next_look = NEVER
@@ -106,15 +109,15 @@ class MountedSensor(Component):
         self._change_whether_looked_at(wanted, self._deliver)
 
     @property
-    def deliver(self) -> Callable[[int, Any], None] | None:
-        """Is told the tick and the reading, or None, of every due instant; while it is there, the sensor is wanted."""
+    def deliver(self) -> Deliver | None:
+        """Is told ticks and readings, or None, of all due instants; while it is there, the sensor is wanted."""
         return self._deliver
 
     @deliver.setter
-    def deliver(self, deliver: Callable[[int, Any], None] | None) -> None:
+    def deliver(self, deliver: Deliver | None) -> None:
         self._change_whether_looked_at(self._wanted, deliver)
 
-    def _change_whether_looked_at(self, wanted: bool, deliver: Callable[[int, Any], None] | None) -> None:
+    def _change_whether_looked_at(self, wanted: bool, deliver: Deliver | None) -> None:
         self.finish()
         self._wanted, self._deliver = wanted, deliver
         self.plan(self._truth.tick)
@@ -208,8 +211,7 @@ class MountedSensor(Component):
         self._tick, self._measured = ticks[-1], self.rate.count(ticks[-1])
         self._rows = rows
         if self._deliver is not None:
-            for tick, reading in zip(ticks, rows, strict=True):
-                self._deliver(tick, reading)
+            self._deliver(ticks, rows)
 
     def measure_if_due(self, truth: RobotTruth | None = None) -> bool:
         """Measure if an instant has become due since the last reading; say whether it did."""
@@ -281,7 +283,7 @@ class MountedSensor(Component):
     def _take(self, reading: Any) -> None:
         self._reading, self._rows = reading, None
         if self._deliver is not None:
-            self._deliver(self._tick, reading)
+            self._deliver([self._tick], [reading])
         if self._trail is not None and reading is not None:
             self._trail.add()
 

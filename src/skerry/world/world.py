@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -18,6 +18,7 @@ from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.parts.component import Component
 from skerry.parts.controller import Controller
+from skerry.parts.onlooker import Onlooker
 from skerry.parts.ownership import speaking_as
 from skerry.parts.watchdog import Watchdog
 from skerry.physics.engine import MOST_LOOKS, Engine
@@ -38,7 +39,6 @@ from skerry.world.instant import Present
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot
 from skerry.world.ropes import ROPES, put
-from skerry.world.samples import Samples
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
@@ -134,7 +134,7 @@ class World:
         self._watched += [(keyboard.watchdog, keyboard.release_all) for keyboard in keyboards]
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._history = history
-        self._samples: Samples | None = None
+        self._onlookers: Sequence[Onlooker] = ()
         self._sort_sensors()
         self._hooks = hooks
         self._engine_time = engine.part("time")[0]
@@ -192,29 +192,19 @@ class World:
         """Simulate so many seconds, to the nearest step, as fast as it goes."""
         self.advance_steps(self._clock.steps_for(seconds))
 
-    def advance_steps(self, steps: int, samples: Samples | None = None) -> None:
-        """Simulate so many steps, and keep the motion of all bodies on the way in `samples`, if any are given."""
+    def advance_steps(self, steps: int, onlookers: Sequence[Onlooker] = ()) -> None:
+        """Simulate so many steps, and show onlookers, if any are given, how the world was on the way."""
         if steps < 0:
             raise SkerryError(f"cannot advance by {steps} steps; time does not run backwards")
         for sensor in self._stopping_sensors:
             sensor.plan(self.tick)
-        self._take_samples(samples)
+        if [other.rate for other in onlookers] != [other.rate for other in self._onlookers]:
+            self._history.stale = True
+        self._onlookers = onlookers
         try:
             self._advance_to(self.tick + steps)
         finally:
             self._look_back()
-            self._take_samples(None)
-        if samples is not None and not samples.rate.is_due(self.tick):
-            self.sample(samples)
-
-    def sample(self, samples: Samples) -> None:
-        """Keep the motion of all bodies at the present instant."""
-        samples.add(self.time, self._engine.motions(0)[0])
-
-    def _take_samples(self, samples: Samples | None) -> None:
-        if samples is not self._samples:
-            self._samples = samples
-            self._history.stale = True
 
     def _advance_to(self, end: int) -> None:
         tick = self.tick
@@ -284,10 +274,8 @@ class World:
         if not history.ticks:
             return
         history.end_at(self.tick)
-        if self._samples is not None:
-            for tick in filter(self._samples.rate.is_due, history.ticks):
-                instant = history.glimpse(tick)
-                self._samples.add(instant.time, instant.motions[0])
+        if self._onlookers:
+            history.relive(self._onlookers)
         waiting: dict[int, list[MountedSensor]] = {}
         for sensor in self._patient_sensors:
             if sensor.looks_at_rows:
@@ -309,7 +297,7 @@ class World:
 
     def _rates_of_looks(self) -> list[Rate]:
         rates = [sensor.rate for sensor in self._patient_sensors if sensor.is_looked_at]
-        return rates if self._samples is None else [*rates, self._samples.rate]
+        return [*rates, *(onlooker.rate for onlooker in self._onlookers)]
 
     def _move_particles(self) -> None:
         if self.particles is not None and self._particle_rate is not None and self._particle_rate.is_due(self.tick):
@@ -327,7 +315,7 @@ class World:
             steps,
             looks=[look - tick for look in looks],
             first_look=first_look,
-            keep_userdata=self.water.follows is not None,
+            keep_userdata=bool(self._onlookers) or self.water.follows is not None,
         )
         if before is not None and any(hook.error is not None for hook in self._hooks):
             self._engine.states[:] = before  # a step without one of its forces is no step
@@ -348,6 +336,14 @@ class World:
             self.water.check_points(places, self.time, list(trees), self._engine.part("userdata")[0])
 
     # -------------------------------------------------------------------------------------------- looking and touching
+
+    @property
+    def motions(self) -> np.typing.NDArray[np.float64]:
+        """Of all bodies: position, quaternion, velocity and angular velocity in the world; (bodies, 13), a live array.
+
+        Robots and objects have the number of theirs as `root`.
+        """
+        return self._engine.motions(0)[0]
 
     def sample_water(self, points: np.typing.ArrayLike) -> WaterSample:
         """The sea at points (…, 3), now."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,8 @@ from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, Recording
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bus import Bus, nanoseconds
 from skerry.interfaces.ros.node import RosInterface
-from skerry.parts.interface import Command, Inbox, Interface, NewReading
+from skerry.parts.interface import Command, Inbox, Interface, News
+from skerry.parts.onlooker import Onlooker
 from skerry.world import Snapshot, World
 
 if TYPE_CHECKING:
@@ -100,7 +101,11 @@ class RecorderInterface(Interface):
     def next_word(self, tick: int) -> int | None:
         return None if self._own is None else self._own.next_word(tick)
 
-    def publish(self, readings: Sequence[NewReading]) -> None:
+    @property
+    def onlookers(self) -> tuple[Onlooker, ...]:  # type: ignore[override]
+        return () if self._own is None else self._own.onlookers
+
+    def publish(self, readings: News) -> None:
         tick = self._world.tick
         if self._must_take:
             self._must_take = False

@@ -6,6 +6,7 @@ import logging
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from threading import Condition, Lock, Thread
 from typing import IO, Final
@@ -15,7 +16,7 @@ from mcap.records import Channel, Schema
 from skerry import __version__
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.mcap_file import ChunkOfMessages, Compression, McapFile
-from skerry.interfaces.ros.bus import LATCHED, Bus, Outbox, Outgoing, Qos, Topic
+from skerry.interfaces.ros.bus import LATCHED, Bus, Outbox, Outgoing, Qos, Series, Topic
 
 logger = logging.getLogger("skerry")
 
@@ -50,13 +51,16 @@ class RecordingWriter(Outbox):
     and fingerprints never are.
     """
 
+    takes_series = True
+
     def __init__(self, path: Path, bus: Bus, compression: Compression, metadata: Mapping[str, str]) -> None:
         super().__init__()
         self.path = path
         self.written = 0
         self.problem = ""
         self._bus = bus
-        self._time = self._now = bus.now  # the world's, and the file's, ns
+        self._time = bus.now  # of the world, ns, and
+        self._ahead = 0  # how far the file's is ahead of it
         self._own = {name: Topic(name, "std_msgs/msg/String", LATCHED, bus.codec) for name in (COMMANDS, FINGERPRINTS)}
         self._string = bus.codec.type("std_msgs/msg/String")
         self._lock = Lock()
@@ -82,9 +86,9 @@ class RecordingWriter(Outbox):
 
     # -------------------------------------------------------------------------------------------- in the loop
 
-    def put(self, messages: Sequence[Outgoing]) -> None:
+    def put(self, messages: Sequence[Outgoing | Series]) -> None:
         """Record messages, as far as there is room."""
-        weight = sum([BULKY if outgoing.topic.qos.depth == 1 else 1 for outgoing in messages])
+        weight = sum(map(_weight, messages))
         with self._lock:
             if self._waiting + weight > MOST_WAITING:
                 messages, weight = self._fitting(messages)
@@ -95,19 +99,19 @@ class RecordingWriter(Outbox):
         with self._lock:
             self._add([Outgoing(self._own[topic], self._string(text))], 1, time)
 
-    def _fitting(self, messages: Sequence[Outgoing]) -> tuple[list[Outgoing], int]:
+    def _fitting(self, messages: Sequence[Outgoing | Series]) -> tuple[list[Outgoing | Series], int]:
         """Those for which there is room, and their weight."""
         found, weight = [], 0
         for outgoing in messages:
-            more = BULKY if outgoing.topic.qos.depth == 1 else 1
+            more = _weight(outgoing)
             if self._waiting + weight + more > MOST_WAITING:
-                self.dropped[outgoing.topic.name] += 1
+                self.dropped[outgoing.topic.name] += _count(outgoing)
             else:
                 found.append(outgoing)
                 weight += more
         return found, weight
 
-    def _add(self, messages: Sequence[Outgoing], weight: int, time: int) -> None:
+    def _add(self, messages: Sequence[Outgoing | Series], weight: int, time: int) -> None:
         batch = self._batch
         batch.said.append((time, messages))
         batch.weight += weight
@@ -133,11 +137,8 @@ class RecordingWriter(Outbox):
         try:
             with self._stream:
                 while (batch := self._next()) is not None:
-                    for time, messages in batch.said:
-                        self._go_on_to(time)
-                        for outgoing in messages:
-                            if outgoing.is_there:
-                                self._write(outgoing)
+                    for time, topic, data in self._in_order(batch):
+                        self._write(time, topic, data)
                     with self._lock:
                         self._waiting -= batch.weight
                 self._write_chunk()
@@ -152,15 +153,28 @@ class RecordingWriter(Outbox):
             self._arrived.wait_for(lambda: self._batches or self._over)
             return self._batches.popleft() if self._batches else None
 
-    def _go_on_to(self, time: int) -> None:
-        """Where the world goes back in time, the file goes on, as players want the order of time."""
-        self._now += max(time - self._time, 0)
-        self._time = time
+    def _in_order(self, batch: _Batch) -> list[tuple[int, Topic, bytes]]:
+        """All messages of a batch with the file's time, in its order; those of one time as they were said."""
+        found: list[tuple[int, Topic, bytes]] = []
+        for now, messages in batch.said:
+            # where the world goes back in time, the file goes on, as players want the order of time
+            self._ahead += max(self._time - now, 0)
+            self._time, ahead = now, self._ahead
+            for outgoing in messages:
+                topic = outgoing.topic
+                if isinstance(outgoing, Series):
+                    for time, data in zip(outgoing.times, outgoing.all(), strict=True):
+                        if data is not None:
+                            found.append((time + ahead, topic, data))
+                elif outgoing.is_there:
+                    found.append((now + ahead, topic, outgoing.cdr))
+        found.sort(key=itemgetter(0))
+        return found
 
-    def _write(self, outgoing: Outgoing) -> None:
-        line = self._lines.get(outgoing.topic) or self._register(outgoing.topic)
+    def _write(self, time: int, topic: Topic, data: bytes) -> None:
+        line = self._lines.get(topic) or self._register(topic)
         line.count += 1
-        self._chunk.add_message(line.channel, line.count, self._now, outgoing.cdr)
+        self._chunk.add_message(line.channel, line.count, time, data)
         self.written += 1
         if self._chunk.size > CHUNK:
             self._write_chunk()
@@ -198,8 +212,16 @@ class _Line:
 class _Batch:
     """Messages that are made and written together, by the world's time at which they were said, ns."""
 
-    said: list[tuple[int, Sequence[Outgoing]]] = field(default_factory=list)
+    said: list[tuple[int, Sequence[Outgoing | Series]]] = field(default_factory=list)
     weight: int = 0
+
+
+def _count(outgoing: Outgoing | Series) -> int:
+    return len(outgoing.times) if isinstance(outgoing, Series) else 1
+
+
+def _weight(outgoing: Outgoing | Series) -> int:
+    return _count(outgoing) * (BULKY if outgoing.topic.qos.depth == 1 else 1)
 
 
 def _profile(qos: Qos) -> str:

@@ -27,6 +27,8 @@ _STATUS: Final = {
 class Actionlib:
     """Lets a server of an action hear goals, and says how they go; `say` is called by the loop."""
 
+    looks_back = False
+
     def __init__(self, bus: Bus, server: ActionServer, rate: Rate, now: Callable[[], Message]) -> None:
         self._codec, self._server, self._now = bus.codec, server, now
         self._goals: dict[str, Goal] = {}

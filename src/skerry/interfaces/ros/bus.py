@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from threading import Condition, Lock
 from typing import Any, Final, TypeAlias
 
@@ -25,6 +26,10 @@ logger = logging.getLogger("skerry")
 Parameter: TypeAlias = bool | int | float | str
 Make: TypeAlias = Callable[[], "Message | bytes | None"]
 """Makes a message, as an object or as CDR, or finds that there is nothing to say."""
+MakeOne: TypeAlias = Callable[[int], "Message | bytes | None"]
+"""The same, of the message of some number."""
+MakeAll: TypeAlias = Callable[[], "Sequence[bytes | None] | None"]
+"""Makes all of several messages, as CDR, each of which may be None; or finds that they can only be made one by one."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +82,7 @@ class Outgoing:
         try:
             return make()
         except Exception:
-            if not self.topic.failed:
-                logger.exception("%s: a message cannot be made, and is left out", self.topic.name)
-            self.topic.failed = True
+            self.topic.fail()
             return None
 
     @property
@@ -112,11 +115,42 @@ class Outgoing:
         return self._json
 
 
+class Series:
+    """Messages of one topic on their way, of several times, ns; what makes them makes one of them, or all at once."""
+
+    __slots__ = ("_each", "_make_all", "_make_one", "times", "topic")
+
+    def __init__(self, topic: Topic, times: Sequence[int], make_one: MakeOne, make_all: MakeAll) -> None:
+        self.topic = topic
+        self.times = times
+        self._make_one, self._make_all = make_one, make_all
+        self._each: list[Outgoing] | None = None
+
+    def each(self) -> list[Outgoing]:
+        """One by one; the same ones for all who take them."""
+        if self._each is None:
+            self._each = [Outgoing(self.topic, None, partial(self._make_one, k)) for k in range(len(self.times))]
+        return self._each
+
+    def all(self) -> Sequence[bytes | None]:
+        """As CDR, all at once; None where there is nothing to say."""
+        if self._each is None:
+            try:
+                said = self._make_all()
+                if said is not None:
+                    return said
+            except Exception:
+                self.topic.fail()
+        return [outgoing.cdr if outgoing.is_there else None for outgoing in self.each()]
+
+
 class Outbox:
     """What waits to be carried to one peer; filled by the loop, emptied by the peer's own thread.
 
-    `arrived` is called when something waits.
+    `arrived` is called when something waits. One that `takes_series` is given them as they are, others one by one.
     """
+
+    takes_series: bool = False
 
     def __init__(self, arrived: Callable[[], None] = lambda: None) -> None:
         self._tell = arrived
@@ -170,10 +204,10 @@ class Post:
 
     def __init__(self) -> None:
         self._held = False
-        self._waiting: deque[Outgoing] = deque()
+        self._waiting: deque[Outgoing | Series] = deque()
         self._lock = Lock()
 
-    def put(self, outgoing: Outgoing) -> None:
+    def put(self, outgoing: Outgoing | Series) -> None:
         """Hand over a message, now or soon."""
         self._waiting.append(outgoing)
         if not self._held:
@@ -192,13 +226,15 @@ class Post:
     def _deliver(self) -> None:
         with self._lock:
             waiting = self._waiting
-            shares: dict[Outbox, list[Outgoing]] = {}
+            shares: dict[Outbox, list[Any]] = {}
             while waiting:
                 outgoing = waiting.popleft()
                 for outbox in outgoing.topic.takers:
                     share = shares.get(outbox)
                     if share is None:
-                        shares[outbox] = [outgoing]
+                        share = shares[outbox] = []
+                    if isinstance(outgoing, Series) and not outbox.takes_series:
+                        share += outgoing.each()
                     else:
                         share.append(outgoing)
             for outbox, share in shares.items():
@@ -237,6 +273,17 @@ class Topic:
             self.last = outgoing
         self.sent += 1
         self.post.put(outgoing)
+
+    def publish_series(self, times: Sequence[int], make_one: MakeOne, make_all: MakeAll) -> None:
+        """The same of several messages, of these times, ns; for whoever wants them all at once, too."""
+        self.sent += len(times)
+        self.post.put(Series(self, times, make_one, make_all))
+
+    def fail(self) -> None:
+        """Say that a message could not be made, in an `except`, once."""
+        if not self.failed:
+            logger.exception("%s: a message cannot be made, and is left out", self.name)
+        self.failed = True
 
     def take(self, outbox: Outbox) -> None:
         """Let messages go to an outbox from now on."""

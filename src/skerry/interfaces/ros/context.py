@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from skerry.interfaces.ros.bus import Bus
 from skerry.interfaces.ros.codec import Message
 from skerry.interfaces.ros.conversions import stamp
 from skerry.interfaces.ros.frames import FrameTree
-from skerry.interfaces.ros.outlets import Timed
+from skerry.interfaces.ros.outlets import Timed, Voice
 from skerry.parts.interface import Command, Inbox
 from skerry.world import World
 
@@ -31,7 +30,8 @@ class Context:
     bus: Bus
     inbox: Inbox
     frames: FrameTree
-    timers: dict[Rate, list[Timed]] = field(default_factory=lambda: defaultdict(list))
+    timers: list[Timed] = field(default_factory=list)
+    voices: list[Voice] = field(default_factory=list)
     standing: list[Command] = field(default_factory=list)
     """Commands that are given at the start, and again whenever the world has gone back in time."""
 
@@ -47,8 +47,13 @@ class Context:
 
     def add_timer(self, timer: Timed) -> None:
         """Let something be said at a rate of its own."""
-        self.timers[timer.rate].append(timer)
-        self.bus.when_withdrawn(lambda: self.timers[timer.rate].remove(timer))
+        self.timers.append(timer)
+        self.bus.when_withdrawn(lambda: self.timers.remove(timer))
+
+    def add_voice(self, voice: Voice) -> None:
+        """Let something be said whenever the world has gone on."""
+        self.voices.append(voice)
+        self.bus.when_withdrawn(lambda: self.voices.remove(voice))
 
     def stamp(self, tick: int) -> Message:
         """The time of a tick."""

@@ -82,6 +82,11 @@ class FrameTree:
             self._believed[robot] = estimate
         return f"{ros_name(robot)}/odom", self._believed_root(robot)
 
+    @property
+    def are_believed(self) -> bool:
+        """Whether the estimate of any robot is in the tree."""
+        return bool(self._believed)
+
     def _believed_root(self, robot: str) -> str:
         return f"{ros_name(robot)}/{self._world.robots[robot].vehicle.robot.root}"
 

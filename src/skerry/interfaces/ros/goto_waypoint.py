@@ -28,6 +28,8 @@ WAYPOINT: Final = "smarc_mission_msgs/GotoWaypoint"
 class GotoWaypoint:
     """Says twice a second or so how far it is; `say` is called by the loop."""
 
+    looks_back = False
+
     def __init__(
         self,
         bus: Bus,

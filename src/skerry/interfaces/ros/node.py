@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from fractions import Fraction
 from functools import partial
@@ -47,7 +47,7 @@ from skerry.interfaces.ros.outlets import (
     MadeOutlet,
     ReadingOutlet,
     RepeatingOutlet,
-    Timed,
+    TimedTogether,
 )
 from skerry.interfaces.ros.outside_frames import OutsideFrames
 from skerry.interfaces.ros.parameters import ParameterServices
@@ -71,7 +71,7 @@ from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.interfaces.ros.waypoint_settings import WaypointConfig
 from skerry.parts.actuator import Actuator
-from skerry.parts.interface import Command, Inbox, Interface, NewReading
+from skerry.parts.interface import Command, Inbox, Interface, News
 from skerry.runner import CommandQueue
 from skerry.world import Robot, World
 
@@ -93,10 +93,11 @@ class RosInterface(Interface):
         self.bus = Bus(Codec(Vocabulary(config.message_paths, config.distribution)))
         self.transports: dict[str, Transport] = {name: part.build() for name, part in config.transports.items()}
         self._readers: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = defaultdict(list)
-        self._counts: dict[Rate, int] = {}
         # those whose topics somebody takes
         self._taking: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = {}
-        self._timers: list[tuple[Rate, list[Timed]]] = []
+        self._groups: dict[tuple[Rate, bool], TimedTogether] = {}  # by rate, and whether they look back
+        self._stopping: list[TimedTogether] = []
+        self.onlookers: tuple[TimedTogether, ...] = ()
         self._changes = -1  # of who takes what, up to which it is known what is wanted
         self._snapshot: Any = None
         self._known: set[str] = set()  # robots, objects and ropes that it speaks for
@@ -114,26 +115,26 @@ class RosInterface(Interface):
     def next_due(self, tick: int) -> int | None:
         if self.bus.changes != self._changes:
             self._want_what_is_taken()
-        return min([rate.next_due(tick) for rate, timers in self._timers if timers], default=None)
+        return min([group.rate.next_due(tick) for group in self._stopping], default=None)
 
     def next_word(self, tick: int) -> int | None:
+        for voice in self._context.voices:
+            voice.begin_at(tick)
         return self._clock.next_word(tick)
 
-    def publish(self, readings: Sequence[NewReading]) -> None:
+    def publish(self, readings: News) -> None:
         if self.bus.changes != self._changes:
             self._want_what_is_taken()
         tick = self._world.tick
         self.bus.now = nanoseconds(tick, self._world.scenario.step)
         with self.bus.post.held():
-            for new in readings:
+            for new in readings.by_sensor:
                 for outlet in self._taking.get((new.robot, new.sensor), ()):
                     outlet.take(new)
-            for rate, timers in self._timers:
-                if (count := rate.count(tick)) != self._counts.get(rate):
-                    self._counts[rate] = count
-                    for timer in timers:
-                        timer.say(tick)
-            self._clock.say(tick)
+            for group in self._groups.values():
+                group.say_if_due(tick)
+            for voice in self._context.voices:
+                voice.say(tick)
 
     def world_changed(self) -> None:
         self._frames.find_what_moves()
@@ -170,9 +171,19 @@ class RosInterface(Interface):
         self._changes = self.bus.changes
         taking = {key: [outlet for outlet in found if outlet.topic.taken] for key, found in self._readers.items()}
         self._taking = {key: outlets for key, outlets in taking.items() if outlets}
-        self._timers = [
-            (rate, [timer for timer in timers if timer.topic.taken]) for rate, timers in self._context.timers.items()
-        ]
+        for timer in self._context.timers:
+            key = (timer.rate, timer.looks_back)
+            if key not in self._groups:
+                self._groups[key] = TimedTogether(timer.rate, self.bus, self._world.scenario.step)
+        for (rate, looks_back), group in self._groups.items():
+            group.timers = [
+                timer
+                for timer in self._context.timers
+                if timer.topic.taken and (timer.rate, timer.looks_back) == (rate, looks_back)
+            ]
+        spoken = [(looks_back, group) for (_, looks_back), group in self._groups.items() if group.timers]
+        self.onlookers = tuple(group for looks_back, group in spoken if looks_back)
+        self._stopping = [group for looks_back, group in spoken if not looks_back]
         self.wanted = frozenset(self._taking)
 
     # -------------------------------------------------------------------------------------------- building
@@ -226,6 +237,7 @@ class RosInterface(Interface):
         topic = self.bus.advertise("/clock", "rosgraph_msgs/Clock")
         rate = self._context.rate(self.config.clock_frequency)
         self._clock = ClockOutlet(topic, rate, self.bus.codec, self._context.step)
+        self._context.add_voice(self._clock)
 
     def _add_frames(self) -> None:
         context, frames = self._context, self._frames
@@ -331,12 +343,12 @@ class RosInterface(Interface):
         outlet: ReadingOutlet | RepeatingOutlet
         if row.ignore_sensor_state:
             rate = self._context.rate(row.frequency or settings.frequency)
-            outlet = RepeatingOutlet(topic, convert, source, self._context.step, rate)
-            self._context.add_timer(outlet)
+            outlet = RepeatingOutlet(topic, convert, source, self._world.scenario.step, rate)
+            self._context.add_voice(outlet)
         else:
             slower = row.frequency is not None and row.frequency < settings.frequency
             rate_or_none = self._context.rate(row.frequency) if slower and row.frequency is not None else None
-            outlet = ReadingOutlet(topic, convert, source, self._context.step, rate_or_none)
+            outlet = ReadingOutlet(topic, convert, source, self._world.scenario.step, rate_or_none)
         self._readers[robot, part].append(outlet)
         self.bus.when_withdrawn(lambda: self._readers[robot, part].remove(outlet))
 
@@ -351,7 +363,8 @@ class RosInterface(Interface):
             topic = self.bus.advertise(where(row.feedback.topic), kind)
             rate = self._context.rate(row.feedback.frequency)
             if kind == THRUSTER and "rpm" in actuator.keywords:
-                self._context.add_timer(MadeOutlet(topic, rate, thruster_feedback(self._context, frame, actuator)))
+                make = thruster_feedback(self._context, frame, actuator)
+                self._context.add_timer(MadeOutlet(topic, rate, make, looks_back=True))
                 return
             field, read = (
                 FieldPath(codec, kind, row.feedback.field),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import Any, Protocol
 
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus import Topic
+from skerry.interfaces.ros.bus import Bus, Topic, nanoseconds
 from skerry.interfaces.ros.codec import Codec, Message
-from skerry.interfaces.ros.conversions import Conversion, Source
+from skerry.interfaces.ros.conversions import Conversion, Numbers, Say, Source
 from skerry.interfaces.ros.prepared import prepare, stamp_of
-from skerry.parts.interface import NewReading
+from skerry.parts.interface import NewReadings
+from skerry.parts.sensor import Rows
 
 
 class Timed(Protocol):
@@ -22,8 +25,49 @@ class Timed(Protocol):
     topic: Topic
     rate: Rate
 
+    @property
+    def looks_back(self) -> bool:
+        """Whether it may be said later, of what an onlooker sees of the past; if not, the world must stop for it."""
+
     def say(self, tick: int) -> None:
         """Say it, at a tick at which it is due."""
+
+
+class Voice(Protocol):
+    """Something that needs no world to be said: whenever the world has gone on, all of it that has come since."""
+
+    topic: Topic
+    rate: Rate
+
+    def begin_at(self, tick: int) -> None:
+        """The world goes on from there; what was before is not said any more."""
+
+    def say(self, tick: int) -> None:
+        """Say all that has come up to this tick, if anybody takes it."""
+
+
+@dataclass(eq=False)
+class TimedTogether:
+    """All that is said at one rate: an onlooker, where it looks back."""
+
+    rate: Rate
+    bus: Bus
+    step: Fraction
+    timers: Sequence[Timed] = ()
+    _count: int = -1  # how often it was due up to when it was last said
+
+    def see(self, tick: int) -> None:
+        """Say it, of the world as it was at a tick at which it was due."""
+        self.bus.now = nanoseconds(tick, self.step)
+        with self.bus.post.held():
+            self.say_if_due(tick)
+
+    def say_if_due(self, tick: int) -> None:
+        """Say it, unless that was done since it was last due."""
+        if (count := self.rate.count(tick)) != self._count:
+            self._count = count
+            for timer in self.timers:
+                timer.say(tick)
 
 
 class ReadingOutlet:
@@ -32,47 +76,97 @@ class ReadingOutlet:
     `rate` is the topic's, where it is not the sensor's own.
     """
 
-    def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: float, rate: Rate | None) -> None:
+    def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: Fraction, rate: Rate | None) -> None:
         self.topic, self.rate = topic, rate
         self.convert = conversion(source)
         self.frequency = source.settings.frequency if rate is None else rate.frequency
-        self._step = step
+        self._exact_step, self._step = step, float(step)
         self._said, self._next = -1, -1  # ticks
 
-    def take(self, new: NewReading) -> None:
-        """Say a reading, if it is due."""
-        tick = new.tick
-        if self._said <= tick < self._next:
-            return
-        if self.rate is not None:
-            self._said, self._next = tick, self.rate.next_due(tick)
-        self.topic.publish_when_taken(partial(self.convert, new.reading, tick * self._step))
+    def take(self, new: NewReadings) -> None:
+        """Say those readings that are due."""
+        ticks, readings, step = new.ticks, new.readings, self._step
+        rows: Sequence[int] = range(len(ticks)) if self.rate is None else self._due(ticks)
+        if len(rows) == 1:
+            row = rows[0]
+            self.topic.publish_when_taken(partial(self.convert, readings[row], ticks[row] * step))
+        elif rows:
+            times = [nanoseconds(ticks[row], self._exact_step) for row in rows]
+            one = partial(_say_one, self.convert, ticks, readings, rows, step)
+            self.topic.publish_series(times, one, partial(_say_all, self.convert, ticks, readings, rows, step))
+
+    def _due(self, ticks: Sequence[int]) -> list[int]:
+        """The rows of those that are due."""
+        assert self.rate is not None
+        found = []
+        for row, tick in enumerate(ticks):
+            if not self._said <= tick < self._next:
+                self._said, self._next = tick, self.rate.next_due(tick)
+                found.append(row)
+        return found
+
+
+def _say_one(
+    say: Say, ticks: Sequence[int], readings: Sequence[Any], rows: Sequence[int], step: float, number: int
+) -> Message | bytes | None:
+    row = rows[number]
+    return say(readings[row], ticks[row] * step)
+
+
+def _say_all(
+    say: Say, ticks: Sequence[int], readings: Sequence[Any], rows: Sequence[int], step: float
+) -> Sequence[bytes | None] | None:
+    if not (isinstance(say, Numbers) and isinstance(readings, Rows)):
+        return None
+    said = say.many(readings, [tick * step for tick in ticks])
+    return said if said is None or len(rows) == len(ticks) else [said[row] for row in rows]
 
 
 class RepeatingOutlet:
     """The last reading of one sensor, over and over, whether or not there is a new one."""
 
-    def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: float, rate: Rate) -> None:
+    def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: Fraction, rate: Rate) -> None:
         self.topic, self.rate = topic, rate
         self.convert = conversion(source)
-        self._step = step
+        self._exact_step, self._step = step, float(step)
         self._last: Any = None
+        self._new: deque[tuple[int, Any]] = deque()  # ticks and readings
+        self._said = -1  # tick, up to which all is said
 
-    def take(self, new: NewReading) -> None:
-        """Keep a reading."""
-        if new.reading is not None:
-            self._last = new.reading
+    def take(self, new: NewReadings) -> None:
+        """Keep readings."""
+        self._new += zip(new.ticks, new.readings, strict=True)
+
+    def begin_at(self, tick: int) -> None:
+        self._said = tick
+        self._know_up_to(tick)
+
+    def _know_up_to(self, tick: int) -> None:
+        while self._new and self._new[0][0] <= tick:
+            _, reading = self._new.popleft()
+            self._last = self._last if reading is None else reading
 
     def say(self, tick: int) -> None:
-        """Say the last one."""
-        if self._last is not None:
-            message = self.convert(self._last, tick * self._step)
-            if message is not None:
-                self.topic.publish(message)
+        """Say all that has become due, each time what was the last reading then."""
+        said: list[tuple[int, Any]] = []
+        while (due := self.rate.next_due(self._said)) <= tick and self.topic.taken:
+            self._said = due
+            self._know_up_to(due)
+            if self._last is not None:
+                said.append((due, self._last))
+        if said:
+            times = [nanoseconds(due, self._exact_step) for due, _ in said]
+            self.topic.publish_series(times, partial(self._say_one, said), lambda: None)
+
+    def _say_one(self, said: list[tuple[int, Any]], number: int) -> Message | bytes | None:
+        tick, reading = said[number]
+        return self.convert(reading, tick * self._step)
 
 
 class FeedbackOutlet:
     """What an actuator really does, in one field of a message; a header, if the message has one, is in this frame."""
+
+    looks_back = True
 
     def __init__(
         self,
@@ -104,9 +198,11 @@ class ClockOutlet:
         self._fill = prepare(codec, codec.make(topic.type), ())
         self._said = -1  # tick, up to which all is said
 
-    def next_word(self, tick: int) -> int | None:
-        """The first tick after this one that it will say, if anybody listens; what was before is not said any more."""
+    def begin_at(self, tick: int) -> None:
         self._said = tick
+
+    def next_word(self, tick: int) -> int | None:
+        """The first tick after this one that it will say, if anybody listens."""
         return self.rate.next_due(tick) if self.topic.taken else None
 
     def say(self, tick: int) -> None:
@@ -123,6 +219,7 @@ class MadeOutlet:
     topic: Topic
     rate: Rate
     make: Callable[[int], Message | bytes | None]
+    looks_back: bool = False
 
     def say(self, tick: int) -> None:
         """Say it."""

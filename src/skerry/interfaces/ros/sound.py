@@ -18,28 +18,29 @@ TYPE: Final = "smarc_msgs/StringStamped"
 
 
 class SoundTopics:
-    """Each packet is said once, and stays for whoever else reads the modem; `say` is called by the loop."""
+    """Each packet is said once, and stays for whoever else reads the modem; it is a voice of its bus."""
 
     def __init__(self, context: Context, robot: Robot, part: str, read: str, write: str) -> None:
         self._context, self._robot, self._part = context, robot.name, part
         self._modem: Any = robot.acoustics[part]
         self._heard = 0  # packets, up to which all is said
-        self._said_at = -1  # tick
         self.topic: Topic = context.bus.advertise(read, TYPE)
         self.rate: Rate = context.rate(FREQUENCY)
         self._write = write
         context.bus.subscribe(write, TYPE, self._hear)
-        context.add_timer(self)
+        context.add_voice(self)
 
     def _hear(self, message: Message) -> None:
         self._context.do(self._write, WriteSound(self._robot, self._part, message.data))
 
+    def begin_at(self, tick: int) -> None:
+        self._heard = self._modem.packets_heard
+
     def say(self, tick: int) -> None:
         """What has come since; what came while nobody took it, or before the world went back, is not said any more."""
         codec = self._context.bus.codec
-        goes_on = self.rate.next_due(self._said_at) == tick
-        new = self._modem.peek(self._heard) if goes_on else []
-        self._heard, self._said_at = self._modem.packets_heard, tick
+        new = self._modem.peek(self._heard) if self.topic.taken else []
+        self._heard = self._modem.packets_heard
         for packet in new:
             data = packet.data if isinstance(packet.data, str) else packet.data.decode(errors="replace")
             times = {"time_sent": stamp(codec, packet.sent), "time_received": stamp(codec, packet.received)}

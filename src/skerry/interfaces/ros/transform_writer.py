@@ -50,6 +50,11 @@ class TransformOutlet:
         self._frames, self._step = frames, step
         self._writer = TransformWriter(topic.codec)
 
+    @property
+    def looks_back(self) -> bool:
+        """Yes, unless there is among them where robots believe that they are."""
+        return not self._frames.are_believed
+
     def say(self, tick: int) -> None:
         """Say where they are now."""
         self.topic.publish_when_taken(partial(self._write, tick * self._step, self._frames.look()))

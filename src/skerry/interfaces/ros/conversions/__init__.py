@@ -6,7 +6,7 @@ often has its bytes prepared, and registers by `prepares`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pkgutil import iter_modules
@@ -19,8 +19,8 @@ from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.geo import Projection
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import full_name
-from skerry.interfaces.ros.prepared import Fill, prepare, stamp_of
-from skerry.parts.sensor import Sensor, SensorConfig
+from skerry.interfaces.ros.prepared import Fill, RowsForm, prepare, stamp_of
+from skerry.parts.sensor import Rows, Sensor, SensorConfig
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,30 @@ class Source:
 
         A header is in the sensor's frame if none is given.
         """
+        return prepare(self.codec, self._like(type_name, values), changing)
+
+    def numbers(
+        self,
+        type_name: str,
+        numbers: Callable[[Any], Mapping[str, Any]],
+        changing: Sequence[str],
+        missing: Fill | None = None,
+        unless: Callable[[Any], Any] | None = None,
+        **values: Any,
+    ) -> Numbers:
+        """How readings are said in messages of which the stamp and some fields change; else they have these values.
+
+        `numbers` gives what a reading has for these fields: of one reading, or of many at once by its columns.
+        """
+        like = self._like(type_name, values)
+        fill, rows = prepare(self.codec, like, changing), RowsForm(self.codec, like, changing)
+        return Numbers(fill, rows, numbers, missing, unless)
+
+    def _like(self, type_name: str, values: Mapping[str, Any]) -> Message:
         message = self.codec.make(type_name, **values)
         if hasattr(message, "header") and "header" not in values:
             message.header = self.header(0.0)
-        return prepare(self.codec, message, changing)
+        return message
 
     def header(self, time: float, frame: str | None = None) -> Message:
         """A header with simulated time, in the sensor's frame if no other is given."""
@@ -64,6 +84,52 @@ def stamp(codec: Codec, time: float) -> Message:
 
 Say = Callable[[Any, float], "Message | bytes | None"]
 """From a reading, which may be None, and the time, to a message or its CDR, or to None if there is nothing to say."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What is said of readings that are numbers, which are written one by one, or many at once.
+
+    Without a reading it says what is `missing`, if there is anything to be said then; nothing is said of a reading
+    for which `unless` holds.
+    """
+
+    fill: Fill
+    rows: RowsForm
+    numbers: Callable[[Any], Mapping[str, Any]]
+    missing: Fill | None = None
+    unless: Callable[[Any], Any] | None = None
+
+    def __call__(self, reading: Any, time: float) -> bytes | None:
+        if reading is None:
+            return None if self.missing is None else self.missing(*stamp_of(time))
+        if self.unless is not None and self.unless(reading):
+            return None
+        values: list[float] = []
+        for number in self.numbers(reading).values():
+            if isinstance(number, np.ndarray):
+                values += number.ravel().tolist()
+            else:
+                values.append(number)
+        return self.fill(*stamp_of(reading.time), *values)
+
+    def many(self, readings: Rows[Any], times: Sequence[float]) -> Sequence[bytes | None] | None:
+        """Of all rows, for which these are the times; None if they cannot be had at once."""
+        there = readings.there
+        if there is not None and not there.any():
+            return [self(None, time) for time in times]
+        if readings.columns is None:
+            return None
+        columns = readings.columns()
+        said: list[bytes | None] = [*self.rows.fill(columns.time, self.numbers(columns))]
+        if there is not None and not there.all():
+            for row in np.flatnonzero(~there).tolist():
+                said[row] = self(None, times[row])
+        if self.unless is not None:
+            for row in np.flatnonzero(self.unless(columns)).tolist():
+                said[row] = None
+        return said
+
 
 Conversion = Callable[[Source], Say]
 """Prepares what is said of a source's readings."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from math import isfinite
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,52 +24,39 @@ from skerry.sensors.joint_states import JointStatesReading
 from skerry.sensors.magnetometer import MagnetometerReading
 from skerry.sensors.odometry import OdometryReading
 
+Floats: TypeAlias = NDArray[np.float64]
+
 
 @prepares("imu", "sensor_msgs/Imu")
 def imu(source: Source) -> Say:
     """Attitude in the world (ENU), rates and specific force in the sensor's axes."""
     vectors = ("orientation", "angular_velocity", "linear_acceleration")
-    fill = source.form("sensor_msgs/Imu", *(f"{name}{end}" for name in vectors for end in ("", "_covariance")))
+    fields = tuple(f"{name}{end}" for name in vectors for end in ("", "_covariance"))
 
-    def say(reading: ImuReading | None, time: float) -> bytes | None:
-        if reading is None:
-            return None
-        return fill(
-            *stamp_of(reading.time),
-            *reading.orientation.tolist(),
-            *reading.orientation_covariance.ravel().tolist(),
-            *reading.angular_velocity.tolist(),
-            *reading.angular_velocity_covariance.ravel().tolist(),
-            *reading.linear_acceleration.tolist(),
-            *reading.linear_acceleration_covariance.ravel().tolist(),
-        )
+    def numbers(reading: ImuReading) -> dict[str, Floats]:
+        return {field: getattr(reading, field) for field in fields}
 
-    return say
+    return source.numbers("sensor_msgs/Imu", numbers, fields)
 
 
 @prepares("magnetometer", "sensor_msgs/MagneticField")
 def magnetic_field(source: Source) -> Say:
     """The field in the sensor's axes, T."""
-    fill = source.form("sensor_msgs/MagneticField", "magnetic_field", "magnetic_field_covariance")
 
-    def say(reading: MagnetometerReading | None, time: float) -> bytes | None:
-        if reading is None:
-            return None
-        covariance = np.ravel(reading.covariance).tolist()
-        return fill(*stamp_of(reading.time), *reading.field.tolist(), *covariance)
+    def numbers(reading: MagnetometerReading) -> dict[str, Floats]:
+        return {"magnetic_field": reading.field, "magnetic_field_covariance": reading.covariance}
 
-    return say
+    return source.numbers("sensor_msgs/MagneticField", numbers, ("magnetic_field", "magnetic_field_covariance"))
 
 
 @prepares("compass", "smarc_msgs/FloatStamped")
 def heading(source: Source) -> Say:
     """The heading, degrees clockwise from north."""
-    fill = source.form("smarc_msgs/FloatStamped", "data")
 
-    def say(reading: CompassReading | None, time: float) -> bytes | None:
-        return None if reading is None else fill(*stamp_of(reading.time), reading.heading_deg)
+    def numbers(reading: CompassReading) -> dict[str, float]:
+        return {"data": reading.heading_deg}
 
-    return say
+    return source.numbers("smarc_msgs/FloatStamped", numbers, ("data",))
 
 
 @prepares("gps", "sensor_msgs/NavSatFix")
@@ -82,26 +70,23 @@ def fix(source: Source) -> Say:
         status={"status": constant("sensor_msgs/NavSatStatus", "STATUS_NO_FIX"), "service": service},
         **dict.fromkeys(place, math.nan),
     )
-    fill = source.form(
+
+    def numbers(reading: GpsReading) -> dict[str, Any]:
+        return {
+            "latitude": reading.latitude_deg,
+            "longitude": reading.longitude_deg,
+            "altitude": reading.altitude,
+            "position_covariance": reading.covariance,
+        }
+
+    return source.numbers(
         name,
-        *place,
-        "position_covariance",
+        numbers,
+        (*place, "position_covariance"),
+        missing,
         status={"status": constant("sensor_msgs/NavSatStatus", "STATUS_FIX"), "service": service},
         position_covariance_type=constant(name, "COVARIANCE_TYPE_DIAGONAL_KNOWN"),
     )
-
-    def say(reading: GpsReading | None, time: float) -> bytes:
-        if reading is None:
-            return missing(*stamp_of(time))
-        return fill(
-            *stamp_of(reading.time),
-            reading.latitude_deg,
-            reading.longitude_deg,
-            reading.altitude,
-            *np.ravel(reading.covariance).tolist(),
-        )
-
-    return say
 
 
 @prepares("dvl", "smarc_msgs/DVL")
@@ -140,7 +125,7 @@ def dvl(source: Source) -> Say:
 
 
 @lru_cache(64)
-def _beams(settings: Dvl) -> NDArray[np.float64]:
+def _beams(settings: Dvl) -> Floats:
     """The orientations of frames whose x looks along each beam, their y level."""
     x = settings.directions()
     y = np.cross([0.0, 0.0, 1.0], x)
@@ -152,40 +137,38 @@ def _beams(settings: Dvl) -> NDArray[np.float64]:
 @prepares("ground_truth", "nav_msgs/Odometry")
 def odometry(source: Source) -> Say:
     """Pose in the map, twist in the frame's own axes; exact, so nothing is said of their covariance."""
-    fill = source.form(
+
+    def numbers(reading: OdometryReading | GroundTruthReading) -> dict[str, Floats]:
+        pose, twist = reading.pose, reading.twist
+        return {
+            "pose.pose.position": pose.position,
+            "pose.pose.orientation": pose.orientation,
+            "twist.twist.linear": twist.linear,
+            "twist.twist.angular": twist.angular,
+        }
+
+    return source.numbers(
         "nav_msgs/Odometry",
-        *("pose.pose", "twist.twist"),
+        numbers,
+        ("pose.pose.position", "pose.pose.orientation", "twist.twist.linear", "twist.twist.angular"),
         header=source.header(0.0, source.map_frame),
         child_frame_id=source.frame,
     )
-
-    def say(reading: OdometryReading | GroundTruthReading | None, time: float) -> bytes | None:
-        if reading is None:
-            return None
-        pose, twist = reading.pose, reading.twist
-        return fill(
-            *stamp_of(reading.time),
-            *pose.position.tolist(),
-            *pose.orientation.tolist(),
-            *twist.linear.tolist(),
-            *twist.angular.tolist(),
-        )
-
-    return say
 
 
 @prepares("odometry", "geographic_msgs/GeoPoint")
 @prepares("ground_truth", "geographic_msgs/GeoPoint")
 def place_on_earth(source: Source) -> Say:
     """Latitude, longitude and altitude; nothing if the scenario does not say where on earth it is."""
-    fill = source.form("geographic_msgs/GeoPoint", "latitude", "longitude", "altitude")
+    projection = source.projection
+    if projection is None:
+        return lambda reading, time: None
 
-    def say(reading: OdometryReading | GroundTruthReading | None, time: float) -> bytes | None:
-        if reading is None or source.projection is None:
-            return None
-        return fill(0, 0, *source.projection.to_geodetic(reading.pose.position).tolist())
+    def numbers(reading: OdometryReading | GroundTruthReading) -> dict[str, Floats]:
+        place = projection.to_geodetic(reading.pose.position)
+        return {"latitude": place[..., 0], "longitude": place[..., 1], "altitude": place[..., 2]}
 
-    return say
+    return source.numbers("geographic_msgs/GeoPoint", numbers, ("latitude", "longitude", "altitude"))
 
 
 @speaks("joint_states", "sensor_msgs/JointState")

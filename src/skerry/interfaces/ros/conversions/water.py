@@ -19,27 +19,27 @@ from skerry.sensors.range_receiver import RangeReading
 @prepares("pressure", "sensor_msgs/FluidPressure")
 def pressure(source: Source) -> Say:
     """Pa; a sensor that is deeper than it can measure says nothing, rather than something wrong."""
-    fill = source.form("sensor_msgs/FluidPressure", "fluid_pressure", "variance")
 
-    def say(reading: PressureReading | None, time: float) -> bytes | None:
-        if reading is None or reading.saturated:
-            return None
-        return fill(*stamp_of(reading.time), reading.pressure, reading.variance)
+    def numbers(reading: PressureReading) -> dict[str, float]:
+        return {"fluid_pressure": reading.pressure, "variance": reading.variance}
 
-    return say
+    return source.numbers(
+        "sensor_msgs/FluidPressure",
+        numbers,
+        ("fluid_pressure", "variance"),
+        unless=lambda reading: reading.saturated,
+    )
 
 
 @prepares("ctd", "smarc_msgs/CTD")
 def ctd(source: Source) -> Say:
     """Conductivity, temperature and depth."""
-    fill = source.form("smarc_msgs/CTD", "conductivity", "temperature", "depth")
+    fields = ("conductivity", "temperature", "depth")
 
-    def say(reading: CtdReading | None, time: float) -> bytes | None:
-        if reading is None:
-            return None
-        return fill(*stamp_of(reading.time), reading.conductivity, reading.temperature, reading.depth)
+    def numbers(reading: CtdReading) -> dict[str, float]:
+        return {field: getattr(reading, field) for field in fields}
 
-    return say
+    return source.numbers("smarc_msgs/CTD", numbers, fields)
 
 
 @prepares("leak", "smarc_msgs/Leak")
