@@ -28,7 +28,7 @@ def add_rope(context: Context, rope: Rope, row: RopeRow, name: Callable[[str], s
 
     def add(topic: str, type_name: str, make: Callable[[int], Any]) -> None:
         said = context.bus.advertise(name(topic), type_name)
-        context.add_timer(MadeOutlet(said, context.rate(FREQUENCY), make))
+        context.add_timer(MadeOutlet(said, context.rate(FREQUENCY), make, looks_back=True))
 
     add(row.tension, "smarc_msgs/FloatStamped", partial(number, partial(_largest_tension, rope)))
     add(row.length, "smarc_msgs/FloatStamped", partial(number, lambda: rope.length))

@@ -1,0 +1,103 @@
+"""Onlookers see how the world was, as if it had stopped for them, and leave it as it is."""
+
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import skerry
+from skerry.core.clock import Rate
+from skerry.interfaces.ros import Ros
+from skerry.interfaces.ros.bus import Outbox
+from skerry.interfaces.ros.node import RosInterface
+from skerry.runner import Runner
+
+STEPS = 340  # more than the engine keeps if every step is looked at
+
+
+class Seeing:
+    """Keeps what it sees of a world."""
+
+    def __init__(self, world, frequency):
+        self.world, self.rate = world, Rate.of(Fraction(frequency), world.scenario.step)
+        self.found = []
+
+    def see(self, tick):
+        world = self.world
+        assert world.tick == tick
+        robots = [
+            (
+                robot.position.tolist(),
+                robot.twist.linear.tolist(),
+                [actuator.feedback for actuator in robot.actuators.values()],
+                [robot.joint_position(joint) for joint in robot.joints],
+            )
+            for robot in world.robots.values()
+        ]
+        ropes = [
+            (rope.points.tolist(), rope.tension.tolist(), rope.length, rope.phase) for rope in world.ropes.values()
+        ]
+        self.found.append((tick, world.time, robots, ropes))
+
+
+@pytest.mark.parametrize(("scenario", "frequency"), [("sam_in_the_bay", 200), ("drone_recovers_sam", 23)])
+def test_what_they_see_is_what_whoever_stops_the_world_sees(scenario, frequency):
+    found, ends = [], []
+    for stops in (True, False):
+        with skerry.load(scenario, seed=3) as world:
+            seeing = Seeing(world, frequency)
+            first = next(iter(world.robots.values()))
+            actuator = next(iter(first.actuators.values()))
+            actuator.command(**{actuator.keyword: actuator.limits[1]})
+            while stops and world.tick < STEPS:
+                world.advance_steps(1)
+                if seeing.rate.is_due(world.tick):
+                    seeing.see(world.tick)
+            if not stops:
+                world.advance_steps(STEPS, [seeing])
+            found.append(seeing.found)
+            ends.append((world.tick, world.time, world.fingerprint()))
+    assert len(found[0]) > 20
+    assert found[0] == found[1]
+    assert ends[0] == ends[1]
+
+
+def test_the_world_is_as_it_was_after_an_onlooker_that_fails():
+    class Failing(Seeing):
+        def see(self, tick):
+            raise RuntimeError("cannot look")
+
+    with skerry.load("sam_empty") as world, skerry.load("sam_empty") as other:
+        with pytest.raises(RuntimeError, match="cannot look"):
+            world.advance_steps(50, [Failing(world, 50)])
+        other.advance_steps(50)
+        assert world.fingerprint() == other.fingerprint()
+        world.advance_steps(50)
+        other.advance_steps(50)
+        assert world.fingerprint() == other.fingerprint()
+
+
+@pytest.mark.parametrize("scenario", ["sam_in_the_bay", "drone_recovers_sam"])
+def test_a_node_says_of_the_past_what_it_says_when_the_world_stops(scenario):
+    """Feedback of actuators, ropes and frames, with the stamps at which they were due."""
+    said = []
+    for pieces in (40, 1):
+        ros = Ros().build()
+        assert isinstance(ros, RosInterface)
+        with skerry.load(scenario) as world, Runner(world, None, {"ros": ros}) as runner:
+            runner.run(0.0)
+            box = Outbox()
+            timed = [timer for timer in ros._context.timers if timer.looks_back]
+            ros.bus.takers(box, [timer.topic.name for timer in timed])
+            for _ in range(pieces):
+                runner.run(0.8 / pieces)
+            found = defaultdict(list)
+            for outgoing in box.take(0):
+                found[outgoing.topic.name].append(outgoing.cdr)
+            said.append(dict(found))
+            if pieces == 1:
+                assert ros.next_due(world.tick) is None
+    assert np.all([len(found) == 8 for found in said[1].values()])
+    assert len(said[1]) > 3
+    assert said[0] == said[1]
