@@ -22,8 +22,12 @@ ANGLE = st.floats(-180, 180)
 
 def standing(pose, tick=0):
     """A robot that stands somewhere."""
-    motion = np.concatenate([pose.position, pose.orientation, np.zeros(6)])
-    return SimpleNamespace(time=tick / 100, tick=tick, motion=lambda link, offset: motion)
+
+    def motion(link, offset):
+        frame = pose if offset is None else pose @ offset
+        return np.concatenate([frame.position, frame.orientation, np.zeros(6)])
+
+    return SimpleNamespace(time=tick / 100, tick=tick, motion=motion)
 
 
 def facing(heading_deg, roll_deg=0.0, pitch_deg=0.0, tick=0):

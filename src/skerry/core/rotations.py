@@ -35,3 +35,23 @@ def matrix_of(x: float, y: float, z: float, w: float) -> Any:
     R[1, 0], R[1, 1], R[1, 2] = 2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)
     R[2, 0], R[2, 1], R[2, 2] = 2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)
     return R
+
+
+@strict_kernel
+def turn_each(motions: Any, vector: Any, turned: Any) -> None:
+    """A vector of a frame in the world, (n, 3), by each of the frame's motions, (n, 13)."""
+    for k in range(len(motions)):
+        x, y, z, w = motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6]
+        R = matrix_of(x, y, z, w)
+        for row in range(3):
+            turned[k, row] = R[row, 0] * vector[0] + R[row, 1] * vector[1] + R[row, 2] * vector[2]
+
+
+@strict_kernel
+def turn_each_back(motions: Any, vector: Any, turned: Any) -> None:
+    """A vector of the world in the axes of a frame, (n, 3), by each of the frame's motions, (n, 13)."""
+    for k in range(len(motions)):
+        x, y, z, w = motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6]
+        R = matrix_of(-x, -y, -z, w)
+        for row in range(3):
+            turned[k, row] = R[row, 0] * vector[0] + R[row, 1] * vector[1] + R[row, 2] * vector[2]

@@ -17,6 +17,7 @@ from pydantic import Field
 from skerry.core.config import NonNegative
 from skerry.core.frames import Pose, in_one_turn, rotate
 from skerry.core.noise import Noise
+from skerry.core.rotations import turn_each
 from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
 
 NOISE, BIAS = range(2)  # channels
@@ -41,7 +42,8 @@ class CompassSensor(RowSensor[CompassReading]):
 
     def measure_many(self, truths: Truths, noise: Noise) -> Rows[CompassReading]:
         config, times = self._config, truths.times
-        ahead = rotate(truths.motion(config.link)[:, 3:7], self._ahead)
+        ahead = np.empty((len(times), 3))
+        turn_each(truths.motion(config.link), self._ahead, ahead)
         heading = np.degrees(np.arctan2(ahead[:, 0], ahead[:, 1])) - config.declination_deg
         if self._deviates:
             a, b, c, d, e = config.deviation_deg

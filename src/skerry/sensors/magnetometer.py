@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from skerry.core.config import NonNegative, Positive, Vector3
-from skerry.core.frames import Pose, inverse, multiply, rotate
+from skerry.core.frames import Pose
 from skerry.core.noise import Noise
+from skerry.core.rotations import turn_each_back
 from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
 
 # At Stockholm, 59.33° N 18.07° E at sea level, on 1 January 2025, by the World Magnetic Model 2025 (NOAA and BGS).
@@ -40,7 +41,7 @@ class MagnetometerSensor(RowSensor[MagnetometerReading]):
 
     def __init__(self, config: Magnetometer, offset: Pose) -> None:
         self._config = config
-        self._back = inverse(offset.orientation)
+        self._offset = offset
         down, east = radians(config.inclination_deg), radians(config.declination_deg)
         self._field = config.strength * np.array([cos(down) * sin(east), cos(down) * cos(east), -sin(down)])
         self._soft = None if config.soft_iron == IDENTITY else np.array(config.soft_iron)
@@ -50,8 +51,8 @@ class MagnetometerSensor(RowSensor[MagnetometerReading]):
 
     def measure_many(self, truths: Truths, noise: Noise) -> Rows[MagnetometerReading]:
         times = truths.times
-        to_sensor = multiply(self._back, inverse(truths.motion(self._config.link)[:, 3:7]))
-        field = rotate(to_sensor, self._field)
+        field = np.empty((len(times), 3))
+        turn_each_back(truths.motion(self._config.link, self._offset), self._field, field)
         if self._soft is not None:
             field = field @ self._soft.T
         field = field + self._hard
