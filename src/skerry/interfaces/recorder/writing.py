@@ -167,7 +167,8 @@ class RecordingWriter(Outbox):
                         if data is not None:
                             found.append((time + ahead, topic, data))
                 elif outgoing.is_there:
-                    found.append((now + ahead, topic, outgoing.cdr))
+                    time = now if outgoing.time is None else outgoing.time
+                    found.append((time + ahead, topic, outgoing.cdr))
         found.sort(key=itemgetter(0))
         return found
 

@@ -51,12 +51,16 @@ class Outgoing:
     """A message on its way: an object, CDR, or what will make one of them.
 
     It is made, and encoded in each form, at most once, when that is first taken, in the thread of whoever takes it.
+    `time`, ns, is that of what it tells of, if that is not the time at which it is said.
     """
 
-    __slots__ = ("_cdr", "_json", "_make", "_message", "_ros1", "topic")
+    __slots__ = ("_cdr", "_json", "_make", "_message", "_ros1", "time", "topic")
 
-    def __init__(self, topic: Topic, message: Message | bytes | None, make: Make | None = None) -> None:
+    def __init__(
+        self, topic: Topic, message: Message | bytes | None, make: Make | None = None, time: int | None = None
+    ) -> None:
         self.topic = topic
+        self.time = time
         self._make = make
         self._cdr: bytes | None = None
         self._message: Message = message
@@ -264,9 +268,9 @@ class Topic:
         """Give a message, an object or CDR, to all who take it; returns at once."""
         self._give(Outgoing(self, message))
 
-    def publish_when_taken(self, make: Make) -> None:
+    def publish_when_taken(self, make: Make, time: int | None = None) -> None:
         """Let a message be made by whoever takes it first, in their thread; so what it is made of must not change."""
-        self._give(Outgoing(self, None, make))
+        self._give(Outgoing(self, None, make, time))
 
     def _give(self, outgoing: Outgoing) -> None:
         if self.qos.transient_local:

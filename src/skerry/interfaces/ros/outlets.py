@@ -89,7 +89,8 @@ class ReadingOutlet:
         rows: Sequence[int] = range(len(ticks)) if self.rate is None else self._due(ticks)
         if len(rows) == 1:
             row = rows[0]
-            self.topic.publish_when_taken(partial(self.convert, readings[row], ticks[row] * step))
+            time = nanoseconds(ticks[row], self._exact_step)
+            self.topic.publish_when_taken(partial(self.convert, readings[row], ticks[row] * step), time)
         elif rows:
             times = [nanoseconds(ticks[row], self._exact_step) for row in rows]
             one = partial(_say_one, self.convert, ticks, readings, rows, step)
