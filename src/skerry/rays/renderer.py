@@ -34,6 +34,7 @@ from skerry.rays.smooth_normals import corner_normals
 from skerry.rays.surface import HIGH, LEVEL
 from skerry.rays.textures import draw_patterns, texture_numbers
 from skerry.rays.threads import in_tiles, processors
+from skerry.rays.tiles import new_tiles, next_tile
 from skerry.rays.view import RayView, tile_order
 from skerry.rays.water_path import cross_surface, dim_first, dim_second, reach_surface
 from skerry.water.daylight import Daylight
@@ -93,37 +94,41 @@ def render(
     depth: Any,
     bodies: Any,
     labels: Any,
-    low: int,
-    high: int,
+    tiles: Any,
 ) -> None:
-    """Make the pixels low…high, in the order of `directions`."""
+    """Make pixels, in the order of `directions`, tile by tile."""
     one = np.float32
     lane = np.zeros((LANE_ROWS, BLOCK), np.float32)
     whole = np.zeros((WHOLE_ROWS, BLOCK), np.int32)
     surface = np.empty(BLOCK, np.float32)
     end, level, cell = one(far), one(numbers[LEVEL]), one(pixel)
     dry = origin[2] - port > numbers[HIGH]
-    for first in range(low, high, BLOCK):
-        n = min(BLOCK, high - first)
-        aim(lane, whole, directions, first, n, origin, turn, one(port), numbers, heights, end)
-        trace_lanes(words, packet, mask, lane, whole, n, True, turns, first_faces, face_materials, corners)
-        reach_surface(lane, whole, n, numbers, heights, surface)
-        if not dry:
-            dim_first(lane, whole, light, n, level, surface)
-        count = cross_surface(lane, whole, light, n, surface, numbers, slopes, end, patterns)
-        if count > 0:
-            trace_lanes(words, packet, mask, lane, whole, count, False, turns, first_faces, face_materials, corners)
-            dim_second(lane, whole, light, count)
-        paint_sky(lane, whole, light, n, patterns)
-        if len(turns) > 0:
-            paint(lane, whole, n, cell, materials, patterns, turns, places)
-        face_sun(lane, whole, light, n, level)
-        if shadows:
-            cast_shadows(words, packet, lane, whole, light, n, end, tiled)
-        if light[FOCUS] > 0.0:
-            focus_sun(lane, whole, light, n, level, cell, patterns)
-        light_up(lane, whole, light, n, level)
-        write(lane, whole, n, materials, directions, order, first, add, picture, depth, bodies, labels)
+    count = directions.shape[1]
+    low = next_tile(tiles, TILE)
+    while low < count:
+        high = min(low + TILE, count)
+        for first in range(low, high, BLOCK):
+            n = min(BLOCK, high - first)
+            aim(lane, whole, directions, first, n, origin, turn, one(port), numbers, heights, end)
+            trace_lanes(words, packet, mask, lane, whole, n, True, turns, first_faces, face_materials, corners)
+            reach_surface(lane, whole, n, numbers, heights, surface)
+            if not dry:
+                dim_first(lane, whole, light, n, level, surface)
+            bent = cross_surface(lane, whole, light, n, surface, numbers, slopes, end, patterns)
+            if bent > 0:
+                trace_lanes(words, packet, mask, lane, whole, bent, False, turns, first_faces, face_materials, corners)
+                dim_second(lane, whole, light, bent)
+            paint_sky(lane, whole, light, n, patterns)
+            if len(turns) > 0:
+                paint(lane, whole, n, cell, materials, patterns, turns, places)
+            face_sun(lane, whole, light, n, level)
+            if shadows:
+                cast_shadows(words, packet, lane, whole, light, n, end, tiled)
+            if light[FOCUS] > 0.0:
+                focus_sun(lane, whole, light, n, level, cell, patterns)
+            light_up(lane, whole, light, n, level)
+            write(lane, whole, n, materials, directions, order, first, add, picture, depth, bodies, labels)
+        low = next_tile(tiles, TILE)
 
 
 @dataclass(eq=False)
@@ -196,14 +201,13 @@ class Renderer:
         turn = np.ascontiguousarray(pose.rotation.astype(np.float32))
         mask = view.mask(see_self)
 
-        def run(packet: NDArray[np.float32], low: int, high: int) -> None:
-            self._run(frame, scene, looks, packet, mask, pose, turn, conditions.sea, light, add, low, high)
+        def run(packet: NDArray[np.float32], tiles: NDArray[np.int64]) -> None:
+            self._run(frame, scene, looks, packet, mask, pose, turn, conditions.sea, light, add, tiles)
 
-        count = len(self._depth)
-        if threads == 1 or count < 2 * TILE or processors() == 1:
-            run(self._packet, 0, count)
+        if threads == 1 or len(self._depth) < 2 * TILE or processors() == 1:
+            run(self._packet, new_tiles(shared=False))
         else:
-            in_tiles(run, count, TILE)
+            in_tiles(run)
         shape = (self.lens.height, self.lens.width)
         return Picture(
             self._light.reshape(*shape, 3),
@@ -224,8 +228,7 @@ class Renderer:
         sea: SeaView,
         light: NDArray[np.float32],
         add: bool,
-        low: int,
-        high: int,
+        tiles: NDArray[np.int64],
     ) -> None:
         render(
             frame.words,
@@ -256,6 +259,5 @@ class Renderer:
             self._depth,
             self._bodies,
             self._labels,
-            low,
-            high,
+            tiles,
         )
