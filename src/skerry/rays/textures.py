@@ -63,6 +63,8 @@ def texture(patterns: Any, first: int, tiles: Any, broad: Any, level: int, coars
     """The factor of a colour at a place of a surface, m; see `texture_numbers`. `coarse` is the second's version."""
     u, v = x * tiles, y * tiles
     value = _look_up(patterns, first + STARTS[level], SIDE >> level, u, v)
+    if not broad > np.float32(0.0):
+        return value
     second = _look_up(patterns, DOTS * GRAIN + STARTS[coarse], SIDE >> coarse, v * BROAD, u * BROAD)
     return value * (ONE + broad * (second - ONE))
 
