@@ -116,8 +116,10 @@ def render(
                 dim_first(lane, whole, light, n, level, surface)
             bent = cross_surface(lane, whole, light, n, surface, numbers, slopes, end, patterns)
             if bent > 0:
-                trace_lanes(words, packet, mask, lane, whole, bent, False, turns, first_faces, face_materials, corners)
-                dim_second(lane, whole, light, bent)
+                trace_lanes(
+                    words, packet, mask, lane, whole, bent, bent == n, turns, first_faces, face_materials, corners
+                )
+                dim_second(lane, whole, light, n)
             paint_sky(lane, whole, light, n, patterns)
             if len(turns) > 0:
                 paint(lane, whole, n, cell, materials, patterns, turns, places)
