@@ -166,7 +166,7 @@ def linear_light(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Renderer:
-    """Makes pictures through one lens; the arrays of a picture are its own, and are overwritten by the next."""
+    """Makes pictures through one lens; the light of a picture is overwritten by the next, all else is the picture's."""
 
     def __init__(self, lens: Lens, far: float = 1000.0, port: float = 0.0, shadows: bool = True) -> None:
         self.lens = lens
@@ -178,9 +178,6 @@ class Renderer:
         self._directions = np.ascontiguousarray(rays.T.astype(np.float32))
         count = lens.width * lens.height
         self._light = np.zeros((count, 3), np.float32)
-        self._depth = np.zeros(count, np.float32)
-        self._bodies = np.zeros(count, np.int16)
-        self._labels = np.zeros(count, np.uint8)
         self._packet = packet_memory()
 
     def render(
@@ -202,20 +199,25 @@ class Renderer:
         light = light_numbers(conditions.daylight, conditions.optics, conditions.caustics, conditions.time)
         turn = np.ascontiguousarray(pose.rotation.astype(np.float32))
         mask = view.mask(see_self)
+        count = len(self._light)
+        # new ones, as to copy them would hold up whoever waits for the interpreter
+        depth, bodies, labels = np.empty(count, np.float32), np.empty(count, np.int16), np.empty(count, np.uint8)
 
         def run(packet: NDArray[np.float32], tiles: NDArray[np.int64]) -> None:
-            self._run(frame, scene, looks, packet, mask, pose, turn, conditions.sea, light, add, tiles)
+            self._run(
+                frame, scene, looks, packet, mask, pose, turn, conditions.sea, light, add, depth, bodies, labels, tiles
+            )
 
-        if threads == 1 or len(self._depth) < 2 * TILE or processors() == 1:
+        if threads == 1 or count < 2 * TILE or processors() == 1:
             run(self._packet, new_tiles(shared=False))
         else:
             in_tiles(run)
         shape = (self.lens.height, self.lens.width)
         return Picture(
             self._light.reshape(*shape, 3),
-            self._depth.reshape(shape),
-            self._bodies.reshape(shape),
-            self._labels.reshape(shape),
+            depth.reshape(shape),
+            bodies.reshape(shape),
+            labels.reshape(shape),
         )
 
     def _run(
@@ -230,6 +232,9 @@ class Renderer:
         sea: SeaView,
         light: NDArray[np.float32],
         add: bool,
+        depth: NDArray[np.float32],
+        bodies: NDArray[np.int16],
+        labels: NDArray[np.uint8],
         tiles: NDArray[np.int64],
     ) -> None:
         render(
@@ -258,8 +263,8 @@ class Renderer:
             self.lens.width % 4 == 0 and self.lens.height % 2 == 0,
             add,
             self._light,
-            self._depth,
-            self._bodies,
-            self._labels,
+            depth,
+            bodies,
+            labels,
             tiles,
         )
