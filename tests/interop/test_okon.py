@@ -170,9 +170,10 @@ def test_a_picture_is_there_for_a_byte_and_the_next_is_another(simulation: Simul
 def test_a_camera_rests_when_nobody_looks_any_more(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     with simulation.video() as peer:
         peer.picture()
-        wait_for(lambda: bool(simulation.okon.wanted))
+    pictures = simulation.okon.craft.pictures
+    assert pictures.wait(0, 0.0) is not None
     monkeypatch.setattr("skerry.interfaces.okon.pictures.LINGER", 0.0)
-    wait_for(lambda: not simulation.okon.wanted)
+    wait_for(lambda: pictures._latest is None)
 
 
 def test_fifty_clients_are_served_at_once(simulation: Simulation) -> None:

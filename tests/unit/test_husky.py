@@ -563,6 +563,68 @@ def test_the_documented_profile_has_the_documented_names() -> None:
     assert set(SPEC.cameras) == {"front", "rear", "upperArm"}
 
 
+# ------------------------------------------------------------------------------------------------ between the two
+
+
+@pytest.mark.parametrize(
+    ("profile", "wrist"), [("2023", ["wrist"]), ("2024", ["wristDiffLeft", "wristDiffRight"]), (2024, ["wristDiffLeft"])]
+)
+def test_servers_between_drive_four_wheels_and_their_own_wrist(world: World, profile: Any, wrist: list[str]) -> None:
+    """Requests as the rover server of those years writes them: keys in the order of the alphabet, floats as they are."""
+    interface, wire = wired(profile=profile)
+    rover = world.robots["rover"]
+    with Runner(world, None, {"husky": interface}) as runner:
+        runner.run(0.1)
+        for wheel, power in zip(WHEELS, (0.5, -0.25, 0.5, -0.25), strict=True):
+            interface.hear(f'{{"motor":"{wheel}","power":{power},"type":"simMotorPowerRequest"}}')
+        before = {name: wire.said("simMotorStatusReport", name)[-1]["position"] for name in wrist}
+        for name in wrist:
+            interface.hear(f'{{"motor":"{name}","power":0.4000000059604645,"type":"simMotorPowerRequest"}}')
+        runner.run(0.5)
+        after = {name: wire.said("simMotorStatusReport", name)[-1] for name in wrist}
+        assert [rover.actuators[wheel].wanted for wheel in WHEELS] == [0.5, -0.25, 0.5, -0.25]
+        assert all(after[name]["position"] < before[name] - 500 for name in wrist)
+        interface.hear(f'{{"motor":"{wrist[0]}","position":-9000,"type":"simMotorPositionRequest"}}')
+        runner.run(2.0)
+        held = wire.said("simMotorStatusReport", wrist[0])[-1]["position"]
+    assert held == pytest.approx(-9000, abs=500)  # it hangs through by less than half a degree
+    assert set(wire.said("simMotorStatusReport")[-1]) == {"type", "motor", "power", "position"}
+
+
+def test_one_wrist_bends_the_hand_and_does_not_roll_it(world: World) -> None:
+    interface, _ = wired(profile="2023")
+    rover = world.robots["rover"]
+    with Runner(world, None, {"husky": interface}) as runner:
+        runner.run(0.05)
+        ask(interface, "MotorPower", motor="wrist", power=0.5)
+        runner.run(0.5)
+    left, right = (rover.actuators[name].position for name in ("differentialLeft", "differentialRight"))
+    assert abs(left) > 0.05
+    assert left == pytest.approx(right, abs=0.01)
+
+
+@pytest.mark.parametrize(("profile", "has_lidar"), [("2023", True), ("2024", False)])
+def test_servers_between_may_open_cameras_by_either_name(world: World, profile: str, has_lidar: bool) -> None:
+    interface, wire = wired(profile=profile)
+    with Runner(world, None, {"husky": interface}) as runner:
+        runner.run(0.3)
+        assert bool(wire.said("simLidarReport")) == has_lidar
+        for camera in ("front", "rear", "upperArm", "mast", "hand", "wrist"):
+            ask(interface, "CameraStreamOpen", camera=camera, fps=20, width=16, height=12, intrinsics=None)
+        assert interface.streams is not None
+        assert len(interface.streams) == 6
+
+
+def test_a_motor_may_be_spelt_with_other_capitals(world: World) -> None:
+    """Public versions of the rover server of 2022 say `rearLeftwheel`."""
+    interface, _ = wired()
+    with Runner(world, None, {"husky": interface}) as runner:
+        runner.run(0.05)
+        ask(interface, "MotorPower", motor="rearLeftwheel", power=0.5)
+        runner.run(0.05)
+    assert world.robots["rover"].actuators["rearLeftWheel"].wanted == 0.5
+
+
 # ------------------------------------------------------------------------------------------------ cameras
 
 

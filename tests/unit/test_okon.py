@@ -80,7 +80,7 @@ class Talk:
         """Let the world go on, and be seen at every step."""
         for _ in range(round(seconds / 0.007)):
             self.world.advance_steps(1)
-            self.craft.see([])
+            self.craft.see()
 
 
 @pytest.fixture
@@ -398,7 +398,7 @@ def test_of_commands_that_come_faster_than_the_world_steps_the_latest_counts(run
     runner.inbox.obey(runner)
     okon = runner.world.robots["okon"]
     assert okon.actuators["FL"].wanted == 0.0
-    craft.see([])
+    craft.see()
     runner.inbox.obey(runner)
     assert {name: okon.actuators[name].wanted for name in ("FL", "FR", "B")} == pytest.approx(
         {"FL": 0.999, "FR": -0.999, "B": 0.25}

@@ -81,7 +81,7 @@ class Talk:
         """Let the world go on, and be seen at every step."""
         for _ in range(round(seconds / STEP)):
             self.world.advance_steps(1)
-            self.craft.see([])
+            self.craft.see()
             self.pilot.see(self.craft.instant, STEP)
 
 

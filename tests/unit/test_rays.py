@@ -40,7 +40,7 @@ from skerry.rays.packets import (
 )
 from skerry.rays.scene import OBJECT_BIT
 from skerry.rays.tracer import Tracer
-from skerry.rays.view import TILE
+from skerry.rays.view import FEW
 from skerry.terrain.materials import find_material
 
 SAND, ROCK, HULL = (find_material(name) for name in ("sand", "rock", "hull"))
@@ -404,7 +404,7 @@ def test_threads_and_the_shape_of_a_bundle_do_not_change_a_byte(
     tracer: Tracer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("skerry.rays.view.processors", lambda: 2)
-    grid = directions(3 * TILE).reshape(3 * TILE // 64, 64, 3)
+    grid = directions(3 * FEW).reshape(3 * FEW // 64, 64, 3)
     flat = Bundle(grid.reshape(-1, 3))
     alone = answer(flat, tracer, 1)
     assert answer(flat, tracer, 2) == alone

@@ -42,7 +42,7 @@ def test_left_alone_it_floats_where_the_protocols_example_has_it() -> None:
         dialogue = Dialogue(craft, Quality(85), False, sent.append)
         dialogue.receive(Packet(0xC3, b'{"rot":{"x":0,"y":0,"z":0},"pos":{"x":-1.24,"y":-0.19,"z":-2.71}}'))
         world.advance(150.0)  # it bobs, and loses half of it in 6 s: ln 2 · 2 m / K1
-        craft.see([])
+        craft.see()
         dialogue.receive(Packet(0xC2))
     found = json.loads(sent[-1][5:])
     assert found["pos"]["y"] == pytest.approx(-0.2 * 12.55 / (997 * 0.0126), abs=1e-5)

@@ -220,6 +220,17 @@ def upper_product(typingctx: Any, a: Any, b: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
+@intrinsic
+def take_turns(typingctx: Any, address: Any, step: Any) -> Any:
+    """What the word at an address holds, which grows by a step: no two threads are given the same."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        return builder.atomic_rmw("add", place, arguments[1], "monotonic")
+
+    return types.int64(types.int64, types.int64), generate
+
+
 def _caller(count: int) -> Any:
     """A call through a function pointer that takes `count` words and returns nothing."""
 
@@ -230,6 +241,12 @@ def _caller(count: int) -> Any:
         return context.get_dummy_value()
 
     return generate
+
+
+@intrinsic
+def call0(typingctx: Any, function: Any) -> Any:
+    """Call the native function at an address."""
+    return types.void(types.int64), _caller(0)
 
 
 @intrinsic

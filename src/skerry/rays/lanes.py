@@ -52,7 +52,8 @@ FACTOR: Final = 14  # 3
 ALBEDO: Final = 17  # 3
 SUNLIT: Final = 20  # cosine between normal and sun, 0 in shadow
 BEFORE: Final = 21  # length of the path up to the surface, m
-LANE_ROWS: Final = 22
+RAW: Final = 22  # 3: the normal of what it hit as the tracer gives it, in the body's axes
+LANE_ROWS: Final = 25
 # rows of `whole`
 BODY, MATERIAL, WET, PATH, LIST, WANT = range(6)  # WANT: whether the sun may shine there
 WHOLE_ROWS: Final = 6
@@ -69,6 +70,44 @@ SURFACE: Final = -2
 FURTHEST: Final = np.float32(1e6)
 ENDLESS: Final = np.float32(np.inf)
 FAINT: Final = np.float32(0.004)  # light of which less than this is left is not followed
+
+
+@kernel
+def _copy(source: Any, target: Any, width: int) -> None:
+    """A row of a packet; the widths by name, as a loop of known length is one instruction."""
+    if width == 8:
+        for j in range(8):
+            target[j] = source[j]
+    elif width == 4:
+        for j in range(4):
+            target[j] = source[j]
+    else:
+        for j in range(width):
+            target[j] = source[j]
+
+
+@kernel
+def _face_rays(lane: Any, whole: Any, low: int, high: int, turn: Any, corner: Any, material: int) -> None:
+    """The normals of pixels low…high, which hit one face: between those of its corners, and towards the ray."""
+    dx, dy, dz, nx, ny, nz = lane[DX], lane[DY], lane[DZ], lane[NX], lane[NY], lane[NZ]
+    a, b, c = lane[RAW, low], lane[RAW + 1, low], lane[RAW + 2, low]
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = turn[0], turn[1], turn[2], turn[3], turn[4], turn[5], turn[6], turn[7], turn[8]
+    away_x, away_y, away_z = r0 * a + r1 * b + r2 * c, r3 * a + r4 * b + r5 * c, r6 * a + r7 * b + r8 * c
+    one = np.float32
+    x0, y0, z0 = one(corner[0]), one(corner[1]), one(corner[2])
+    x1, y1, z1 = one(corner[3]), one(corner[4]), one(corner[5])
+    x2, y2, z2 = one(corner[6]), one(corner[7]), one(corner[8])
+    made_of = whole[MATERIAL]
+    for i in range(low, high):
+        u, v = nx[i], ny[i]
+        rest = ONE - u - v
+        x, y, z = rest * x0 + u * x1 + v * x2, rest * y0 + u * y1 + v * y2, rest * z0 + u * z1 + v * z2
+        scale = ONE / np.sqrt(x * x + y * y + z * z)
+        scale = -scale if away_x * dx[i] + away_y * dy[i] + away_z * dz[i] > ZERO else scale
+        nx[i] = (r0 * x + r1 * y + r2 * z) * scale
+        ny[i] = (r3 * x + r4 * y + r5 * z) * scale
+        nz[i] = (r6 * x + r7 * y + r8 * z) * scale
+        made_of[i] = material
 
 
 @kernel
@@ -89,25 +128,21 @@ def trace_lanes(
     w = words[WIDTH]
     tracer, scene, arguments = words[INTERSECT], words[SCENE], words[ARGUMENTS]
     bits = packet.view(np.uint32)
-    valid = packet[ROWS * WIDEST :].view(np.int32)
+    numbers = packet.view(np.int32)
+    valid = numbers[ROWS * WIDEST :]
     packet_at, valid_at = packet.ctypes.data, valid.ctypes.data
     clear_packet(words, packet, mask)
-    chosen = whole[LIST]
+    chosen, bodies, faces = whole[LIST], whole[BODY], whole[MATERIAL]
     for j in range(w):
         packet[NEAR * w + j] = ZERO
     for k in range(0, count, w):
         n = min(w, count - k)
-        if all_lanes and n == w:
+        whole_packet = all_lanes and n == w
+        if whole_packet:
             for axis in range(3):
-                to, ray = packet[(ORIGIN + axis) * w :], lane[OX + axis, k:]
-                for j in range(w):
-                    to[j] = ray[j]
-                to, ray = packet[(DIRECTION + axis) * w :], lane[DX + axis, k:]
-                for j in range(w):
-                    to[j] = ray[j]
-            to, ray = packet[FAR * w :], lane[END, k:]
-            for j in range(w):
-                to[j] = ray[j]
+                _copy(lane[OX + axis, k:], packet[(ORIGIN + axis) * w :], w)
+                _copy(lane[DX + axis, k:], packet[(DIRECTION + axis) * w :], w)
+            _copy(lane[END, k:], packet[FAR * w :], w)
             for j in range(w):
                 valid[j] = -1
         else:
@@ -120,36 +155,40 @@ def trace_lanes(
                 packet[FAR * w + j] = lane[END, i]
         for j in range(w):
             bits[GEOMETRY * w + j] = MISS
+            bits[INSTANCE * w + j] = MISS
+            bits[FACE * w + j] = 0
         call4(tracer, valid_at, scene, packet_at, arguments)
-        for j in range(n):
-            i = k + j if all_lanes else chosen[k + j]
-            if bits[GEOMETRY * w + j] == MISS:
+        if whole_packet:
+            _copy(packet[FAR * w :], lane[HIT, k:], w)
+            _copy(packet[U * w :], lane[NX, k:], w)
+            _copy(packet[V * w :], lane[NY, k:], w)
+            for axis in range(3):
+                _copy(packet[(NORMAL + axis) * w :], lane[RAW + axis, k:], w)
+            _copy(numbers[INSTANCE * w :], bodies[k:], w)
+            _copy(numbers[FACE * w :], faces[k:], w)
+        else:
+            for j in range(n):
+                i = k + j if all_lanes else chosen[k + j]
+                lane[HIT, i], lane[NX, i], lane[NY, i] = packet[FAR * w + j], packet[U * w + j], packet[V * w + j]
+                for axis in range(3):
+                    lane[RAW + axis, i] = packet[(NORMAL + axis) * w + j]
+                bodies[i], faces[i] = numbers[INSTANCE * w + j], numbers[FACE * w + j]
+    k = 0
+    while k < count:
+        low = k if all_lanes else chosen[k]
+        body, face = bodies[low], faces[low]
+        high = low + 1
+        k += 1
+        # a stretch that sees the same face: most have many, and its loop becomes vector code
+        while k < count and (all_lanes or chosen[k] == high) and bodies[high] == body and faces[high] == face:
+            high += 1
+            k += 1
+        if body == NOTHING:
+            for i in range(low, high):
                 lane[HIT, i] = np.inf
-                whole[BODY, i] = NOTHING
-                continue
-            body = bits[INSTANCE * w + j]
-            face = first_faces[body] + bits[FACE * w + j]
-            u, v = packet[U * w + j], packet[V * w + j]
-            a, b, c = packet[NORMAL * w + j], packet[(NORMAL + 1) * w + j], packet[(NORMAL + 2) * w + j]
-            rest = ONE - u - v
-            x = rest * corners[face, 0] + u * corners[face, 3] + v * corners[face, 6]
-            y = rest * corners[face, 1] + u * corners[face, 4] + v * corners[face, 7]
-            z = rest * corners[face, 2] + u * corners[face, 5] + v * corners[face, 8]
-            dx, dy, dz = lane[DX, i], lane[DY, i], lane[DZ, i]
-            away = (
-                (turns[body, 0] * a + turns[body, 1] * b + turns[body, 2] * c) * dx
-                + (turns[body, 3] * a + turns[body, 4] * b + turns[body, 5] * c) * dy
-                + (turns[body, 6] * a + turns[body, 7] * b + turns[body, 8] * c) * dz
-            )
-            scale = ONE / np.sqrt(x * x + y * y + z * z)
-            if away > ZERO:
-                scale = -scale
-            lane[HIT, i] = packet[FAR * w + j]
-            lane[NX, i] = (turns[body, 0] * x + turns[body, 1] * y + turns[body, 2] * z) * scale
-            lane[NY, i] = (turns[body, 3] * x + turns[body, 4] * y + turns[body, 5] * z) * scale
-            lane[NZ, i] = (turns[body, 6] * x + turns[body, 7] * y + turns[body, 8] * z) * scale
-            whole[BODY, i] = body
-            whole[MATERIAL, i] = face_materials[face]
+        else:
+            number = first_faces[body] + face
+            _face_rays(lane, whole, low, high, turns[body], corners[number], face_materials[number])
 
 
 @kernel

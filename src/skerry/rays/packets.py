@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.kernels import call1, call4, kernel
+from skerry.rays.tiles import next_tile
 
 # rows of a packet
 ORIGIN: Final = 0  # x, y, z in the world, m
@@ -44,6 +45,8 @@ WIDTH: Final = 4
 WORDS: Final = 5
 
 EVERYTHING: Final = 0xFFFFFFFF
+TILE: Final = 4096
+"""Rays that a thread takes at a time."""
 
 
 def packet_memory() -> NDArray[np.float32]:
@@ -84,10 +87,9 @@ def trace(
     normal: Any,
     material: Any,
     body: Any,
-    low: int,
-    high: int,
+    tiles: Any,
 ) -> None:
-    """Trace the rays low…high of a bundle from one point.
+    """Trace rays of a bundle from one point, tile by tile.
 
     `directions` (3, n) are of length 1 in the sensor's frame; the quaternion turns them into the world. What ray k hits
     is written at `order[k]`. `turns` (bodies, 9) are the bodies' own rotations. `distance` is infinite, `body` and
@@ -117,44 +119,49 @@ def trace(
         packet[(ORIGIN + 2) * w + j] = z0
         packet[NEAR * w + j] = start
         valid[j] = -1
-    for k in range(low, high, w):
-        n = min(w, high - k)
-        for j in range(n):
-            x, y, z = directions[0, k + j], directions[1, k + j], directions[2, k + j]
-            packet[DIRECTION * w + j] = r00 * x + r01 * y + r02 * z
-            packet[(DIRECTION + 1) * w + j] = r10 * x + r11 * y + r12 * z
-            packet[(DIRECTION + 2) * w + j] = r20 * x + r21 * y + r22 * z
-        for j in range(w):
-            packet[FAR * w + j] = end
-            bits[GEOMETRY * w + j] = MISS
-        for j in range(n, w):
-            valid[j] = 0
-        call4(tracer, valid_at, scene, packet_at, arguments)
-        for j in range(n):
-            o = order[k + j]
-            if bits[GEOMETRY * w + j] == MISS:
-                distance[o] = np.inf
-                normal[0, o] = normal[1, o] = normal[2, o] = 0.0
-                material[o] = body[o] = -1
-                continue
-            i = bits[INSTANCE * w + j]
-            a, b, c = packet[NORMAL * w + j], packet[(NORMAL + 1) * w + j], packet[(NORMAL + 2) * w + j]
-            turn = turns[i]
-            nx = turn[0] * a + turn[1] * b + turn[2] * c
-            ny = turn[3] * a + turn[4] * b + turn[5] * c
-            nz = turn[6] * a + turn[7] * b + turn[8] * c
-            dx, dy, dz = (
-                packet[DIRECTION * w + j],
-                packet[(DIRECTION + 1) * w + j],
-                packet[(DIRECTION + 2) * w + j],
-            )
-            scale = one(1.0) / np.sqrt(nx * nx + ny * ny + nz * nz)
-            if nx * dx + ny * dy + nz * dz > 0.0:
-                scale = -scale
-            distance[o] = packet[FAR * w + j]
-            normal[0, o], normal[1, o], normal[2, o] = nx * scale, ny * scale, nz * scale
-            material[o] = face_materials[first_faces[i] + bits[FACE * w + j]]
-            body[o] = i
+    count = directions.shape[1]
+    low = next_tile(tiles, TILE)
+    while low < count:
+        high = min(low + TILE, count)
+        for k in range(low, high, w):
+            n = min(w, high - k)
+            for j in range(n):
+                x, y, z = directions[0, k + j], directions[1, k + j], directions[2, k + j]
+                packet[DIRECTION * w + j] = r00 * x + r01 * y + r02 * z
+                packet[(DIRECTION + 1) * w + j] = r10 * x + r11 * y + r12 * z
+                packet[(DIRECTION + 2) * w + j] = r20 * x + r21 * y + r22 * z
+            for j in range(w):
+                packet[FAR * w + j] = end
+                bits[GEOMETRY * w + j] = MISS
+            for j in range(n, w):
+                valid[j] = 0
+            call4(tracer, valid_at, scene, packet_at, arguments)
+            for j in range(n):
+                o = order[k + j]
+                if bits[GEOMETRY * w + j] == MISS:
+                    distance[o] = np.inf
+                    normal[0, o] = normal[1, o] = normal[2, o] = 0.0
+                    material[o] = body[o] = -1
+                    continue
+                i = bits[INSTANCE * w + j]
+                a, b, c = packet[NORMAL * w + j], packet[(NORMAL + 1) * w + j], packet[(NORMAL + 2) * w + j]
+                turn = turns[i]
+                nx = turn[0] * a + turn[1] * b + turn[2] * c
+                ny = turn[3] * a + turn[4] * b + turn[5] * c
+                nz = turn[6] * a + turn[7] * b + turn[8] * c
+                dx, dy, dz = (
+                    packet[DIRECTION * w + j],
+                    packet[(DIRECTION + 1) * w + j],
+                    packet[(DIRECTION + 2) * w + j],
+                )
+                scale = one(1.0) / np.sqrt(nx * nx + ny * ny + nz * nz)
+                if nx * dx + ny * dy + nz * dz > 0.0:
+                    scale = -scale
+                distance[o] = packet[FAR * w + j]
+                normal[0, o], normal[1, o], normal[2, o] = nx * scale, ny * scale, nz * scale
+                material[o] = face_materials[first_faces[i] + bits[FACE * w + j]]
+                body[o] = i
+        low = next_tile(tiles, TILE)
 
 
 # ------------------------------------------------------------------------------------------------ moving bodies

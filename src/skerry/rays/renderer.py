@@ -34,6 +34,7 @@ from skerry.rays.smooth_normals import corner_normals
 from skerry.rays.surface import HIGH, LEVEL
 from skerry.rays.textures import draw_patterns, texture_numbers
 from skerry.rays.threads import in_tiles, processors
+from skerry.rays.tiles import new_tiles, next_tile
 from skerry.rays.view import RayView, tile_order
 from skerry.rays.water_path import cross_surface, dim_first, dim_second, reach_surface
 from skerry.water.daylight import Daylight
@@ -93,37 +94,43 @@ def render(
     depth: Any,
     bodies: Any,
     labels: Any,
-    low: int,
-    high: int,
+    tiles: Any,
 ) -> None:
-    """Make the pixels low…high, in the order of `directions`."""
+    """Make pixels, in the order of `directions`, tile by tile."""
     one = np.float32
     lane = np.zeros((LANE_ROWS, BLOCK), np.float32)
     whole = np.zeros((WHOLE_ROWS, BLOCK), np.int32)
     surface = np.empty(BLOCK, np.float32)
     end, level, cell = one(far), one(numbers[LEVEL]), one(pixel)
     dry = origin[2] - port > numbers[HIGH]
-    for first in range(low, high, BLOCK):
-        n = min(BLOCK, high - first)
-        aim(lane, whole, directions, first, n, origin, turn, one(port), numbers, heights, end)
-        trace_lanes(words, packet, mask, lane, whole, n, True, turns, first_faces, face_materials, corners)
-        reach_surface(lane, whole, n, numbers, heights, surface)
-        if not dry:
-            dim_first(lane, whole, light, n, level, surface)
-        count = cross_surface(lane, whole, light, n, surface, numbers, slopes, end, patterns)
-        if count > 0:
-            trace_lanes(words, packet, mask, lane, whole, count, False, turns, first_faces, face_materials, corners)
-            dim_second(lane, whole, light, count)
-        paint_sky(lane, whole, light, n, patterns)
-        if len(turns) > 0:
-            paint(lane, whole, n, cell, materials, patterns, turns, places)
-        face_sun(lane, whole, light, n, level)
-        if shadows:
-            cast_shadows(words, packet, lane, whole, light, n, end, tiled)
-        if light[FOCUS] > 0.0:
-            focus_sun(lane, whole, light, n, level, cell, patterns)
-        light_up(lane, whole, light, n, level)
-        write(lane, whole, n, materials, directions, order, first, add, picture, depth, bodies, labels)
+    count = directions.shape[1]
+    low = next_tile(tiles, TILE)
+    while low < count:
+        high = min(low + TILE, count)
+        for first in range(low, high, BLOCK):
+            n = min(BLOCK, high - first)
+            aim(lane, whole, directions, first, n, origin, turn, one(port), numbers, heights, end)
+            trace_lanes(words, packet, mask, lane, whole, n, True, turns, first_faces, face_materials, corners)
+            reach_surface(lane, whole, n, numbers, heights, surface)
+            if not dry:
+                dim_first(lane, whole, light, n, level, surface)
+            bent = cross_surface(lane, whole, light, n, surface, numbers, slopes, end, patterns)
+            if bent > 0:
+                trace_lanes(
+                    words, packet, mask, lane, whole, bent, bent == n, turns, first_faces, face_materials, corners
+                )
+                dim_second(lane, whole, light, n)
+            paint_sky(lane, whole, light, n, patterns)
+            if len(turns) > 0:
+                paint(lane, whole, n, cell, materials, patterns, turns, places)
+            face_sun(lane, whole, light, n, level)
+            if shadows:
+                cast_shadows(words, packet, lane, whole, light, n, end, tiled)
+            if light[FOCUS] > 0.0:
+                focus_sun(lane, whole, light, n, level, cell, patterns)
+            light_up(lane, whole, light, n, level)
+            write(lane, whole, n, materials, directions, order, first, add, picture, depth, bodies, labels)
+        low = next_tile(tiles, TILE)
 
 
 @dataclass(eq=False)
@@ -159,7 +166,7 @@ def linear_light(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Renderer:
-    """Makes pictures through one lens; the arrays of a picture are its own, and are overwritten by the next."""
+    """Makes pictures through one lens; the light of a picture is overwritten by the next, all else is the picture's."""
 
     def __init__(self, lens: Lens, far: float = 1000.0, port: float = 0.0, shadows: bool = True) -> None:
         self.lens = lens
@@ -171,9 +178,6 @@ class Renderer:
         self._directions = np.ascontiguousarray(rays.T.astype(np.float32))
         count = lens.width * lens.height
         self._light = np.zeros((count, 3), np.float32)
-        self._depth = np.zeros(count, np.float32)
-        self._bodies = np.zeros(count, np.int16)
-        self._labels = np.zeros(count, np.uint8)
         self._packet = packet_memory()
 
     def render(
@@ -195,21 +199,25 @@ class Renderer:
         light = light_numbers(conditions.daylight, conditions.optics, conditions.caustics, conditions.time)
         turn = np.ascontiguousarray(pose.rotation.astype(np.float32))
         mask = view.mask(see_self)
+        count = len(self._light)
+        # new ones, as to copy them would hold up whoever waits for the interpreter
+        depth, bodies, labels = np.empty(count, np.float32), np.empty(count, np.int16), np.empty(count, np.uint8)
 
-        def run(packet: NDArray[np.float32], low: int, high: int) -> None:
-            self._run(frame, scene, looks, packet, mask, pose, turn, conditions.sea, light, add, low, high)
+        def run(packet: NDArray[np.float32], tiles: NDArray[np.int64]) -> None:
+            self._run(
+                frame, scene, looks, packet, mask, pose, turn, conditions.sea, light, add, depth, bodies, labels, tiles
+            )
 
-        count = len(self._depth)
         if threads == 1 or count < 2 * TILE or processors() == 1:
-            run(self._packet, 0, count)
+            run(self._packet, new_tiles(shared=False))
         else:
-            in_tiles(run, count, TILE)
+            in_tiles(run)
         shape = (self.lens.height, self.lens.width)
         return Picture(
             self._light.reshape(*shape, 3),
-            self._depth.reshape(shape),
-            self._bodies.reshape(shape),
-            self._labels.reshape(shape),
+            depth.reshape(shape),
+            bodies.reshape(shape),
+            labels.reshape(shape),
         )
 
     def _run(
@@ -224,8 +232,10 @@ class Renderer:
         sea: SeaView,
         light: NDArray[np.float32],
         add: bool,
-        low: int,
-        high: int,
+        depth: NDArray[np.float32],
+        bodies: NDArray[np.int16],
+        labels: NDArray[np.uint8],
+        tiles: NDArray[np.int64],
     ) -> None:
         render(
             frame.words,
@@ -253,9 +263,8 @@ class Renderer:
             self.lens.width % 4 == 0 and self.lens.height % 2 == 0,
             add,
             self._light,
-            self._depth,
-            self._bodies,
-            self._labels,
-            low,
-            high,
+            depth,
+            bodies,
+            labels,
+            tiles,
         )

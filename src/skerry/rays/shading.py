@@ -117,6 +117,10 @@ def _colour(lane: Any, low: int, high: int, material: Any, patterns: Any) -> Non
     factor, along, across, width = lane[END], lane[ALBEDO], lane[ALBEDO + 1], lane[ALBEDO + 2]
     dots = tiles * np.float32(SIDE)
     start = low
+    if first == 0:  # PLAIN, which is 1 everywhere
+        for i in range(low, high):
+            factor[i] = ONE
+        start = high
     while start < high:
         # a stretch that sees the same version of the pattern
         level, stop = version(width[start] * dots), start + 1

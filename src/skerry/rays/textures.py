@@ -1,8 +1,9 @@
 """How materials vary over their surface: patterns drawn once, in ever coarser versions, and looked up by place.
 
-A pattern is a tile of `CELLS` times the material's texture size, as factors of its colour in 1/128. A look-up takes the
-version whose dots are as wide as the pixel that sees them, so that distant ground does not flicker; a second look-up,
-of coarse grain at another scale, hides that the tile repeats.
+A pattern is a tile of `CELLS` times the material's texture size, as factors of its colour in 1/128. A dot holds its own
+factor, its right neighbour's and those below the two, a byte each, as a look-up takes the mean of the four. It takes
+the version whose dots are as wide as the pixel that sees them, so that distant ground does not flicker; a second
+look-up, of coarse grain at another scale, hides that the tile repeats.
 """
 
 from __future__ import annotations
@@ -48,12 +49,13 @@ def _look_up(patterns: Any, start: int, side: int, u: Any, v: Any) -> Any:
     """A version of a pattern at a place in tiles."""
     x, y = u * np.float32(side) - HALF, v * np.float32(side) - HALF
     fx, fy = np.floor(x), np.floor(y)
-    i, j = np.int64(fx) & (side - 1), np.int64(fy) & (side - 1)
-    right, below = (i + 1) & (side - 1), (j + 1) & (side - 1)
+    # 32 bits at each step, whatever numba makes of it, as its loops become vector code
+    last = np.int32(side - 1)
+    i, j = np.int32(np.int32(fx) & last), np.int32(np.int32(fy) & last)
+    dots = patterns[start + np.int32(np.int32(j * np.int32(side)) + i)]
     fx, fy = x - fx, y - fy
-    row, other = start + j * side, start + below * side
-    a, b = np.float32(patterns[row + i]), np.float32(patterns[row + right])
-    c, d = np.float32(patterns[other + i]), np.float32(patterns[other + right])
+    a, b = np.float32(np.int32(dots & 255)), np.float32(np.int32((dots >> 8) & 255))
+    c, d = np.float32(np.int32((dots >> 16) & 255)), np.float32(np.int32((dots >> 24) & 255))
     low, high = a + (b - a) * fx, c + (d - c) * fx
     return (low + (high - low) * fy) * UNIT
 
@@ -63,6 +65,8 @@ def texture(patterns: Any, first: int, tiles: Any, broad: Any, level: int, coars
     """The factor of a colour at a place of a surface, m; see `texture_numbers`. `coarse` is the second's version."""
     u, v = x * tiles, y * tiles
     value = _look_up(patterns, first + STARTS[level], SIDE >> level, u, v)
+    if not broad > np.float32(0.0):
+        return value
     second = _look_up(patterns, DOTS * GRAIN + STARTS[coarse], SIDE >> coarse, v * BROAD, u * BROAD)
     return value * (ONE + broad * (second - ONE))
 
@@ -144,14 +148,21 @@ def _draw(kind: int) -> Floats:
 
 
 @cache
-def draw_patterns() -> NDArray[np.uint8]:
+def draw_patterns() -> NDArray[np.int32]:
     """All patterns in all versions, one after the other."""
     drawn = []
     for kind in (*TEXTURES.values(), CAUSTICS):
         tile = _draw(kind)
-        versions = [tile]
+        drawn.append(_with_neighbours(tile))
         while len(tile) > 1:
             tile = 0.25 * (tile[::2, ::2] + tile[1::2, ::2] + tile[::2, 1::2] + tile[1::2, 1::2])
-            versions.append(tile)
-        drawn.append(np.concatenate([version.ravel() for version in versions]))
-    return np.clip(np.round(128.0 * np.concatenate(drawn)), 0, 255).astype(np.uint8)
+            drawn.append(_with_neighbours(tile))
+    return np.concatenate(drawn)
+
+
+def _with_neighbours(tile: Floats) -> NDArray[np.int32]:
+    """A tile's dots, each with those to its right and below, as the tile repeats."""
+    dots = np.clip(np.round(128.0 * tile), 0, 255).astype(np.uint32)
+    right, below = np.roll(dots, -1, axis=1), np.roll(dots, -1, axis=0)
+    both = dots | right << 8 | below << 16 | np.roll(right, -1, axis=0) << 24
+    return both.ravel().view(np.int32)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.rays.packets import packet_memory
+from skerry.rays.tiles import new_tiles
 
 NICENESS: Final = 10  # of 19; a picture may come later, an answer to a peer or a step of the world may not
 
@@ -40,18 +41,13 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of the threads 
     os.register_at_fork(after_in_child=pool.cache_clear)
 
 
-def in_tiles(run: Callable[[NDArray[np.float32], int, int], None], count: int, tile: int) -> None:
-    """Call `run(packet memory, low, high)` for all tiles of 0…count; it must release the GIL to be worth it."""
-    tiles = iter(range(0, count, tile))
+def in_tiles(run: Callable[[NDArray[np.float32], NDArray[np.int64]], None]) -> None:
+    """Call `run(packet memory, tiles)` once for each processor; it takes one tile after the other natively.
 
-    def work() -> None:
-        packet = packet_memory()
-        for low in tiles:  # whoever is free takes the next; one job for each thread, as handing over jobs takes time
-            run(packet, low, min(low + tile, count))
-            if hasattr(os, "sched_yield"):
-                os.sched_yield()  # whoever woke meanwhile need not wait until this thread's slice has ended
-
+    Were it to come back to Python after each tile, threads of low priority would hold the interpreter some thousand
+    times a second, and whoever answers a peer would wait until they run again. It must release the GIL.
+    """
+    tiles = new_tiles(shared=True)
     threads = pool("rays", processors())
-    jobs = [threads.submit(work) for _ in range(processors())]
-    for job in jobs:
+    for job in [threads.submit(run, packet_memory(), tiles) for _ in range(processors())]:
         job.result()

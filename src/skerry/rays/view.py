@@ -14,10 +14,11 @@ from skerry.rays.packets import EVERYTHING, packet_memory, trace
 from skerry.rays.scene import Frame, RayScene, mask_without
 from skerry.rays.sphere_casts import Contact, sweep
 from skerry.rays.threads import in_tiles, processors
+from skerry.rays.tiles import new_tiles
 from skerry.terrain.materials import NamedMaterial
 
-TILE: Final = 4096
-"""Rays that a thread takes at a time: handing over costs 50–100 µs, so that fewer are not worth it."""
+FEW: Final = 8192
+"""Rays that one thread casts alone: to hand them over costs 50–100 µs."""
 
 
 @dataclass(eq=False)
@@ -75,9 +76,9 @@ class Bundle:
         threads: int = 0,
     ) -> Hits:
         """Send the rays; with `threads` 0, large bundles go over all processors, to the same result."""
-        count, hits = len(self), self.hits
+        hits = self.hits
 
-        def run(packet: NDArray[np.float32], low: int, high: int) -> None:
+        def run(packet: NDArray[np.float32], tiles: NDArray[np.int64]) -> None:
             trace(
                 frame.words,
                 packet,
@@ -95,14 +96,13 @@ class Bundle:
                 hits.normal,
                 hits.material,
                 hits.body,
-                low,
-                high,
+                tiles,
             )
 
-        if threads == 1 or count < 2 * TILE or processors() == 1:
-            run(self._packet, 0, count)
+        if threads == 1 or len(self) < FEW or processors() == 1:
+            run(self._packet, new_tiles(shared=False))
         else:
-            in_tiles(run, count, TILE)
+            in_tiles(run)
         return hits
 
 

@@ -18,6 +18,7 @@ from skerry.rays.lanes import (
     ENDLESS,
     FACTOR,
     FAINT,
+    FURTHEST,
     HIT,
     LIST,
     MIRRORED,
@@ -27,6 +28,7 @@ from skerry.rays.lanes import (
     OZ,
     PATH,
     REFRACTED,
+    STRAIGHT,
     WET,
 )
 from skerry.rays.light import (
@@ -148,12 +150,16 @@ def cross_surface(
 
 
 @kernel
-def dim_second(lane: Any, whole: Any, light: Any, count: int) -> None:
+def dim_second(lane: Any, whole: Any, light: Any, n: int) -> None:
     """What water does on the way on from the surface, where that leads through water."""
-    for k in range(count):
-        i = whole[LIST, k]
-        if whole[WET, i]:
-            for c in range(3):
-                left, veil = through_water(light, ZERO, min(lane[DZ, i], ZERO), lane[HIT, i], c)
-                lane[ADD + c, i] += lane[FACTOR + c, i] * veil
-                lane[FACTOR + c, i] *= left
+    hit, upwards, wet, path = lane[HIT], lane[DZ], whole[WET], whole[PATH]
+    for c in range(3):
+        beam, fading, glow = light[BEAM + c], light[FADING + c], light[GLOW + c]
+        factor, add = lane[FACTOR + c], lane[ADD + c]
+        for i in range(n):
+            reach = min(hit[i], FURTHEST)
+            rate = beam - fading * min(upwards[i], ZERO)
+            veil = glow / rate * (ONE - fade(-rate * reach))
+            dimmed = wet[i] == 1 and path[i] != STRAIGHT
+            add[i] += factor[i] * veil if dimmed else ZERO
+            factor[i] *= fade(-beam * reach) if dimmed else ONE

@@ -131,16 +131,16 @@ class CameraSensor(Sensor[CameraReading]):
     def develop(
         self, time: float, view: RayView, pose: Pose, conditions: Conditions, picture: Picture, seed: int
     ) -> CameraReading:
-        """The reading of a picture; it keeps nothing of the renderer's own arrays."""
+        """The reading of a picture, of which it keeps all but the light."""
         config = self._config
         gain = metered_gain(picture.light) if config.exposure == "auto" else 2.0**config.exposure
         detections = self.detect(view, pose, conditions, picture) if config.detections else ()
         return CameraReading(
             time,
             develop(picture.light, gain, config.shot_noise, config.read_noise, seed),
-            picture.depth.copy(),
-            picture.bodies.copy(),
-            picture.labels.copy(),
+            picture.depth,
+            picture.bodies,
+            picture.labels,
             tuple(body.name for body in view.scene.bodies),
             self.lens.matrix,
             np.array(self.lens.distortion),

@@ -57,6 +57,7 @@ class HuskyInterface(Interface):
         self.profile = PROFILES[config.profile]
         self.link = Link(config.url, config.retry, self.hear)
         self.motors: dict[str, Motor] = {}
+        self._by_letters: dict[str, Motor] = {}  # servers of 2022 say `rearLeftwheel`
         self.streams: Streams | None = None
         self._robot: Robot | None = None
         self._limit_message = config.limit_message or self.profile.limit_message
@@ -74,6 +75,7 @@ class HuskyInterface(Interface):
         robot = self._robot = self._find_robot(world)
         if robot is not None:
             self.motors = motors_of(robot, self.profile)
+            self._by_letters = {name.casefold(): motor for name, motor in self.motors.items()}
             names = SENSORS if self.profile.has_lidar else SENSORS[:-1]
             self._sensors = frozenset((robot.name, name) for name in names if name in robot.sensors)
             self._rehearse(robot)
@@ -151,13 +153,15 @@ class HuskyInterface(Interface):
     def do(self, request: Request) -> None:
         """Do what is asked; `BadRequest` says why not."""
         match request:
-            case MotorPower(motor, power):
-                commands = self._motor(motor).run(power)
+            case MotorPower(name, power):
+                motor = self._motor(name)
+                commands = motor.run(power)
                 if self.profile.watchdog is not None:
-                    self._powered[motor] = self._world.tick
-            case MotorPosition(motor, position_deg):
-                commands = self._motor(motor).run_to(position_deg)
-                self._powered.pop(motor, None)
+                    self._powered[motor.name] = self._world.tick
+            case MotorPosition(name, position_deg):
+                motor = self._motor(name)
+                commands = motor.run_to(position_deg)
+                self._powered.pop(motor.name, None)
             case OpenStream(camera):
                 self._open_stream(request, camera)
                 return
@@ -169,7 +173,7 @@ class HuskyInterface(Interface):
             self._inbox.put(command)
 
     def _motor(self, name: str) -> Motor:
-        found = self.motors.get(name)
+        found = self.motors.get(name) or self._by_letters.get(name.casefold())
         if found is None:
             raise BadRequest(f"there is no motor {name!r:.60}; {did_you_mean(name, self.motors)}")
         return found

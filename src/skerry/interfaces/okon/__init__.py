@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from skerry.core.config import NonNegative, Positive
+from skerry.core.config import NonNegative, Positive, Rational
 from skerry.interfaces.okon.course import CourseConfig
 from skerry.parts.interface import Interface, InterfaceConfig
 
@@ -23,6 +24,9 @@ class Okon(InterfaceConfig):
     host: str = Field("127.0.0.1", min_length=1, description="where it listens; 0.0.0.0 is every network")
     control_port: int = Field(44210, ge=0, le=65535, description="0 takes any that is free")
     video_port: int = Field(44209, ge=0, le=65535, description="0 takes any that is free")
+    video_frequency: Rational = Field(
+        Fraction(15), gt=0, description="Hz at most at which pictures are taken, while somebody asks for them"
+    )
     quality: int = Field(85, ge=0, le=100, description="of pictures as JPEG, 0 to 100")
     settings_file: str | None = Field(
         "settings.json",

@@ -20,7 +20,7 @@ from skerry.interfaces.okon.packets import BadBody, xyz
 from skerry.interfaces.okon.pictures import Picture, Pictures
 from skerry.interfaces.okon.unity import Triple, to_pose
 from skerry.parts.actuator import Actuator
-from skerry.parts.interface import Command, Inbox, NewReading
+from skerry.parts.interface import Command, Inbox
 from skerry.runner import Runner
 from skerry.world import World
 
@@ -103,8 +103,8 @@ class Craft:
             missing = ", ".join(name for name in thrusters if name not in self.thrusters)
             logger.warning("okon: the robot %r has no thruster %s; what is said to it is ignored", robot, missing)
         sensors = self._robot.vehicle.config.sensors
-        self.camera = (robot, camera) if camera in sensors and sensors[camera].kind == "camera" else None
-        if self.camera is None:
+        self.has_camera = camera in sensors and sensors[camera].kind == "camera"
+        if not self.has_camera:
             logger.warning("okon: the robot %r has no camera %r; there will be no pictures", robot, camera)
         self.pictures = pictures
         self.recording = Recording(world.scenario.step)
@@ -133,14 +133,16 @@ class Craft:
 
     # -------------------------------------------------------------------------------------------- the loop's
 
-    def see(self, readings: Sequence[NewReading]) -> None:
+    @property
+    def tick(self) -> int:
+        """The world's, now."""
+        return self._world.tick
+
+    def see(self) -> None:
         """Copy what there is to tell, and pass on what waits."""
         self.instant = self._look()
         self._looks.append(time.perf_counter())
         self.recording.see(self.instant)
-        for new in readings:
-            if (new.robot, new.sensor) == self.camera and new.reading is not None:
-                self.pictures.put(new.reading)
         with self._lock:
             if self._throttles:
                 self._send()
@@ -188,7 +190,7 @@ class Craft:
 
     def picture(self) -> Picture:
         """The latest picture; the first one is waited for."""
-        if self.camera is None:
+        if not self.has_camera:
             raise SkerryError("this robot has no camera")
         latest = self.pictures.wait(0, FIRST_PICTURE)
         if latest is None:

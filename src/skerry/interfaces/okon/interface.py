@@ -17,12 +17,14 @@ from skerry.interfaces.okon.dialogue import THRUSTERS, Dialogue, Quality
 from skerry.interfaces.okon.later_dialogue import THRUSTERS as LATER_THRUSTERS
 from skerry.interfaces.okon.later_dialogue import LaterDialogue, LaterType
 from skerry.interfaces.okon.packets import GET_VIDEO, Framing, write_json
+from skerry.interfaces.okon.painter import Painter
 from skerry.interfaces.okon.pictures import Pictures
 from skerry.interfaces.okon.pilot import Pilot
 from skerry.interfaces.okon.server import Connection, Server
 from skerry.interfaces.okon.settings_file import read_settings_file
 from skerry.parts.interface import Inbox, Interface, NewReading
 from skerry.rays.threads import give_way
+from skerry.sensors.camera import Camera
 from skerry.world import World
 
 if TYPE_CHECKING:
@@ -33,7 +35,6 @@ logger = logging.getLogger("skerry")
 LOOKS: Final = Fraction(200)  # Hz at most, at which the robot is looked at while somebody needs it
 REPEAT: Final = 1.0  # s after which a client gets the same picture again, if the world stands still
 DEPTH_STEP: Final = 5  # every fifth pixel of 640 × 360: 128 × 72, as in the later versions
-NOTHING: Final[frozenset[tuple[str, str]]] = frozenset()
 
 
 class Later(NamedTuple):
@@ -50,6 +51,7 @@ class OkonInterface(Interface):
         self.config = config
         self._servers: list[Server] = []
         self._pictures: Pictures | None = None
+        self._painter: Painter | None = None
         self._later: Later | None = None
 
     # -------------------------------------------------------------------------------------------- of an interface
@@ -71,10 +73,11 @@ class OkonInterface(Interface):
         self.craft = Craft(world, inbox, robot, thrusters, config.camera, self._pictures)
         if later:
             self._later = self._prepare(world, robot)
-        self._camera = NOTHING
-        if self.craft.camera is not None:
-            self._camera = frozenset({self.craft.camera})
-            world.robots[robot].sensors[config.camera].rehearse()  # no client shall wait while kernels are compiled
+        camera = world.robots[robot].vehicle.config.sensors.get(config.camera)
+        if self.craft.has_camera and isinstance(camera, Camera):
+            rate = Rate.of(config.video_frequency, world.scenario.step, faster_ok=True)
+            self._painter = Painter(world.robots[robot].sensors[config.camera], camera, rate, self._pictures)
+            self._painter.rehearse()  # no client shall wait while kernels are compiled
         self._control = Server("control", config.host, config.control_port, self._talk)
         self._servers.append(self._control)
         if not later:  # which sends its pictures on the control channel
@@ -98,15 +101,18 @@ class OkonInterface(Interface):
         return self._rate.next_due(tick) if needed else None
 
     def publish(self, readings: Sequence[NewReading]) -> None:
-        self.craft.see(readings)
+        self.craft.see()
         if self._later is not None:
             self._later.pilot.see(self.craft.instant, self._step)
             self._see_course(self._later.course)
-        if self.craft.pictures.asked_for:
-            self.wanted = self._camera
-        elif self.wanted:
-            self.wanted = NOTHING
-            self.craft.pictures.forget()
+        self._take_picture()
+
+    def stand_by(self, readings: Sequence[NewReading]) -> None:
+        self._take_picture()
+
+    def _take_picture(self) -> None:
+        if self._painter is not None:
+            self._painter.look(self.craft.tick)
 
     @property
     def control_port(self) -> int:
@@ -129,6 +135,8 @@ class OkonInterface(Interface):
     def close(self) -> None:
         if self._pictures is not None:
             self._pictures.close()
+        if self._painter is not None:
+            self._painter.close()
         for server in self._servers:
             server.close()
 
@@ -177,7 +185,7 @@ class OkonInterface(Interface):
             for byte in client.receive() or b"":
                 if byte != GET_VIDEO:
                     raise SkerryError(f"{byte:02X} on the video channel, which knows {GET_VIDEO:02X} alone")
-                if self.craft.camera is None:
+                if not self.craft.has_camera:
                     raise SkerryError(f"the robot {self.craft.name!r} has no camera")
                 picture = self.craft.pictures.wait(shown, REPEAT)
                 while picture is None and not self.craft.pictures.closed:
