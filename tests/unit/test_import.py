@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import skerry
 from skerry.core.errors import FileError, SkerryError
@@ -300,6 +301,41 @@ def test_a_stonefish_robot_becomes_a_vehicle_with_z_up(tmp_path: Path) -> None:
     assert "# Surge:" in text and "diameter: 0.18" in text
     for word in ("profiler", "<environment>", "forward, left, up"):
         assert word in " ".join(made.notes)
+
+
+def test_a_stonefish_robot_displaces_what_its_buoyant_parts_do(tmp_path: Path) -> None:
+    """Stonefish's documentation, "Dynamic bodies": a body that is not buoyant has no buoyancy, a shell is its walls.
+
+    A hull that the water fills, a float inside it, and a shell: (0.3·0.2·0.1 + 6·0.2²·0.002) m³ float, a plate's
+    cells and a box's area are exact.
+    """
+    parts = """
+      <external_part name="Hull" type="cylinder" buoyant="false">
+        <dimensions radius="0.2" height="1.0"/><origin rpy="0 1.5707963 0" xyz="0 0 0"/><material name="Neutral"/>
+        <compound_transform xyz="0 0 0" rpy="0 0 0"/><mass value="8.0"/>
+      </external_part>
+      <internal_part name="Foam" type="box">
+        <dimensions xyz="0.3 0.2 0.1"/><origin xyz="0 0 0" rpy="0 0 0"/><material name="Neutral"/>
+        <compound_transform xyz="0.1 0 -0.1" rpy="0 0 0"/><mass value="1.0"/>
+      </internal_part>
+      <external_part name="Shell" type="box" buoyant="true">
+        <dimensions xyz="0.2 0.2 0.2" thickness="0.002"/><origin xyz="0 0 0" rpy="0 0 0"/><material name="Neutral"/>
+        <compound_transform xyz="0 0 0.3" rpy="0 0 0"/>
+      </external_part>
+    </base_link>"""
+    start, end = SCN.index("<external_part"), SCN.index("</base_link>") + len("</base_link>")
+    (tmp_path / "glider.scn").write_text(SCN[:start] + parts + SCN[end:])
+    made = import_vehicle(tmp_path / "glider.scn", out=tmp_path / "glider")
+    forces = yaml.safe_load((tmp_path / "glider" / "vehicle.yaml").read_text())["forces"]
+    foam, shell = 0.3 * 0.2 * 0.1, 6 * 0.2**2 * 0.002
+    assert forces["buoyancy"]["volume"] == pytest.approx(foam + shell, rel=1e-5)
+    centre = np.mean(forces["buoyancy"]["points"], axis=0)
+    expected = [0.1 * foam / (foam + shell), 0.0, (0.1 * foam - 0.3 * shell) / (foam + shell)]
+    assert centre == pytest.approx(expected, abs=2e-4)  # points are written to 0.1 mm
+    assert forces["added_mass"]["ellipsoid"]["volume"] > 0.9 * np.pi * 0.2**2  # the water flows around the hull
+    robot = read_urdf(tmp_path / "glider" / "robot.urdf")
+    assert robot.links["Vehicle_Foam"].collisions == ()
+    assert "by the file it displaces" in " ".join(made.notes)
 
 
 def test_a_stonefish_robot_that_other_files_include_stands_alone(tmp_path: Path) -> None:

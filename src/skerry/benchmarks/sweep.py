@@ -42,8 +42,8 @@ def measure() -> dict[str, float]:
 def _ray_ratio(plan: Plan) -> float:
     """Wall time of Ray to that of local processes: both run side by side and are asked for slices of runs in turn.
 
-    What else the machine does then slows both alike. Neither has its start counted, as clusters are started once and used
-    for long: the first slice is for that.
+    What else the machine does then slows both alike. Neither has its start counted, as clusters are started once and
+    used for long: the first slice is for that.
     """
     runs = list(plan.runs.values())
     engines = [run_on_ray(plan.job, runs, workers=PROCESSORS), run_locally(plan.job, runs, workers=PROCESSORS)]

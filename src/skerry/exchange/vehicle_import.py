@@ -16,7 +16,7 @@ from skerry.exchange.guessed_mass import with_guessed_mass
 from skerry.exchange.hydrodynamics import suggest_hydrodynamics
 from skerry.exchange.packages import find_packages
 from skerry.exchange.sdf import SdfReader
-from skerry.exchange.solids import solids_of
+from skerry.exchange.solids import floats_of, solids_of
 from skerry.exchange.stonefish import StonefishReader
 from skerry.exchange.vehicle_folder import write_draft
 from skerry.exchange.vehicle_json import read_vehicle_json, write_vehicle_of
@@ -67,8 +67,9 @@ def import_vehicle(
 def complete(draft: Draft, neutral: bool = False) -> None:
     """Add all that the file does not say: masses, limits, the water's laws, actuators, a sensor to be found by."""
     solids = solids_of(draft.robot)
+    floats = None if draft.floats is None else floats_of(draft.robot, draft.floats)
     draft.robot = with_sound_limits(with_guessed_mass(draft.robot, solids, draft.notes), draft.notes)
-    draft.parts = suggest_hydrodynamics(draft.robot, solids, draft.notes, neutral) + draft.parts
+    draft.parts = suggest_hydrodynamics(draft.robot, solids, draft.notes, neutral, floats) + draft.parts
     given = {part.name for part in draft.parts}
     draft.parts += [part for part in suggest_actuators(draft.robot, draft.notes) if part.name not in given]
     draft.parts += _suggested_cameras(draft)
