@@ -253,6 +253,56 @@ def test_a_missing_mesh_and_a_bad_number_of_an_sdf_are_named(tmp_path: Path) -> 
         import_vehicle(tmp_path / "b.sdf")
 
 
+# ------------------------------------------------------------------------------------------------ slips of real files
+
+
+def test_what_other_programs_forgive_in_a_urdf_is_mended_and_told(tmp_path: Path) -> None:
+    """Seen in public files: frames of mass 0, joints without limits, xacro's `$(optenv)`, moments no body has."""
+    odd = '<inertia ixx="0.1" iyy="0.2" izz="0.4" ixy="0" ixz="0" iyz="0"/>'
+    text = ROV.replace(
+        '<link name="camera_link"/>',
+        f"""<link name="camera_link">
+      <inertial><mass value="0.0"/>{INERTIA.format(0)}</inertial></link>""",
+    )
+    text = text.replace('lower="-1" upper="1"', "").replace("0.3 0 0.1", "$(optenv CAMERA_XYZ 0.3 0 0.1)")
+    text = text.replace(INERTIA.format(0.8), odd)
+    urdf = package(tmp_path)
+    urdf.write_text(text)
+    made = import_vehicle(urdf, out=tmp_path / "rov")
+    robot = read_urdf(tmp_path / "rov" / "robot.urdf")
+    assert robot.links["camera_link"].inertial is None
+    assert robot.joints["camera_joint"].position == (0.3, 0.0, 0.1)
+    assert robot.joints["arm_joint"].kind == "continuous"
+    base = robot.links["base_link"].inertial
+    assert base is not None
+    assert np.linalg.eigvalsh(base.inertia) == pytest.approx([0.2, 0.2, 0.4])
+    notes = "\n".join(made.notes)
+    for word in (
+        "camera_link: a mass of 0",
+        "arm_joint: a revolute",
+        "camera_joint: left open",
+        "base_link: no body has",
+    ):
+        assert word in notes
+
+
+def test_an_inertia_that_no_body_has_is_refused_in_a_vehicle_of_ones_own(tmp_path: Path) -> None:
+    """Only what is imported is mended: one's own file says what one means."""
+    (tmp_path / "own.urdf").write_text(
+        '<robot name="own"><link name="base_link"><inertial><mass value="0"/>'
+        f"{INERTIA.format(1)}</inertial></link></robot>"
+    )
+    with pytest.raises(FileError, match="above 0"):
+        read_urdf(tmp_path / "own.urdf")
+
+
+def test_an_imported_vehicle_may_be_named_like_a_shipped_one(tmp_path: Path) -> None:
+    import_vehicle(package(tmp_path), out=tmp_path / "husky")
+    (tmp_path / "a.yaml").write_text("robots: {it: {vehicle: ./husky}}")
+    with skerry.load(tmp_path / "a.yaml") as world:
+        assert "propeller_link" in world.robots["it"].links
+
+
 # ------------------------------------------------------------------------------------------------ Stonefish
 
 SCN = """<scenario>
