@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import skerry
 from skerry.core.errors import FileError, SkerryError
@@ -252,6 +253,56 @@ def test_a_missing_mesh_and_a_bad_number_of_an_sdf_are_named(tmp_path: Path) -> 
         import_vehicle(tmp_path / "b.sdf")
 
 
+# ------------------------------------------------------------------------------------------------ slips of real files
+
+
+def test_what_other_programs_forgive_in_a_urdf_is_mended_and_told(tmp_path: Path) -> None:
+    """Seen in public files: frames of mass 0, joints without limits, xacro's `$(optenv)`, moments no body has."""
+    odd = '<inertia ixx="0.1" iyy="0.2" izz="0.4" ixy="0" ixz="0" iyz="0"/>'
+    text = ROV.replace(
+        '<link name="camera_link"/>',
+        f"""<link name="camera_link">
+      <inertial><mass value="0.0"/>{INERTIA.format(0)}</inertial></link>""",
+    )
+    text = text.replace('lower="-1" upper="1"', "").replace("0.3 0 0.1", "$(optenv CAMERA_XYZ 0.3 0 0.1)")
+    text = text.replace(INERTIA.format(0.8), odd)
+    urdf = package(tmp_path)
+    urdf.write_text(text)
+    made = import_vehicle(urdf, out=tmp_path / "rov")
+    robot = read_urdf(tmp_path / "rov" / "robot.urdf")
+    assert robot.links["camera_link"].inertial is None
+    assert robot.joints["camera_joint"].position == (0.3, 0.0, 0.1)
+    assert robot.joints["arm_joint"].kind == "continuous"
+    base = robot.links["base_link"].inertial
+    assert base is not None
+    assert np.linalg.eigvalsh(base.inertia) == pytest.approx([0.2, 0.2, 0.4])
+    notes = "\n".join(made.notes)
+    for word in (
+        "camera_link: a mass of 0",
+        "arm_joint: a revolute",
+        "camera_joint: left open",
+        "base_link: no body has",
+    ):
+        assert word in notes
+
+
+def test_an_inertia_that_no_body_has_is_refused_in_a_vehicle_of_ones_own(tmp_path: Path) -> None:
+    """Only what is imported is mended: one's own file says what one means."""
+    (tmp_path / "own.urdf").write_text(
+        '<robot name="own"><link name="base_link"><inertial><mass value="0"/>'
+        f"{INERTIA.format(1)}</inertial></link></robot>"
+    )
+    with pytest.raises(FileError, match="above 0"):
+        read_urdf(tmp_path / "own.urdf")
+
+
+def test_an_imported_vehicle_may_be_named_like_a_shipped_one(tmp_path: Path) -> None:
+    import_vehicle(package(tmp_path), out=tmp_path / "husky")
+    (tmp_path / "a.yaml").write_text("robots: {it: {vehicle: ./husky}}")
+    with skerry.load(tmp_path / "a.yaml") as world:
+        assert "propeller_link" in world.robots["it"].links
+
+
 # ------------------------------------------------------------------------------------------------ Stonefish
 
 SCN = """<scenario>
@@ -300,6 +351,41 @@ def test_a_stonefish_robot_becomes_a_vehicle_with_z_up(tmp_path: Path) -> None:
     assert "# Surge:" in text and "diameter: 0.18" in text
     for word in ("profiler", "<environment>", "forward, left, up"):
         assert word in " ".join(made.notes)
+
+
+def test_a_stonefish_robot_displaces_what_its_buoyant_parts_do(tmp_path: Path) -> None:
+    """Stonefish's documentation, "Dynamic bodies": a body that is not buoyant has no buoyancy, a shell is its walls.
+
+    A hull that the water fills, a float inside it, and a shell: (0.3·0.2·0.1 + 6·0.2²·0.002) m³ float, a plate's
+    cells and a box's area are exact.
+    """
+    parts = """
+      <external_part name="Hull" type="cylinder" buoyant="false">
+        <dimensions radius="0.2" height="1.0"/><origin rpy="0 1.5707963 0" xyz="0 0 0"/><material name="Neutral"/>
+        <compound_transform xyz="0 0 0" rpy="0 0 0"/><mass value="8.0"/>
+      </external_part>
+      <internal_part name="Foam" type="box">
+        <dimensions xyz="0.3 0.2 0.1"/><origin xyz="0 0 0" rpy="0 0 0"/><material name="Neutral"/>
+        <compound_transform xyz="0.1 0 -0.1" rpy="0 0 0"/><mass value="1.0"/>
+      </internal_part>
+      <external_part name="Shell" type="box" buoyant="true">
+        <dimensions xyz="0.2 0.2 0.2" thickness="0.002"/><origin xyz="0 0 0" rpy="0 0 0"/><material name="Neutral"/>
+        <compound_transform xyz="0 0 0.3" rpy="0 0 0"/>
+      </external_part>
+    </base_link>"""
+    start, end = SCN.index("<external_part"), SCN.index("</base_link>") + len("</base_link>")
+    (tmp_path / "glider.scn").write_text(SCN[:start] + parts + SCN[end:])
+    made = import_vehicle(tmp_path / "glider.scn", out=tmp_path / "glider")
+    forces = yaml.safe_load((tmp_path / "glider" / "vehicle.yaml").read_text())["forces"]
+    foam, shell = 0.3 * 0.2 * 0.1, 6 * 0.2**2 * 0.002
+    assert forces["buoyancy"]["volume"] == pytest.approx(foam + shell, rel=1e-5)
+    centre = np.mean(forces["buoyancy"]["points"], axis=0)
+    expected = [0.1 * foam / (foam + shell), 0.0, (0.1 * foam - 0.3 * shell) / (foam + shell)]
+    assert centre == pytest.approx(expected, abs=2e-4)  # points are written to 0.1 mm
+    assert forces["added_mass"]["ellipsoid"]["volume"] > 0.9 * np.pi * 0.2**2  # the water flows around the hull
+    robot = read_urdf(tmp_path / "glider" / "robot.urdf")
+    assert robot.links["Vehicle_Foam"].collisions == ()
+    assert "by the file it displaces" in " ".join(made.notes)
 
 
 def test_a_stonefish_robot_that_other_files_include_stands_alone(tmp_path: Path) -> None:

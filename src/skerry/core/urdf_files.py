@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from math import hypot, inf, nan
 from pathlib import Path
@@ -21,13 +21,18 @@ from skerry.core.xml_files import read_xml
 ROUNDING = 1e-15  # of a length of 1, after a division and a root
 
 
-def read_urdf(path: Path, packages: Mapping[str, Path] | None = None) -> Robot:
+Mend = Callable[[Element], None]
+
+
+def read_urdf(path: Path, packages: Mapping[str, Path] | None = None, mend: Mend | None = None) -> Robot:
     """Read a URDF file; raise one `FileError` with all its faults.
+
+    What `mend` changes in the file's elements counts as written there.
 
     `package://name/rest` is looked for in `packages`, in folders of that name from the file's folder upwards,
     and last in the file's folder itself.
     """
-    return _Reader(path, packages or {}).read()
+    return _Reader(path, packages or {}).read(mend)
 
 
 class _Reader(Elements):
@@ -40,7 +45,7 @@ class _Reader(Elements):
         self.colours: dict[Element, Colour | None] = {}
         self.materials: dict[str, Colour | None] = {}
 
-    def read(self) -> Robot:
+    def read(self, mend: Mend | None) -> Robot:
         root, self.lines = read_xml(self.path)
         self.places[root] = ""
         if root.tag != "robot":
@@ -50,6 +55,8 @@ class _Reader(Elements):
             self.fault(root, "is a xacro file, not yet a URDF", hint=hint)
         self.refuse_any()
         self.places[root] = "robot"
+        if mend is not None:
+            mend(root)
         self.look_over(root)
         name = self.name(root)
         self.read_materials(root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from skerry.core.urdf import Robot
+from skerry.core.urdf import Robot, Shape
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,22 @@ class Part:
     in_use: bool = True
 
 
+@dataclass(frozen=True)
+class Float:
+    """What a link displaces, where a file says so; it may be less than its shape encloses."""
+
+    shape: Shape
+    volume: float  # m³
+    centre: tuple[float, float, float]  # of the volume, in the link's frame, m
+
+
 @dataclass
 class Draft:
     """A robot and what was found out about it."""
 
     robot: Robot
     parts: list[Part] = field(default_factory=list)
+    floats: dict[str, Float] | None = None  # by link; None if buoyancy is to be measured from all shapes
     notes: list[str] = field(default_factory=list)  # what was guessed, changed or left out, for people to read
 
 

@@ -39,45 +39,59 @@ class Trim:
 
 
 def suggest_hydrodynamics(
-    robot: Robot, solids: dict[str, Solid], notes: list[str], neutral: bool = False
+    robot: Robot,
+    solids: dict[str, Solid],
+    notes: list[str],
+    neutral: bool = False,
+    floats: dict[str, Solid] | None = None,
 ) -> list[Part]:
     """Laws of the water for each body that is not too small; what was guessed goes into the notes.
 
-    A vehicle that is `neutral` is made to float freely, however large its shapes are.
+    A vehicle that is `neutral` is made to float freely, however large its shapes are. `floats` are the solids that
+    displace water, where the file tells them from the `solids` that the water flows around.
     """
-    total = sum(solid.volume for solid in solids.values())
+    total = sum(solid.volume for solid in (solids | (floats or {})).values())
     if not total:
         notes.append("no link has a shape that encloses a volume: the vehicle has no buoyancy, added mass or drag")
         return []
     wet = {carrier: solid for carrier, solid in solids.items() if solid.volume >= SMALL * total}
+    afloat = wet if floats is None else floats
     notes += [
         f"{carrier}: {1000 * solid.volume:.3g} litres are too little for laws of the water; it has none"
         for carrier, solid in solids.items()
         if carrier not in wet
     ]
-    trim = _trim(robot, wet, notes, neutral)
+    trim = _trim(robot, afloat, notes, neutral, floats is not None)
     parts: list[Part] = []
-    for carrier, solid in wet.items():
+    for carrier in robot.links:
         prefix = "" if carrier == robot.root else f"{carrier.removesuffix('_link')}_"
-        parts += [
-            _buoyancy(
-                f"{prefix}buoyancy", carrier, solid, trim if carrier == robot.root else replace(trim, shift=(0, 0))
-            ),
-            _added_mass(f"{prefix}added_mass", carrier, solid, trim.scale if neutral else 1.0),
-            _damping(f"{prefix}damping", carrier, solid, robot),
-        ]
+        if carrier in afloat:
+            own = trim if carrier == robot.root else replace(trim, shift=(0, 0))
+            parts.append(_buoyancy(f"{prefix}buoyancy", carrier, afloat[carrier], own))
+        if carrier in wet:
+            parts += [
+                _added_mass(f"{prefix}added_mass", carrier, wet[carrier], trim.scale if neutral else 1.0),
+                _damping(f"{prefix}damping", carrier, wet[carrier], robot),
+            ]
     notes.append(
         "buoyancy, added mass and drag are estimates from shapes: vehicle.yaml says beside each how far it may be off"
     )
     return parts
 
 
-def _trim(robot: Robot, solids: dict[str, Solid], notes: list[str], neutral: bool) -> Trim:
+def _trim(robot: Robot, solids: dict[str, Solid], notes: list[str], neutral: bool, is_given: bool) -> Trim:
     mass, weight_at = _centre_of_mass(robot)
     volume = sum(solid.volume for solid in solids.values())
     displaced = SEA_WATER * volume
     ratio = displaced / mass
-    says = f"its shapes displace {displaced:.4g} kg of sea water and it weighs {mass:.4g} kg"
+    whose = "by the file it displaces" if is_given else "its shapes displace"
+    says = f"{whose} {displaced:.4g} kg of sea water and it weighs {mass:.4g} kg"
+    if not volume:
+        notes.append("nothing in the file is buoyant: it sinks")
+        return Trim()
+    if is_given and not neutral:
+        notes.append(f"{says}: it {'floats' if ratio > 1.0 else 'sinks'}")
+        return Trim()
     if not (neutral or NEARLY_NEUTRAL[0] <= ratio <= NEARLY_NEUTRAL[1]):
         if ratio > 1.0:
             hint = "if it should float freely, import it with --neutral"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.core.mesh_files import read_mesh
 from skerry.core.meshes import Mesh, contains, is_closed, transform, volume
 from skerry.core.urdf import Robot, Shape
+from skerry.exchange.draft import Float
 from skerry.physics.tree import Body, carriers
 
 Floats = NDArray[np.float64]
@@ -105,6 +106,27 @@ def solids_of(robot: Robot) -> dict[str, Solid]:
                 sources.setdefault(carrier, set()).add("collision" if touched else "visual")
     solids = {carrier: _measure(shapes, sources[carrier].pop()) for carrier, shapes in placed.items()}
     return {carrier: solid for carrier, solid in solids.items() if solid is not None}
+
+
+def floats_of(robot: Robot, floats: Mapping[str, Float]) -> dict[str, Solid]:
+    """What each rigid body displaces where the file says so: its volume and centre, spread as the shapes are."""
+    places = carriers(Body(robot.name, robot, Pose.identity()))
+    members: dict[str, list[tuple[Float, Pose]]] = {}
+    for link, item in floats.items():
+        carrier, pose = places[link]
+        members.setdefault(carrier, []).append((item, pose))
+    solids = {}
+    for carrier, parts in members.items():
+        spread = _measure([_place(item.shape, pose) for item, pose in parts], "buoyant")
+        if spread is not None:
+            volumes = [item.volume for item, _ in parts]
+            centre = np.average(
+                [pose.transform(np.array(item.centre)) for item, pose in parts], axis=0, weights=volumes
+            )
+            source = f"{len(parts)} buoyant part{'s' if len(parts) > 1 else ''} of the file, each with its own volume"
+            samples = spread.samples + centre - spread.centre
+            solids[carrier] = replace(spread, volume=sum(volumes), samples=samples, source=source)
+    return solids
 
 
 def _place(shape: Shape, link: Pose) -> _Placed:

@@ -14,13 +14,14 @@ from skerry.core.frames import Pose, matrix_to_quaternion, rpy_to_quaternion
 from skerry.core.mesh_files import read_mesh
 from skerry.core.meshes import Mesh, box, closed_volume, cylinder, solid_inertia, sphere, transform
 from skerry.core.urdf import Colour, Inertial, Joint, Link, Robot, Shape
-from skerry.exchange.draft import Draft, Part
+from skerry.exchange.draft import Draft, Float, Part
 from skerry.exchange.gazebo import mount
 from skerry.exchange.reader import Reader, place_of, three
 from skerry.exchange.tree_check import checked
 
 DOWN_TO_UP = np.diag([1.0, -1.0, -1.0])
 """Stonefish's axes are forward, right, down; Skerry's are forward, left, up."""
+Place = tuple[float, float, float]
 UNKNOWN_DENSITY = 1000.0  # kg/m³, of a material that another file describes
 SENSORS = {
     "imu": "imu",
@@ -32,6 +33,8 @@ SENSORS = {
 }
 _PACKAGE = re.compile(r"\$\(find ([\w-]+)\)")
 _VALUE = re.compile(r"\$\((?:arg|param) \w+\)")
+DRY = {"surface", "aerodynamic"}
+"""Modes of Stonefish's in which a body feels no water."""
 THRUSTERS = {"thruster", "simple_thruster", "propeller"}
 
 
@@ -52,6 +55,7 @@ class StonefishReader(Reader):
         }
         self.links: dict[str, Link] = {}
         self.joints: dict[str, Joint] = {}
+        self.floats: dict[str, Float] = {}
 
     def read(self) -> Draft:
         self.fill_in()
@@ -71,12 +75,11 @@ class StonefishReader(Reader):
             self.joint(element)
         self.refuse_any()
         draft = Draft(checked(Robot(robot.get("name", "robot"), self.links, self.joints, "", {}), self.path))
+        draft.floats = self.floats
         draft.parts += self.sensors(robot)
         draft.parts += self.thrusters(robot)
         if robot.get("fixed") == "true":
             self.notes.append("it is fixed in its world: a scenario says `anchored: true`")
-        if any(part.get("buoyant") == "false" for part in robot.iter()):
-            self.notes.append("parts with buoyant=false are counted as solid when the displaced volume is measured")
         outside = {child.tag for child in self.root if self.root is not robot} - {"robot", "materials", "looks"}
         self.notes += [f"<{tag}> left out: a scenario of Skerry's says that" for tag in sorted(outside)]
         draft.notes += self.notes
@@ -100,24 +103,34 @@ class StonefishReader(Reader):
 
     def link(self, element: Element) -> None:
         """A body; the parts of a compound become links that are fixed to it."""
-        name = element.get("name", "")
+        name, physics = element.get("name", ""), element.get("physics", "")
         if element.get("type") != "compound":
-            self.links[name] = self.body(element, name)
+            self.links[name] = self.body(element, name, physics)
             return
         self.links[name] = Link(name, None, (), ())
         for part in (*element.findall("external_part"), *element.findall("internal_part")):
             inner = f"{name}_{part.get('name')}"
-            self.links[inner] = self.body(part, inner)
+            self.links[inner] = self.body(part, inner, physics)
             place, rpy = place_of(_turned(_origin(part, "compound_transform")))
             fixed = (1.0, 0.0, 0.0), 0.0, 0.0, math.inf, math.inf, 0.0, 0.0, None
             self.joints[f"{inner}_joint"] = Joint(f"{inner}_joint", "fixed", name, inner, place, rpy, *fixed)
 
-    def body(self, element: Element, name: str) -> Link:
+    def body(self, element: Element, name: str, physics: str) -> Link:
+        """A link and what it displaces, as Stonefish has it (docs/bodies.rst and Compound.cpp of its sources).
+
+        All that is buoyant displaces its volume, also where parts overlap; a shell that of its walls. The water flows
+        around external parts alone, whether they are buoyant or not, and only those are touched and seen.
+        """
         physical = self.shape(element, element.find("physical"))
         visual = self.shape(element, element.find("visual")) if element.find("visual") is not None else physical
         if physical is None:
             return Link(name, None, (), ())
-        return Link(name, self.inertial(element, physical), (visual,) if visual else (), (physical,))
+        inertial, volume, centre = self.substance(element, physical)
+        if element.get("buoyant", "true").lower() in {"true", "1"} and physics not in DRY:
+            self.floats[name] = Float(physical, volume, centre)
+        if element.tag == "internal_part":
+            return Link(name, inertial, (), ())
+        return Link(name, inertial, (visual,) if visual else (), (physical,))
 
     def shape(self, element: Element, where: Element | None) -> Shape | None:
         kind, size = element.get("type"), element.find("dimensions")
@@ -145,17 +158,21 @@ class StonefishReader(Reader):
         self.notes.append(f"{element.get('name')}: a body of type {kind!r} has no counterpart; it has no shape")
         return None
 
-    def inertial(self, element: Element, shape: Shape) -> Inertial | None:
-        """As the file gives it, or of the shape filled with its material, as Stonefish does."""
+    def substance(self, element: Element, shape: Shape) -> tuple[Inertial, float, Place]:
+        """Its inertia, as the file gives it or of the shape filled with its material, its volume and that's centre."""
         mesh = _mesh_of(shape)
         material, name = element.find("material"), element.get("name", "")
         made_of = None if material is None else material.get("name")
         density = self.densities.get(made_of, UNKNOWN_DENSITY)
-        thickness = next((item for item in element.iter("thickness")), None)
+        wall, size = next(element.iter("thickness"), None), element.find("dimensions")
+        thickness = float(
+            (wall.get("value") if wall is not None else None) or (size is not None and size.get("thickness")) or 0.0
+        )
         solid = solid_inertia(mesh, density, name)
-        mass = solid.mass
-        if thickness is not None:
-            mass = density * float(thickness.get("value", 0.0)) * _area(mesh)
+        mass, volume = solid.mass, solid.mass / density
+        if thickness > 0.0:
+            volume = min(thickness * _area(mesh), volume)
+            mass = density * volume
             self.notes.append(
                 f"{name} is a shell of {mass:.3g} kg: its inertia is that of a solid of this mass [guess]"
             )
@@ -163,13 +180,15 @@ class StonefishReader(Reader):
             mass = float(given.get("value", 0.0))
         elif made_of not in self.densities:
             self.notes.append(f"{name}: the file does not say what {made_of!r} weighs; as water [guess]")
+        middle: Place = (float(solid.centre[0]), float(solid.centre[1]), float(solid.centre[2]))
         centre, inertia = solid.centre, solid.inertia * (mass / solid.mass)
         if (centre_of_gravity := element.find("cg")) is not None:
             centre = DOWN_TO_UP @ three(centre_of_gravity.get("xyz"), "0 0 0")
         if (given := element.find("inertia")) is not None:
             inertia = np.diag(three(given.get("xyz"), "0 0 0"))
         (x, y, z), rows = centre.tolist(), inertia.tolist()
-        return Inertial(mass, (x, y, z), (0.0, 0.0, 0.0), (tuple(rows[0]), tuple(rows[1]), tuple(rows[2])))
+        inertial = Inertial(mass, (x, y, z), (0.0, 0.0, 0.0), (tuple(rows[0]), tuple(rows[1]), tuple(rows[2])))
+        return inertial, volume, middle
 
     # -------------------------------------------------------------------------------------------- joints
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from skerry.core.errors import Fault, FileError, SkerryError
 from skerry.core.urdf_files import read_urdf
+from skerry.core.words import counted
 from skerry.exchange.actuation import suggest_actuators, with_sound_limits
 from skerry.exchange.draft import Draft, Part
 from skerry.exchange.gazebo import urdf_sensors
@@ -16,8 +17,9 @@ from skerry.exchange.guessed_mass import with_guessed_mass
 from skerry.exchange.hydrodynamics import suggest_hydrodynamics
 from skerry.exchange.packages import find_packages
 from skerry.exchange.sdf import SdfReader
-from skerry.exchange.solids import solids_of
+from skerry.exchange.solids import floats_of, solids_of
 from skerry.exchange.stonefish import StonefishReader
+from skerry.exchange.urdf_slips import mend
 from skerry.exchange.vehicle_folder import write_draft
 from skerry.exchange.vehicle_json import read_vehicle_json, write_vehicle_of
 from skerry.world.check import check_file
@@ -67,8 +69,9 @@ def import_vehicle(
 def complete(draft: Draft, neutral: bool = False) -> None:
     """Add all that the file does not say: masses, limits, the water's laws, actuators, a sensor to be found by."""
     solids = solids_of(draft.robot)
+    floats = None if draft.floats is None else floats_of(draft.robot, draft.floats)
     draft.robot = with_sound_limits(with_guessed_mass(draft.robot, solids, draft.notes), draft.notes)
-    draft.parts = suggest_hydrodynamics(draft.robot, solids, draft.notes, neutral) + draft.parts
+    draft.parts = suggest_hydrodynamics(draft.robot, solids, draft.notes, neutral, floats) + draft.parts
     given = {part.name for part in draft.parts}
     draft.parts += [part for part in suggest_actuators(draft.robot, draft.notes) if part.name not in given]
     draft.parts += _suggested_cameras(draft)
@@ -92,11 +95,13 @@ def _suggested_cameras(draft: Draft) -> list[Part]:
 
 def draft_of_urdf(path: Path, packages: Sequence[Path]) -> Draft:
     """A URDF, with the sensors of its Gazebo extensions."""
-    robot = read_urdf(path, find_packages(packages))
-    draft = Draft(robot)
+    notes: list[str] = []
+    robot = read_urdf(path, find_packages(packages), lambda root: mend(root, notes))
+    draft = Draft(robot, notes=notes)
     root = ElementTree.parse(path).getroot()
     draft.parts += urdf_sensors(root, robot, draft.notes)
-    draft.notes += [f"<transmission> {item.get('name')} left out" for item in root.findall("transmission")]
+    if transmissions := root.findall("transmission"):
+        draft.notes.append(f"{counted(len(transmissions), '<transmission>')} left out: joints have servos of their own")
     return draft
 
 

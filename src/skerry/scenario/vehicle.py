@@ -84,9 +84,12 @@ def shipped_vehicles() -> list[str]:
 
 
 def find_vehicle(name: str, folder: Path | None) -> Path | None:
-    """The folder of a vehicle: a shipped one's by name, or a path, relative to the file that names it."""
+    """The folder of a vehicle: a shipped one's by name, or a path, relative to the file that names it.
+
+    `husky` is the shipped one first, `./husky` never.
+    """
     path = expand_user(name)
-    candidates = [SHIPPED / name] if len(path.parts) == 1 else []
+    candidates = [SHIPPED / name] if name == path.name else []
     candidates.append(path if path.is_absolute() or folder is None else folder / path)
     return next((candidate for candidate in candidates if is_file(candidate / "vehicle.yaml")), None)
 

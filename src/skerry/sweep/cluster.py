@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 from skerry.core.errors import DependencyError, SkerryError
@@ -11,11 +12,13 @@ from skerry.sweep.work import Job, Outcome, Run, Worker
 
 AHEAD: Final = 2
 """Tasks in flight for each processor, so that none waits for us."""
+LOOK_AGAIN: Final = 1.0
+"""s after which we ask the cluster for its processors again; each question is a message to its head."""
 
 
 def run_on_ray(
     job: Job, runs: Sequence[Run], address: str | None = None, workers: int | None = None
-) -> Iterator[Outcome]:
+) -> Generator[Outcome]:
     """Do runs on a Ray cluster, of this machine alone if there is no address; give what comes of each as it comes."""
     try:
         import ray
@@ -34,8 +37,11 @@ def run_on_ray(
         shared = ray.put(job)
         waiting = iter(runs)
         flying: dict[Any, Run] = {}
+        most, looked = 0, float("-inf")
         while True:
-            most = AHEAD * max(int(workers or ray.cluster_resources().get("CPU", 1)), 1)
+            if time.monotonic() - looked > LOOK_AGAIN:
+                most = AHEAD * max(int(workers or ray.cluster_resources().get("CPU", 1)), 1)
+                looked = time.monotonic()
             while len(flying) < most and (run := next(waiting, None)) is not None:
                 flying[do.remote(shared, run)] = run
             if not flying:

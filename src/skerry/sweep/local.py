@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -35,7 +35,7 @@ class _Member:
     run: Run | None = None
 
 
-def run_locally(job: Job, runs: Sequence[Run], workers: int | None = None) -> Iterator[Outcome]:
+def run_locally(job: Job, runs: Sequence[Run], workers: int | None = None) -> Generator[Outcome]:
     """Do runs in processes of this machine, and give what comes of each as it comes."""
     waiting = deque(runs)
     tries: Counter[str] = Counter()

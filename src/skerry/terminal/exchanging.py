@@ -26,7 +26,8 @@ def import_vehicle_in_terminal(
     for note in made.notes:
         console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=True)
     console.print(f"{escape(str(made.folder))}: {escape(made.summary)}", soft_wrap=True)
-    console.print(f"Use it in a scenario as `vehicle: ./{escape(str(made.folder))}`", soft_wrap=True)
+    place = made.folder if made.folder.is_absolute() else f"./{made.folder}"
+    console.print(f"Use it in a scenario as `vehicle: {escape(str(place))}`", soft_wrap=True)
 
 
 def import_terrain_in_terminal(file: str, out: str | None, options: Mapping[str, Any]) -> None:

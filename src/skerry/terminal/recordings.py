@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from skerry.interfaces.recorder.reading import Recording
 from skerry.interfaces.recorder.replay import republish, verify
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS
 from skerry.runner import Runner
+from skerry.terminal.interrupts import on_interrupt
 from skerry.terminal.running import PAGE, run_with_status
 from skerry.ui.page import Page
 from skerry.ui.server import PageServer
@@ -75,28 +75,21 @@ def replay_in_terminal(path: str, speed: float | None, page: PageSettings) -> No
         with Runner(world, speed, {REPLAY: player, PAGE: shown}) as runner:
             player.watch(runner)
             shown.watch(runner)
-            before = signal.signal(signal.SIGINT, lambda *_: runner.stop())
-            try:
+            with on_interrupt(runner.stop):
                 run_with_status(console, runner, None)
-            finally:
-                signal.signal(signal.SIGINT, before)
 
 
 def republish_in_terminal(path: str, kinds: list[str], speed: float | None, settings: Mapping[str, Any]) -> None:
     """Say a recording to peers; Ctrl-C ends it cleanly."""
     console = Console(stderr=True)
     stopped = Event()
-    before = signal.signal(signal.SIGINT, lambda *_: stopped.set())
-    try:
-        with console.status("") as status:
-            count = republish(
-                Recording(Path(path)),
-                kinds,
-                speed,
-                stopped,
-                lambda seconds, peers: status.update(f"{seconds:8.1f} s  {escape(f'[{peers}]')}"),
-                settings,
-            )
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with on_interrupt(stopped.set), console.status("") as status:
+        count = republish(
+            Recording(Path(path)),
+            kinds,
+            speed,
+            stopped,
+            lambda seconds, peers: status.update(f"{seconds:8.1f} s  {escape(f'[{peers}]')}"),
+            settings,
+        )
     console.print(f"{path}: {count} messages")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -16,6 +15,7 @@ from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
 from skerry.core.words import counted
 from skerry.runner import Runner
 from skerry.scenario import Scenario
+from skerry.terminal.interrupts import on_interrupt
 from skerry.world import Robot, World, build_world
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def _run_world(
     """Run one world; gives the one that is to follow it, if any, and the speed that was set last."""
     loaded = world.scenario
     lasting = loaded.duration if duration is None else duration
-    console.print(f"{loaded.name}: {counted(len(world.robots), 'robot')}, step {loaded.step} s, seed {loaded.seed}")
+    name, robots = loaded.name or "a scenario", counted(len(world.robots), "robot")
+    console.print(f"{name}: {robots}, step {loaded.step} s, seed {loaded.seed}")
     interfaces = {name: config.build() for name, config in loaded.interfaces.items()}
     shown: Page | None = None
     if server is not None:
@@ -72,11 +73,8 @@ def _run_world(
     with Runner(world, speed, interfaces, partial(_make_world, overrides)) as runner:
         if shown is not None:
             shown.watch(runner)
-        before = signal.signal(signal.SIGINT, lambda *_: runner.stop())
-        try:
+        with on_interrupt(runner.stop):
             run_with_status(console, runner, lasting)
-        finally:
-            signal.signal(signal.SIGINT, before)
         for name in loaded.interfaces:
             console.print(f"{name}: {interfaces[name].status}", soft_wrap=True)
     for robot in world.robots.values():

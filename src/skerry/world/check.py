@@ -46,10 +46,11 @@ def _check_interfaces(world: World) -> None:
 
 def _estimates(world: World) -> str:
     """What was estimated from shapes, by which method, and how well."""
-    lines = [
-        f"\n  {robot.name}.forces.{name}: estimated: {law.estimate}"
-        for robot in world.robots.values()
-        for name, law in robot.forces.items()
-        if law.estimate
-    ]
-    return "".join(lines)
+    found: dict[tuple[str, str], list[str]] = {}
+    for robot in world.robots.values():
+        for name, law in robot.forces.items():
+            if law.estimate:
+                found.setdefault((robot.name, law.estimate), []).append(name)
+    return "".join(
+        f"\n  {robot}.forces.{', '.join(names)}: estimated: {method}" for (robot, method), names in found.items()
+    )
