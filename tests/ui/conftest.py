@@ -191,12 +191,15 @@ COUNT_COLOURS = """canvas => new Promise(done => requestAnimationFrame(() => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium with its software renderer; Playwright's loop must not run while other tests run theirs."""
+    """Debian's Chromium as on a machine without a graphics card.
+
+    Playwright's loop must not run while other tests run theirs.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="there is no playwright: pip install playwright")
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("there is no chromium: sudo apt-get install chromium")
-    arguments = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
+    arguments = ["--no-sandbox", "--enable-unsafe-swiftshader"]
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=chromium, args=arguments)
         yield browser

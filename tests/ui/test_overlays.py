@@ -53,6 +53,11 @@ ROPES = """() => {
 }"""
 HOOKS = """() => __ui.scene.overlays.overlays.find(each => each.name === "winches").object.children
     .map(hook => hook.position.toArray())"""
+PROGRAMS = """() => {
+    const {renderer} = __ui.scene.stage, gl = renderer.getContext();
+    const failed = renderer.info.programs.filter(({program}) => !gl.getProgramParameter(program, gl.LINK_STATUS));
+    return failed.map(({program}) => gl.getProgramInfoLog(program));
+}"""
 LEVEL = "() => [__ui.scene.stage.medium.sea.level, __ui.store.get('state').time]"
 
 OVERLAYS = {
@@ -109,6 +114,11 @@ def test_an_overlay_draws_what_happens(overlay: str, busy: Any) -> None:
     busy.until(drawn, f"something under {overlay}")
     if overlay in {"rays", "clouds"}:
         busy.page.evaluate("name => __ui.store.set(`show:${name}`, false)", overlay)
+
+
+def test_every_program_of_the_view_was_compiled(busy: Any) -> None:
+    """The page itself does not ask, because that would hold it up."""
+    assert busy.page.evaluate(PROGRAMS) == []
 
 
 def test_particles_of_a_field_move(busy: Any) -> None:

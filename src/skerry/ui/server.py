@@ -359,11 +359,11 @@ class PageServer:
 
 
 def _skeleton() -> str:
-    """index.html, with a link to each module, so that a browser need not read one to know of the next."""
+    """index.html, with the names of the modules that every page needs."""
     text = (STATIC / "index.html").read_text(encoding="utf-8")
-    modules = sorted(path.relative_to(STATIC).as_posix() for path in (STATIC / "js").rglob("*.js"))
-    links = "".join(f'    <link rel="modulepreload" href="static/{module}">\n' for module in modules)
-    return text.replace("  </head>", f"{links}  </head>", 1)
+    files = [*(STATIC / "js").rglob("*.js"), *(STATIC / "vendor").glob("three*.js")]
+    modules = sorted(path.relative_to(STATIC.parent).as_posix() for path in files)
+    return text.replace("const modules = [];", f"const modules = {json.dumps(modules)};", 1)
 
 
 @cache

@@ -7,10 +7,13 @@ import { FIRST_VALUES } from "./scene/switches.js";
 import { View } from "./scene/view.js";
 import { Store } from "./store.js";
 
+const PATIENCE = 4000; // ms after which panels are shown without a view
+
 performance.mark("modules");
 const store = new Store();
 for (const [key, value] of Object.entries(FIRST_VALUES)) store.set(key, value);
 const net = new Net(store);
+net.connect(); // what it says is heard when all of this has run
 
 /** What tests look at. */
 const page = {
@@ -42,11 +45,21 @@ function part(id) {
   return document.getElementById(id);
 }
 
+/**
+ * Panels are painted with the first frame of the view, and their ornaments after it: on a machine that draws in software each of
+ * them holds up the other.
+ * @param {"loaded" | "drawn"} stage
+ */
+function reveal(stage) {
+  if (document.body.dataset.stage !== "drawn") document.body.dataset.stage = stage;
+}
+
 /** @param {string | null} text */
 function say(text) {
   const notice = part("notice");
   notice.hidden = text === null;
   notice.textContent = text;
+  if (text !== null) reveal("loaded");
 }
 
 try {
@@ -64,6 +77,7 @@ store.on("scene", async (description) => {
   try {
     await scene?.load(description);
     performance.mark("loaded");
+    reveal("loaded");
     if (store.get("scene") === description) awaited = description;
     if (scene === null) show();
   } catch (error) {
@@ -71,6 +85,7 @@ store.on("scene", async (description) => {
     say(`The scene could not be loaded: ${error instanceof Error ? error.message : error}`);
   }
 });
+setTimeout(() => reveal("loaded"), PATIENCE);
 let told = "connecting";
 store.on("link", (link) => {
   if (link === "lost") say("The simulator does not answer; trying again …");
@@ -80,7 +95,6 @@ store.on("link", (link) => {
 
 mountPanels(slots, { store, net });
 performance.mark("panels");
-net.connect();
 
 /** The scene of which no frame has been drawn yet. @type {any} */
 let awaited = null;
@@ -89,6 +103,7 @@ let awaited = null;
 function show() {
   page.ready = true;
   performance.mark("ready");
+  reveal("drawn");
   store.set("drawn", true);
 }
 

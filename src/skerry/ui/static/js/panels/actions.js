@@ -9,7 +9,8 @@ export class Actions extends Panel {
   static about = "Send the robot to a waypoint, put it somewhere else at once, or let water in.";
 
   prepare() {
-    this.store.on("place", (place) => this.fill(place)); // clicked on the map
+    // Clicked on the map, perhaps before this panel was ever opened.
+    this.store.on("place", (place) => (this.fields ? this.fill(place) : (this.asked = place)));
   }
 
   build() {
@@ -33,6 +34,8 @@ export class Actions extends Panel {
       element("p", { class: "note" }, "Or click on the map to fill in a place."),
     );
     this.touched = false;
+    this.fill(this.asked);
+    this.asked = undefined;
   }
 
   /** @param {string} id @param {string} title @param {number} value */

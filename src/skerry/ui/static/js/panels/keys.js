@@ -9,7 +9,7 @@ export class Keys extends Panel {
   static about = "Hold a key to drive the chosen robot, let go to stop. The caps can be held by mouse too.";
 
   prepare() {
-    this.store.on("held", () => this.update());
+    this.store.on("held", () => this.seen());
   }
 
   build() {

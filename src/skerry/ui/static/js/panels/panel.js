@@ -23,6 +23,8 @@ export class Panel {
     this.net = net;
     /** @type {boolean} */
     this.shown = false;
+    /** Whether what it is about has changed since it was built. */
+    this.stale = false;
     /** What ends each subscription, by stream. @type {Map<string, () => void>} */
     this.subscriptions = new Map();
     this.prepare();
@@ -37,7 +39,16 @@ export class Panel {
   /** What it is about anew: another scene, another robot. */
   again() {
     if (!this.store.get("scene")) return;
-    this.build();
+    this.stale = true;
+    this.refresh();
+  }
+
+  /** Builds what is seen; what nobody sees is built once somebody does. */
+  refresh() {
+    if (this.shown && this.stale) {
+      this.stale = false;
+      this.build();
+    }
     this.subscribe();
     this.seen();
   }
@@ -53,8 +64,7 @@ export class Panel {
   show(shown) {
     if (shown === this.shown) return;
     this.shown = shown;
-    this.subscribe();
-    this.seen();
+    this.refresh();
   }
 
   /** Asks for the streams that it shows, and no longer for others. */

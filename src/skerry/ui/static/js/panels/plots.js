@@ -1,6 +1,5 @@
 // @ts-check
 // Any figure of the chosen robot over time.
-import uPlot from "../../vendor/uPlot.esm.js";
 import { button, element, figure, write } from "./elements.js";
 import { Panel } from "./panel.js";
 
@@ -15,7 +14,8 @@ export class Plots extends Panel {
   static title = "Plots";
   static about = "Any figure of the robot over time; add as many as you like.";
 
-  build() {
+  async build() {
+    this.plotter ??= (await import("../../vendor/uPlot.esm.js")).default; // not before somebody looks at plots
     if (!this.stream) return this.empty("Choose a robot to plot its figures.");
     /** @type {string[]} */
     this.names = (this.names ?? CHOSEN).filter((name) => this.fields.includes(name));
@@ -71,7 +71,7 @@ export class Plots extends Panel {
       series: [{}, ...this.names.map((label, index) => ({ label, stroke: COLOURS[index % COLOURS.length], width: 1.75, points: { show: false } }))],
     };
     /** @type {any} */
-    this.plot = new /** @type {any} */ (uPlot)(options, this.data, this.area);
+    this.plot = new /** @type {any} */ (this.plotter)(options, this.data, this.area);
     /** @type {HTMLElement[]} */
     this.outputs = this.names.map(() => element("output", {}, "–"));
     this.legend.replaceChildren(
@@ -96,7 +96,7 @@ export class Plots extends Panel {
 
   /** @param {string} stream @param {import("./types.js").Message} message */
   receive(stream, { values, time }) {
-    if (!values) return;
+    if (!values || !this.plot) return;
     const fields = this.fields;
     this.sample(time, this.names.map((name) => values[fields.indexOf(name)] ?? NaN));
   }

@@ -75,11 +75,6 @@ export class Bodies {
     return new Mesh(whiten(new BoxGeometry(1, 1, 1)), this.#material({ colour: [1, 1, 1, 1] }));
   }
 
-  /** A body like most, for a rehearsal. */
-  sample() {
-    return new Mesh(whiten(new BoxGeometry(1, 1, 1)), this.#material({ colour: [1, 1, 1, 1] }));
-  }
-
   /** @param {import("./poses.js").Poses} poses */
   place({ current }) {
     this.bodies.forEach((body, i) => {

@@ -40,6 +40,8 @@ export class Stage {
       antialias: this.quality.antialias, // of the buffer that is drawn to, not of the canvas
       outputBufferType: HalfFloatType,
     });
+    // To ask whether a program was compiled is to wait until it is; the tests ask later.
+    this.renderer.debug.checkShaderErrors = false;
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.toneMappingExposure = EXPOSURE;
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, this.quality.pixelRatio));

@@ -82,8 +82,9 @@ export class View {
     const bodies = new Bodies(stage.medium, stage.quality);
     const sea = scene.water ? new Sea(scene.water) : null;
     const water = sea ? new Water(stage.medium, sea, stage.quality) : null;
-    if (!this.scene && water) stage.rehearse(water.mesh);
-    await Promise.all([terrain.load(scene.terrain), bodies.load(scene)]);
+    const meshes = Promise.all([terrain.load(scene.terrain), bodies.load(scene)]);
+    if (!this.scene && water) stage.rehearse(water.mesh); // while they are on their way
+    await meshes;
     if (number !== this.#loading) return water?.dispose(); // another scene has come meanwhile
     this.#clear();
     stage.light(scene.daylight);

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import signal
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
+from real import PATIENCE, browser, simulator
 
 FOLDER = Path(__file__).parents[2] / "docs" / "page"
-PATIENCE = 300_000  # ms; a software renderer takes its time over a fine picture
 QUALITY = 80  # of the JPEG files
 
 
@@ -41,19 +35,6 @@ SHOTS = {
 }
 
 
-@contextmanager
-def running(scenario: str) -> Iterator[str]:
-    """A simulator; gives the address of its page."""
-    command = [sys.executable, "-u", "-m", "skerry", "run", scenario]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    try:
-        yield next(found.group() for line in process.stderr if (found := re.search(r"http://[\d.:]+", line)))
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
-
-
 def take(page: Page, address: str, shot: Shot, path: Path) -> None:
     """Set the page up and take the picture."""
     page.set_default_timeout(PATIENCE)
@@ -72,18 +53,14 @@ def take(page: Page, address: str, shot: Shot, path: Path) -> None:
 def main(wanted: list[str]) -> None:
     """Take the pictures that are named, or all."""
     FOLDER.mkdir(exist_ok=True)
-    chromium = shutil.which("chromium")
-    arguments = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+    with browser() as chromium:
         for name in wanted or SHOTS:
             shot = SHOTS[name]
             width, height = shot.size
-            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=shot.scheme)  # type: ignore[arg-type]
-            with running(shot.scenario) as address:
+            page = chromium.new_page(viewport={"width": width, "height": height}, color_scheme=shot.scheme)  # type: ignore[arg-type]
+            with simulator(shot.scenario) as address:
                 take(page, address, shot, FOLDER / f"{name}.jpg")
             page.close()
-        browser.close()
 
 
 if __name__ == "__main__":
