@@ -253,8 +253,7 @@ class Water:
     ) -> WaterSample:
         """The sea at points (…, 3) in the world; `state` is the engine's userdata, for parts that have a state."""
         shape, rows = _rows(points)
-        if self.follows is not None and state is None:
-            raise SkerryError("the surface follows an object, which only the world knows: ask `world.sample_water`")
+        self._check_followed(state)
         if need & (NEED_FLOW | NEED_FLOW_RATE):
             self._check(rows, time, state, 0)
         out = _ask(self.call, self.table_address, rows, time, state, need)
@@ -268,13 +267,23 @@ class Water:
             pressure.reshape(shape),
         )
 
+    def height(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """The z of the surface above or below points (…, 3); what `sample` says of it, in half the time."""
+        shape, rows = _rows(points)
+        self._check_followed(state)
+        return _ask(self.call, self.table_address, rows, time, state, 0)[HEIGHT].reshape(shape)
+
+    def _check_followed(self, state: NDArray[np.float64] | None) -> None:
+        if self.follows is not None and state is None:
+            raise SkerryError("the surface follows an object, which only the world knows: ask `world.sample_water`")
+
     def pressure_of_head(self, head: ArrayLike) -> NDArray[np.float64]:
         """Of a column of water of this height, Pa."""
         return self._gravity * self.column.mass_above(head)
 
     def depth(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """How far points (…, 3) are below the surface, m; 0 above it."""
-        below = self.sample(points, time, state, need=0).height - np.asarray(points, np.float64)[..., 2]
+        below = self.height(points, time, state) - np.asarray(points, np.float64)[..., 2]
         return np.maximum(below, 0.0)
 
     def temperature(
