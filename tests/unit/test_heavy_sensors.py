@@ -104,6 +104,22 @@ def test_frames_of_poses_are_given_back(monkeypatch):
         assert len(world.surroundings.scene._frames) <= 2
 
 
+def test_who_holds_an_instant_shares_the_frame_of_those_who_look_at_it():
+    with skerry.load("sam_in_the_bay") as world:
+        surroundings, instant = world.surroundings, world._present
+        frame = surroundings.view().frame
+        held = instant.hold()
+        assert held.view(0).frame is frame
+        assert surroundings.view().frame is frame
+        world.advance(0.1)
+        assert surroundings.view().frame is not frame
+        held.release()
+        world.advance(0.1)
+        later = instant.hold()
+        assert later.view(0).frame is surroundings.view().frame
+        assert len(surroundings.scene._frames) == 2
+
+
 def test_a_rehearsal_beside_the_world_changes_no_reading(monkeypatch):
     """It looks at an instant that is held while the world goes on, and what is read later is as if it had not been."""
     plain = readings(False, monkeypatch)

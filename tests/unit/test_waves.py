@@ -144,8 +144,9 @@ def test_what_is_not_needed_is_not_given_and_changes_nothing_else() -> None:
         assert np.array_equal(part.height, whole.height)
         if need & NEED_SLOPE:
             assert np.array_equal(part.slope, whole.slope)
-        if need & (NEED_FLOW | NEED_FLOW_RATE):
+        if need & NEED_FLOW:
             assert np.array_equal(part.velocity, whole.velocity)
+        if need & NEED_FLOW_RATE:
             assert np.array_equal(part.acceleration, whole.acceleration)
 
 
@@ -433,3 +434,22 @@ def test_there_are_no_waves_without_gravity() -> None:
 def test_tides_that_cannot_be_are_refused_in_words(constituents: list[dict[str, float]], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         SURFACES.find("tide").model_validate({"kind": "tide", "constituents": constituents})
+
+
+@pytest.mark.parametrize(
+    "surface",
+    [
+        USUAL,
+        USUAL | {"components": 1, "level": 3.0},
+        {"kind": "tide", "level": -1.0, "constituents": [{"amplitude": 2, "period_hours": 12.4}]},
+        {"kind": "flat", "level": 0.5},
+    ],
+)
+def test_a_surface_stays_between_its_heights(surface: dict[str, Any]) -> None:
+    part = WaterConfig.model_validate({"surface": surface}).with_seed(7).surface.build(G)
+    water = WaterConfig.model_validate({"surface": surface}).with_seed(7).build(G)
+    points = np.random.default_rng(1).uniform(-500.0, 500.0, (4000, 3))
+    heights = np.concatenate([water.sample(points, time, need=0).height for time in (0.0, 1234.5, 44_640.0)])
+    low, high = part.heights
+    assert low <= heights.min() and heights.max() <= high
+    assert part.deep <= low

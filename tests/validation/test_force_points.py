@@ -262,3 +262,31 @@ def test_two_sets_of_points_on_one_link_add_up_in_any_order(load, vehicle, motio
     world.advance(0.2)
     expected = np.exp(-0.2 * (0.9 * 12.0 / 6.0 + 0.5))
     assert world.robots["craft"].twist.linear[0] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "water",
+    [
+        {"surface": {"kind": "waves", "height": 0.5, "period": 3.0, "heading_deg": 40, "seed": 5}},
+        {"surface": {"kind": "waves", "height": 0.3, "period": 3.0, "heading_deg": 40, "seed": 5, "depth": 4}},
+        {"surface": {"kind": "tide", "constituents": [{"amplitude": 0.4, "period_hours": 12}]}},
+        {
+            "surface": {"kind": "waves", "height": 0.5, "period": 3.0, "heading_deg": 40, "seed": 5},
+            "profile": {"depths": [0, 2], "temperature": [15, 5]},
+        },
+    ],
+    ids=["deep", "shallow", "tide", "layers"],
+)
+@pytest.mark.parametrize("z", [6.0, 0.0, -1.5, -20.0])
+def test_points_far_from_the_surface_feel_what_they_would_if_its_height_were_looked_up(craft, water, z):
+    """A surface stays between its heights, so that nothing is left out: the same bits as with any height possible."""
+    points = [[0.3, 0.1, up] for up in np.linspace(-4.0, 4.0, 9)] + [[-0.3, -0.1, up] for up in np.linspace(-4, 4, 9)]
+    ends = []
+    for bounded in (True, False):
+        world = craft(points, z, volume=0.006, depth_before_submerged=0.2, scenario={"water": water})
+        if not bounded:
+            world.water._table[2:5] = -np.inf, np.inf, -np.inf
+        world.advance(1.0)
+        ends.append((world.robots["craft"].pose.position, world.robots["craft"].forces["points"].forces))
+    assert np.array_equal(ends[0][0], ends[1][0])
+    assert np.array_equal(ends[0][1], ends[1][1])

@@ -139,6 +139,9 @@ def _first_beyond(values: Any, bounds: Any) -> int:
 def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
     """mjfBatchFunc: step one world; stop at the step that diverges; write out its motion before and after the last
     step, and, of a world that is alone, at instants on the way.
+
+    A step begins by working out the motion of the state that it starts from, so that of an instant on the way is
+    written when the step after it has been made, and costs no more than that.
     """
     m, d = address_of(model), address_of(data)
     request = words(address_of(argument), WORDS)
@@ -158,6 +161,7 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
     motion = BODY_ROW * request[BODIES]
     kept_numbers = 2 * motion + request[STATES] + request[POSITIONS] + request[VELOCITIES]
     look = 0
+    waiting = 0  # where the motion of the last instant on the way is to be written
     for step in range(steps):
         log = out
         if look < looks.size and looks[look] == step + 1:
@@ -169,6 +173,9 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
             entry = program + ENTRIES + 16 * k
             call3(load_word(entry), m, d, load_word(entry + 8))
         _mj_step(m, d)
+        if waiting != 0:
+            _write_bodies(request, d, waiting)
+            waiting = 0
         if seen and request[ONE_PASS] != 0:
             _write_bodies(request, d, log + 8 * motion)
         axis = _first_beyond(qvel, slow)
@@ -177,7 +184,10 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
             failed[0], failed[1] = step, axis if axis >= 0 else -1 - place
             return
         if log != out:
-            _look(m, d, request, log)
+            if request[ONE_PASS] != 0 and step < steps - 1:
+                waiting = log
+            else:
+                _look(m, d, request, log)
             userdata = floats(load_word(d + USERDATA_OFFSET), request[STATES_KEPT])
             kept = floats(log + 16 * motion, request[STATES_KEPT])
             for k in range(request[STATES_KEPT]):
@@ -189,9 +199,10 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
                 joints[qpos.size + k] = qvel[k]
             look += 1
             if step == steps - 1:
-                last, before = floats(out + 8 * motion, motion), floats(log + 8 * motion, motion)
-                for k in range(motion):
-                    last[k] = before[k]
+                last, seen_last = floats(out, 2 * motion), floats(log, 2 * motion)
+                for k in range(2 * motion):
+                    last[k] = seen_last[k]
+                return
     _look(m, d, request, out)
 
 

@@ -172,7 +172,7 @@ def exponential(u: Any) -> float:
     With m from 1 to 2 and the exponent e, ln u = e ln 2 + 2 (s + s³/3 + …), s = (m − √2)/(m + √2), and ½ ln 2.
     """
     bits = np.float64(u).view(np.int64)
-    exponent = (bits >> 52) - 1023
+    exponent = np.int32(bits >> 52) - np.int32(1023)  # of 32 bits, as there is vector code to convert those
     m = np.int64((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000).view(np.float64)
     s = (m - 1.4142135623730951) / (m + 1.4142135623730951)
     q = s * s
@@ -193,8 +193,7 @@ def sound(echo: float, noise: float, speckle: bool, chance: float) -> float:
 @kernel
 def to_byte(intensity: float, scale: float) -> Any:
     """255 times the amplitude over that of full scale; more than that stays 255."""
-    value = scale * np.sqrt(intensity) + 0.5
-    return np.uint8(255) if value >= 255.0 else np.uint8(value)
+    return np.uint8(np.int32(min(scale * np.sqrt(intensity) + 0.5, 255.0)))
 
 
 @kernel
@@ -219,12 +218,11 @@ def finish(
     beams, count = buckets.shape
     drawn = len(chances) > 0
     for b in range(beams):
+        echoes, heard, level, chance = buckets[b], out[b], levels[b], chances[b * count : (b + 1) * count]
         for k in range(count):
-            i = b * count + k
-            chance = exponential(chances[i]) if drawn else 1.0
-            value = min(sound(buckets[b, k], noise, speckle, chance) * gains[k], LOUDEST)
-            out[b, k] = value
-            levels[b, k] = to_byte(value, scale)
+            value = sound(echoes[k], noise, speckle, exponential(chance[k]) if drawn else 1.0) * gains[k]
+            heard[k] = min(value, LOUDEST)
+            level[k] = to_byte(min(value, LOUDEST), scale)
 
 
 @kernel

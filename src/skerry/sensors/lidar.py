@@ -98,22 +98,29 @@ class Memory:
 
 
 def water_range(
-    truth: Truth, directions: Singles, pose: Pose, distance: Singles, far: float, slope_variance: float, memory: Memory
+    truth: Truth,
+    directions: Singles,
+    position: NDArray[np.float64],
+    rotation: NDArray[np.float64],
+    above: float,
+    distance: Singles,
+    far: float,
+    slope_variance: float,
+    memory: Memory,
 ) -> None:
-    """Where rays (3, n) meet the water: the waves around the sensor, or the level of still water."""
+    """Where rays (3, n) from a place `above` the water meet it: the waves around, or the level of still water."""
     if truth.water.waves is None:
-        level = float(truth.surface_height(pose.position[None])[0])
-        meet_level(directions, -pose.rotation[2], pose.position[2] - level, memory.water, memory.water_cosines)
+        meet_level(directions, -rotation[2], above, memory.water, memory.water_cosines)
         return
     # crests and troughs differ by 2 Σa at most: rays that all end higher than that above the water here meet none
-    here = float(truth.surface_height(pose.position[None])[0])
-    if lowest_end(directions, pose.rotation, pose.position, far) > here + 2.0 * truth.water.waves.amplitude.sum():
+    here = float(position[2]) - above
+    if lowest_end(directions, rotation, position, far) > here + 2.0 * truth.water.waves.amplitude.sum():
         memory.water.fill(np.inf)
         memory.water_cosines.fill(0.0)
         return
     # no larger than the rays reach: what is beyond, and where the patch turns level, none of them meets
     nodes = min(2 * math.ceil(far / (1.0 - FADE) / SPACING) + 2, NODES)
-    patch = SurfacePatch.around(truth.surface_height, pose.position, SPACING, nodes)
+    patch = SurfacePatch.around(truth.surface_height, position, SPACING, nodes)
     east, north = (float(np.abs(np.diff(patch.heights, axis=axis)).max()) / SPACING for axis in (1, 0))
     # exp(−20) = 2e-9: where even the steepest wave does not face the ray nearer than that, nothing comes back
     flattest = math.atan(math.sqrt(20.0 * slope_variance)) + math.atan(math.hypot(east, north))
@@ -121,8 +128,8 @@ def water_range(
         patch.numbers,
         patch.heights,
         directions,
-        pose.rotation,
-        pose.position,
+        rotation,
+        position,
         distance,
         far,
         math.cos(min(flattest, math.pi / 2)),
@@ -157,14 +164,19 @@ class Scanner(RaySensor[Reading]):
         """What comes back, noise and all; None under water."""
         config, memory, reach, bundle = self._config, self._memory, self._reach, self.bundle
         pose = self.place(truth)
-        if pose.position[2] < truth.surface_height(pose.position[None])[0]:
+        above = -truth.depth(pose.position)
+        if above < 0.0:
             return None
         hits = self.look(truth, pose, reach.most)
         slope_variance = 0.003 + 0.00512 * config.wind_speed
-        water_range(truth, bundle.directions, pose, hits.distance, reach.most, slope_variance, memory)
+        rotation = pose.rotation
+        water_range(
+            *(truth, bundle.directions, pose.position, rotation, above),
+            *(hits.distance, reach.most, slope_variance, memory),
+        )
         count = find_returns(
             bundle.directions,
-            pose.rotation,
+            rotation,
             hits.distance,
             hits.normal,
             hits.material,

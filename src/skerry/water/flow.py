@@ -9,6 +9,7 @@ air: it is asked with `IN_AIR`, and only what it says above the surface counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Final, Self
 
 import numpy as np
@@ -41,6 +42,8 @@ IN_AIR: Final = 8  # for the air above the surface
 HEIGHT_KNOWN: Final = 64  # the height is in the answer already, as the same sea gave it
 MARK_OUTSIDE: Final = 16  # a part that refuses points outside its data answers NaN there, instead of the nearest
 
+ROUNDING: Final = 1e-6  # m beyond which a surface surely never is, however its height is rounded
+
 FLOW_FUNCTION = types.void(*[types.int64] * 7)
 flow = native(FLOW_FUNCTION)
 """Decorator of a part's native function."""
@@ -61,6 +64,8 @@ class FlowPart:
         None  # the object whose height goes into userdata, at the place in the second number of the table
     )
     waves: Components | None = None  # of a surface that has them: all that is needed to draw it
+    heights: tuple[float, float] = (-inf, inf)  # of a surface: between which it stays, wherever and whenever
+    deep: float = -inf  # of a surface: the z, not above all of it, below which its flow does not depend on its height
 
 
 class FlowConfig(KindConfig):

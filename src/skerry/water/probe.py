@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from skerry.core.kernels import call7, kernel
 from skerry.water.flow import DENSITY, FLOW, HEAD, HEIGHT, NEED_FLOW, NEED_HEAD, ROWS
 from skerry.water.water import Water
+
+ANSWER = 4  # where the answer begins, after x, y, z and the time
+
+
+@kernel
+def _ask(function: int, table: int, userdata: int, point: Any, time: float, need: int, memory: Any) -> None:
+    for i in range(3):
+        memory[i] = point[i]
+    memory[3] = time
+    at = memory.ctypes.data
+    call7(function, table, userdata, at + 24, need, 1, at, at + 8 * ANSWER)
 
 
 class Probe:
@@ -14,29 +28,23 @@ class Probe:
 
     def __init__(self, water: Water, userdata: NDArray[np.float64]) -> None:
         self._water = water
-        self._memory = np.zeros(4 + ROWS)  # x, y, z, time; the answer
         self._userdata = userdata
-        at = self._memory.ctypes.data
-        self._call = water.call
-        self._head = (water.table_address, userdata.ctypes.data if userdata.size else at, at + 24)
-        self._tail = (1, at, at + 32)
+        self._memory = np.zeros(ANSWER + ROWS)
+        # a sea that reads nothing of it may be given any address
+        self._sea = (water.address, water.table_address, (userdata if userdata.size else self._memory).ctypes.data)
 
     def height(self, point: NDArray[np.float64], time: float) -> float:
         """The z of the surface above or below a point."""
-        self._ask(point, time, 0)
-        return float(self._memory[4 + HEIGHT])
+        _ask(*self._sea, point, time, 0, self._memory)
+        return self._memory.item(ANSWER + HEIGHT)
 
     def pressure(self, point: NDArray[np.float64], time: float) -> tuple[float, float]:
         """Of the water alone at a point, Pa; and the water's density there, kg/m³."""
-        self._ask(point, time, NEED_HEAD)
-        return float(self._water.pressure_of_head(self._memory[4 + HEAD])), float(self._memory[4 + DENSITY])
+        _ask(*self._sea, point, time, NEED_HEAD, self._memory)
+        pressure = float(self._water.pressure_of_head(self._memory[ANSWER + HEAD]))
+        return pressure, self._memory.item(ANSWER + DENSITY)
 
     def velocity(self, point: NDArray[np.float64], time: float) -> NDArray[np.float64]:
         """Of the water at a point, m/s."""
-        self._ask(point, time, NEED_FLOW)
-        return self._memory[4 + FLOW : 4 + FLOW + 3].copy()
-
-    def _ask(self, point: NDArray[np.float64], time: float, need: int) -> None:
-        self._memory[0], self._memory[1], self._memory[2] = point
-        self._memory[3] = time
-        self._call(*self._head, need, *self._tail)
+        _ask(*self._sea, point, time, NEED_FLOW, self._memory)
+        return self._memory[ANSWER + FLOW : ANSWER + FLOW + 3].copy()

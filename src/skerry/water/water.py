@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import Config, NonNegative, Positive, of_kind
 from skerry.core.errors import DependencyError, SkerryError
-from skerry.core.kernels import call7, floats, load_word
+from skerry.core.kernels import call7, floats, kernel, load_word
 from skerry.core.noise import Noise
 from skerry.water.column import AbsorptionConfig, Column, ProfileConfig, SoundSpeedConfig, check_sound_speed
 from skerry.water.flow import (
@@ -41,11 +41,20 @@ from skerry.water.optics import OpticalType, Optics, optics_of
 from skerry.water.spectrum import Components
 from skerry.water.surfaces.flat import Flat
 
+SEA_HEADER: Final = 40  # bytes of a sea's table before its parts
+
+
+@kernel
+def heights_of(table: int) -> Any:
+    """Of a sea: between which heights its surface stays, and below which z that height does not matter, (3,)."""
+    return floats(table + 16, 3)
+
 
 @flow
 def sea(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    """The whole sea: density, surface, then the currents, added up. Table: density, number of parts, (function, table)
-    each; where the density changes with depth, a part after the surface writes it anew.
+    """The whole sea: density, surface, then the currents, added up. Table: density, number of parts, between which
+    heights the surface stays, below which z its height does not matter, (function, table) of each part; where the
+    density changes with depth, a part after the surface writes it anew.
     """
     first = SLOPE if need & NEED_SLOPE else FLOW
     last = DENSITY if need & (NEED_FLOW | NEED_FLOW_RATE) else FLOW
@@ -60,7 +69,7 @@ def sea(table: int, userdata: int, time: int, need: int, count: int, points: int
         for i in range(count):
             head[i] = np.nan  # a surface with waves knows better than how far below it a point is
     for k in range(load_word(table + 8)):
-        part = table + 16 + 16 * k
+        part = table + SEA_HEADER + 16 * k
         call7(load_word(part), load_word(part + 8), userdata, time, need, count, points, out)
     if need & NEED_HEAD:
         height, z = floats(out + 8 * HEIGHT * count, count), floats(points + 16 * count, count)
@@ -190,12 +199,12 @@ class Water:
             for name, part in group.items()
             if part.refuses
         ]
-        self._table = np.zeros(2 + 2 * len(parts))
+        words = [word for part in parts for word in (part.function.address, part.table.ctypes.data)]
+        self._table = np.concatenate([np.zeros(SEA_HEADER // 8), np.array(words, np.int64).view(np.float64)])
         self._table[0] = self.density
-        table_words = self._table.view(np.int64)
-        table_words[1] = len(parts)
-        for k, part in enumerate(parts):
-            table_words[2 + 2 * k : 4 + 2 * k] = part.function.address, part.table.ctypes.data
+        self._table.view(np.int64)[1] = len(parts)
+        # the density of stratified water goes by how far the surface is above
+        self._table[2:5] = *surface.heights, -np.inf if stratification else surface.deep
         self.address: int = sea.address
         self.table_address: int = self._table.ctypes.data
         self.call: Any = _CALL(sea.address)
@@ -244,8 +253,7 @@ class Water:
     ) -> WaterSample:
         """The sea at points (…, 3) in the world; `state` is the engine's userdata, for parts that have a state."""
         shape, rows = _rows(points)
-        if self.follows is not None and state is None:
-            raise SkerryError("the surface follows an object, which only the world knows: ask `world.sample_water`")
+        self._check_followed(state)
         if need & (NEED_FLOW | NEED_FLOW_RATE):
             self._check(rows, time, state, 0)
         out = _ask(self.call, self.table_address, rows, time, state, need)
@@ -259,13 +267,23 @@ class Water:
             pressure.reshape(shape),
         )
 
+    def height(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """The z of the surface above or below points (…, 3); what `sample` says of it, in half the time."""
+        shape, rows = _rows(points)
+        self._check_followed(state)
+        return _ask(self.call, self.table_address, rows, time, state, 0)[HEIGHT].reshape(shape)
+
+    def _check_followed(self, state: NDArray[np.float64] | None) -> None:
+        if self.follows is not None and state is None:
+            raise SkerryError("the surface follows an object, which only the world knows: ask `world.sample_water`")
+
     def pressure_of_head(self, head: ArrayLike) -> NDArray[np.float64]:
         """Of a column of water of this height, Pa."""
         return self._gravity * self.column.mass_above(head)
 
     def depth(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """How far points (…, 3) are below the surface, m; 0 above it."""
-        below = self.sample(points, time, state, need=0).height - np.asarray(points, np.float64)[..., 2]
+        below = self.height(points, time, state) - np.asarray(points, np.float64)[..., 2]
         return np.maximum(below, 0.0)
 
     def temperature(

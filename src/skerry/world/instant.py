@@ -82,7 +82,7 @@ class Held:
         self.tick = instant.tick
         self.time = instant.time
         self._scene = surroundings.scene
-        self._frame = self._scene.frame(self.motions[0])
+        self._frame = surroundings.hold(self.motions[0])
 
     def view(self, own_bit: int) -> RayView:
         return RayView(self._scene, self._frame, self.motions[0], own_bit)

@@ -85,7 +85,7 @@ class RobotTruth:
         return self.water.sample(points, self.time, self.instant.userdata, need)
 
     def surface_height(self, points: ArrayLike) -> NDArray[np.float64]:
-        return self.water.sample(points, self.time, self.instant.userdata, need=0).height
+        return self.water.height(points, self.time, self.instant.userdata)
 
     def depth(self, point: NDArray[np.float64]) -> float:
         return self.instant.probe.height(point, self.time) - float(point[2])

@@ -47,6 +47,7 @@ from skerry.parts.law import (
 from skerry.water import flow
 from skerry.water.fields import add_fields
 from skerry.water.flow import HEIGHT_KNOWN, NEED_FLOW_RATE
+from skerry.water.water import heights_of
 
 CHUNK = 128  # points that are looked up in the water at once
 # count, volume share, ramp, cap share, custom force share (3), mass share, start, need,
@@ -72,14 +73,18 @@ def push_points(model: int, data: int, table: int) -> None:
     X, Y, Z = block[POSITION], block[POSITION + 1], block[POSITION + 2]
     g = block[GRAVITY]
     points = stack_floats(3 * 128)
-    sample = stack_floats(10 * 128)
-    wet_points = stack_floats(3 * 128)
-    wet_sample = stack_floats(10 * 128)
+    some_points = stack_floats(3 * 128)
+    some_sample = stack_floats(10 * 128)
+    heights = stack_floats(128)
+    densities = stack_floats(128)
     depths = stack_floats(128)
     shares = stack_floats(128)
     pushes = stack_floats(3 * 128)
     fx, fy, fz = constants[4], constants[5], constants[6] - mass * g
     need = int(constants[9])
+    lowest, highest, still = heights_of(header[WATER_TABLE])
+    dry = highest + start
+    deep = min(lowest + start - ramp, still)  # from here down wholly under water, whatever the waves
     fields, owner, sharing = header[FIELDS], header[OWNER], constants[14]
     steepness = 1.0 / ramp if ramp > 0.0 else 1e300  # of the ramp; without one, all or nothing
     bx, by, bz = constants[10], constants[11], constants[12]
@@ -91,14 +96,35 @@ def push_points(model: int, data: int, table: int) -> None:
     while first < count:
         n = min(count - first, CHUNK)
         where = floats(points, 3 * n)
+        height, around = floats(heights, n), floats(densities, n)
+        asked = 0
         for i in range(n):
             x, y, z = px[first + i], py[first + i], pz[first + i]
             where[i] = X + R[0] * x + R[1] * y + R[2] * z
             where[n + i] = Y + R[3] * x + R[4] * y + R[5] * z
             where[2 * n + i] = Z + R[6] * x + R[7] * y + R[8] * z
-        call7(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET], 0, n, points, sample)
-        height = floats(sample + 8 * flow.HEIGHT * n, n)
-        around = floats(sample + 8 * flow.DENSITY * n, n)
+            # where the surface is known to be, it need not be looked up: any height on the right side will do
+            height[i] = highest if where[2 * n + i] >= dry else lowest
+            asked += 1 if deep < where[2 * n + i] < dry else 0
+            around[i] = floats(header[WATER_TABLE], 1)[0]
+        if asked > 0:
+            place = floats(some_points, 3 * asked)
+            j = 0
+            for i in range(n):
+                if deep < where[2 * n + i] < dry:
+                    place[j], place[asked + j], place[2 * asked + j] = where[i], where[n + i], where[2 * n + i]
+                    j += 1
+            call7(
+                *(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET]),
+                *(0, asked, some_points, some_sample),
+            )
+            level = floats(some_sample + 8 * flow.HEIGHT * asked, asked)
+            found = floats(some_sample + 8 * flow.DENSITY * asked, asked)
+            j = 0
+            for i in range(n):
+                if deep < where[2 * n + i] < dry:
+                    height[i], around[i] = level[j], found[j]
+                    j += 1
         under, pushed, covered = floats(depths, n), floats(pushes, 3 * n), floats(shares, n)
         wetted = 0
         for i in range(n):
@@ -107,9 +133,9 @@ def push_points(model: int, data: int, table: int) -> None:
             wetted += 1 if covered[i] > 0.0 else 0
             if depth > 0.0:
                 touching = 1.0
-        rate = floats(wet_sample + 8 * flow.FLOW_RATE * wetted, 3 * wetted)
+        rate = floats(some_sample + 8 * flow.FLOW_RATE * wetted, 3 * wetted)
         if need and wetted > 0:  # the water's acceleration costs more than its height, and dry points do not feel it
-            place, level = floats(wet_points, 3 * wetted), floats(wet_sample + 8 * flow.HEIGHT * wetted, wetted)
+            place, level = floats(some_points, 3 * wetted), floats(some_sample + 8 * flow.HEIGHT * wetted, wetted)
             j = 0
             for i in range(n):
                 if covered[i] > 0.0:
@@ -118,7 +144,7 @@ def push_points(model: int, data: int, table: int) -> None:
                     j += 1
             call7(
                 *(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET]),
-                *(need | HEIGHT_KNOWN, wetted, wet_points, wet_sample),
+                *(need | HEIGHT_KNOWN, wetted, some_points, some_sample),
             )
         if fields != 0:
             for i in range(n):

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.kernels import floats
-from skerry.water.flow import HEIGHT, FlowPart, SurfaceConfig, flow
+from skerry.water.flow import HEIGHT, ROUNDING, FlowPart, SurfaceConfig, flow
 
 
 @flow
@@ -30,4 +30,8 @@ class Flat(SurfaceConfig):
     follow: str | None = Field(None, description="a static or kinematic object whose height the surface has")
 
     def build(self, gravity: float) -> FlowPart:
-        return FlowPart(flat, np.array([self.level, -1.0]), follows=self.follow)
+        table = np.array([self.level, -1.0])
+        if self.follow is not None:
+            return FlowPart(flat, table, follows=self.follow)
+        low, high = self.level - ROUNDING, self.level + ROUNDING
+        return FlowPart(flat, table, heights=(low, high), deep=low)

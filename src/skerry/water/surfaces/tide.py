@@ -14,7 +14,7 @@ from pydantic import Field
 
 from skerry.core.config import Config, NonNegative, Positive
 from skerry.core.kernels import floats
-from skerry.water.flow import HEIGHT, FlowPart, SurfaceConfig, flow
+from skerry.water.flow import HEIGHT, ROUNDING, FlowPart, SurfaceConfig, flow
 from skerry.water.trigonometry import TURN, cosine, wrap
 
 HOUR = 3600.0  # s
@@ -51,4 +51,7 @@ class Tide(SurfaceConfig):
 
     def build(self, gravity: float) -> FlowPart:
         rows = [(c.amplitude, 1 / (c.period_hours * HOUR), np.radians(c.phase_deg) * TURN) for c in self.constituents]
-        return FlowPart(tide, np.array([self.level, len(rows), *np.ravel(rows)]))
+        most = sum(constituent.amplitude for constituent in self.constituents) + ROUNDING
+        low, high = self.level - most, self.level + most
+        table = np.array([self.level, len(rows), *np.ravel(rows)])
+        return FlowPart(tide, table, heights=(low, high), deep=low)

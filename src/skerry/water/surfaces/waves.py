@@ -30,6 +30,7 @@ from skerry.water.flow import (
     NEED_FLOW_RATE,
     NEED_HEAD,
     NEED_SLOPE,
+    ROUNDING,
     SLOPE,
     FlowPart,
     SurfaceConfig,
@@ -38,63 +39,56 @@ from skerry.water.flow import (
 from skerry.water.spectrum import Components, regular, synthesise, wavenumber
 from skerry.water.trigonometry import TURN, cosine, decay, sine, wrap
 
-CHUNK = 128  # components whose phases are found at once
-# level, depth (0 for deep), count, depth of the stretching; then rows of amplitude, kx and ky (turns/m), k, kx/k, ky/k,
-# ω, phase (turns) and 1/(1 − e^(−2kd)), of length `count`
+MOST = 2000  # components
+# level, depth (0 for deep), count, depth of the stretching; then rows of length `count`
 SETTINGS = 4
-ROWS = 9
+# amplitude, kx and ky (turns/m), k, ω (turns/s), phase (turns); with g = 1/(1 − e^(−2kd)), a ω g along x and y and of
+# the rise, and the same times ω
+AMPLITUDE, KX, KY, K, OMEGA, PHASE, FLOW_X, FLOW_Y, FLOW_Z, RATE_X, RATE_Y, RATE_Z, ROWS = range(13)
 
 
 @kernel
-def _phases(rows: Any, n: int, first: int, t: float, phase: Any) -> int:
-    """The phases of a chunk of components at a time, wrapped before anything small is added; how many there are."""
-    m = min(CHUNK, n - first)
-    for j in range(m):
-        phase[j] = wrap(rows[7 * n + first + j] - rows[6 * n + first + j] * (t * TURN))
-    return m
+def _row(table: int, n: int, number: int) -> Any:
+    """One number of all components."""
+    return floats(table + 8 * (SETTINGS + n * number), n)
 
 
 @kernel
-def _raise_surface(table: int, t: float, count: int, points: int, out: int) -> None:
+def _set_phases(table: int, n: int, t: float, phase: Any) -> None:
+    """The phases at a time, wrapped before anything small is added."""
+    omega, start = _row(table, n, OMEGA), _row(table, n, PHASE)
+    for j in range(n):
+        phase[j] = wrap(start[j] - omega[j] * t)
+
+
+@kernel
+def _raise_surface(table: int, n: int, phase: Any, count: int, points: int, out: int) -> None:
     """The height."""
-    settings = floats(table, SETTINGS)
-    n = int(settings[2])
-    rows = floats(table + 8 * SETTINGS, ROWS * n)
-    phase = floats(stack_floats(128), 128)
+    a, kx, ky = _row(table, n, AMPLITUDE), _row(table, n, KX), _row(table, n, KY)
     x, y = floats(points, count), floats(points + 8 * count, count)
     height = floats(out + 8 * HEIGHT * count, count)
+    level = floats(table, SETTINGS)[0]
     for i in range(count):
-        height[i] = settings[0]
-    for first in range(0, n, CHUNK):
-        m = _phases(rows, n, first, t, phase)
-        a, kx, ky = rows[first : first + m], rows[n + first : n + first + m], rows[2 * n + first : 2 * n + first + m]
-        for i in range(count):
-            px, py, total = x[i], y[i], 0.0
-            for j in range(m):
-                total += a[j] * cosine(wrap(kx[j] * px + ky[j] * py + phase[j]))
-            height[i] += total
+        px, py, total = x[i], y[i], 0.0
+        for j in range(n):
+            total += a[j] * cosine(wrap(kx[j] * px + ky[j] * py + phase[j]))
+        height[i] = level + total
 
 
 @kernel
-def _slope_surface(table: int, t: float, count: int, points: int, out: int) -> None:
+def _slope_surface(table: int, n: int, phase: Any, count: int, points: int, out: int) -> None:
     """The slope."""
-    settings = floats(table, SETTINGS)
-    n = int(settings[2])
-    rows = floats(table + 8 * SETTINGS, ROWS * n)
-    phase = floats(stack_floats(128), 128)
+    a, kx, ky = _row(table, n, AMPLITUDE), _row(table, n, KX), _row(table, n, KY)
     x, y = floats(points, count), floats(points + 8 * count, count)
     slope = floats(out + 8 * SLOPE * count, 2 * count)
-    for first in range(0, n, CHUNK):
-        m = _phases(rows, n, first, t, phase)
-        a, kx, ky = rows[first : first + m], rows[n + first : n + first + m], rows[2 * n + first : 2 * n + first + m]
-        for i in range(count):
-            px, py, sx, sy = x[i], y[i], 0.0, 0.0
-            for j in range(m):
-                s = a[j] * sine(wrap(kx[j] * px + ky[j] * py + phase[j]))
-                sx += s * kx[j]
-                sy += s * ky[j]
-            slope[i] -= sx / TURN
-            slope[count + i] -= sy / TURN
+    for i in range(count):
+        px, py, sx, sy = x[i], y[i], 0.0, 0.0
+        for j in range(n):
+            s = a[j] * sine(wrap(kx[j] * px + ky[j] * py + phase[j]))
+            sx += s * kx[j]
+            sy += s * ky[j]
+        slope[i] -= sx / TURN
+        slope[count + i] -= sy / TURN
 
 
 @kernel
@@ -109,95 +103,89 @@ def _stretched(level: float, depth: float, layer: float, z: float, height: float
 
 
 @kernel
-def _move_water(table: int, t: float, count: int, points: int, out: int) -> None:
-    """Velocity and its rate of change."""
+def _move_water(table: int, n: int, phase: Any, need: int, count: int, points: int, out: int) -> None:
+    """Velocity and its rate of change, as far as they are needed.
+
+    The loops are short and each does one thing: all of it in one would need more registers than processors have.
+    """
     settings = floats(table, SETTINGS)
-    level, depth, n, stretched = settings[0], settings[1], int(settings[2]), settings[3]
-    rows = floats(table + 8 * SETTINGS, ROWS * n)
-    phase = floats(stack_floats(128), 128)
+    level, depth, layer = settings[0], settings[1], settings[3]
+    kx, ky, k = _row(table, n, KX), _row(table, n, KY), _row(table, n, K)
     x, y, z = floats(points, count), floats(points + 8 * count, count), floats(points + 16 * count, count)
     height = floats(out + 8 * HEIGHT * count, count)
     velocity, rate = floats(out + 8 * FLOW * count, 3 * count), floats(out + 8 * FLOW_RATE * count, 3 * count)
-    for first in range(0, n, CHUNK):
-        m = _phases(rows, n, first, t, phase)
-        a, kx, ky = rows[first : first + m], rows[n + first : n + first + m], rows[2 * n + first : 2 * n + first + m]
-        k, cx = rows[3 * n + first : 3 * n + first + m], rows[4 * n + first : 4 * n + first + m]
-        cy, omega = rows[5 * n + first : 5 * n + first + m], rows[6 * n + first : 6 * n + first + m]
-        growth = rows[8 * n + first : 8 * n + first + m]
-        for i in range(count):
-            px, py = x[i], y[i]
-            u = v = w = du = dv = dw = 0.0
-            below = _stretched(level, depth, stretched, z[i], height[i])
-            if depth > 0.0:
-                for j in range(m):
-                    q = wrap(kx[j] * px + ky[j] * py + phase[j])
-                    e = a[j] * omega[j] * growth[j] * decay(k[j] * below)
-                    back = decay(-2.0 * k[j] * (below + depth))
-                    c, s = e * cosine(q), e * sine(q)
-                    along, ahead = (1.0 + back) * c, (1.0 + back) * omega[j] * s
-                    u += along * cx[j]
-                    v += along * cy[j]
-                    w += (1.0 - back) * s
-                    du += ahead * cx[j]
-                    dv += ahead * cy[j]
-                    dw -= (1.0 - back) * omega[j] * c
-            else:
-                for j in range(m):
-                    q = wrap(kx[j] * px + ky[j] * py + phase[j])
-                    e = a[j] * omega[j] * decay(k[j] * below)
-                    c, s = e * cosine(q), e * sine(q)
-                    u += c * cx[j]
-                    v += c * cy[j]
-                    w += s
-                    du += omega[j] * s * cx[j]
-                    dv += omega[j] * s * cy[j]
-                    dw -= omega[j] * c
+    cosines, sines = floats(stack_floats(2000), MOST), floats(stack_floats(2000), MOST)
+    along, rise = floats(stack_floats(2000), MOST), floats(stack_floats(2000), MOST)  # what is left at this depth
+    for i in range(count):
+        px, py = x[i], y[i]
+        below = _stretched(level, depth, layer, z[i], height[i])
+        for j in range(n):
+            along[j] = rise[j] = decay(k[j] * below)
+        if depth > 0.0:
+            for j in range(n):
+                back = decay(-2.0 * k[j] * (below + depth))
+                along[j] *= 1.0 + back
+                rise[j] *= 1.0 - back
+        for j in range(n):
+            q = wrap(kx[j] * px + ky[j] * py + phase[j])
+            cosines[j], sines[j] = cosine(q), sine(q)
+        if need & NEED_FLOW:
+            ax, ay, az = _row(table, n, FLOW_X), _row(table, n, FLOW_Y), _row(table, n, FLOW_Z)
+            u = v = w = 0.0
+            for j in range(n):
+                c = along[j] * cosines[j]
+                u += ax[j] * c
+                v += ay[j] * c
+                w += az[j] * (rise[j] * sines[j])
             velocity[i] += u
             velocity[count + i] += v
             velocity[2 * count + i] += w
-            rate[i] += du
-            rate[count + i] += dv
-            rate[2 * count + i] += dw
+        if need & NEED_FLOW_RATE:
+            ax, ay, az = _row(table, n, RATE_X), _row(table, n, RATE_Y), _row(table, n, RATE_Z)
+            u = v = w = 0.0
+            for j in range(n):
+                s = along[j] * sines[j]
+                u += ax[j] * s
+                v += ay[j] * s
+                w -= az[j] * (rise[j] * cosines[j])
+            rate[i] += u
+            rate[count + i] += v
+            rate[2 * count + i] += w
 
 
 @kernel
-def _press(table: int, t: float, count: int, points: int, out: int) -> None:
+def _press(table: int, n: int, phase: Any, count: int, points: int, out: int) -> None:
     """The head of pressure: level − z + Σ a (cosh k(z+d)/cosh kd) cos θ, by Wheeler's z as the velocity."""
     settings = floats(table, SETTINGS)
-    level, depth, n = settings[0], settings[1], int(settings[2])
-    rows = floats(table + 8 * SETTINGS, ROWS * n)
-    phase = floats(stack_floats(128), 128)
+    level, depth, layer = settings[0], settings[1], settings[3]
+    a, kx, ky, k = _row(table, n, AMPLITUDE), _row(table, n, KX), _row(table, n, KY), _row(table, n, K)
     x, y, z = floats(points, count), floats(points + 8 * count, count), floats(points + 16 * count, count)
     height = floats(out + 8 * HEIGHT * count, count)
     head = floats(out + 8 * HEAD * count, count)
     for i in range(count):
-        head[i] = level - z[i]
-    for first in range(0, n, CHUNK):
-        m = _phases(rows, n, first, t, phase)
-        a, kx, ky = rows[first : first + m], rows[n + first : n + first + m], rows[2 * n + first : 2 * n + first + m]
-        k = rows[3 * n + first : 3 * n + first + m]
-        for i in range(count):
-            below = _stretched(level, depth, settings[3], z[i], height[i])
-            total = 0.0
-            for j in range(m):
-                share = decay(k[j] * below)
-                if depth > 0.0:
-                    share *= (1.0 + decay(-2.0 * k[j] * (below + depth))) / (1.0 + decay(-2.0 * k[j] * depth))
-                total += a[j] * share * cosine(wrap(kx[j] * x[i] + ky[j] * y[i] + phase[j]))
-            head[i] += total
+        below = _stretched(level, depth, layer, z[i], height[i])
+        total = 0.0
+        for j in range(n):
+            share = decay(k[j] * below)
+            if depth > 0.0:
+                share *= (1.0 + decay(-2.0 * k[j] * (below + depth))) / (1.0 + decay(-2.0 * k[j] * depth))
+            total += a[j] * share * cosine(wrap(kx[j] * x[i] + ky[j] * y[i] + phase[j]))
+        head[i] = level - z[i] + total
 
 
 @flow
 def wave(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    t = floats(time, 1)[0]
+    n = int(floats(table, SETTINGS)[2])
+    phase = floats(stack_floats(2000), MOST)
+    _set_phases(table, n, floats(time, 1)[0], phase)
     if not need & HEIGHT_KNOWN:
-        _raise_surface(table, t, count, points, out)
+        _raise_surface(table, n, phase, count, points, out)
     if need & NEED_SLOPE:
-        _slope_surface(table, t, count, points, out)
+        _slope_surface(table, n, phase, count, points, out)
     if need & NEED_HEAD:
-        _press(table, t, count, points, out)
+        _press(table, n, phase, count, points, out)
     if need & (NEED_FLOW | NEED_FLOW_RATE):
-        _move_water(table, t, count, points, out)
+        _move_water(table, n, phase, need, count, points, out)
 
 
 class Waves(SurfaceConfig):
@@ -212,7 +200,7 @@ class Waves(SurfaceConfig):
         10.0, description="s of cos^(2s) of half the angle: 10 a wind sea, 75 a swell; null for long-crested waves"
     )
     gamma: float = Field(3.3, ge=1, le=10, description="peakedness of JONSWAP")
-    components: int = Field(64, ge=1, le=2000)
+    components: int = Field(64, ge=1, le=MOST)
     seed: int | None = Field(None, ge=0, description="of phases and directions; the scenario's by default")
     phase_deg: float = Field(0.0, description="of a regular wave at the origin at the start; 0 is a crest")
     depth: Positive | None = Field(None, description="of the water as the waves feel it, m; deep by default")
@@ -265,8 +253,18 @@ class Waves(SurfaceConfig):
         k = np.hypot(*found.wavenumber.T)
         growth = np.ones(found.count) if self.depth is None else 1.0 / -np.expm1(-2 * k * self.depth)
         kx, ky = found.wavenumber.T
-        rows: list[NDArray[np.float64]] = [found.amplitude, kx * TURN, ky * TURN, k, kx / k, ky / k]
-        rows += [found.frequency, found.phase * TURN, growth]
+        flow_rows = found.amplitude * found.frequency * growth * np.array([kx / k, ky / k, np.ones_like(k)])
+        rows: list[NDArray[np.float64]] = [found.amplitude, kx * TURN, ky * TURN, k, found.frequency * TURN]
+        rows += [found.phase * TURN, *flow_rows, *(found.frequency * flow_rows)]
         quarter = 0.5 * np.pi / self._peak_wavenumber(gravity)
-        settings = np.array([self.level, self.depth or 0.0, found.count, min(quarter, self.depth or inf)])
-        return FlowPart(wave, np.concatenate([settings, *rows]), accelerates=True, waves=found)
+        layer = min(quarter, self.depth or inf)
+        settings = np.array([self.level, self.depth or 0.0, found.count, layer])
+        highest = float(found.amplitude.sum()) + ROUNDING
+        return FlowPart(
+            wave,
+            np.concatenate([settings, *rows]),
+            accelerates=True,
+            waves=found,
+            heights=(self.level - highest, self.level + highest),
+            deep=self.level - max(layer, highest),
+        )
