@@ -274,6 +274,12 @@ def test_a_world_that_stands_still_still_answers(simulation: Simulation) -> None
         assert peer.ask(0xC2)["pos"] == pytest.approx({"x": 3.0, "y": -1.0, "z": 2.0})
 
 
+def test_who_first_looks_at_a_world_that_stands_still_sees_it(simulation: Simulation) -> None:
+    simulation.runner.pause()
+    with simulation.video() as video:
+        assert simplejpeg.decode_jpeg_header(video.picture())[:2] == (36, 64)
+
+
 def test_kill_ends_the_simulation(simulation: Simulation) -> None:
     with simulation.control() as peer:
         peer.send(0xC4)

@@ -567,10 +567,11 @@ def test_the_documented_profile_has_the_documented_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "wrist"), [("2023", ["wrist"]), ("2024", ["wristDiffLeft", "wristDiffRight"]), (2024, ["wristDiffLeft"])]
+    ("profile", "wrist"),
+    [("2023", ["wrist"]), ("2024", ["wristDiffLeft", "wristDiffRight"]), (2024, ["wristDiffLeft"])],
 )
 def test_servers_between_drive_four_wheels_and_their_own_wrist(world: World, profile: Any, wrist: list[str]) -> None:
-    """Requests as the rover server of those years writes them: keys in the order of the alphabet, floats as they are."""
+    """Requests as the rover server of those years writes them: keys in alphabetical order, floats as they are."""
     interface, wire = wired(profile=profile)
     rover = world.robots["rover"]
     with Runner(world, None, {"husky": interface}) as runner:

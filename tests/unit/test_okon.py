@@ -18,6 +18,7 @@ import pytest
 import simplejpeg
 
 import skerry
+from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.core.frames import rotate, rpy_to_quaternion
 from skerry.interfaces.okon import Okon
@@ -26,12 +27,13 @@ from skerry.interfaces.okon.dialogue import THRUSTERS, Dialogue, Quality
 from skerry.interfaces.okon.instant import Instant
 from skerry.interfaces.okon.interface import OkonInterface
 from skerry.interfaces.okon.packets import LONGEST_BODY, Framing, Packet, ProtocolError
+from skerry.interfaces.okon.painter import Painter
 from skerry.interfaces.okon.pictures import Picture, Pictures
 from skerry.interfaces.okon.settings_file import read_settings_file
 from skerry.interfaces.okon.unity import from_euler, to_euler, to_pose
 from skerry.parts.interface import Command
 from skerry.runner import Runner
-from skerry.sensors.camera import CameraReading
+from skerry.sensors.camera import Camera, CameraReading
 
 SMALL_CAMERA = {"robots": {"okon": {"overrides": {"sensors": {"camera": {"width": 64, "height": 36}}}}}}
 
@@ -446,6 +448,34 @@ def test_a_camera_works_only_while_somebody_asks(monkeypatch: pytest.MonkeyPatch
     assert pictures.asked_for
     monkeypatch.setattr("skerry.interfaces.okon.pictures.LINGER", 0.0)
     assert not pictures.asked_for
+
+
+def test_pictures_are_taken_when_due_and_asked_for_and_not_by_stopping_the_world() -> None:
+    with skerry.load("okon_pool", overrides=SMALL_CAMERA) as world:
+        okon, pictures = world.robots["okon"], Pictures(40.0)
+        config = okon.vehicle.config.sensors["camera"]
+        assert isinstance(config, Camera)
+        rate = Rate.of(Fraction(12), world.scenario.step)
+        painter = Painter(okon.sensors["camera"], config, rate, pictures)
+        painter.look(world.tick)
+        assert pictures._latest is None  # as nobody has asked
+        pictures.ask()
+        painter.look(world.tick)
+        first = pictures.wait(0, 60.0)
+        assert first is not None
+        assert first.reading.time == world.time
+        painter.look(world.tick)
+        world.advance(0.07)  # less than a twelfth of a second
+        painter.look(world.tick)
+        assert pictures.wait(first.number, 0.05) is first
+        world.advance(0.035)
+        painter.look(world.tick)
+        second = pictures.wait(first.number, 60.0)
+        assert second is not None
+        assert second.reading.time == pytest.approx(0.105)
+        assert not okon.sensors["camera"].is_looked_at
+        painter.close()
+        painter.close()
 
 
 def test_who_waits_for_a_picture_gets_a_newer_one_or_the_latest_again() -> None:

@@ -76,7 +76,9 @@ LATER_WRIST: Final = {
     "wristDiffLeft": MotorRow(("differentialLeft",), sign=-1),
     "wristDiffRight": MotorRow(("differentialRight",), sign=-1),
 }
-ONE_WRIST: Final = {"wrist": MotorRow(("differentialLeft", "differentialRight"), sign=-1)}  # which bends and cannot roll
+ONE_WRIST: Final = {
+    "wrist": MotorRow(("differentialLeft", "differentialRight"), sign=-1)
+}  # which bends and cannot roll
 LATER_CAMERAS: Final = {"hand": "front", "wrist": "rear", "mast": "upperArm"}  # renamed there, and not moved
 
 LATEST: Final = Profile(

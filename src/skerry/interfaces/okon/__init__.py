@@ -25,7 +25,7 @@ class Okon(InterfaceConfig):
     control_port: int = Field(44210, ge=0, le=65535, description="0 takes any that is free")
     video_port: int = Field(44209, ge=0, le=65535, description="0 takes any that is free")
     video_frequency: Rational = Field(
-        Fraction(15), gt=0, description="Hz at most at which pictures are taken, while somebody asks for them"
+        Fraction(12), gt=0, description="Hz at most at which pictures are taken, while somebody asks for them"
     )
     quality: int = Field(85, ge=0, le=100, description="of pictures as JPEG, 0 to 100")
     settings_file: str | None = Field(
