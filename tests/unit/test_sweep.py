@@ -200,7 +200,7 @@ def test_functions_prepare_and_measure(
     shallow, deep = (worker.do(row.run) for row in plan.rows)
     worker.close()
     assert deep.metrics["deepest"] == deep.metrics["same"] > shallow.metrics["deepest"]
-    assert deep.error == "metrics.wrong: ZeroDivisionError: division by zero"
+    assert deep.error == "metrics.wrong: ZeroDivisionError: division by zero (my_functions.py, line 6)"
 
 
 def test_a_run_that_takes_too_long_is_ended(sweep: Callable[..., Path]) -> None:
@@ -323,7 +323,7 @@ def test_failed_runs_are_kept_and_done_again_only_on_request(sweep: Callable[...
     (tmp_path / "moody.py").write_text("def metric(run):\n    raise ValueError('not today')\n")
     plan = make_plan(sweep(metrics={**DEPTH, "m": "moody:metric"}))
     report = run_sweep(plan, out, workers=1)
-    assert [failure.error for failure in report.failures] == ["metrics.m: ValueError: not today"]
+    assert [failure.error for failure in report.failures] == ["metrics.m: ValueError: not today (moody.py, line 2)"]
     assert read_table(out)[0]["depth"]  # what could be had is there
     assert run_sweep(plan, out, workers=1).done_before == 1
     assert run_sweep(plan, out, workers=1, retry_failed=True).done_before == 0

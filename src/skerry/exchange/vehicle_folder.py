@@ -33,10 +33,13 @@ def new_folder(folder: Path) -> Path:
 def write_draft(draft: Draft, folder: Path, source: str) -> None:
     """Write a drafted vehicle into a new folder; `source` is the file that it came from."""
     new_folder(folder)
-    meshes = copy_meshes(draft.robot, folder)
-    text = urdf_of(draft.robot, meshes, f"Imported from {source}.")
-    (folder / "robot.urdf").write_text(text, encoding="utf-8")
-    (folder / "vehicle.yaml").write_text(vehicle_text(draft, source), encoding="utf-8")
+    try:
+        meshes = copy_meshes(draft.robot, folder)
+        text = urdf_of(draft.robot, meshes, f"Imported from {source}.")
+        (folder / "robot.urdf").write_text(text, encoding="utf-8")
+        (folder / "vehicle.yaml").write_text(vehicle_text(draft, source), encoding="utf-8")
+    except OSError as error:
+        raise SkerryError(f"{folder} cannot be written: {error.strerror}; it is not complete") from None
 
 
 def copy_meshes(robot: Robot, folder: Path) -> dict[Path, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Generator, Sequence
 from typing import Any, Final
@@ -29,7 +30,7 @@ def run_on_ray(
     if not was_there:
         try:
             own = {"num_cpus": workers, "include_dashboard": False} if address is None else {}
-            ray.init(address=address or "local", log_to_driver=False, **own)
+            ray.init(address=address or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
         except (ConnectionError, RayError, ValueError) as error:
             raise SkerryError(f"--address {address}: there is no Ray cluster to join: {error}") from None
     try:

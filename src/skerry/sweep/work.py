@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
+from traceback import extract_tb
 from types import FrameType
 from typing import Any
 
@@ -167,8 +169,16 @@ class Worker:
                 else:
                     found[name] = float(self._functions[name](data))
             except Exception as error:  # a user's function may fail in any way
-                problems.append(f"metrics.{name}: {type(error).__name__}: {error}")
+                problems.append(f"metrics.{name}: {type(error).__name__}: {error}{self._place_of(error, name)}")
         return found, "; ".join(problems)
+
+    def _place_of(self, error: Exception, metric: str) -> str:
+        """Where in the file of a user's function an error came up; an expression has no such place."""
+        frames = extract_tb(error.__traceback__)[1:]  # the first is ours, the next the function's
+        if metric in self._expressions or not frames:
+            return ""
+        place = [frame for frame in frames if frame.filename == frames[0].filename][-1]
+        return f" ({Path(place.filename).name}, line {place.lineno})"
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
@@ -40,8 +41,9 @@ def sweep_in_terminal(
                 f"{done} of {total} runs are done, and kept in {folder}; the same command goes on with the rest"
             )
             raise
-    for failure in report.failures[:MOST_FAILURES]:
-        console.print(f"a run failed: {escape(failure.error)}", soft_wrap=True)
+    for error, count in Counter(failure.error for failure in report.failures).most_common(MOST_FAILURES):
+        runs = "a run" if count == 1 else f"{count} runs"
+        console.print(f"{runs} failed: {escape(error)}", soft_wrap=True)
     more = f", {len(report.failures)} of them failed" if report.failures else ""
     before = f", {report.done_before} of them before" if report.done_before else ""
     console.print(f"{total} runs{more}{before}: {', '.join(map(str, report.files))}", soft_wrap=True)

@@ -74,13 +74,13 @@ class RecordingWriter(Outbox):
         self._schemas: dict[str, Schema] = {}
         try:
             self._stream: IO[bytes] = path.open("xb")
+            self._file = McapFile(self._stream, compression, "ros2", f"skerry {__version__}")
+            self._file.add_metadata(METADATA, metadata)
+            self._stream.flush()
         except FileExistsError:
             raise SkerryError(f"there is a file {path} already; remove it, or record to another one") from None
         except OSError as error:
             raise SkerryError(f"{path} cannot be written: {error.strerror}") from None
-        self._file = McapFile(self._stream, compression, "ros2", f"skerry {__version__}")
-        self._file.add_metadata(METADATA, metadata)
-        self._stream.flush()
         self._thread = Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
 
