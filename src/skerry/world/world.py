@@ -216,6 +216,10 @@ class World:
             self._samples = samples
             self._history.stale = True
 
+    def rehearse_sound(self) -> None:
+        """Have the kernels of sound compiled, so that the first message holds nobody up; nothing is changed by it."""
+        self.acoustics.rehearse(self._present)
+
     def _advance_to(self, end: int) -> None:
         tick = self.tick
         while tick < end:
