@@ -3,6 +3,7 @@
 import asyncio
 import json
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,32 +14,31 @@ from skerry.core.errors import SkerryError
 from skerry.ui import wire
 from skerry.ui.lease import LeaseHeld, Leases
 from skerry.ui.operations import OPERATIONS, Keys, Rate, Waypoint, read_operation
+from skerry.ui.outlet import frames
 from skerry.ui.session import MOST_EVENTS, MOST_IN_FLIGHT, MOST_LINES, MOST_REPLIES, Client
 from skerry.ui.settings import PageSettings
 from skerry.ui.state import plain
 
 
 class Socket:
-    """Keeps what is sent, and is closed after a while."""
+    """Keeps what is sent."""
 
     def __init__(self) -> None:
         self.texts: list[dict[str, Any]] = []
         self.messages: list[bytes] = []
         self.closed = False
 
-    async def send_str(self, text: str) -> None:
-        self.texts.append(json.loads(text))
-
-    async def send_bytes(self, data: bytes) -> None:
-        self.messages.append(data)
-
-    async def close(self, code: int, message: bytes) -> None:
-        self.closed = True
+    async def send(self, messages: Sequence[str | bytes]) -> None:
+        for message in messages:
+            if isinstance(message, str):
+                self.texts.append(json.loads(message))
+            else:
+                self.messages.append(message)
 
 
-def sent(client: Client) -> Socket:
+def sent(client: Client, socket: Socket | None = None) -> Socket:
     """All that a client is sent without another word of it."""
-    socket = Socket()
+    socket = socket or Socket()
 
     async def run() -> None:
         task = asyncio.create_task(client.send_on(socket))  # type: ignore[arg-type]
@@ -99,6 +99,38 @@ def test_lines_are_gathered_in_order_and_have_an_end() -> None:
     client.append("sonar", 7, 0.0, np.zeros(2, np.uint8), 1)
     client.append("sonar", 7, 0.0, np.zeros(3, np.uint8), 2)  # of another width: what was is of no use
     assert struct.unpack_from("<HH", sent(client).messages[0], 16) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("message", "head"),
+    [
+        ("hé", b"\x81\x03"),
+        (b"\x00\x01", b"\x82\x02"),
+        (bytes(125), b"\x82\x7d"),
+        (bytes(126), b"\x82\x7e\x00\x7e"),
+        (bytes(65_536), b"\x82\x7f\x00\x00\x00\x00\x00\x01\x00\x00"),
+    ],
+)
+def test_frames_are_those_of_a_websocket_server(message: str | bytes, head: bytes) -> None:
+    """RFC 6455, section 5.2 and the examples of 5.7: no mask, and the shortest length that holds it."""
+    data = message.encode() if isinstance(message, str) else message
+    assert frames([message, b""]) == head + data + b"\x82\x00"
+
+
+def test_messages_that_wait_together_leave_together() -> None:
+    client = Client("c1")
+    client.subscribe({"pose": 30.0, "tf": 5.0})
+    client.put("pose", b"pose", 0.0)
+    client.put("tf", b"tf", 0.0)
+    client.tell("{}")
+    writes: list[list[str | bytes]] = []
+
+    class Together(Socket):
+        async def send(self, messages: Sequence[str | bytes]) -> None:
+            writes.append(list(messages))
+
+    sent(client, Together())
+    assert writes == [["{}", b"pose", b"tf"]]
 
 
 def test_what_is_no_longer_wanted_is_not_sent() -> None:

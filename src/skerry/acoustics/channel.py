@@ -19,6 +19,7 @@ from skerry.acoustics import arrivals as flight
 from skerry.acoustics import paths as way
 from skerry.acoustics.link_budget import roughness_loss, transmission_loss
 from skerry.acoustics.members import REMEMBERED, Coming, Member
+from skerry.acoustics.settings import USUAL_SOUND_SPEED
 from skerry.acoustics.travel_time import speed_table
 from skerry.core.clock import Clock
 from skerry.core.errors import UnknownName, did_you_mean
@@ -225,6 +226,34 @@ class Channel(Component):
         return np.array([self._water.address, self._water.table_address, state.ctypes.data], np.int64)
 
     _none_at_all = np.zeros(1)
+
+    def rehearse(self, instant: Instant) -> None:
+        """Let a sound leave, look whether it has come and forget it, so that all kernels of the way are compiled.
+
+        No part notices; for those who must not be held up by the first sound.
+        """
+        number = next((n for n, member in enumerate(self._members) if member.part.sending is not None), None)
+        if number is None or self._hearers == (self._members[number].hearing is not None):
+            return
+        kept, sea = self.state(), self._sea(instant)
+        self._place(instant)
+        self._obstacles.move(instant.motions[0])
+        name = self._members[number].part.name
+        self._emit(number, Signal(name, "ping", b"", False, None, instant.time, instant.time), instant.time, sea)
+        flight.mark_due(self._due, self._count, instant.tick, np.zeros(1, np.uint8))
+        flight.next_asking(self._due, self._flights, self._count)
+        came, plain = np.zeros((self._count, flight.ARRIVAL_COLUMNS)), np.zeros((self._count, flight.PLAIN_COLUMNS))
+        flight.collect(
+            *(self._due, self._flights, self._count, instant.tick, instant.time, self._step, self._before, self._now),
+            *(self._in_air, self._simple, sea, came, plain),
+        )
+        flight.sort_plain(plain[:0], np.zeros(len(self._members) + 1, np.int64), plain[:0].copy())
+        row = [0.0] * flight.ARRIVAL_COLUMNS
+        row[flight.A_SENT], row[flight.A_SPEED] = instant.time, USUAL_SOUND_SPEED
+        for receiver, member in enumerate(self._members):
+            if member.part.hydrophones:
+                self._times(receiver, row, instant)
+        self.set_state(kept)
 
     # -------------------------------------------------------------------------------------------- hearing
 

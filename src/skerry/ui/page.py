@@ -114,6 +114,7 @@ class Page(Interface):
         for part in parts:
             if not part.takes_long_at_first:
                 part.rehearse()
+        self.world.rehearse_sound()
 
     def next_due(self, tick: int) -> int | None:
         step = float(self.world.scenario.step)

@@ -23,6 +23,7 @@ from skerry.scenario.loading import load_scenario, shipped_scenarios
 from skerry.ui import wire
 from skerry.ui.events import LogTap
 from skerry.ui.lease import LeaseHeld
+from skerry.ui.outlet import Outlet
 from skerry.ui.page import Page
 from skerry.ui.session import Client
 from skerry.ui.settings import PORT, PageSettings
@@ -55,7 +56,7 @@ class PageServer:
         self.settings = settings or PageSettings()
         self.token = self.settings.token or (None if self.settings.is_local else secrets.token_urlsafe(16))
         self.port = 0
-        self._transports: dict[str, asyncio.Transport | None] = {}
+        self._transports: dict[str, asyncio.Transport] = {}
         self._came = 0  # clients so far
         self._loop = asyncio.new_event_loop()
         self._over = asyncio.Event()
@@ -155,9 +156,9 @@ class PageServer:
 
     def _drop_those_who_take_nothing(self) -> None:
         for name, client in self.stage.clients.items():
-            if client.takes_nothing and (transport := self._transports[name]) is not None:
+            if client.takes_nothing:
                 logger.warning("page: %s takes nothing, and is let go", name)
-                transport.abort()  # it would not take a farewell either
+                self._transports[name].abort()  # it would not take a farewell either
 
     # -------------------------------------------------------------------------------------------- for the simulator
 
@@ -271,10 +272,12 @@ class PageServer:
         self._came += 1
         client = Client(f"c{self._came}")
         client.reply({"type": "hello", "proto": wire.PROTOCOL, "version": __version__, "client": client.name})
-        self._transports[client.name] = request.transport
+        transport = request.transport
+        assert transport is not None
+        self._transports[client.name] = transport
         self.stage.join(client)
         logger.info("page: %s came from %s", client.name, request.remote)
-        sender = self.stage.spawn(client.send_on(opened))
+        sender = self.stage.spawn(client.send_on(Outlet(opened, transport)))
         farewell = self.stage.spawn(self._close_at_the_end(opened))
         try:
             await self._listen_to(client, opened)

@@ -11,19 +11,20 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
-from aiohttp import web
 from numpy.typing import NDArray
 
 from skerry.ui import wire
+from skerry.ui.outlet import Outlet
 
 MOST_IN_FLIGHT: Final = 24  # binary messages that were sent and not drawn
 MOST_LINES: Final = 256  # of a sonar that wait; the oldest go
 MOST_EVENTS: Final = 200  # that wait; the oldest go
 MOST_REPLIES: Final = 200  # that wait; a client that does not take them is not listened to
+TOGETHER: Final = 64 * 1024  # bytes after which a write has enough messages
 LATE: Final = 0.5 / 30  # s by which a message may be early: half a tick of the page
 SENDING: Final = 20.0  # s that a message may take to leave; a client that takes longer is let go
 
@@ -65,8 +66,10 @@ class Client:
 
     def acknowledge(self, count: int) -> None:
         """It has drawn so many binary messages since it connected."""
+        was_full = self._is_full
         self.drawn = min(max(count, self.drawn), self.sent)
-        self._wake.set()
+        if was_full:
+            self._wake.set()
 
     # -------------------------------------------------------------------------------------------- what waits for it
 
@@ -115,43 +118,49 @@ class Client:
 
     # -------------------------------------------------------------------------------------------- sending
 
-    async def send_on(self, socket: web.WebSocketResponse) -> None:
+    async def send_on(self, outlet: Outlet) -> None:
         """Send what waits, for as long as it is connected."""
         try:
-            while not socket.closed:
+            while not outlet.closed:
                 await self._wake.wait()
                 self._wake.clear()
-                while await self._send_one(socket):
-                    pass
+                while messages := self._next_messages():
+                    self._began = time.monotonic()  # a timer for each message would cost more than the message
+                    await outlet.send(messages)
+                    self._began = None
         except ConnectionError:
             pass  # whoever listens to it notices too
         finally:
             self._has_gone = True
             self._room.set()
 
-    async def _send_one(self, socket: web.WebSocketResponse) -> bool:
-        text = self._next_text()
-        if text is not None:
-            await self._send(socket.send_str(text))
-            return True
-        if self.sent - self.drawn >= MOST_IN_FLIGHT:
-            return False
-        data = self._next_message()
-        if data is None:
-            return False
-        self.sent += 1
-        await self._send(socket.send_bytes(data))
-        return True
-
-    async def _send(self, sending: Awaitable[None]) -> None:
-        self._began = time.monotonic()  # a timer for each message would cost more than the message
-        await sending
-        self._began = None
+    @property
+    def _is_full(self) -> bool:
+        return self.sent - self.drawn >= MOST_IN_FLIGHT
 
     @property
     def takes_nothing(self) -> bool:
         """Whether a message has been leaving for too long."""
         return self._began is not None and time.monotonic() - self._began > SENDING
+
+    def _next_messages(self) -> list[str | bytes]:
+        """What is to leave together."""
+        messages: list[str | bytes] = []
+        size = 0
+        while size < TOGETHER and (message := self._next_message()) is not None:
+            messages.append(message)
+            size += len(message)
+        return messages
+
+    def _next_message(self) -> str | bytes | None:
+        text = self._next_text()
+        if text is not None:
+            return text
+        if self._is_full:
+            return None
+        data = self._next_data()
+        self.sent += data is not None
+        return data
 
     def _next_text(self) -> str | None:
         if self._replies:
@@ -165,7 +174,7 @@ class Client:
             return f'{{"type": "state", "you": "{self.name}", {state[1:]}'
         return self._events.popleft() if self._events else None
 
-    def _next_message(self) -> bytes | None:
+    def _next_data(self) -> bytes | None:
         for stream, (number, lines) in self._lines.items():
             if lines:
                 rows = [row for _, _, row in lines]

@@ -12,6 +12,8 @@ from typing import Any, Final
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 
 DRAWING: Final = 0.9  # share of a slow page's time in which it draws, and hears nothing
+ACKNOWLEDGED_TOGETHER: Final = 8  # messages; this and what follows as in the page's net.js
+ACKNOWLEDGE_EVERY: Final = 0.05  # s
 SLOW: Final = 0.1  # s; a page whose frames take longer does nothing else
 
 
@@ -25,7 +27,7 @@ class Onlooker:
         self.ages: list[float] = []
         self._streams = {name: {"hz": hz} for name, hz in rates.items()}
         self._frame = frame
-        self._arrived = self._drawn = 0
+        self._arrived = self._acknowledged = 0
         self._newest = 0.0  # simulated time, s
 
     async def look_on(self, port: int) -> None:
@@ -44,12 +46,17 @@ class Onlooker:
     async def _draw(self, opened: ClientWebSocketResponse) -> None:
         """Frame by frame: acknowledge what has come, as the page does, and draw it."""
         busy = DRAWING * self._frame if self._frame > SLOW else 0.0
+        drawn, told = 0, 0.0
         while True:
             await asyncio.sleep(self._frame - busy)
-            if self._arrived > self._drawn:
-                self._drawn = self._arrived
-                self.ages.append(time.perf_counter() - self._newest)
-                await opened.send_json({"op": "ack", "n": self._drawn})
+            now = time.perf_counter()
+            if self._arrived > drawn:
+                drawn = self._arrived
+                self.ages.append(now - self._newest)
+            count = drawn - self._acknowledged
+            if count and (count >= ACKNOWLEDGED_TOGETHER or now - told >= ACKNOWLEDGE_EVERY):
+                self._acknowledged, told = drawn, now
+                await opened.send_json({"op": "ack", "n": drawn})
             time.sleep(busy)  # a browser that draws reads no messages
 
 

@@ -206,6 +206,10 @@ class World:
         finally:
             self._look_back()
 
+    def rehearse_sound(self) -> None:
+        """Have the kernels of sound compiled, so that the first message holds nobody up; nothing is changed by it."""
+        self.acoustics.rehearse(self._present)
+
     def _advance_to(self, end: int) -> None:
         tick = self.tick
         while tick < end:

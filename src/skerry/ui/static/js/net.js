@@ -8,6 +8,8 @@ import { decode } from "./wire.js";
 
 const FIRST_WAIT = 500; // ms before the first attempt to come back; doubles
 const LONGEST_WAIT = 4000; // ms
+const ACKNOWLEDGED_TOGETHER = 8; // messages, a third of those that may be under way; fewer are told
+const ACKNOWLEDGE_EVERY = 50; // ms
 const PING_EVERY = 1000; // ms
 const FIRST = "pose"; // what a scene is drawn with; other streams are asked for when it is on the screen
 
@@ -30,6 +32,7 @@ export class Net {
   #subscribing = false;
   #arrived = 0;
   #acknowledged = 0;
+  #told = 0;
   #wait = FIRST_WAIT;
 
   /** @param {Store} store */
@@ -101,9 +104,10 @@ export class Net {
 
   /** What has arrived is drawn: the server may send more. A hidden page draws nothing, so it gets nothing. */
   drawn() {
-    if (this.#arrived > this.#acknowledged && this.#write({ op: "ack", n: this.#arrived })) {
-      this.#acknowledged = this.#arrived;
-    }
+    const count = this.#arrived - this.#acknowledged;
+    const now = performance.now();
+    if (!count || (count < ACKNOWLEDGED_TOGETHER && now - this.#told < ACKNOWLEDGE_EVERY)) return;
+    if (this.#write({ op: "ack", n: this.#arrived })) [this.#acknowledged, this.#told] = [this.#arrived, now];
   }
 
   // A panel that opens and another that closes are one message.
