@@ -29,6 +29,11 @@ class Helm:
         return repeated | {name: value for name, value in self.enabled.items() if value is not None}
 
     @property
+    def is_free(self) -> bool:
+        """Whether there is nothing to be held now; asked at every stop of the world."""
+        return not self._repeated and (not self.enabled or not self.setpoints)
+
+    @property
     def promised(self) -> dict[str, float]:
         """All that are spoken for; zero stands for those that wait for a value."""
         return dict.fromkeys(self.names, 0.0) | self.setpoints

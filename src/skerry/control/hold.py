@@ -79,7 +79,7 @@ class HoldController(Controller):
     @property
     def idle(self) -> bool:
         waits = self.config.limits.dive_time is None and not self.aborted
-        return waits and not self.setpoints and not self.helm.setpoints and not self._stopping
+        return waits and not self.setpoints and self.helm.is_free and not self._stopping
 
     def hold(self, **setpoints: float) -> None:
         """Hold these alone: depth or altitude, heading_deg, speed, rpm or east and north, pitch_deg, roll_deg."""
