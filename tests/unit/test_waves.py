@@ -150,6 +150,12 @@ def test_what_is_not_needed_is_not_given_and_changes_nothing_else() -> None:
             assert np.array_equal(part.acceleration, whole.acceleration)
 
 
+def test_the_height_alone_is_that_of_a_whole_sample() -> None:
+    water, points = sea(), np.random.default_rng(2).uniform(-20, 0, (5, 3, 3))
+    assert np.array_equal(water.height(points, 3.0), water.sample(points, 3.0).height)
+    assert water.height(points[0, 0], 3.0).shape == ()
+
+
 def test_a_point_has_the_same_sea_alone_and_among_others() -> None:
     """To rounding: vector code may add up in another order."""
     water, points = sea(components=200), np.random.default_rng(2).uniform(-20, 0, (67, 3))

@@ -136,15 +136,16 @@ class Actuator(Component):
 
 def within(keyword: str, value: float, limits: tuple[float, float]) -> float:
     """A command as a number within limits; raise an error if it is none."""
+    low, high = limits
     if type(value) is float and isfinite(value):  # as controllers command, some hundred times a second
-        return min(max(value, limits[0]), limits[1])
+        return low if value < low else high if value > high else value
     try:
         wanted = float(value)
     except (TypeError, ValueError, OverflowError):
         wanted = nan
     if not isfinite(wanted) or isinstance(value, str | bool):
         raise SkerryError(f"a command must be a number, not {keyword}={shorten(value)}")
-    return min(max(wanted, limits[0]), limits[1])
+    return min(max(wanted, low), high)
 
 
 class ActuatorConfig(ComponentConfig, Mount):
