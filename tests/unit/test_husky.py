@@ -23,7 +23,7 @@ from skerry.core.frames import (
     rpy_to_quaternion,
 )
 from skerry.interfaces.husky import Husky
-from skerry.interfaces.husky.cameras import camera_as_asked
+from skerry.interfaces.husky.cameras import AHEAD, camera_as_asked
 from skerry.interfaces.husky.console import Console
 from skerry.interfaces.husky.link import MOST_WAITING, Link
 from skerry.interfaces.husky.messages import (
@@ -673,7 +673,8 @@ def test_a_stream_gives_pictures_until_it_is_closed(world: World) -> None:
             runner.run(0.05)
         ask(interface, "CameraStreamClose", camera="front")
         assert interface.streams is not None
-        interface.streams._painter.submit(int).result()  # what was begun is done
+        for _ in range(AHEAD):
+            interface.streams._begun.acquire()  # what was begun is done
         pictures = len(wire.pictures)
         runner.run(0.1)
     assert wire.pictures == ["front"] * pictures

@@ -39,6 +39,7 @@ from skerry.rays.packets import (
     packet_memory,
 )
 from skerry.rays.scene import OBJECT_BIT
+from skerry.rays.tiles import new_tiles, next_tile
 from skerry.rays.tracer import Tracer
 from skerry.rays.view import FEW
 from skerry.terrain.materials import find_material
@@ -398,6 +399,14 @@ def answer(bundle: Bundle, tracer: Tracer, threads: int) -> bytes:
 def test_a_scene_built_again_gives_the_same_bytes(tracer: Tracer) -> None:
     bundle = Bundle(directions(5000))
     assert answer(bundle, tracer, 1) == answer(bundle, tracer, 1)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_no_tile_is_taken_twice_and_none_is_left_out(shared: bool) -> None:
+    tiles = new_tiles(shared)
+    with ThreadPoolExecutor(4) as threads:
+        taken = list(threads.map(lambda _: next_tile(tiles, 16), range(2000)))
+    assert sorted(taken) == list(range(0, 32_000, 16))
 
 
 def test_threads_and_the_shape_of_a_bundle_do_not_change_a_byte(

@@ -303,21 +303,22 @@ def write(
     labels: Any,
 ) -> None:
     """Write the block's colours, depths and labels; with `add`, colours are added to those that are there."""
-    red, green, blue = lane[ADD], lane[ADD + 1], lane[ADD + 2]
+    red, green, blue, before, hit = lane[ADD], lane[ADD + 1], lane[ADD + 2], lane[BEFORE], lane[HIT]
+    seen, paths, made_of, along, places = whole[BODY], whole[PATH], whole[MATERIAL], directions[2, low:], order[low:]
     for i in range(n):
-        o = order[low + i]
+        o = np.uint64(places[i])  # unsigned, or numba would ask of each whether it counts from the end
         if add:
             picture[o, 0] += red[i]
             picture[o, 1] += green[i]
             picture[o, 2] += blue[i]
         else:
             picture[o, 0], picture[o, 1], picture[o, 2] = red[i], green[i], blue[i]
-        body, path, along = whole[BODY, i], whole[PATH, i], directions[2, low + i]
+        body, path = seen[i], paths[i]
         if path == MIRRORED or (path == REFRACTED and body == NOTHING):
-            depth[o], bodies[o], labels[o] = lane[BEFORE, i] * along, SURFACE, 0
+            depth[o], bodies[o], labels[o] = before[i] * along[i], SURFACE, 0
         elif body == NOTHING:
             depth[o], bodies[o], labels[o] = ENDLESS, NOTHING, 0
         else:
-            depth[o] = (lane[BEFORE, i] + lane[HIT, i]) * along
+            depth[o] = (before[i] + hit[i]) * along[i]
             bodies[o] = body
-            labels[o] = np.uint8(materials[whole[MATERIAL, i], LABEL])
+            labels[o] = np.uint8(materials[made_of[i], LABEL])

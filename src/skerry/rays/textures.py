@@ -52,7 +52,8 @@ def _look_up(patterns: Any, start: int, side: int, u: Any, v: Any) -> Any:
     # 32 bits at each step, whatever numba makes of it, as its loops become vector code
     last = np.int32(side - 1)
     i, j = np.int32(np.int32(fx) & last), np.int32(np.int32(fy) & last)
-    dots = patterns[start + np.int32(np.int32(j * np.int32(side)) + i)]
+    # and unsigned, or numba would ask of each place whether it counts from the end
+    dots = patterns[np.uint64(start) + np.uint64(np.int32(np.int32(j * np.int32(side)) + i))]
     fx, fy = x - fx, y - fy
     a, b = np.float32(np.int32(dots & 255)), np.float32(np.int32((dots >> 8) & 255))
     c, d = np.float32(np.int32((dots >> 16) & 255)), np.float32(np.int32((dots >> 24) & 255))

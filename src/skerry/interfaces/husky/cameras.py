@@ -9,19 +9,21 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from threading import Semaphore
-from typing import Any, Final
+from threading import Lock, Semaphore
+from typing import Final
 
 from skerry.core.clock import Rate
 from skerry.interfaces.husky.messages import OpenStream
-from skerry.sensors.camera import Camera, CameraSensor
+from skerry.rays.threads import give_way
+from skerry.sensors.camera import Camera, CameraReading, CameraSensor
 from skerry.world.sensing import MountedSensor
 
 logger = logging.getLogger("skerry")
 
-AHEAD: Final = 2  # pictures that are begun: one that is made, and one that is next, so that no time is lost between
+PAINTERS: Final = 2  # threads: while one encodes, the rays of the next picture are sent
+AHEAD: Final = 3  # pictures that are begun: those, and one that is next, as the loop may come by a little later
 TOLD_AT: Final = 20  # pictures that a camera has missed when it is told that the machine is too slow
 
 
@@ -36,6 +38,8 @@ class Stream:
     count: int = -1  # of due instants, at the latest picture
     turn: int = 0  # the number of that picture among those of all cameras
     missed: int = 0
+    looking: Lock = field(default_factory=Lock)  # it takes one picture at a time
+    shown: int = 0  # the number of the latest that was delivered
 
 
 class Streams:
@@ -48,7 +52,7 @@ class Streams:
         self._begun = Semaphore(AHEAD)
         self._turn = 0
         self._told = False
-        self._painter = ThreadPoolExecutor(1, thread_name_prefix="husky-cameras")
+        self._painters = ThreadPoolExecutor(PAINTERS, thread_name_prefix="husky-cameras", initializer=give_way)
 
     def __len__(self) -> int:
         return len(self._open)
@@ -75,22 +79,26 @@ class Streams:
                     self._miss(stream, count - stream.count - 1)
                 self._turn += 1
                 stream.count, stream.turn = count, self._turn
-                self._painter.submit(self._paint, stream, stream.part.look_through(stream.sensor))
+                self._painters.submit(self._paint, stream, self._turn, stream.part.look_through(stream.sensor))
 
     def next_due(self, tick: int) -> int | None:
         """The first tick after this one at which a picture is due."""
         return min((stream.rate.next_due(tick) for stream in self._open.values()), default=None)
 
     def shut(self) -> None:
-        """Finish the pictures that are begun, and end the thread."""
+        """Finish the pictures that are begun, and end the threads."""
         self._open = {}
-        self._painter.shutdown()
+        self._painters.shutdown()
 
-    def _paint(self, stream: Stream, look: Callable[[], Any]) -> None:
+    def _paint(self, stream: Stream, turn: int, look: Callable[[], CameraReading]) -> None:
         try:
-            reading = look()
-            if self._open.get(stream.request.camera) is stream:
-                self._deliver(stream.request.camera, reading.jpeg())
+            with stream.looking:
+                reading = look()
+            jpeg = reading.jpeg()
+            with stream.looking:
+                if turn > stream.shown and self._open.get(stream.request.camera) is stream:
+                    stream.shown = turn
+                    self._deliver(stream.request.camera, jpeg)
         except Exception:
             logger.exception("husky: no picture of the camera %s; its stream is closed", stream.request.camera)
             self.close(stream.request.camera)
