@@ -77,7 +77,7 @@ def packages(extra: str | None) -> list[str]:
         of = re.search(r"extra == ['\"]([^'\"]+)['\"]", marker)
         if (of[1] if of else None) == extra:
             names += re.findall(r"^[\w.-]+", name)
-    return names
+    return list(dict.fromkeys(names))  # one may be asked for twice, for other versions of Python
 
 
 def _package(name: str, extra: str | None = None, use: str = "") -> Finding:

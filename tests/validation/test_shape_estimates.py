@@ -89,6 +89,7 @@ def test_the_ellipsoid_of_a_ball_is_the_ball() -> None:
 def test_the_added_mass_of_blocks_is_as_far_off_as_is_written_beside_it(ratio: float, published: float) -> None:
     """Square blocks along their axis, by what they displace (DNV-RP-C205, table D-2): said to be 30 to 60 % too little.
 
+    DNVGL-RP-N103, table A-2, has the same.
     25 % and 65 % leave room for the published values' own last digit.
     """
     robot = robot_of(Shape("box", size=(ratio, 1.0, 1.0)), mass=5000.0)

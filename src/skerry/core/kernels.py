@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -33,7 +33,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     It becomes a part of each of its callers. A copy of its own would be shared by all of them under one name, as it was
     compiled for whoever came first, and round as that one does: a first run would differ from those after it.
     """
-    return _compile(function, lambda f, cached: numba.njit(cache=cached, nogil=True, **INLINED)(f), "", INLINED)
+    return _dispatcher(function, INLINED)
 
 
 def strict_kernel(function: Callable[..., Any]) -> Any:
@@ -41,14 +41,51 @@ def strict_kernel(function: Callable[..., Any]) -> Any:
 
     It stays strict inside a kernel that is not.
     """
-    return _compile(function, lambda f, cached: numba.njit(cache=cached, nogil=True, **STRICT)(f), "", STRICT)
+    return _dispatcher(function, STRICT)
 
 
-def native(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+class Native:
+    """A native function with a C signature, to be called through a pointer.
+
+    It is compiled when its address is first asked for: whoever imports a module with ten of them waits for those alone
+    that its world needs.
+    """
+
+    def __init__(self, function: FunctionType, signature: Any) -> None:
+        self._function, self._signature = function, signature
+        self._key = key_of(function, str(signature), OPTIONS)
+        KEYS[id(self)] = (self._key, self)
+
+    @cached_property
+    def address(self) -> int:
+        """Where its machine code begins."""
+        return int(self._compiled.address)
+
+    @property
+    def ctypes(self) -> Any:
+        """To be called from Python."""
+        return self._compiled.ctypes
+
+    @cached_property
+    def _compiled(self) -> Any:
+        def build(function: FunctionType, cached: bool) -> Any:
+            return numba.cfunc(self._signature, cache=cached, **OPTIONS)(function)
+
+        folder = _folder_for(self._function, self._key)
+        if folder is None:
+            return build(self._function, False)
+        if not any(folder.glob("**/*.nbc")):
+            _announce()
+        with _caching_in(folder):
+            return build(self._function, True)
+
+
+def native(signature: Any) -> Callable[[Callable[..., Any]], Native]:
     """A native function with a C signature and an `address`, to be called through a pointer."""
 
-    def decorate(function: Callable[..., Any]) -> Any:
-        return _compile(function, lambda f, cached: numba.cfunc(signature, cache=cached, **OPTIONS)(f), str(signature))
+    def decorate(function: Callable[..., Any]) -> Native:
+        assert isinstance(function, FunctionType)
+        return Native(function, signature)
 
     return decorate
 
@@ -84,24 +121,24 @@ def _cache_root() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skerry"
 
 
-def _compile(
-    function: Callable[..., Any],
-    build: Callable[[Callable[..., Any], bool], Any],
-    signature: str,
-    options: dict[str, Any] = OPTIONS,
-) -> Any:
+def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """A function that numba compiles when it is first called with arguments of some types."""
     assert isinstance(function, FunctionType)
-    key = key_of(function, signature, options)
-    folder = cache_folder()
-    if folder is None or not Path(function.__code__.co_filename).is_file():
-        result = build(function, False)
+    key = key_of(function, "", options)
+    folder = _folder_for(function, key)
+    if folder is None:
+        result = numba.njit(nogil=True, **options)(function)
     else:
-        with _caching_in(folder / key):
-            if signature and not any((folder / key).glob("**/*.nbc")):
-                _announce()
-            result = build(function, True)
+        with _caching_in(folder):
+            result = numba.njit(cache=True, nogil=True, **options)(function)
     KEYS[id(result)] = (key, result)
     return result
+
+
+def _folder_for(function: FunctionType, key: str) -> Path | None:
+    """Where a kernel is kept; None if it cannot be, as one that was typed at a prompt."""
+    folder = cache_folder()
+    return None if folder is None or not Path(function.__code__.co_filename).is_file() else folder / key
 
 
 @contextmanager
@@ -117,7 +154,7 @@ def _caching_in(place: Path) -> Iterator[None]:
 
 @cache
 def _announce() -> None:
-    _say("skerry: compiling native kernels; this happens once per version and takes about half a minute …")
+    _say("skerry: compiling native kernels that were not needed before; this happens once and takes up to a minute …")
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]

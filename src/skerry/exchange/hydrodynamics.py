@@ -24,7 +24,8 @@ LEAST_STABLE = 0.01
 SLENDER = 4.0
 """Length over breadth from which a hull is taken for slender: strip theory is then right to some 10 % across."""
 BLUFF_DRAG = 1.0
-"""Hoerner 1965, Fluid-Dynamic Drag, ch. 3: 1.05 a cube, 1.17 a disc, 0.5 a ball, on the frontal area."""
+"""On the frontal area. Square rods along the flow have 1.15 at a length of one side, 0.87 at 2 and 0.95 at 5, a square
+plate 1.16 (DNVGL-RP-N103, 2017, table B-2); a cube 1.05, a disc 1.17, a ball 0.5 (Hoerner 1965, ch. 3)."""
 ROLL_DECAY = 1.0
 """1/s: a slender hull's roll loses its momentum in about a second; a guess, since fins and fittings decide it."""
 
@@ -195,7 +196,7 @@ def _added_mass(name: str, link: str, solid: Solid, scale: float) -> Part:
     reason = (
         "Of the ellipsoid with the same spread of volume. Likely error: 15 % across and 50 % along for a torpedo; of "
         "boxes 25 % too little across and 30 to 60 % along (a cube has 0.68 of what it displaces, a ball 0.5: "
-        "DNV-RP-C205, app. D). Without the Munk moment: nothing here stands for the lift that balances it "
+        "DNVGL-RP-N103, table A-2). Without the Munk moment: nothing here stands for the lift that balances it "
         "on a real hull [guess]."
     )
     settings = {
@@ -222,7 +223,7 @@ def _damping(name: str, link: str, solid: Solid, robot: Robot) -> Part:
     if length < SLENDER * breadth:
         numbers = 0.5 * SEA_WATER * BLUFF_DRAG * np.concatenate([solid.shadows, solid.sweeps])
         reason = (
-            f"Quadratic: ½ ρ C A with C = {BLUFF_DRAG:g} (Hoerner 1965, ch. 3) on its shadows, and ½ ρ C ∫|r|³ dA "
+            f"Quadratic: ½ ρ C A with C = {BLUFF_DRAG:g} (DNVGL-RP-N103, table B-2) on its shadows, and ½ ρ C ∫|r|³ dA "
             f"turning, in {SEA_WATER:.0f} kg/m³. Likely error: 50 % along and across, a factor of 2 to 3 turning. "
             "No linear part."
         )
