@@ -30,7 +30,6 @@ SHOTS = {
     "panels": Shot(
         "sam_in_the_bay", "light", clicks=("fold-keys", "fold-state", "fold-actuators", "tab-plots"), held="ArrowUp"
     ),
-    "help": Shot("sam_in_the_bay", "light", clicks=("help",), seconds=2.0),
     "drone": Shot("drone_recovers_sam", clicks=("robot-drone", "fold-winch", "fold-keys"), seconds=3.0),
 }
 

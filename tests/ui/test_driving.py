@@ -46,6 +46,8 @@ def test_keys_are_ignored_while_ros_has_control(operator: Any) -> None:
     simulator = operator.simulator
     operator.click("source-ros")
     operator.until(lambda: simulator.robot("sam")["control"] == "ros", "ROS to have control")
+    source = operator["source-ros"]
+    operator.until(lambda: source.get_attribute("aria-checked") == "true", "the page to know that ROS has control")
     operator.hold("ArrowUp", lambda: "listens to ROS" in operator["notices"].inner_text(), "the page to say why")
     # A page that sends them all the same is not heard either.
     before = simulator.state["time"]

@@ -16,7 +16,7 @@ from skerry.core.geo import GeoReference
 from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import box
 from skerry.scenario import Scenario, find_scenario, load_scenario
-from skerry.scenario.loading import LoadedScenario, shipped_scenarios
+from skerry.scenario.loading import LoadedScenario, describe_shipped_scenarios, shipped_scenarios
 from skerry.scenario.merging import merge
 from skerry.scenario.schema import RobotConfig
 from skerry.scenario.vehicle import SHIPPED, shipped_vehicles
@@ -216,6 +216,7 @@ def test_a_dump_is_plain_yaml_for_everybody(everything: Path) -> None:
 @pytest.mark.parametrize("name", shipped_scenarios())
 def test_every_shipped_scenario_dumps_and_loads_back_equal(name: str, tmp_path: Path) -> None:
     scenario = load_scenario(name).scenario
+    assert scenario.description == describe_shipped_scenarios()[name] != ""
     assert load_scenario(write(tmp_path / "s.yaml", scenario.dump())).scenario == scenario
 
 

@@ -36,6 +36,11 @@ def shipped_scenarios() -> list[str]:
     return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
 
 
+def describe_shipped_scenarios() -> dict[str, str]:
+    """What each of them says of itself, by name; read from its file alone, without all that it is made of."""
+    return {name: read_document(SHIPPED / f"{name}.yaml").data.get("description", "") for name in shipped_scenarios()}
+
+
 def find_scenario(name: str | Path, folder: Path | None = None) -> Path:
     """The file of a scenario: a path, relative to `folder` if given, or a shipped scenario's name."""
     path = expand_user(name)

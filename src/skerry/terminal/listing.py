@@ -13,7 +13,7 @@ from skerry.parts.controller import CONTROLLERS
 from skerry.parts.interface import INTERFACES
 from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS
-from skerry.scenario.loading import load_scenario, shipped_scenarios
+from skerry.scenario.loading import describe_shipped_scenarios
 from skerry.scenario.props import read_prop, shipped_props
 from skerry.scenario.vehicle import shipped_vehicles
 from skerry.terrain import TERRAINS
@@ -41,8 +41,8 @@ def list_contents(what: str) -> None:
     console = Console()
     if what in {"all", "scenarios"}:
         table = Table("scenario", "", title="Scenarios: skerry run NAME", title_justify="left", box=None)
-        for name in shipped_scenarios():
-            table.add_row(name, load_scenario(name).scenario.description)
+        for name, description in describe_shipped_scenarios().items():
+            table.add_row(name, description)
         console.print(table)
     if what in {"all", "vehicles"}:
         console.print("Vehicles:", ", ".join(shipped_vehicles()))

@@ -9,7 +9,6 @@ import secrets
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Final
@@ -19,7 +18,7 @@ from aiohttp import WSMsgType, web
 
 from skerry import __version__
 from skerry.core.errors import SkerryError
-from skerry.scenario.loading import load_scenario, shipped_scenarios
+from skerry.scenario.loading import describe_shipped_scenarios
 from skerry.ui import wire
 from skerry.ui.events import LogTap
 from skerry.ui.lease import LeaseHeld
@@ -239,7 +238,7 @@ class PageServer:
             raise web.HTTPServiceUnavailable(text=f"{error}\n") from None
 
     async def _get_scenarios(self, request: web.Request) -> web.Response:
-        found = await asyncio.to_thread(_scenarios)
+        found = await asyncio.to_thread(describe_shipped_scenarios)
         return web.json_response({"scenarios": [{"name": name, "summary": text} for name, text in found.items()]})
 
     async def _get_asset(self, request: web.Request) -> web.Response:
@@ -367,11 +366,6 @@ def _skeleton() -> str:
     files = [*(STATIC / "js").rglob("*.js"), *(STATIC / "vendor").glob("three*.js")]
     modules = sorted(path.relative_to(STATIC.parent).as_posix() for path in files)
     return text.replace("const modules = [];", f"const modules = {json.dumps(modules)};", 1)
-
-
-@cache
-def _scenarios() -> dict[str, str]:
-    return {name: load_scenario(name).scenario.description for name in shipped_scenarios()}
 
 
 def _is_local_name(host: str) -> bool:

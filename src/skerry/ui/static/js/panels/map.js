@@ -170,6 +170,7 @@ export class WorldMap extends Panel {
       context.moveTo(0, py);
       context.lineTo(width, py);
       context.stroke();
+      if (py < 26 || py > height - 14) continue; // there other words are
       context.fillText(geo ? `${(geo.lat + y / METRES_PER_DEGREE).toFixed(5)}°` : `N ${figure(y, 0)}`, 4, py - 3);
     }
     context.fillText(`grid ${figure(step, step < 1 ? 1 : 0)} m, north up`, 4, 12);

@@ -7,7 +7,7 @@ import { Panel } from "./panel.js";
 
 /** Title, unit, digits and where the figure is. @type {[string, string, string, number, (live: RobotState) => number | null][]} */
 const QUANTITIES = [
-  ["depth", "Depth", "m", 2, (live) => live.depth],
+  ["depth", "Depth", "m", 2, (live) => (live.depth === null ? null : Math.abs(live.depth))], // above the water it is called height
   ["altitude", "Altitude", "m", 2, (live) => live.altitude],
   ["speed", "Speed", "m/s", 2, (live) => live.speed],
   ["heading", "Heading", "°", 0, (live) => live.heading_deg],
@@ -33,6 +33,7 @@ export class RobotStatePanel extends Panel {
     this.cells = new Map();
     const grid = element("dl", { class: "figures" });
     for (const [id, title, unit] of QUANTITIES) grid.append(this.row(id, title, unit));
+    this.depthTitle = grid.querySelector("dt");
     this.battery = element("meter", { min: 0, max: 100, low: 20, value: 0, "aria-label": "Battery" });
     this.batteryRow = element("p", { class: "row between" }, "Battery", this.battery, this.cell("battery"));
     this.leak = element("p", { class: "badge", testid: "state-leak" });
@@ -64,6 +65,7 @@ export class RobotStatePanel extends Panel {
     const live = this.live;
     if (!live || !this.robot) return;
     for (const [id, , , digits, value] of QUANTITIES) this.put(id, figure(value(live), digits));
+    write(this.depthTitle, live.depth > 0 ? "Depth" : "Height");
     this.batteryRow.hidden = live.battery_percent === null;
     this.battery.value = live.battery_percent ?? 0;
     this.put("battery", `${figure(live.battery_percent, 0)} %`);
