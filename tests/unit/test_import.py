@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -301,6 +302,18 @@ def test_an_imported_vehicle_may_be_named_like_a_shipped_one(tmp_path: Path) -> 
     (tmp_path / "a.yaml").write_text("robots: {it: {vehicle: ./husky}}")
     with skerry.load(tmp_path / "a.yaml") as world:
         assert "propeller_link" in world.robots["it"].links
+
+
+def test_a_disk_without_room_is_told_when_a_vehicle_is_written(tmp_path: Path) -> None:
+    """A limit of 10 bytes a file fails a write as a full disk does."""
+    urdf = package(tmp_path)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(SkerryError, match=r"rov cannot be written: .*it is not complete"):
+            import_vehicle(urdf, out=tmp_path / "rov")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 # ------------------------------------------------------------------------------------------------ Stonefish
