@@ -109,6 +109,7 @@ class Runner:
         self._first = world.snapshot()
         self._anchor = (0.0, 0.0)  # wall time and simulated time from which the pace is counted
         self._new: list[NewReadings] = []
+        self._one_by_one: dict[tuple[str, str], tuple[list[int], list[Any]]] = {}  # of those that come so
         self._wants: list[frozenset[tuple[str, str]]] = []
         self._delivering: frozenset[tuple[str, str]] = frozenset()
         self._changes = world.changes
@@ -156,7 +157,7 @@ class Runner:
     def restore(self, snapshot: Any) -> None:
         """Go to a snapshot; the pace is counted from there."""
         self.world.restore(snapshot)
-        self._new.clear()
+        self._news()  # which is of what did not come to be
         self._set_anchor()
 
     def skip(self, steps: int) -> None:
@@ -249,7 +250,7 @@ class Runner:
     def _publish(self) -> None:
         for robot, sensor in self._delivering:
             self.world.robots[robot].sensors[sensor].poll()
-        news, self._new = News(self._new), []
+        news = self._news()
         for interface in self.interfaces.values():
             interface.publish(news)
 
@@ -259,7 +260,7 @@ class Runner:
         for robot, sensor in self._delivering:
             self.world.robots[robot].sensors[sensor].measure_if_due()
             self.world.robots[robot].sensors[sensor].poll()
-        news, self._new = News(self._new), []
+        news = self._news()
         for interface in self.interfaces.values():
             interface.stand_by(news)
 
@@ -294,7 +295,21 @@ class Runner:
         self._delivering, self._wants = frozenset(), []
 
     def _take(self, robot: str, sensor: str, ticks: Sequence[int], readings: Sequence[Any]) -> None:
-        self._new.append(NewReadings(robot, sensor, ticks, readings))
+        if len(ticks) > 1:
+            self._one_by_one.pop((robot, sensor), None)
+            self._new.append(NewReadings(robot, sensor, ticks, readings))
+            return
+        gathered = self._one_by_one.get((robot, sensor))
+        if gathered is None:
+            gathered = self._one_by_one[robot, sensor] = ([], [])
+            self._new.append(NewReadings(robot, sensor, *gathered))
+        gathered[0].append(ticks[0])
+        gathered[1].append(readings[0])
+
+    def _news(self) -> News:
+        """What was measured, for the interfaces; from now on for the next time."""
+        news, self._new, self._one_by_one = News(self._new), [], {}
+        return news
 
     def _set_anchor(self) -> None:
         self._anchor = (time.perf_counter(), self.world.time)

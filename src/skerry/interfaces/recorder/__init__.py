@@ -30,7 +30,9 @@ class Recorder(InterfaceConfig):
         description="topics that are not recorded, as patterns; /clock, as each message has its time, and pictures",
     )
     fingerprint_frequency: Rational = Field(
-        Fraction(1), gt=0, description="Hz of simulated time at which the world's fingerprint is taken"
+        Fraction(1, 10),
+        gt=0,
+        description="Hz of simulated time at which the world's fingerprint is taken, beside those of beginning and end",
     )
     compression: Literal["zstd", "lz4", "none"] = Field("zstd", description="of the file")
 

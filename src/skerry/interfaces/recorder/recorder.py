@@ -40,6 +40,8 @@ class RecorderInterface(Interface):
         self.began = 0.0
         """The world's time at its start, s."""
         self._fingerprints = -1
+        self._told = -1  # the tick of the latest fingerprint
+        self._is_over = False
         self._must_take = False
 
     # -------------------------------------------------------------------------------------------- of an interface
@@ -115,8 +117,12 @@ class RecorderInterface(Interface):
             self.wanted = self._own.wanted
         if (count := self._rate.count(tick)) != self._fingerprints:
             self._fingerprints = count
-            text = json.dumps({"tick": tick, "fingerprint": self._world.fingerprint()})
-            self._put(FINGERPRINTS, text, tick)
+            self._take_fingerprint()
+
+    def _take_fingerprint(self) -> None:
+        self._told = tick = self._world.tick
+        text = json.dumps({"tick": tick, "fingerprint": self._world.fingerprint()})
+        self._put(FINGERPRINTS, text, tick)
 
     def witness(self, tick: int, command: Command) -> None:
         try:
@@ -143,8 +149,11 @@ class RecorderInterface(Interface):
     def close(self) -> None:
         if self._own is not None:
             self._own.close()
-        if self._writer is not None and self._bus is not None:
+        if self._writer is not None and self._bus is not None and not self._is_over:
+            self._is_over = True
             self._bus.takers(self._writer, ())
+            if self._told != self._world.tick:
+                self._take_fingerprint()
             self._writer.close()
 
     def _settings(self, world: World) -> Ros:

@@ -138,14 +138,23 @@ class Series:
 
     def all(self) -> Sequence[bytes | None]:
         """As CDR, all at once; None where there is nothing to say."""
-        if self._each is None:
-            try:
-                said = self._make_all()
-                if said is not None:
-                    return said
-            except Exception:
-                self.topic.fail()
-        return [outgoing.cdr if outgoing.is_there else None for outgoing in self.each()]
+        if self._each is not None:
+            return [outgoing.cdr if outgoing.is_there else None for outgoing in self._each]
+        try:
+            said = self._make_all()
+            if said is not None:
+                return said
+        except Exception:
+            self.topic.fail()
+        return [self._one(number) for number in range(len(self.times))]
+
+    def _one(self, number: int) -> bytes | None:
+        try:
+            made = self._make_one(number)
+            return made if made is None or type(made) is bytes else self.topic.codec.to_cdr(made)
+        except Exception:
+            self.topic.fail()
+            return None
 
 
 class Outbox:

@@ -42,9 +42,8 @@ from skerry.interfaces.ros.helm import HelmTopics
 from skerry.interfaces.ros.markers import WaypointMarkers
 from skerry.interfaces.ros.outlets import (
     ClockOutlet,
-    FeedbackOutlet,
     FieldPath,
-    MadeOutlet,
+    NumbersOutlet,
     ReadingOutlet,
     RepeatingOutlet,
     TimedTogether,
@@ -133,6 +132,7 @@ class RosInterface(Interface):
                     outlet.take(new)
             for group in self._groups.values():
                 group.say_if_due(tick)
+                group.speak()
             for voice in self._context.voices:
                 voice.say(tick)
 
@@ -174,7 +174,7 @@ class RosInterface(Interface):
         for timer in self._context.timers:
             key = (timer.rate, timer.looks_back)
             if key not in self._groups:
-                self._groups[key] = TimedTogether(timer.rate, self.bus, self._world.scenario.step)
+                self._groups[key] = TimedTogether(timer.rate)
         for (rate, looks_back), group in self._groups.items():
             group.timers = [
                 timer
@@ -242,7 +242,8 @@ class RosInterface(Interface):
     def _add_frames(self) -> None:
         context, frames = self._context, self._frames
         moving = self.bus.advertise("/tf", "tf2_msgs/TFMessage")
-        context.add_timer(TransformOutlet(moving, context.rate(self.config.frame_frequency), frames, context.step))
+        rate = context.rate(self.config.frame_frequency)
+        context.add_timer(TransformOutlet(moving, rate, frames, self._world.scenario.step))
         self._say_still_frames()
         if frames.projection is not None:
             self.bus.parameters["/utm_zone"] = frames.projection.zone
@@ -362,15 +363,18 @@ class RosInterface(Interface):
             frame = self._frames.link(name, settings.link)
             topic = self.bus.advertise(where(row.feedback.topic), kind)
             rate = self._context.rate(row.feedback.frequency)
+            step = self._world.scenario.step
             if kind == THRUSTER and "rpm" in actuator.keywords:
-                make = thruster_feedback(self._context, frame, actuator)
-                self._context.add_timer(MadeOutlet(topic, rate, make, looks_back=True))
+                self._context.add_timer(thruster_feedback(topic, rate, step, self._context.header(frame, 0), actuator))
                 return
-            field, read = (
-                FieldPath(codec, kind, row.feedback.field),
-                partial(_scaled_feedback, actuator, row.feedback.scale),
-            )
-            self._context.add_timer(FeedbackOutlet(topic, rate, codec, frame, self._context.step, field, read))
+            field, scale, like = FieldPath(codec, kind, row.feedback.field), row.feedback.scale, codec.make(kind)
+            if hasattr(like, "header"):
+                like.header.frame_id = frame
+
+            def read() -> tuple[float]:
+                return (field.number(actuator.feedback / scale),)
+
+            self._context.add_timer(NumbersOutlet(topic, rate, step, like, [field.path], read))
 
     def _type(self, name: str) -> str:
         """A type as the settings want it: SMaRC has had percentages in two packages."""
@@ -466,7 +470,3 @@ def _spawn(request: Message) -> Spawn:
 def _rope_topic(owner: str, rope: str, pattern: str) -> str:
     """Of a robot's rope below the robot's name; of others at the root."""
     return topic_name(pattern if owner else f"/{pattern}", owner, rope)
-
-
-def _scaled_feedback(actuator: Actuator, scale: float) -> float:
-    return actuator.feedback / scale

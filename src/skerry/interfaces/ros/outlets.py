@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus import Bus, Topic, nanoseconds
+from skerry.interfaces.ros.bus import Topic, nanoseconds
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.conversions import Conversion, Numbers, Say, Source
-from skerry.interfaces.ros.prepared import prepare, stamp_of
+from skerry.interfaces.ros.prepared import RowsForm, prepare, stamp_of
 from skerry.parts.interface import NewReadings
 from skerry.parts.sensor import Rows
 
@@ -51,16 +52,18 @@ class TimedTogether:
     """All that is said at one rate: an onlooker, where it looks back."""
 
     rate: Rate
-    bus: Bus
-    step: Fraction
     timers: Sequence[Timed] = ()
     _count: int = -1  # how often it was due up to when it was last said
 
     def see(self, tick: int) -> None:
-        """Say it, of the world as it was at a tick at which it was due."""
-        self.bus.now = nanoseconds(tick, self.step)
-        with self.bus.post.held():
-            self.say_if_due(tick)
+        """Note it, of the world as it was at a tick at which it was due."""
+        self.say_if_due(tick)
+
+    def speak(self) -> None:
+        """Say what was noted."""
+        for timer in self.timers:
+            if isinstance(timer, NotingOutlet):
+                timer.speak()
 
     def say_if_due(self, tick: int) -> None:
         """Say it, unless that was done since it was last due."""
@@ -164,31 +167,70 @@ class RepeatingOutlet:
         return self.convert(reading, tick * self._step)
 
 
-class FeedbackOutlet:
-    """What an actuator really does, in one field of a message; a header, if the message has one, is in this frame."""
+class NotingOutlet(ABC):
+    """What is noted whenever it is due, and said when the world has gone on, all that was noted at once."""
 
-    looks_back = True
+    def __init__(self, topic: Topic, rate: Rate, step: Fraction) -> None:
+        self.topic, self.rate = topic, rate
+        self._exact_step, self._step = step, float(step)
+        self._noted: list[tuple[int, Any]] = []
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether all that it looks at is in the engine."""
+        return True
+
+    @abstractmethod
+    def look(self, tick: int) -> Any:
+        """What is to be noted of the world now."""
+
+    @abstractmethod
+    def make(self, tick: int, seen: Any) -> Message | bytes | None:
+        """The message of what was noted; made in the thread of whoever takes it."""
+
+    def make_all(self, noted: list[tuple[int, Any]]) -> Sequence[bytes | None] | None:
+        """All messages at once, if that can be done."""
+        return None
+
+    def say(self, tick: int) -> None:
+        """Note it."""
+        self._noted.append((tick, self.look(tick)))
+
+    def speak(self) -> None:
+        """Say all that was noted."""
+        if noted := self._noted:
+            self._noted = []
+            times = [nanoseconds(tick, self._exact_step) for tick, _ in noted]
+            self.topic.publish_series(times, lambda k: self.make(*noted[k]), partial(self.make_all, noted))
+
+
+class NumbersOutlet(NotingOutlet):
+    """Numbers that are read of the engine, for these fields of messages that are else like one."""
 
     def __init__(
         self,
         topic: Topic,
         rate: Rate,
-        codec: Codec,
-        frame: str,
-        step: float,
-        field: FieldPath,
-        read: Callable[[], float],
+        step: Fraction,
+        like: Message,
+        changing: Sequence[str],
+        read: Callable[[], Sequence[float]],
     ) -> None:
-        self.topic, self.rate = topic, rate
-        self._step, self._field, self._read = step, field, read
-        message = codec.make(topic.type)
-        if hasattr(message, "header"):
-            message.header.frame_id = frame
-        self._fill = prepare(codec, message, [field.path])
+        super().__init__(topic, rate, step)
+        self._changing, self._read = changing, read
+        self._fill = prepare(topic.codec, like, changing)
+        self._rows = RowsForm(topic.codec, like, changing)
 
-    def say(self, tick: int) -> None:
-        """Say what it is now."""
-        self.topic.publish(self._fill(*stamp_of(tick * self._step), self._field.number(self._read())))
+    def look(self, tick: int) -> Sequence[float]:
+        return self._read()
+
+    def make(self, tick: int, seen: Sequence[float]) -> bytes:
+        return self._fill(*stamp_of(tick * self._step), *seen)
+
+    def make_all(self, noted: list[tuple[int, Any]]) -> Sequence[bytes | None]:
+        columns = zip(*(seen for _, seen in noted), strict=True)
+        times = [tick * self._step for tick, _ in noted]
+        return self._rows.fill(times, dict(zip(self._changing, columns, strict=True)))
 
 
 class ClockOutlet:
@@ -217,15 +259,30 @@ class ClockOutlet:
 class MadeOutlet:
     """A message that is made anew each time, as an object or as CDR; None if there is nothing to say."""
 
+    looks_back: ClassVar[bool] = False
+
     topic: Topic
     rate: Rate
     make: Callable[[int], Message | bytes | None]
-    looks_back: bool = False
 
     def say(self, tick: int) -> None:
         """Say it."""
         if (message := self.make(tick)) is not None:
             self.topic.publish(message)
+
+
+class MadeOfThePast(NotingOutlet):
+    """The same of something that is in the engine."""
+
+    def __init__(self, topic: Topic, rate: Rate, step: Fraction, make: Callable[[int], Message | bytes | None]) -> None:
+        super().__init__(topic, rate, step)
+        self._make = make
+
+    def look(self, tick: int) -> Message | bytes | None:
+        return self._make(tick)
+
+    def make(self, tick: int, seen: Message | bytes | None) -> Message | bytes | None:
+        return seen
 
 
 class FieldPath:

@@ -77,33 +77,50 @@ class RowsForm:
     def __init__(self, codec: Codec, message: Message, changing: Sequence[str]) -> None:
         layout = _Layout.of(codec, message, changing)
         self._template = layout.template
-        self._words = layout.words
+        slots = {slot.word: slot for slot in layout.slots}
+        fields: dict[str, tuple[Any, int]] = {}  # with their places
+        self._stamps: dict[str, list[str]] = {word: [] for word in STAMP}
+        for slot in layout.slots:
+            if slot.word in self._stamps:
+                self._stamps[slot.word].append(f"{slot.word} {slot.place}")
+                fields[self._stamps[slot.word][-1]] = (f"<{slot.letter}", slot.place)
+        self._parts: list[tuple[str, list[str], int]] = []  # a path, the fields of its numbers, and how many they are
+        for path, words in layout.words.items():
+            found = [slots[word] for word in words]
+            size, letter = found[0].size, found[0].letter
+            if all(slot == _Slot(found[0].place + size * k, size, letter, slot.word) for k, slot in enumerate(found)):
+                names = [path]
+                fields[path] = ((f"<{letter}", (len(words),)), found[0].place)
+            else:
+                names = [f"{path} {number}" for number in range(len(words))]
+                fields |= {name: (f"<{slot.letter}", slot.place) for name, slot in zip(names, found, strict=True)}
+            self._parts.append((path, names, len(words)))
         self._type = np.dtype(
             {
-                "names": [f"{slot.word} {slot.place}" for slot in layout.slots],
-                "formats": [f"<{slot.letter}" for slot in layout.slots],
-                "offsets": [slot.place for slot in layout.slots],
+                "names": list(fields),
+                "formats": [form for form, _ in fields.values()],
+                "offsets": [place for _, place in fields.values()],
                 "itemsize": len(layout.template),
             }
         )
-        self._names: dict[str, list[str]] = {}
-        for name in self._type.names or ():
-            self._names.setdefault(name.partition(" ")[0], []).append(name)
 
-    def fill(self, times: ArrayLike, columns: Mapping[str, ArrayLike]) -> list[bytes]:
+    def fill(self, times: Sequence[float], columns: Mapping[str, ArrayLike]) -> list[bytes]:
         """The messages of these times, s, and numbers: for each field as many as it has for each message, or once."""
-        seconds, nanoseconds = np.divmod(np.rint(np.multiply(times, 1e9)).astype(np.int64), 1_000_000_000)
-        count, size = len(seconds), len(self._template)
+        count, size = len(times), len(self._template)
         rows = np.frombuffer(bytearray(self._template * count), self._type)
-        for word, values in zip(STAMP, (seconds, nanoseconds), strict=True):
-            for name in self._names.get(word, ()):
-                rows[name] = values
-        for path, words in self._words.items():
-            values = np.asarray(columns[path])
-            many = values.reshape(count, -1).T if values.size == count * len(words) else values.ravel()
-            for word, column in zip(words, many, strict=True):
-                for name in self._names[word]:
-                    rows[name] = column
+        if self._stamps[STAMP[0]]:
+            stamps = np.divmod(np.rint(np.multiply(times, 1e9)).astype(np.int64), 1_000_000_000)
+            for word, values in zip(STAMP, stamps, strict=True):
+                for name in self._stamps[word]:
+                    rows[name] = values
+        for path, names, numbers in self._parts:
+            found = np.asarray(columns[path])
+            many = found.reshape(count if found.size == count * numbers else 1, numbers)
+            if len(names) == 1:
+                rows[names[0]] = many
+            else:
+                for number, name in enumerate(names):
+                    rows[name] = many[:, number]
         data = rows.tobytes()
         return [data[place : place + size] for place in range(0, len(data), size)]
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from skerry.interfaces.ros.codec import Message
 from skerry.interfaces.ros.context import Context
-from skerry.interfaces.ros.outlets import MadeOutlet
+from skerry.interfaces.ros.outlets import MadeOfThePast
 from skerry.interfaces.ros.profile import RopeRow
 from skerry.ropes.rope import Rope
 
@@ -28,7 +28,7 @@ def add_rope(context: Context, rope: Rope, row: RopeRow, name: Callable[[str], s
 
     def add(topic: str, type_name: str, make: Callable[[int], Any]) -> None:
         said = context.bus.advertise(name(topic), type_name)
-        context.add_timer(MadeOutlet(said, context.rate(FREQUENCY), make, looks_back=True))
+        context.add_timer(MadeOfThePast(said, context.rate(FREQUENCY), context.world.scenario.step, make))
 
     add(row.tension, "smarc_msgs/FloatStamped", partial(number, partial(_largest_tension, rope)))
     add(row.length, "smarc_msgs/FloatStamped", partial(number, lambda: rope.length))

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from fractions import Fraction
 from math import nan
 from typing import Any, Final
 
-from skerry.interfaces.ros.context import Context
-from skerry.interfaces.ros.prepared import prepare, stamp_of
+from skerry.core.clock import Rate
+from skerry.interfaces.ros.bus import Topic
+from skerry.interfaces.ros.codec import Message
+from skerry.interfaces.ros.outlets import NumbersOutlet
 
 TYPE: Final = "smarc_msgs/ThrusterFeedback"
 
 
-def thruster_feedback(context: Context, frame: str, thruster: Any) -> Callable[[int], bytes]:
-    """A smarc_msgs/ThrusterFeedback of a tick; what is not known, such as the current of one motor, is no number.
+def thruster_feedback(topic: Topic, rate: Rate, step: Fraction, header: Message, thruster: Any) -> NumbersOutlet:
+    """Says a smarc_msgs/ThrusterFeedback; what is not known, such as the current of one motor, is no number.
 
     Of a propeller `dc` is the share of its largest rpm, of a thruster with a curve its throttle.
     """
-    like = context.bus.codec.make(TYPE, header=context.header(frame, 0), current=nan)
-    fill = prepare(context.bus.codec, like, ["rpm.rpm", "dc.dc", "torque"])
+    like = topic.codec.make(TYPE, header=header, current=nan)
     lowest, highest = thruster.limits
 
-    def make(tick: int) -> bytes:
+    def read() -> tuple[float, float, float]:
         share = (2.0 * thruster.feedback - lowest - highest) / (highest - lowest)
-        torque = thruster.torque if thruster.torque_is_known else nan
-        return fill(*stamp_of(tick * context.step), round(thruster.rpm), share, torque)
+        return round(thruster.rpm), share, thruster.torque if thruster.torque_is_known else nan
 
-    return make
+    return NumbersOutlet(topic, rate, step, like, ["rpm.rpm", "dc.dc", "torque"], read)

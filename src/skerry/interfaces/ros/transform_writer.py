@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from fractions import Fraction
 
 from skerry.core.clock import Rate
 from skerry.interfaces.ros.bus import Topic
 from skerry.interfaces.ros.codec import Codec
 from skerry.interfaces.ros.frames import FrameTree, Look, Transform
+from skerry.interfaces.ros.outlets import NotingOutlet
 from skerry.interfaces.ros.prepared import Fill, prepare, stamp_of
 
 
@@ -42,12 +43,12 @@ class TransformWriter:
         return prepare(self._codec, message, [f"transforms.{number}.transform" for number in range(len(pairs))])
 
 
-class TransformOutlet:
+class TransformOutlet(NotingOutlet):
     """Says where frames are that may change."""
 
-    def __init__(self, topic: Topic, rate: Rate, frames: FrameTree, step: float) -> None:
-        self.topic, self.rate = topic, rate
-        self._frames, self._step = frames, step
+    def __init__(self, topic: Topic, rate: Rate, frames: FrameTree, step: Fraction) -> None:
+        super().__init__(topic, rate, step)
+        self._frames = frames
         self._writer = TransformWriter(topic.codec)
 
     @property
@@ -55,9 +56,8 @@ class TransformOutlet:
         """Yes, unless there is among them where robots believe that they are."""
         return not self._frames.are_believed
 
-    def say(self, tick: int) -> None:
-        """Say where they are now."""
-        self.topic.publish_when_taken(partial(self._write, tick * self._step, self._frames.look()))
+    def look(self, tick: int) -> Look:
+        return self._frames.look()
 
-    def _write(self, time: float, look: Look) -> bytes:
-        return self._writer.write(time, *look())
+    def make(self, tick: int, seen: Look) -> bytes:
+        return self._writer.write(tick * self._step, *seen())
