@@ -54,6 +54,9 @@ class MountedSensor(Component):
         history: History | None = None,
     ) -> None:
         self.sensor = sensor
+        self._row_sensor = sensor if isinstance(sensor, RowSensor) else None
+        self.looks_at_rows = self._row_sensor is not None
+        """Whether it measures all that waits at once."""
         self.rate = rate
         self.mount = mount
         """Where it sits on the robot."""
@@ -182,11 +185,6 @@ class MountedSensor(Component):
         self._seen = history.ticks[-1]
         return waiting
 
-    @property
-    def looks_at_rows(self) -> bool:
-        """Whether it measures all that waits at once."""
-        return isinstance(self.sensor, RowSensor)
-
     def look_at_history(self) -> None:
         """Measure the instant that the history is at."""
         if self._past is None:
@@ -200,13 +198,13 @@ class MountedSensor(Component):
         if not ticks or not self._on:
             return
         assert self._history is not None
-        if not isinstance(self.sensor, RowSensor):
+        if self._row_sensor is None:
             for tick in ticks:
                 self._history.go(tick)
                 self.look_at_history()
             return
         start = perf_counter()
-        rows = self.sensor.measure_many(RobotTruths.of(self._truth, self._history, ticks), self._noise)
+        rows = self._row_sensor.measure_many(RobotTruths.of(self._truth, self._history, ticks), self._noise)
         self.load = (perf_counter() - start) / len(ticks) * self._frequency
         self._tick, self._measured = ticks[-1], self.rate.count(ticks[-1])
         self._rows = rows

@@ -43,6 +43,7 @@ from skerry.interfaces.ros.markers import WaypointMarkers
 from skerry.interfaces.ros.outlets import (
     ClockOutlet,
     FieldPath,
+    NotingOutlet,
     NumbersOutlet,
     ReadingOutlet,
     RepeatingOutlet,
@@ -181,6 +182,7 @@ class RosInterface(Interface):
                 for timer in self._context.timers
                 if timer.topic.taken and (timer.rate, timer.looks_back) == (rate, looks_back)
             ]
+            group.noting = [timer for timer in group.timers if isinstance(timer, NotingOutlet)]
         spoken = [(looks_back, group) for (_, looks_back), group in self._groups.items() if group.timers]
         self.onlookers = tuple(group for looks_back, group in spoken if looks_back)
         self._stopping = [group for looks_back, group in spoken if not looks_back]

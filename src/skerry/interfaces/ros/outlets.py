@@ -53,6 +53,7 @@ class TimedTogether:
 
     rate: Rate
     timers: Sequence[Timed] = ()
+    noting: Sequence[NotingOutlet] = ()  # those of them that note
     _count: int = -1  # how often it was due up to when it was last said
 
     def see(self, tick: int) -> None:
@@ -61,9 +62,8 @@ class TimedTogether:
 
     def speak(self) -> None:
         """Say what was noted."""
-        for timer in self.timers:
-            if isinstance(timer, NotingOutlet):
-                timer.speak()
+        for timer in self.noting:
+            timer.speak()
 
     def say_if_due(self, tick: int) -> None:
         """Say it, unless that was done since it was last due."""

@@ -39,9 +39,7 @@ class SoundTopics:
     def say(self, tick: int) -> None:
         """What has come since; what came while nobody took it, or before the world went back, is not said any more."""
         codec = self._context.bus.codec
-        new = self._modem.peek(self._heard) if self.topic.taken else []
-        self._heard = self._modem.packets_heard
-        for packet in new:
+        for packet in self._modem.peek(self._heard) if self.topic.taken else ():
             data = packet.data if isinstance(packet.data, str) else packet.data.decode(errors="replace")
             times = {"time_sent": stamp(codec, packet.sent), "time_received": stamp(codec, packet.received)}
             self.topic.publish(codec.make(TYPE, data=data, **times))
