@@ -159,8 +159,10 @@ def test_pictures_come_as_bytes_and_as_bare_base64(talk: Talk) -> None:
 
 
 def test_a_robot_without_a_camera_says_so(talk: Talk) -> None:
-    talk.craft.camera = None
-    assert [packet.type for packet in talk.say(0xB3)] == [0xCA]
+    talk.craft.has_camera = False
+    (error,) = talk.say(0xB3)
+    assert error.type == 0xCA
+    assert b"no camera" in error.body
 
 
 def test_the_gate_is_detected_ahead_with_its_box_from_the_bottom_up(talk: Talk) -> None:

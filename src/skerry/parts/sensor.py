@@ -124,6 +124,7 @@ class Sensor(Component, Generic[Reading]):
     watches: bool = False
     heavy: bool = False
     sees_bodies_only: bool = False
+    measures_rows: bool = False  # it is a `RowSensor`
 
     def watch(self, truth: Truth) -> None:
         """See a due instant."""
@@ -251,6 +252,7 @@ class RowSensor(Sensor[Reading]):
     """Measures many instants at once, from motions, joints and water alone; one instant is a row of its own."""
 
     sees_bodies_only = True
+    measures_rows = True
 
     @abstractmethod
     def measure_many(self, truths: Truths, noise: Noise) -> Sequence[Reading | None]:

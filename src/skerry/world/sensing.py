@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from dataclasses import is_dataclass, replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
@@ -54,9 +54,6 @@ class MountedSensor(Component):
         history: History | None = None,
     ) -> None:
         self.sensor = sensor
-        self._row_sensor = sensor if isinstance(sensor, RowSensor) else None
-        self.looks_at_rows = self._row_sensor is not None
-        """Whether it measures all that waits at once."""
         self.rate = rate
         self.mount = mount
         """Where it sits on the robot."""
@@ -198,13 +195,15 @@ class MountedSensor(Component):
         if not ticks or not self._on:
             return
         assert self._history is not None
-        if self._row_sensor is None:
+        if not self.sensor.measures_rows:
             for tick in ticks:
                 self._history.go(tick)
                 self.look_at_history()
             return
         start = perf_counter()
-        rows = self._row_sensor.measure_many(RobotTruths.of(self._truth, self._history, ticks), self._noise)
+        rows = cast("RowSensor[Any]", self.sensor).measure_many(
+            RobotTruths.of(self._truth, self._history, ticks), self._noise
+        )
         self.load = (perf_counter() - start) / len(ticks) * self._frequency
         self._tick, self._measured = ticks[-1], self.rate.count(ticks[-1])
         self._rows = rows

@@ -282,7 +282,7 @@ class World:
             history.relive(self._onlookers)
         waiting: dict[int, list[MountedSensor]] = {}
         for sensor in self._patient_sensors:
-            if sensor.looks_at_rows:
+            if sensor.sensor.measures_rows:
                 sensor.catch_up()
             else:
                 for tick in sensor.take_what_waits():
