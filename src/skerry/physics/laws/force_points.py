@@ -83,6 +83,7 @@ def push_points(model: int, data: int, table: int) -> None:
     fx, fy, fz = constants[4], constants[5], constants[6] - mass * g
     need = int(constants[9])
     lowest, highest, still = heights_of(header[WATER_TABLE])
+    usual = floats(header[WATER_TABLE], 1)[0]  # density
     dry = highest + start
     deep = min(lowest + start - ramp, still)  # from here down wholly under water, whatever the waves
     fields, owner, sharing = header[FIELDS], header[OWNER], constants[14]
@@ -96,30 +97,38 @@ def push_points(model: int, data: int, table: int) -> None:
     while first < count:
         n = min(count - first, CHUNK)
         where = floats(points, 3 * n)
-        height, around = floats(heights, n), floats(densities, n)
-        asked = 0
         for i in range(n):
             x, y, z = px[first + i], py[first + i], pz[first + i]
             where[i] = X + R[0] * x + R[1] * y + R[2] * z
             where[n + i] = Y + R[3] * x + R[4] * y + R[5] * z
             where[2 * n + i] = Z + R[6] * x + R[7] * y + R[8] * z
-            # where the surface is known to be, it need not be looked up: any height on the right side will do
-            height[i] = highest if where[2 * n + i] >= dry else lowest
+        asked = 0
+        for i in range(n):
             asked += 1 if deep < where[2 * n + i] < dry else 0
-            around[i] = floats(header[WATER_TABLE], 1)[0]
-        if asked > 0:
-            place = floats(some_points, 3 * asked)
+        height, around = floats(heights, n), floats(densities, n)
+        some = asked if 2 * asked < n else n  # of most of them, all are asked: to pick them out would take longer
+        level = floats(some_sample + 8 * flow.HEIGHT * some, some)
+        found = floats(some_sample + 8 * flow.DENSITY * some, some)
+        place, asked_at = floats(some_points, 3 * some), points
+        if some < n:
+            asked_at = some_points
             j = 0
             for i in range(n):
+                # where the surface is known to be, it need not be looked up: any height on the right side will do
+                height[i] = highest if where[2 * n + i] >= dry else lowest
+                around[i] = usual
                 if deep < where[2 * n + i] < dry:
-                    place[j], place[asked + j], place[2 * asked + j] = where[i], where[n + i], where[2 * n + i]
+                    place[j], place[some + j], place[2 * some + j] = where[i], where[n + i], where[2 * n + i]
                     j += 1
+        if some > 0:
             call7(
                 *(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET]),
-                *(0, asked, some_points, some_sample),
+                *(0, some, asked_at, some_sample),
             )
-            level = floats(some_sample + 8 * flow.HEIGHT * asked, asked)
-            found = floats(some_sample + 8 * flow.DENSITY * asked, asked)
+        if some == n:
+            for i in range(n):
+                height[i], around[i] = level[i], found[i]
+        else:
             j = 0
             for i in range(n):
                 if deep < where[2 * n + i] < dry:
