@@ -11,7 +11,7 @@ from skerry.actuators.hinge import Hinge
 from skerry.actuators.joints import JointActuatorConfig, need_joint
 from skerry.core.config import Positive
 from skerry.core.frames import Pose, rpy_to_quaternion
-from skerry.parts.actuator import Actuator
+from skerry.parts.actuator import Actuator, Lever
 from skerry.parts.law import Attach, Law
 from skerry.physics.laws.fin import BROADSIDE, SLOPE, FinShape
 
@@ -39,6 +39,10 @@ class ControlSurfaceActuator(Actuator):
     @property
     def feedback(self) -> float:
         return self._hinge.feedback
+
+    @property
+    def lever(self) -> Lever | None:
+        return self._hinge.lever
 
     def _set(self, value: float) -> None:
         self._hinge._set(value)

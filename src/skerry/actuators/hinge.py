@@ -9,7 +9,7 @@ from pydantic import Field
 from skerry.actuators.joints import JointActuatorConfig, need_joint
 from skerry.core.config import Positive
 from skerry.core.errors import SkerryError
-from skerry.parts.actuator import Actuator
+from skerry.parts.actuator import Actuator, Lever
 from skerry.parts.law import Attach
 from skerry.physics.joint_drive import WANTED, JointDrive
 
@@ -32,6 +32,10 @@ class HingeActuator(Actuator):
     @property
     def feedback(self) -> float:
         return self._sign * self._drive.read()
+
+    @property
+    def lever(self) -> Lever:
+        return Lever(self._drive.memory[WANTED : WANTED + 1], self._sign)
 
     def _set(self, value: float) -> None:
         self._drive.go_to(self._sign * value)

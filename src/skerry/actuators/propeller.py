@@ -36,7 +36,7 @@ from skerry.actuators.shaft import (
 )
 from skerry.core.config import Config, NonNegative, Positive
 from skerry.core.frames import Pose
-from skerry.parts.actuator import Actuator, ActuatorConfig
+from skerry.parts.actuator import Actuator, ActuatorConfig, Lever
 from skerry.parts.law import (
     DENSITY,
     RELATIVE,
@@ -159,6 +159,10 @@ class PropellerActuator(ShaftActuator):
         if self._efficiency is None:
             return None
         return max(self.torque * self.feedback * (np.pi / 30.0), 0.0) / self._efficiency
+
+    @property
+    def lever(self) -> Lever:
+        return Lever(self._shaft.memory[WANTED : WANTED + 1], least=self._minimum)
 
     def _set(self, value: float) -> None:
         self._shaft.memory[WANTED] = value if abs(value) >= self._minimum else 0.0

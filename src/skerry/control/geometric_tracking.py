@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isnan
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
 from skerry.actuators.propeller import PropellerActuator
+from skerry.control import tracking_reflex as at
+from skerry.control.load_law import LOAD_GAINS
+from skerry.control.reflexes import ReflexController
 from skerry.control.spline import Spline
-from skerry.control.tracking_law import CAP, GAINS, INERTIA, MASS, TILT, fly, yaw_of
+from skerry.control.tracking_law import CAP, GAINS, INERTIA, MASS, TILT
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError
 from skerry.parts.actuator import Actuator
-from skerry.parts.controller import Controller, ControllerConfig, Dial
-from skerry.parts.sensor import Truth
+from skerry.parts.controller import ControllerConfig, Dial
+from skerry.parts.reflex import Reflex, Sight
 
 Floats = NDArray[np.float64]
+Words = NDArray[np.int64]
 
 TURNING_SHARE = 0.5  # of the propellers' yaw torque at hover, for turns that are asked for
 DIALS: Final = ("ahead", "left", "up", "boost")
@@ -28,48 +32,57 @@ REACH = 10.0  # m that a dial may be turned to
 ARRIVED = 1.0  # m from its point within which it is shown to be there
 
 
-class GeometricTrackingController(Controller):
+class GeometricTrackingController(ReflexController):
     """Flies to a point, after a robot or object, or along a trajectory; holds where it starts if told nothing."""
 
     def __init__(self, config: GeometricTracking) -> None:
+        super().__init__()
         self._config = config
-        self._period = 1.0 / float(config.frequency)
         self._gains = np.zeros(GAINS)
         self._gains[:MASS] = config.position_gain, config.velocity_gain, config.attitude_gain, config.rate_gain
         self._gains[MASS], self._gains[INERTIA : INERTIA + 3] = config.mass, config.inertia
         self._gains[CAP], self._gains[TILT] = config.distance_error_cap, np.tan(np.radians(config.maximum_tilt_deg))
-        self._allocation: tuple[Floats, Floats, Floats] | None = None
-        self._thrusts = np.zeros(0)
-        self._turning = 0.0  # yaw acceleration for turns over that of gravity, rad/m
-        self._active = True
-        self._goal = np.nan if config.yaw_deg is None else np.radians(config.yaw_deg)
+        self._load_gains = np.zeros(LOAD_GAINS)
+        self._constants = np.zeros(at.CONSTANTS)
+        self._constants[at.PERIOD] = 1.0 / float(config.frequency)
+        self._numbers = np.zeros(at.NUMBERS)
+        self._numbers[at.YAW] = np.nan if config.yaw_deg is None else np.radians(config.yaw_deg)
+        self._numbers[at.POINT : at.POINT + 3] = np.nan if config.point is None else config.point
+        self._numbers[at.OFFSET : at.OFFSET + 3] = config.offset
+        self._numbers[at.SEEN : at.SEEN + 3] = self._numbers[at.WANTED :] = np.nan
         self._name = config.target
-        self._offset: Floats = np.array(config.offset)
-        self._point: Floats = np.full(3, np.nan) if config.point is None else np.array(config.point)
-        self._seen: Floats = np.full(3, np.nan)  # where the target was last
-        self._push: Floats = np.zeros(len(DIALS))  # as dials ask for it, and
-        self._pushed: Floats = np.zeros(2)  # whether that was level and upright when it last looked
-        self._is_pushed = False  # whether there is anything to be done for them
         path = config.trajectory
         self._spline = None if path is None else Spline(path.times, path.positions, path.repeat)
+        self._numbers[at.MODE] = self._usual_mode
+
+    @property
+    def _usual_mode(self) -> float:
+        """What it tracks by its settings, or as it was told since."""
+        if self._spline is not None:
+            return at.ALONG_A_CURVE
+        return at.AT_A_POINT if self._name is None else at.AFTER_A_THING
 
     # -------------------------------------------------------------------------------------------- commands
 
     def go_to(self, position: Sequence[float], yaw_deg: float | None = None) -> None:
         """Fly to a point of the world and stay there."""
-        self._point = _vector(position, "a point to fly to")
-        self._name = self._spline = None
+        self._numbers[at.POINT : at.POINT + 3] = _vector(position, "a point to fly to")
+        self._numbers[at.MODE] = at.AT_A_POINT
+        self._name = self._spline = self._reflex = None
         self._turn_to(yaw_deg)
 
     def follow(self, target: str, offset: Sequence[float] = (0, 0, 0), yaw_deg: float | None = None) -> None:
         """Fly after a robot, an object or a "robot/link", at an offset in the world's axes."""
-        self._offset = _vector(offset, "an offset")
-        self._name, self._spline, self._seen = target, None, np.full(3, np.nan)
+        self._numbers[at.OFFSET : at.OFFSET + 3] = _vector(offset, "an offset")
+        self._numbers[at.SEEN : at.SEEN + 3] = np.nan
+        self._numbers[at.MODE] = at.AFTER_A_THING
+        self._name, self._spline, self._reflex = target, None, None
         self._turn_to(yaw_deg)
 
     def fly(self, times: ArrayLike, positions: ArrayLike, repeat: bool = False, yaw_deg: float | None = None) -> None:
         """Fly along a smooth curve through positions (n, 3) at times (n,) of the world."""
-        self._spline, self._name = Spline(times, positions, repeat), None
+        self._spline, self._name, self._reflex = Spline(times, positions, repeat), None, None
+        self._numbers[at.MODE] = at.ALONG_A_CURVE
         self._turn_to(yaw_deg)
 
     def dials(self) -> dict[str, Dial]:
@@ -78,35 +91,21 @@ class GeometricTrackingController(Controller):
             name: Dial(
                 (0.0 if name == "boost" else -REACH, REACH),
                 0.0,
-                lambda number=number: float(self._push[number]),  # type: ignore[misc]
+                lambda number=number: float(self._numbers[at.PUSH + number]),  # type: ignore[misc]
                 partial(self._turn_dial, number),
             )
             for number, name in enumerate(DIALS)
         }
 
     def _turn_dial(self, number: int, value: float) -> None:
-        self._push[number] = value
-        self._is_pushed = True
+        self._numbers[at.PUSH + number] = value
         self._active = self._active or value != 0.0
-
-    @property
-    def idle(self) -> bool:
-        """Whether it leaves its actuators alone."""
-        return not self._active
-
-    def engage(self) -> None:
-        """Command the propellers again."""
-        self._active = True
-
-    def release(self) -> None:
-        """Leave the propellers to others."""
-        self._active = False
 
     def _turn_to(self, yaw_deg: float | None) -> None:
         if yaw_deg is not None:
             if not np.isfinite(yaw_deg):
                 raise SkerryError(f"a yaw must be a number, not {yaw_deg}")
-            self._goal = float(np.radians(yaw_deg))
+            self._numbers[at.YAW] = np.radians(yaw_deg)
         self._active = True
 
     # -------------------------------------------------------------------------------------------- control
@@ -114,80 +113,38 @@ class GeometricTrackingController(Controller):
     @property
     def target(self) -> Floats:
         """Where it wants to be, as it was last asked."""
-        return self._wanted[0].copy()
-
-    _wanted: Floats = np.full((5, 3), np.nan)
+        return self._numbers[at.WANTED : at.WANTED + 3].copy()
 
     @property
     def waypoint(self) -> tuple[tuple[float, float, float], float] | None:
-        x, y, z = self._wanted[0].tolist()
+        x, y, z = self.target.tolist()
         return None if self.idle or isnan(x) else ((x, y, z), ARRIVED)
 
-    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        motion = truth.motion(self._config.link)
-        if isnan(self._point[0]):
-            self._point = motion[:3].copy()
-        if self._is_pushed:
-            self._follow_dials(motion[:3], yaw_of(motion))
-        self._wanted = self._reference(truth)
-        if isnan(self._goal):
-            self._goal = yaw_of(motion)
-        if not self._active:
-            return
-        propellers = [actuators[name] for name in self._config.propellers]
-        if self._allocation is None:
-            self._allocation = _allocation(propellers, self._config)
-            self._thrusts = np.zeros(len(propellers))
-            # a hovering propeller can give up no more than its thrust
-            torque = self._config.mass / len(propellers) / np.abs(self._allocation[0][:, 3]).max()
-            self._turning = TURNING_SHARE * torque / self._config.inertia[2]
-        inverse, largest, per_rpm = self._allocation
-        self._share_out(truth, motion, (inverse, largest, self._thrusts))
-        for propeller, rpm in zip(propellers, (self._thrusts / per_rpm).tolist(), strict=True):
-            propeller.command(rpm=rpm)
+    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex:
+        config, curve = self._config, self._spline
+        propellers = [actuators[name] for name in config.propellers]
+        inverse, largest, per_rpm = _allocation(propellers, config)
+        # a hovering propeller can give up no more than its thrust
+        torque = config.mass / len(propellers) / np.abs(inverse[:, 3]).max()
+        self._constants[at.TURNING] = TURNING_SHARE * torque / config.inertia[2]
+        self._constants[at.GRAVITY] = sight.gravity
+        body, link = sight.frame(config.link)
+        thing: tuple[int, Floats | None] = (0, None) if self._name is None else sight.frame_of(self._name)
+        points = (None, None, None) if curve is None else (curve.times, curve.positions, curve.curvature)
+        answer = np.zeros(len(propellers))
+        arrays = [link, thing[1], *points, *self._ropes(sight), self._numbers, self._constants]
+        arrays += [self._gains, self._load_gains, inverse, largest, per_rpm, answer]
+        count, repeats = (0, False) if curve is None else (len(curve.times), curve.repeat)
+        table = [body, thing[0], count, int(repeats), len(propellers)]
+        table += [0 if array is None else array.ctypes.data for array in arrays]
+        return Reflex(at.track_and_carry, table, self._numbers, propellers, sight, answer, arrays)
 
-    def _share_out(
-        self, truth: Truth, motion: Floats, shares: tuple[Floats, Floats, Floats], pull: float = 0.0
-    ) -> None:
-        """Find the thrusts towards what is wanted, with a pull downwards, N, that is to be borne too.
-
-        `shares` are the way from a wrench to the thrusts, the largest of them, and memory for them.
-        """
-        fly(motion, self._wanted, self._goal, self._turning, truth.gravity, pull, self._gains, *shares)
-
-    def _follow_dials(self, place: Floats, yaw: float) -> None:
-        """Move the point to fly to ahead of the drone as long as a dial asks for it, then stay where it is."""
-        ahead, left, up, boost = self._push.tolist()
-        pushed = np.array([float(bool(ahead or left)), float(bool(up))])
-        self._is_pushed = bool(pushed.any())  # boost alone moves nothing
-        if not (self._is_pushed or self._pushed.any()):
-            return
-        if self._name is not None or self._spline is not None:
-            self._point, self._name, self._spline = place.copy(), None, None
-        if pushed[0] or self._pushed[0]:
-            away = (1.0 + boost) * np.array([ahead, left])
-            self._point[0] = place[0] + np.cos(yaw) * away[0] - np.sin(yaw) * away[1]
-            self._point[1] = place[1] + np.sin(yaw) * away[0] + np.cos(yaw) * away[1]
-        if pushed[1] or self._pushed[1]:
-            self._point[2] = place[2] + (1.0 + boost) * up
-        self._pushed = pushed
-
-    def _reference(self, truth: Truth) -> Floats:
-        if self._spline is not None:
-            return self._spline.at(truth.time)
-        rows = np.zeros((5, 3))
-        rows[0] = self._point
-        if self._name is not None:
-            place = truth.place_of(self._name)
-            if not isnan(self._seen[0]):
-                rows[1] = (place - self._seen) / self._period
-            self._seen = place
-            rows[0] = place + self._offset
-        return rows
+    def _ropes(self, sight: Sight) -> list[Words | None]:
+        """Where the rope is that it carries loads on, and the one whose end it swoops to."""
+        return [None, None]
 
     def state(self) -> bytes:
-        numbers = [float(self._active), self._goal, *self._point, *self._offset, *self._seen]
-        numbers += [*self._push, *self._pushed]
+        numbers = [float(self._active), *self._numbers]
         curve = self._spline
         if curve is not None:
             numbers += [float(curve.repeat), *curve.times, *curve.positions.ravel()]
@@ -198,15 +155,12 @@ class GeometricTrackingController(Controller):
         size = int.from_bytes(state[:4], "little")
         self._name = state[4 : 4 + size].decode() or None
         numbers = np.frombuffer(state[4 + size :])
-        self._active, self._goal = bool(numbers[0]), float(numbers[1])
-        self._point, self._offset, self._seen = numbers[2:11].reshape(3, 3).copy()
-        self._push, self._pushed = numbers[11:15].copy(), numbers[15:17].copy()
-        self._is_pushed = True  # it finds out when it next looks
-        self._spline = None
-        if len(numbers) > 17:
-            count = (len(numbers) - 18) // 4
-            positions = numbers[18 + count :].reshape(count, 3)
-            self._spline = Spline(numbers[18 : 18 + count], positions, bool(numbers[17]))
+        self._active, self._numbers[:] = bool(numbers[0]), numbers[1 : 1 + at.NUMBERS]
+        curve = numbers[1 + at.NUMBERS :]
+        self._spline = self._reflex = None
+        if len(curve):
+            count = (len(curve) - 1) // 4
+            self._spline = Spline(curve[1 : 1 + count], curve[1 + count :].reshape(count, 3), bool(curve[0]))
 
 
 def _vector(values: Sequence[float], what: str) -> Floats:
@@ -230,7 +184,7 @@ def _allocation(propellers: Sequence[Actuator], config: GeometricTracking) -> tu
     matrix = np.array(columns).T
     if np.linalg.matrix_rank(matrix) < 4:
         raise SkerryError("these propellers cannot give thrust, roll, pitch and yaw apart; do they all turn one way?")
-    return np.linalg.pinv(matrix), np.array(largest), np.array(per_rpm)
+    return np.ascontiguousarray(np.linalg.pinv(matrix)), np.array(largest), np.array(per_rpm)
 
 
 class Trajectory(Config):

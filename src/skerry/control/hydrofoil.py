@@ -26,14 +26,17 @@ from pydantic import Field, model_validator
 
 from skerry.actuators.control_surface import ControlSurfaceActuator
 from skerry.actuators.propeller import PropellerActuator
+from skerry.control.reflexes import ReflexController
 from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
-from skerry.core.kernels import strict_kernel
-from skerry.core.rotations import matrix_of
+from skerry.core.kernels import floats, strict_kernel, words
+from skerry.core.rotations import MOTION as ROW
+from skerry.core.rotations import carry, matrix_of
 from skerry.parts.actuator import Actuator
-from skerry.parts.controller import Controller, ControllerConfig, Dial
-from skerry.parts.sensor import Truth
+from skerry.parts.controller import ControllerConfig, Dial
+from skerry.parts.reflex import Reflex, Sight, ask_sea, reflex
+from skerry.water.flow import FLOW, HEIGHT, NEED_FLOW, ROWS
 
 Floats = NDArray[np.float64]
 KNOT = 1852.0 / 3600.0  # m/s, by definition
@@ -44,11 +47,11 @@ GOAL, SPEED, ROLL_GOAL, ROLL, SUM_SPEED, SUM_HEIGHT, SUM_ROLL, SUM_PITCH, SUM_YA
 # The constants: period, mass, inertia (3), centre of mass (3), keel (height of the lowest hull), draught, ride height,
 # the speed from which it is held, the speed from which it may roll, acceleration, roll rate, largest thrust, its place
 # (3); of the loops: gain of speed, ω of height, roll, pitch, gain of yaw; of the mast: its place from the centre of
-# mass (3), and ½ ρ A s; the time over which the water's height is smoothed
+# mass (3), and ½ ρ A s; the time over which the water's height is smoothed; gravity; thrust per rpm
 PERIOD, MASS, INERTIA, CENTER = 0, 1, 2, 5
 KEEL, DRAUGHT, RIDE, CRUISE, GATE, ACCELERATION, ROLL_RATE, THRUST, PROPELLER = *range(8, 16), 16
 SPEED_GAIN, HEIGHT_RATE, ROLL_LOOP, PITCH_LOOP, YAW_GAIN, MAST = range(19, 25)
-MAST_FORCE, SMOOTHING, CONSTANTS = MAST + 3, MAST + 4, MAST + 5
+MAST_FORCE, SMOOTHING, GRAVITY, THRUST_PER_RPM, CONSTANTS = range(MAST + 3, MAST + 8)
 # A surface: its place from the centre of mass (3), chord (3) and face (3) in the body's axes, ½ ρ A s forwards and
 # backwards, largest angle either way
 PLACE, CHORD, FACE, FORWARDS, BACKWARDS, LARGEST, SURFACE = 0, 3, 6, 9, 10, 11, 12
@@ -174,17 +177,39 @@ def steer(
         answer[1 + i] = _limit(-np.sign(along) * attack - out / along, f[LARGEST])
 
 
-class HydrofoilController(Controller):
+# The words of its reflex: the body that carries its link, the addresses of the link's pose on it, and of the pose of
+# the middle of its foils; of the sea's function and its table; of state, constants, the way to the lifting surfaces,
+# the surfaces and the answer
+BODY, LINK, FOILS, SEA, SEA_TABLE, NUMBERS, CONSTANTS_AT, LIFTING, SURFACES, ANSWER, WORDS = range(11)
+
+
+@reflex
+def fly_foils(motions: int, userdata: int, time: int, table: int) -> None:
+    """The propeller's rpm and the surfaces' angles."""
+    w = words(table, WORDS)
+    body = floats(motions + 8 * ROW * w[BODY], ROW)
+    motion, foils, found = np.empty(ROW), np.empty(ROW), np.empty(ROWS)
+    carry(body, floats(w[LINK], 7), motion)
+    carry(body, floats(w[FOILS], 7), foils)
+    ask_sea(w[SEA], w[SEA_TABLE], userdata, time, 0, motion, found)
+    water = found[HEIGHT]
+    ask_sea(w[SEA], w[SEA_TABLE], userdata, time, NEED_FLOW, foils, found)
+    flow = found[FLOW : FLOW + 3]
+    c = floats(w[CONSTANTS_AT], CONSTANTS)
+    answer = floats(w[ANSWER], 5)
+    lifting, surfaces = floats(w[LIFTING], 9).reshape((3, 3)), floats(w[SURFACES], 4 * SURFACE).reshape((4, SURFACE))
+    steer(motion, water, flow, c[GRAVITY], floats(w[NUMBERS], STATES), c, lifting, surfaces, answer)
+    answer[0] /= c[THRUST_PER_RPM]
+
+
+class HydrofoilController(ReflexController):
     """Commanded by `speed_kn` and `roll_deg`."""
 
     def __init__(self, config: Hydrofoil) -> None:
+        super().__init__()
         self._config = config
         self._numbers: Floats = np.zeros(STATES)
         self._numbers[LEVEL] = np.nan
-        self._active = True
-        self._prepared: tuple[Floats, Floats, Floats] | None = None
-        self._foils = Pose.identity()  # their middle, on the link
-        self._answer = np.zeros(5)  # thrust and angles, as they were last worked out
 
     def command(self, speed_kn: float | None = None, roll_deg: float | None = None) -> None:
         """Wish for a speed, of which the nearest that can be held is taken, and for a roll, starboard down."""
@@ -221,45 +246,25 @@ class HydrofoilController(Controller):
             "roll_deg": Dial((-roll, roll), 0.0, lambda: self.roll_deg, lambda roll: self.command(roll_deg=roll)),
         }
 
-    @property
-    def idle(self) -> bool:
-        """Whether it leaves its actuators alone."""
-        return not self._active
-
-    def engage(self) -> None:
-        """Command the actuators again."""
-        self._active = True
-
-    def release(self) -> None:
-        """Leave the actuators to others."""
-        self._active = False
-
-    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        if not self._active:
-            return
+    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex:
         config = self._config
-        propeller = actuators[config.propeller]
-        surfaces = [actuators[name] for name in config.surfaces]
-        if self._prepared is None:
-            self._prepared = _prepare(config, propeller, surfaces)
-            foils = self._prepared[2][:RUDDER, PLACE : PLACE + 3].mean(axis=0) + config.center_of_mass
-            self._foils = Pose(foils, Pose.identity().orientation)
-        assert isinstance(propeller, PropellerActuator)
-        motion = truth.motion(config.link)
-        water = truth.depth(motion[:3]) + motion[2]
-        flow = truth.water_velocity(truth.motion(config.link, self._foils)[:3])
-        steer(motion, water, flow, truth.gravity, self._numbers, *self._prepared, self._answer)
-        thrust, *angles = self._answer.tolist()
-        propeller.command(rpm=thrust / (propeller.thrust_per_rpm or 1.0))
-        for surface, angle in zip(surfaces, angles, strict=True):
-            surface.command(angle=angle)
+        driven = [actuators[name] for name in (config.propeller, *config.surfaces)]
+        constants, lifting, surfaces = _measure(config, driven[0], driven[1:])
+        constants[GRAVITY] = sight.gravity
+        foils = surfaces[:RUDDER, PLACE : PLACE + 3].mean(axis=0) + config.center_of_mass
+        body, link = sight.frame(config.link)
+        _, middle = sight.frame(config.link, Pose(foils, Pose.identity().orientation))
+        answer = np.zeros(5)
+        arrays = (self._numbers, constants, lifting, surfaces, answer)
+        table = [body, link.ctypes.data, middle.ctypes.data, *sight.sea, *(array.ctypes.data for array in arrays)]
+        return Reflex(fly_foils, table, self._numbers, driven, sight, answer, (link, middle, *arrays))
 
     def state(self) -> bytes:
         return bytes([self._active]) + self._numbers.tobytes()
 
     def set_state(self, state: bytes) -> None:
         self._active = bool(state[0])
-        self._numbers = np.frombuffer(state[1:]).copy()
+        self._numbers[:] = np.frombuffer(state[1:])
 
 
 def _number(value: float, what: str) -> float:
@@ -268,7 +273,7 @@ def _number(value: float, what: str) -> float:
     return float(value)
 
 
-def _prepare(config: Hydrofoil, propeller: Actuator, surfaces: list[Actuator]) -> tuple[Floats, Floats, Floats]:
+def _measure(config: Hydrofoil, propeller: Actuator, surfaces: list[Actuator]) -> tuple[Floats, Floats, Floats]:
     """The constants, the way from lift, roll and pitch to the first three surfaces, and the surfaces."""
     if not isinstance(propeller, PropellerActuator) or propeller.thrust_per_rpm is None:
         raise SkerryError(f"a hydrofoil needs a propeller with `rpm_to_force`; {config.propeller!r} is none")
@@ -292,7 +297,7 @@ def _prepare(config: Hydrofoil, propeller: Actuator, surfaces: list[Actuator]) -
     c[RIDE], c[CRUISE] = config.ride_height, KNOT * config.foiling_speeds_kn[0]
     c[GATE] = KNOT * config.rolling_speed_kn
     c[ACCELERATION], c[ROLL_RATE] = KNOT * config.acceleration_kn_per_s, np.radians(config.roll_rate_deg)
-    c[THRUST] = propeller.limits[1] * propeller.thrust_per_rpm
+    c[THRUST], c[THRUST_PER_RPM] = propeller.limits[1] * propeller.thrust_per_rpm, propeller.thrust_per_rpm
     c[PROPELLER : PROPELLER + 3] = propeller.place
     c[SPEED_GAIN], c[HEIGHT_RATE], c[YAW_GAIN] = config.speed_gain, config.height_gain, config.yaw_gain
     c[ROLL_LOOP], c[PITCH_LOOP] = config.roll_gain, config.pitch_gain

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from skerry.control.suspended_load import SuspendedLoad, SuspendedLoadController
+from skerry.control.tracking_reflex import AT_A_POINT, MODE, PERIOD, POINT, PULL
 from skerry.core.config import Positive, Vector3
 from skerry.parts.actuator import Actuator
+from skerry.parts.reflex import Reflex, Sight
 from skerry.parts.sensor import Truth
 
 Floats = NDArray[np.float64]
@@ -46,17 +48,14 @@ class RopeRecoveryController(SuspendedLoadController):
         """What it is at."""
         return TASKS[self._task]
 
-    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        if self._active:
-            self._work(truth, actuators)
-        super().act(truth, sensors, actuators)
+    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex | None:
+        return super().reflex(sight, actuators) if self.task == "done" else None
 
-    def _reference(self, truth: Truth) -> Floats:
-        if self.task == "done":
-            return super()._reference(truth)
-        rows = np.zeros((5, 3))
-        rows[0] = self._aim
-        return rows
+    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
+        self._work(truth, actuators)
+        if self.task != "done":
+            self._numbers[MODE], self._numbers[POINT : POINT + 3] = AT_A_POINT, self._aim
+        super().act(truth, sensors, actuators)
 
     # -------------------------------------------------------------------------------------------- the tasks
 
@@ -85,37 +84,39 @@ class RopeRecoveryController(SuspendedLoadController):
                 self._begin("sweep")
                 self._swept = -config.run_up
         elif task == "sweep":
-            self._swept += config.sweep_speed * self._period
+            self._swept += config.sweep_speed * self._constants[PERIOD]
             height = float(truth.surface_height(here)) + config.hook_length - config.hook_depth
             self._aim = self._beside(self._swept, height)
             if self._swept > config.run_up:
                 self._begin("approach")  # it missed
         elif task == "hoist":
-            self._aim[2] += config.climb_speed * self._period
+            self._aim[2] += config.climb_speed * self._constants[PERIOD]
             if own.loaded:
                 self._begin("carry")
                 self._aim = own.points[-1].copy()  # from now on it is the load's place
                 self._heaviest = 0.0
         elif task == "carry":
-            self._heaviest = max(self._heaviest, self._pull)
+            self._heaviest = max(self._heaviest, float(self._numbers[PULL]))
             goal = np.array(config.set_down)
             goal[2] = float(truth.surface_height(goal)) + config.carry_height
             load = own.points[-1]
             if load[2] < goal[2] - 0.5 and np.linalg.norm(self._aim[:2] - load[:2]) < 1.0:
-                self._aim[2] = min(self._aim[2] + config.climb_speed * self._period, goal[2])  # straight up first
+                self._aim[2] = min(
+                    self._aim[2] + config.climb_speed * self._constants[PERIOD], goal[2]
+                )  # straight up first
             else:
                 self._aim = goal
             if np.linalg.norm(load - goal) < NEAR and np.linalg.norm(own.velocities[-1]) < SLOW:
                 self._begin("set_down")
         elif task == "set_down":
-            self._aim[2] -= 0.5 * config.climb_speed * self._period
-            if self._pull < AFLOAT * self._heaviest or not own.loaded:
+            self._aim[2] -= 0.5 * config.climb_speed * self._constants[PERIOD]
+            if self._numbers[PULL] < AFLOAT * self._heaviest or not own.loaded:
                 winch.command(release=1.0)
                 self._begin("leave")
                 self._aim = here + np.array([0.0, 0.0, config.cruise_height])
         elif task == "leave" and self._is_at(here, speed):
             self._begin("done")
-            self._point = self._aim.copy()
+            self._numbers[MODE], self._numbers[POINT : POINT + 3] = self._usual_mode, self._aim
 
     def _begin(self, task: Task) -> None:
         self._task = TASKS.index(task)

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.errors import SkerryError
+from skerry.core.kernels import strict_kernel
 
 Floats = NDArray[np.float64]
+
+
+@strict_kernel
+def follow(t: Any, x: Any, M: Any, repeat: bool, time: float, rows: Any) -> None:
+    """Where a spline of points x with second derivatives M at times t is, and its rates: rows (5, 3)."""
+    last = len(t) - 1
+    if repeat:
+        time = t[0] + (time - t[0]) % (t[last] - t[0])
+    rows[:] = 0.0
+    if time < t[0] or time >= t[last]:
+        rows[0] = x[0 if time < t[0] else last]
+        return
+    i = np.searchsorted(t, time, side="right") - 1
+    h, s = t[i + 1] - t[i], time - t[i]
+    for k in range(3):
+        jerk = (M[i + 1, k] - M[i, k]) / h
+        velocity = (x[i + 1, k] - x[i, k]) / h - h * (2.0 * M[i, k] + M[i + 1, k]) / 6.0
+        rows[0, k] = x[i, k] + s * (velocity + s * (M[i, k] / 2.0 + s * jerk / 6.0))
+        rows[1, k] = velocity + s * (M[i, k] + s * jerk / 2.0)
+        rows[2, k], rows[3, k] = M[i, k] + s * jerk, jerk
 
 
 class Spline:
@@ -22,7 +45,7 @@ class Spline:
         if repeat and (len(t) < 4 or not np.array_equal(x[0], x[-1])):
             raise SkerryError("a trajectory that repeats needs at least four points, and must end where it begins")
         self.times, self.positions, self.repeat = t, x, repeat
-        self._curvature = self._second_derivatives()
+        self.curvature = self._second_derivatives()  # at each of its points
 
     def _second_derivatives(self) -> Floats:
         h = np.diff(self.times)
@@ -38,19 +61,6 @@ class Spline:
 
     def at(self, time: float) -> Floats:
         """Position, velocity, acceleration, jerk and snap (5, 3); beyond its ends it stands still."""
-        t = self.times
-        if self.repeat:
-            time = t[0] + (time - t[0]) % (t[-1] - t[0])
-        rows = np.zeros((5, 3))
-        if time < t[0] or time >= t[-1]:
-            rows[0] = self.positions[0 if time < t[0] else -1]
-            return rows
-        i = int(np.searchsorted(t, time, side="right")) - 1
-        h, s = t[i + 1] - t[i], time - t[i]
-        x, M = self.positions, self._curvature
-        jerk = (M[i + 1] - M[i]) / h
-        velocity = (x[i + 1] - x[i]) / h - h * (2 * M[i] + M[i + 1]) / 6
-        rows[0] = x[i] + s * (velocity + s * (M[i] / 2 + s * jerk / 6))
-        rows[1] = velocity + s * (M[i] + s * jerk / 2)
-        rows[2], rows[3] = M[i] + s * jerk, jerk
+        rows = np.empty((5, 3))
+        follow(self.times, self.positions, self.curvature, self.repeat, float(time), rows)
         return rows

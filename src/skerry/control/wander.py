@@ -6,64 +6,105 @@ and gives way to nobody.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from math import atan2, cos, hypot, radians
+from math import cos, radians
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
-from skerry.control.pid import Pid, PidConfig, wrapped
+from skerry.control import pid
+from skerry.control.pid import PidConfig, gains_of, wrapped
+from skerry.control.reflexes import ReflexController
 from skerry.core.config import Positive
+from skerry.core.kernels import floats, strict_kernel, words
+from skerry.core.noise import fill_uniform
+from skerry.core.rotations import MOTION, carry
 from skerry.parts.actuator import Actuator
-from skerry.parts.controller import Controller, ControllerConfig
-from skerry.parts.sensor import Truth
+from skerry.parts.controller import ControllerConfig
+from skerry.parts.reflex import Reflex, Sight, reflex
 
 HOMEWARD = cos(radians(60.0))  # near its edge it goes on straight if the area's middle lies this near ahead
 SLOWEST_RETURN = radians(10.0)  # rad/s: it turns back at least so fast
 SETTLING = 3.0  # s, about, that a boat needs to come into a turn, and that it slides outwards
 
+# Constants: of its rate, speed, period of a leg, fastest turn, rate of return, middle of its area (2), and how far from
+# it it turns back
+STEP, SPEED, LEG, FASTEST, RETURN, CENTER, EDGE, CONSTANTS = 0, 1, 2, 3, 4, 5, 7, 8
+# What it remembers: its loops of speed and of turn
+TURN = pid.NUMBERS
+# Words: the body that carries its link, the key of its noise (2); then addresses: of the link's pose on it, of memory,
+# constants, the gains of both loops, and the answer
+BODY, KEY, LINK_AT, NUMBERS_AT, CONSTANTS_AT, GAINS_AT, ANSWER_AT, WORDS = 0, 1, 3, 4, 5, 6, 7, 8
 
-class WanderController(Controller):
+
+@strict_kernel
+def wanted_rate(time: float, x: float, y: float, yaw: float, key0: int, key1: int, c: Any) -> float:
+    """Of turn to port, rad/s."""
+    to_x, to_y = c[CENTER] - x, c[CENTER + 1] - y
+    if np.sqrt(to_x * to_x + to_y * to_y) > c[EDGE]:
+        off = wrapped(np.arctan2(to_y, to_x) - yaw)
+        if np.cos(off) > HOMEWARD:
+            return 0.0
+        return c[RETURN] if off > 0.0 else -c[RETURN]
+    leg = int(time / c[LEG])
+    if leg % 2 == 0:
+        return 0.0
+    chance = np.empty(1)
+    fill_uniform(key0, key1, leg, 0, 0, chance)
+    return c[FASTEST] * (2.0 * chance[0] - 1.0)
+
+
+@reflex
+def drive_about(motions: int, userdata: int, time: int, table: int) -> None:
+    """What port and starboard are commanded."""
+    w = words(table, WORDS)
+    c, n, answer = floats(w[CONSTANTS_AT], CONSTANTS), floats(w[NUMBERS_AT], 2 * pid.NUMBERS), floats(w[ANSWER_AT], 2)
+    gains = floats(w[GAINS_AT], 2 * pid.GAINS)
+    m = np.empty(MOTION)
+    carry(floats(motions + 8 * MOTION * w[BODY], MOTION), floats(w[LINK_AT], 7), m)
+    x, y, z, s = m[3], m[4], m[5], m[6]
+    bow_x, bow_y, bow_z = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + z * s), 2.0 * (x * z - y * s)
+    turning = wanted_rate(floats(time, 1)[0], m[0], m[1], np.arctan2(bow_y, bow_x), w[KEY], w[KEY + 1], c)
+    along = bow_x * m[7] + bow_y * m[8] + bow_z * m[9]
+    ahead = pid.step(n[:TURN], gains[: pid.GAINS], c[SPEED], along, c[STEP], True)
+    aside = pid.step(n[TURN:], gains[pid.GAINS :], turning, m[12], c[STEP], True)
+    answer[0], answer[1] = ahead - aside, ahead + aside
+
+
+class WanderController(ReflexController):
     """Drives two propellers by loops for speed and rate of turn."""
 
     def __init__(self, config: Wander) -> None:
+        super().__init__()
         self.config = config
-        self._period = 1.0 / float(config.frequency)
-        self._loops = {"speed": Pid(config.speed_loop), "turn": Pid(config.turn_loop)}
+        self._numbers = np.zeros(2 * pid.NUMBERS)
+        self._be_refused()
 
-    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        place_x, place_y, _, x, y, z, w, east, north, up, _, _, turning = truth.motion(self.config.link).tolist()
-        bow_x, bow_y, bow_z = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + z * w), 2.0 * (x * z - y * w)
-        wanted = self._wanted_rate(truth.time, place_x, place_y, atan2(bow_y, bow_x))
-        ahead = self._loops["speed"].step(self.config.speed, bow_x * east + bow_y * north + bow_z * up, self._period)
-        turn = self._loops["turn"].step(wanted, turning, self._period)
-        heard = True
-        for name, side in zip(self.config.propellers, (-1.0, 1.0), strict=True):
-            actuator = actuators[name]
-            heard &= actuator.command(**{actuator.keyword: ahead + side * turn})
-        if not heard:  # or its integrals would wind up while somebody else drives
-            for loop in self._loops.values():
-                loop.reset()
-
-    def _wanted_rate(self, time: float, x: float, y: float, yaw: float) -> float:
-        """Of turn to port, rad/s."""
+    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex:
         config = self.config
-        to_x, to_y = config.center[0] - x, config.center[1] - y
-        if hypot(to_x, to_y) > config.radius - config.margin:
-            off = wrapped(atan2(to_y, to_x) - yaw)
-            return 0.0 if cos(off) > HOMEWARD else (config.return_rate if off > 0.0 else -config.return_rate)
-        leg = int(time / config.period)
-        if leg % 2 == 0:
-            return 0.0
-        return radians(config.turn_rate_deg) * (2.0 * self.noise.uniform(leg) - 1.0)
+        constants = np.zeros(CONSTANTS)
+        constants[STEP], constants[SPEED], constants[LEG] = 1.0 / float(config.frequency), config.speed, config.period
+        constants[FASTEST], constants[RETURN] = radians(config.turn_rate_deg), config.return_rate
+        constants[CENTER : CENTER + 2], constants[EDGE] = config.center, config.radius - config.margin
+        gains = np.concatenate([gains_of(config.speed_loop), gains_of(config.turn_loop)])
+        body, link = sight.frame(config.link)
+        arrays = (link, self._numbers, constants, gains, answer := np.zeros(2))
+        table = [body, *self.noise.key, *(array.ctypes.data for array in arrays)]
+        driven = [actuators[name] for name in config.propellers]
+        return Reflex(drive_about, table, self._numbers, driven, sight, answer, arrays)
+
+    def _be_refused(self) -> None:
+        # or its integrals would wind up while somebody else drives
+        self._numbers[:] = 0.0
+        self._numbers[pid.LAST :: pid.NUMBERS] = np.nan
 
     def state(self) -> bytes:
-        return json.dumps({name: loop.state() for name, loop in self._loops.items()}).encode()
+        return self._numbers.tobytes()
 
     def set_state(self, state: bytes) -> None:
-        for name, kept in json.loads(state).items():
-            self._loops[name].set_state(kept)
+        self._numbers[:] = np.frombuffer(state)
+        self._reflex = None  # its noise may be that of another seed now
 
 
 class Wander(ControllerConfig):

@@ -104,6 +104,11 @@ class Rate:
             per_step = Fraction(1)
         return cls(frequency, per_step.numerator, per_step.denominator)
 
+    @property
+    def words(self) -> tuple[int, int]:
+        """For native code: it is due where tick × the first mod the second is less than the first."""
+        return self._turns, self._ticks
+
     def is_due(self, tick: int) -> bool:
         """Whether it is due at this tick."""
         return tick * self._turns % self._ticks < self._turns

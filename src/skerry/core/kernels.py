@@ -322,6 +322,10 @@ def call7(typingctx: Any, function: Any, a: Any, b: Any, c: Any, d: Any, e: Any,
     return types.void(*[types.int64] * 8), _caller(7)
 
 
+UNCOUNTED = 2**31
+"""Of memory whose size a kernel does not know: more than there are."""
+
+
 @numba.njit(inline="always")
 def floats(address: int, count: int) -> Any:
     """So many float64 at an address, as an array."""

@@ -1,4 +1,4 @@
-"""Vectors turned by quaternions, and their matrices, for kernels."""
+"""Vectors turned by quaternions, their matrices, and the motions of what is carried, for kernels."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from skerry.core.kernels import kernel, strict_kernel
 
 Vector = tuple[float, float, float]
+MOTION = 13  # numbers of a motion: position, quaternion (x, y, z, w), velocity and angular velocity
 
 
 @kernel
@@ -55,3 +56,27 @@ def turn_each_back(motions: Any, vector: Any, turned: Any) -> None:
         R = matrix_of(-x, -y, -z, w)
         for row in range(3):
             turned[k, row] = R[row, 0] * vector[0] + R[row, 1] * vector[1] + R[row, 2] * vector[2]
+
+
+@strict_kernel
+def carry(row: Any, offset: Any, carried: Any) -> None:
+    """The motion of a frame that is fixed to a body: position, quaternion, velocity and angular velocity.
+
+    `row` is the body's motion (13,), `offset` (7,) the frame's pose in the body, `carried` (13,) takes the answer.
+    """
+    x, y, z, w = row[3], row[4], row[5], row[6]
+    a, b, c = offset[0], offset[1], offset[2]
+    ax = (1.0 - 2.0 * (y * y + z * z)) * a + 2.0 * (x * y - z * w) * b + 2.0 * (x * z + y * w) * c
+    ay = 2.0 * (x * y + z * w) * a + (1.0 - 2.0 * (x * x + z * z)) * b + 2.0 * (y * z - x * w) * c
+    az = 2.0 * (x * z - y * w) * a + 2.0 * (y * z + x * w) * b + (1.0 - 2.0 * (x * x + y * y)) * c
+    carried[0], carried[1], carried[2] = row[0] + ax, row[1] + ay, row[2] + az
+    i, j, k, s = offset[3], offset[4], offset[5], offset[6]
+    carried[3] = w * i + x * s + y * k - z * j
+    carried[4] = w * j - x * k + y * s + z * i
+    carried[5] = w * k + x * j - y * i + z * s
+    carried[6] = w * s - x * i - y * j - z * k
+    p, q, r = row[10], row[11], row[12]
+    carried[7] = row[7] + (q * az - r * ay)
+    carried[8] = row[8] + (r * ax - p * az)
+    carried[9] = row[9] + (p * ay - q * ax)
+    carried[10], carried[11], carried[12] = p, q, r

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite, nan
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from skerry.core.clock import Clock
@@ -18,6 +21,15 @@ from skerry.parts.ownership import Ownership, check_source, speaking_as
 from skerry.parts.watchdog import Watchdog
 
 ACTUATORS = Family("actuators", "skerry.actuators")
+
+
+@dataclass(frozen=True)
+class Lever:
+    """Where native code commands an actuator: one number of its memory."""
+
+    memory: NDArray[np.float64]  # (1,), a view
+    sign: float = 1.0
+    least: float = 0.0  # a smaller command is none
 
 
 class Actuator(Component):
@@ -109,6 +121,11 @@ class Actuator(Component):
     @property
     def power(self) -> float | None:
         """What it draws now, W; None if nothing is known of it."""
+        return None
+
+    @property
+    def lever(self) -> Lever | None:
+        """Where native code may command it, in the unit of its keyword; None if only Python can."""
         return None
 
     @abstractmethod

@@ -13,6 +13,7 @@ from skerry.core.config import Family, Rational
 from skerry.core.noise import Noise
 from skerry.parts.actuator import Actuator
 from skerry.parts.component import Component, ComponentConfig
+from skerry.parts.reflex import Reflex, Sight
 from skerry.parts.sensor import Truth
 
 CONTROLLERS = Family("controllers", "skerry.control")
@@ -61,6 +62,10 @@ class Controller(Component):
     @property
     def waypoint(self) -> tuple[tuple[float, float, float], float] | None:
         """Where it goes, if it goes to a place, in the world, and how near is near enough, m; for those who show it."""
+        return None
+
+    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex | None:
+        """What acts in its place inside the native loop while it owns its actuators; None if only Python can."""
         return None
 
     @abstractmethod

@@ -125,6 +125,7 @@ class Sensor(Component, Generic[Reading]):
     heavy: bool = False
     sees_bodies_only: bool = False
     measures_rows: bool = False  # it is a `RowSensor`
+    feels_contacts: bool = False  # it is one that asks for contacts, for which more must be kept
 
     def watch(self, truth: Truth) -> None:
         """See a due instant."""
@@ -165,6 +166,8 @@ class Truths(Protocol):
     def joints(self) -> tuple[str, ...]: ...
     def joint_position(self, joint: str) -> NDArray[np.float64]: ...
     def joint_velocity(self, joint: str) -> NDArray[np.float64]: ...
+    def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
+        """By the row of the instant, where there are any; of a sensor that `feels_contacts`."""
 
 
 class OneInstant:
@@ -214,6 +217,10 @@ class OneInstant:
     def joint_velocity(self, joint: str) -> NDArray[np.float64]:
         return np.array([self._truth.joint_velocity(joint)])
 
+    def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
+        found = self._truth.contacts(link)
+        return {0: found} if found else {}
+
 
 class Rows(Sequence[Reading]):
     """Readings of several instants, each made of its row when somebody looks at it.
@@ -249,7 +256,7 @@ class Columns(SimpleNamespace):
 
 
 class RowSensor(Sensor[Reading]):
-    """Measures many instants at once, from motions, joints and water alone; one instant is a row of its own."""
+    """Measures many instants at once, from motions, joints, water and contacts; one instant is a row of its own."""
 
     sees_bodies_only = True
     measures_rows = True

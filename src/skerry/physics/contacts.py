@@ -33,7 +33,7 @@ class ContactProbe:
         self._data = mujoco.MjData(compiled)
         self._data.warning.number[:] = 1  # MuJoCo prints the first of each kind; the engine has said it already
         self._names = [compiled.geom(number).name.rpartition("#")[0] or "terrain" for number in range(compiled.ngeom)]
-        self.may_touch = Nearness(compiled, [_owner(name) for name in self._names]).may_touch
+        self.nearness = Nearness(compiled, [_owner(name) for name in self._names])
         self._state: NDArray[np.float64] | None = None
         self._owners: set[str] = set()  # who touches something in that state
         self._found: list[Touch] | None = None  # worked out when somebody of them asks
@@ -57,7 +57,7 @@ class ContactProbe:
         return [touch for touch in self._found if owner in (_owner(touch.first), _owner(touch.second))]
 
     def _meet(self, state: NDArray[np.float64]) -> None:
-        self._state, self._found = state.copy(), None
+        self._state, self._found = state, None
         mujoco.mj_setState(self._compiled, self._data, self._state, STATE)
         mujoco.mj_kinematics(self._compiled, self._data)
         mujoco.mj_collision(self._compiled, self._data)

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skerry.core.clock import Rate
 from skerry.core.errors import EngineError, PhysicsDiverged, SkerryError
 from skerry.core.frames import Pose, normalise
+from skerry.parts.reflex import Reflex
 from skerry.physics import program as native
 from skerry.physics.contact_filter import install_filter
 from skerry.physics.contacts import ContactProbe, Touch
@@ -79,6 +81,11 @@ class Engine:
         self._request_at: int = self._request.ctypes.data
         self._run_steps: int = native.run_steps.address
         self._request[native.FAILED_AT] = self._failed_at.ctypes.data
+        step = self.model.options.step
+        self._request[native.NUMERATOR], self._request[native.DENOMINATOR] = step.numerator, step.denominator
+        self._acting: list[tuple[Rate, Reflex]] = []
+        self._acting_words = np.zeros((0, native.REFLEX), np.int64)
+        self._remembered: list[NDArray[np.float64]] = []  # by them, before the steps that are being made
 
         message = ctypes.create_string_buffer(500)
         config = BatchConfig(threads, False)
@@ -149,28 +156,54 @@ class Engine:
         looks: Sequence[int] = (),
         first_look: int = 0,
         keep_userdata: bool = True,
+        tick: int = 0,
     ) -> dict[int, SkerryError]:
         """Step the given worlds (all by default); return what went wrong in which world.
 
         A world that diverges stands at its last sound state; one in which MuJoCo raised an error, where it was before.
         `looks` are steps, in order, after which the motion of a world that is alone is kept, in `log_motions`,
         `log_positions`, `log_velocities` and, unless it is not wanted, `log_userdata`, from row `first_look` on; there
-        are `MOST_LOOKS` rows.
+        are `MOST_LOOKS` rows. `tick` is the world's, for those who act inside the loop.
         """
         if steps < 1:
             return {}
         np.copyto(self._before, self.states)
+        self._remembered = [reflex.memory.copy() for _, reflex in self._acting]
+        self._request[native.TICK] = tick
         if looks:
             self._look_steps[: len(looks)] = looks
             self._request[native.LOG] = self._log_at + first_look * self._log.strides[0]
         self._request[native.LOOKS] = len(looks)
         self._request[native.STATES_KEPT] = self._request[native.STATES] if keep_userdata else 0
         errors = self._apply(steps, worlds)
+        if errors:
+            self._recall()
         if self._failures.tobytes() != self._no_failures:  # quicker than any way to ask for the largest
             for world in range(len(self.models)) if worlds is None else sorted(worlds):
                 if world not in errors and self._failed_at[world, 0] >= 0:
                     errors[world] = self._step_back(world, self._before[world])
         return errors
+
+    def let_act(self, acting: list[tuple[Rate, Reflex]]) -> None:
+        """Let these act inside the loop, at their rates, in a world that is alone; and no others."""
+        if acting != self._acting:
+            self._acting, self._remembered = acting, []
+            self._acting_words = np.array([[*rate.words, *reflex.words] for rate, reflex in acting], np.int64).reshape(
+                -1, native.REFLEX
+            )
+            self._request[native.REFLEXES] = len(acting)
+            self._request[native.REFLEX_WORDS] = self._acting_words.ctypes.data
+
+    def undo(self) -> None:
+        """Be as before the steps that were made last."""
+        np.copyto(self.states, self._before)
+        self._recall()
+        self.refresh()
+
+    def _recall(self) -> None:
+        """Let those who act in the loop remember what they did before the steps that were made last."""
+        for (_, reflex), memory in zip(self._acting, self._remembered, strict=False):
+            reflex.memory[...] = memory
 
     def keep_present(self) -> None:
         """Keep how the world, which is alone, is now, while it shows how it was."""
@@ -252,6 +285,7 @@ class Engine:
         """Put a diverged world at its last sound state, by stepping it there again, and say what happened."""
         steps, code = (int(value) for value in self._failed_at[world])
         self.states[world] = before
+        self._recall()
         self._apply(steps, [world])
         compiled = self.models[world].compiled
         if code >= 0:  # the number of a joint axis, or else −1 − that of a position
@@ -345,18 +379,42 @@ class Engine:
 
     def contacts(self, world: int, owner: str) -> list[Touch]:
         """Where a robot or object touches something now."""
-        probe = self._probes.get(world)
-        if probe is None:
-            probe = self._probes[world] = ContactProbe(self.models[world].compiled)
-        if not probe.may_touch(self._motion[world, 0], owner, self._instant):
+        probe = self._probe(world)
+        if not probe.nearness.may_touch(self._motion[world, 0], owner, self._instant):
             return []
+        tick = round(self.part("time")[world, 0] / self.step_length)
+        return self._touches(probe, self.states[world].copy(), tick, owner)
+
+    def may_have_touched(self, rows: NDArray[np.int64], owner: str) -> NDArray[np.bool_]:
+        """At which of these looks a robot or object may have touched something, of a world that is alone."""
+        return self._probe(0).nearness.may_have_touched(self.log_motions, rows, owner)
+
+    def contacts_then(self, row: int, tick: int, owner: str) -> list[Touch]:
+        """Where a robot or object touched something at a look, which was at that tick; userdata must be kept."""
+        state = self.states[0].copy()
+        logs = {"qpos": self.log_positions, "qvel": self.log_velocities, "userdata": self.log_userdata}
+        for part, log in logs.items():
+            state[self._places[part]] = log[row]
+        return self._touches(self._probe(0), state, tick, owner)
+
+    def _probe(self, world: int) -> ContactProbe:
+        if world not in self._probes:
+            self._probes[world] = ContactProbe(self.models[world].compiled)
+        return self._probes[world]
+
+    def _touches(self, probe: ContactProbe, state: NDArray[np.float64], tick: int, owner: str) -> list[Touch]:
+        # What is looked back at has lost its exact sum of steps, and what the solver began with: so nobody uses them.
+        step = self.model.options.step
+        state[self._places["time"]] = tick * step.numerator / step.denominator
+        state[self._places["qacc_warmstart"]] = 0.0
         native.install_callback()
-        return probe.look(self.states[world], owner)
+        return probe.look(state, owner)
 
     def close(self) -> None:
         """Step no more, and free the native memory as soon as nobody looks at it; closing twice is harmless."""
         if self._batch is not None:
             self._batch = None
+            self._acting = []
             self._probes.clear()
             self.states = self.states.copy()
             self._warnings = self._warnings.copy()

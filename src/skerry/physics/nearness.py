@@ -99,6 +99,14 @@ def is_near(shapes: Any, pairs: Any, sides: Any, heights: Any, frames: Any) -> b
     return False
 
 
+@kernel
+def are_near(log: Any, rows: Any, shapes: Any, pairs: Any, sides: Any, heights: Any, frames: Any, found: Any) -> None:
+    """The same at each of some rows of a log of motions, (rows, 2, n, 13)."""
+    for k in range(rows.size):
+        place_all(log[rows[k], 0], shapes, frames)
+        found[k] = is_near(shapes, pairs, sides, heights, frames)
+
+
 class Nearness:
     """The shapes of a compiled model; `owners` are the names that its shapes begin with, "" where they have none."""
 
@@ -134,10 +142,19 @@ class Nearness:
         if instant != self._placed:
             place_all(motions, self._shapes, self._frames)
             self._placed = instant
-        pairs = self._pairs.get(owner)
-        if pairs is None:
-            pairs = self._pairs[owner] = self._find_pairs(owner)
-        return bool(is_near(self._shapes, pairs, self._sides, self._heights, self._frames))
+        return bool(is_near(self._shapes, self._pairs_of(owner), self._sides, self._heights, self._frames))
+
+    def may_have_touched(self, log: NDArray[np.float64], rows: NDArray[np.int64], owner: str) -> NDArray[np.bool_]:
+        """The same at each of some rows of a log of motions, (rows, 2, n, 13)."""
+        found = np.empty(len(rows), np.bool_)
+        are_near(log, rows, self._shapes, self._pairs_of(owner), self._sides, self._heights, self._frames, found)
+        self._placed = -1
+        return found
+
+    def _pairs_of(self, owner: str) -> NDArray[np.int64]:
+        if owner not in self._pairs:
+            self._pairs[owner] = self._find_pairs(owner)
+        return self._pairs[owner]
 
     def _find_pairs(self, owner: str) -> NDArray[np.int64]:
         """What may touch what, as MuJoCo filters it: not what is fixed to each other, hinged to it, or excluded."""

@@ -16,8 +16,20 @@ from numba import types
 from numpy.typing import NDArray
 
 from skerry.core.errors import EngineError
-from skerry.core.kernels import address_of, call3, floats, kernel, load_word, native, words
+from skerry.core.kernels import (
+    UNCOUNTED,
+    address_of,
+    call3,
+    call4,
+    floats,
+    kernel,
+    load_word,
+    native,
+    strict_kernel,
+    words,
+)
 from skerry.parts import law as laws
+from skerry.parts.reflex import LEVER, pull
 from skerry.physics.mujoco import (
     CVEL,
     DATA_OFFSETS,
@@ -89,7 +101,13 @@ STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS = ra
 # and how many of them are kept
 LOOKS, LOOK_STEPS, LOG, STATES, STATES_KEPT = range(9, 14)
 # whether a step evaluates the state that it starts from only, so that what it leaves is the motion one step before
-ONE_PASS, WORDS = range(14, 16)
+ONE_PASS = 14
+# how many controllers act in the loop, where their words are, the tick of the first step, the length of a step as a
+# fraction, and the time, as a float64, that those who act are given
+REFLEXES, REFLEX_WORDS, TICK, NUMERATOR, DENOMINATOR, TIME, WORDS = range(15, 22)
+# words of such a controller: it is due at ticks where tick × TURNS mod TICKS < TURNS; its function and table, the
+# address of its answer, of how many numbers, and of the levers that are moved by them
+TURNS, TICKS, FUNCTION, TABLE, ANSWER, LEVERS, LEVER_ROWS, REFLEX = range(8)
 
 
 @kernel
@@ -124,6 +142,34 @@ def _look(model: int, data: int, request: Any, out: int) -> None:
     _mj_com_position(model, data)
     _mj_com_velocity(model, data)
     _write_bodies(request, data, out)
+
+
+@strict_kernel
+def _time_of(tick: int, numerator: int, denominator: int) -> float:
+    """As `Clock.time_of` has it, to the bit."""
+    return tick * numerator / denominator
+
+
+@kernel
+def _act(model: int, data: int, argument: int, step: int, out: int) -> None:
+    """Let those controllers act that are due before a step; `out` has the motion of now if it is the first one."""
+    request = words(argument, WORDS)
+    tick = request[TICK] + step
+    is_seen = step == 0
+    for k in range(request[REFLEXES]):
+        reflex = words(request[REFLEX_WORDS] + 8 * REFLEX * k, REFLEX)
+        if tick * reflex[TURNS] % reflex[TICKS] >= reflex[TURNS]:
+            continue
+        if not is_seen:
+            _look(model, data, request, out)
+            is_seen = True
+        floats(argument + 8 * TIME, 1)[0] = _time_of(tick, request[NUMERATOR], request[DENOMINATOR])
+        userdata = load_word(data + USERDATA_OFFSET)
+        call4(reflex[FUNCTION], out, userdata, argument + 8 * TIME, reflex[TABLE])
+        answer = floats(reflex[ANSWER], reflex[LEVERS])
+        levers = floats(reflex[LEVER_ROWS], LEVER * reflex[LEVERS])
+        for i in range(reflex[LEVERS]):
+            pull(floats(userdata, UNCOUNTED), levers[LEVER * i : LEVER * i + LEVER], answer[i])
 
 
 @kernel
@@ -169,6 +215,8 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
         seen = log != out or step == steps - 1
         if seen and request[ONE_PASS] == 0:
             _look(m, d, request, log + 8 * motion)
+        if request[REFLEXES] > 0:
+            _act(m, d, address_of(argument), step, out)
         for k in range(first_update, last_update):
             entry = program + ENTRIES + 16 * k
             call3(load_word(entry), m, d, load_word(entry + 8))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skerry.core.config import Vector3
 from skerry.core.errors import SkerryError
+from skerry.parts.reflex import place_in
 from skerry.ropes import layout as at
 from skerry.ropes.config import RopeConfig
 from skerry.ropes.net import lay
@@ -125,6 +126,17 @@ class Rope:
         phase = int(self._memory[at.PHASE])
         since = self._memory[at.SINCE : at.SINCE + 3]
         return [] if self.config.hook is None else [(float(since[k]), PHASES[k]) for k in range(1, phase + 1)]
+
+    def words(self, userdata: Floats) -> NDArray[np.int64]:
+        """Where native code finds it in the world's userdata, as `skerry.parts.reflex` has it, (ROPE,)."""
+        start = place_in(userdata, self._memory)
+        places = [start + at.COUNT, start + at.JOIN, start + at.TAIL + at.BODY]
+        places += [start + at.NODES + column * self._capacity for column in (0, 3, 7)]
+        beyond = -1
+        if self._twin is not None:
+            capacity = (self._twin.size - at.NODES) // at.PER_NODE
+            beyond = place_in(userdata, self._twin) + at.NODES + 7 * capacity
+        return np.array([*places, beyond], np.int64)
 
     # -------------------------------------------------------------------------------------------- tying
 

@@ -5,6 +5,7 @@ The forces are those that the engine's solver finds for the state of this instan
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +15,7 @@ from pydantic import Field
 from skerry.core.config import NonNegative
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Contact as Touch
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
 
 
 @dataclass(frozen=True)
@@ -27,21 +28,27 @@ class ContactReading:
     contacts: tuple[Touch, ...]
 
 
-class ContactSensor(Sensor[ContactReading]):
+class ContactSensor(RowSensor[ContactReading]):
     """Feels contacts."""
+
+    feels_contacts = True
 
     def __init__(self, link: str | None, threshold: float) -> None:
         self._link = link
         self._threshold = threshold
 
-    def measure(self, truth: Truth, noise: Noise) -> ContactReading:
+    def measure_many(self, truths: Truths, noise: Noise) -> Sequence[ContactReading]:
+        times, found = truths.times, truths.contacts(self._link)
+        return Rows(len(times), lambda row: self._felt(times[row], found.get(row, [])))
+
+    def _felt(self, time: float, contacts: Sequence[Touch]) -> ContactReading:
         felt, total = [], 0.0
-        for contact in truth.contacts(self._link):
+        for contact in contacts:
             size = float(np.linalg.norm(contact.force))
             if size >= self._threshold:
                 felt.append(contact)
                 total += size
-        return ContactReading(truth.time, bool(felt), total, tuple(felt))
+        return ContactReading(time, bool(felt), total, tuple(felt))
 
 
 class Contact(SensorConfig):

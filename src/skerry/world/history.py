@@ -39,6 +39,8 @@ class History:
         """Gives the rates of the sensors that look back and are wanted."""
         self.stale = True
         """Whether they may be others than they were."""
+        self.must_keep_userdata = True
+        """Whether userdata is needed of the instants, by those who look back."""
         self._planned = range(0)  # the ticks that are planned, and
         self._due = np.zeros(0, np.bool_)  # which of them are to be kept
         self.motions = engine.motions(0)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
-from skerry.core.kernels import strict_kernel
+from skerry.core.rotations import carry
 from skerry.parts.sensor import Contact
+from skerry.physics.contacts import Touch
 from skerry.physics.model import LinkHandle
 from skerry.rays import RayView
 from skerry.ropes.rope import Rope
@@ -26,30 +26,6 @@ from skerry.world.instant import Held, Instant
 from skerry.world.robot import Object, Robot, Tree
 
 NOW, BEFORE = 0, 1
-
-
-@strict_kernel
-def carry(row: Any, offset: Any, carried: Any) -> None:
-    """The motion of a frame that is fixed to a body: position, quaternion, velocity and angular velocity.
-
-    `row` is the body's motion (13,), `offset` (7,) the frame's pose in the body, `carried` (13,) takes the answer.
-    """
-    x, y, z, w = row[3], row[4], row[5], row[6]
-    a, b, c = offset[0], offset[1], offset[2]
-    ax = (1.0 - 2.0 * (y * y + z * z)) * a + 2.0 * (x * y - z * w) * b + 2.0 * (x * z + y * w) * c
-    ay = 2.0 * (x * y + z * w) * a + (1.0 - 2.0 * (x * x + z * z)) * b + 2.0 * (y * z - x * w) * c
-    az = 2.0 * (x * z - y * w) * a + 2.0 * (y * z + x * w) * b + (1.0 - 2.0 * (x * x + y * y)) * c
-    carried[0], carried[1], carried[2] = row[0] + ax, row[1] + ay, row[2] + az
-    i, j, k, s = offset[3], offset[4], offset[5], offset[6]
-    carried[3] = w * i + x * s + y * k - z * j
-    carried[4] = w * j - x * k + y * s + z * i
-    carried[5] = w * k + x * j - y * i + z * s
-    carried[6] = w * s - x * i - y * j - z * k
-    p, q, r = row[10], row[11], row[12]
-    carried[7] = row[7] + (q * az - r * ay)
-    carried[8] = row[8] + (r * ax - p * az)
-    carried[9] = row[9] + (p * ay - q * ax)
-    carried[10], carried[11], carried[12] = p, q, r
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +84,7 @@ class RobotTruth:
         carry(self.instant.motions[when, body], place, carried)
         return carried
 
-    def frame(self, link: str, offset: Pose | None) -> tuple[int, NDArray[np.float64]]:
+    def frame(self, link: str, offset: Pose | None = None) -> tuple[int, NDArray[np.float64]]:
         """The engine's body that a frame is fixed to, and its pose in it, as seven numbers."""
         known = self._frames.get((link, id(offset)))
         if known is None:
@@ -118,6 +94,27 @@ class RobotTruth:
             # the offset is kept, so that its id stays its own
             known = self._frames[link, id(offset)] = (handle.body, numbers, offset)
         return known[0], known[1]
+
+    @property
+    def motions(self) -> NDArray[np.float64]:
+        return self.instant.motions[NOW]
+
+    @property
+    def userdata(self) -> NDArray[np.float64]:
+        return self.instant.userdata
+
+    @property
+    def sea(self) -> tuple[int, int]:
+        return self.water.address, self.water.table_address
+
+    def frame_of(self, name: str) -> tuple[int, NDArray[np.float64]]:
+        tree, _, link = name.partition("/")
+        found = self._tree(tree)
+        place = found.links[link].offset if link else Pose.identity()
+        return found.links[link].body if link else found.root, np.concatenate([place.position, place.orientation])
+
+    def rope_words(self, name: str) -> NDArray[np.int64]:
+        return self.rope(name).words(self.userdata)
 
     def pose(self, link: str) -> Pose:
         return Pose.of(self._motion(NOW, link, None)[:7])
@@ -141,7 +138,13 @@ class RobotTruth:
 
     def place_of(self, name: str) -> NDArray[np.float64]:
         tree, _, link = name.partition("/")
-        return self.trees[tree].link_position(link) if link else self.trees[tree].position
+        return self._tree(tree).link_position(link) if link else self._tree(tree).position
+
+    def _tree(self, name: str) -> Tree:
+        found = self.trees.get(name)
+        if found is None:
+            raise UnknownName(f"there is no robot or object {name!r}; {did_you_mean(name, self.trees)}")
+        return found
 
     def rope(self, name: str) -> Rope:
         own = f"{self.robot.name}/{name}"
@@ -165,9 +168,13 @@ class RobotTruth:
         return float(sum(actuator.power or 0.0 for actuator in self.robot.actuators.values()))
 
     def contacts(self, link: str | None = None) -> list[Contact]:
+        return self.felt(self.robot.engine.contacts(self.robot.world, self.robot.name), link)
+
+    def felt(self, touches: Iterable[Touch], link: str | None) -> list[Contact]:
+        """What a link, or all of the robot, feels of its touches."""
         own = f"{self.robot.name}/"
         found = []
-        for touch in self.robot.engine.contacts(self.robot.world, self.robot.name):
+        for touch in touches:
             for this, other, sign in ((touch.second, touch.first, 1.0), (touch.first, touch.second, -1.0)):
                 if this.startswith(own) and link in (None, this.removeprefix(own)):
                     found.append(

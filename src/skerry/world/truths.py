@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from skerry.core.frames import Pose
 from skerry.core.geo import Projection
 from skerry.core.kernels import call7, strict_kernel
+from skerry.core.rotations import carry
+from skerry.parts.sensor import Contact
 from skerry.water import Water
 from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
 from skerry.world.history import History
-from skerry.world.truth import BEFORE, NOW, RobotTruth, carry
+from skerry.world.truth import BEFORE, NOW, RobotTruth
 
 Floats = NDArray[np.float64]
 
@@ -121,3 +123,12 @@ class RobotTruths:
     def _joint(self, joint: str, which: int, log: Floats) -> Floats:
         robot = self.truth.robot
         return log[self.rows, robot.engine.joint_places[robot.joints[joint]][which]]
+
+    def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
+        engine, name = self.history.engine, self.truth.robot.name
+        found = {}
+        for row in np.flatnonzero(engine.may_have_touched(self.rows, name)).tolist():
+            touches = engine.contacts_then(int(self.rows[row]), int(self.ticks[row]), name)
+            if felt := self.truth.felt(touches, link):
+                found[row] = felt
+        return found

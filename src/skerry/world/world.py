@@ -20,6 +20,7 @@ from skerry.parts.component import Component
 from skerry.parts.controller import Controller
 from skerry.parts.onlooker import Onlooker
 from skerry.parts.ownership import speaking_as
+from skerry.parts.reflex import Reflex
 from skerry.parts.watchdog import Watchdog
 from skerry.physics.engine import MOST_LOOKS, Engine
 from skerry.physics.inherit import common_bodies, inherit
@@ -43,7 +44,7 @@ from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings
 from skerry.world.truth import RobotTruth
 
-MAGIC = b"skerry snapshot 7\n"
+MAGIC = b"skerry snapshot 8\n"
 Watched = tuple[Watchdog, Callable[[], None]]  # with what to do when it bites
 DIGEST = 16  # bytes after it: a hash of all that follows
 
@@ -79,9 +80,25 @@ class MountedController:
     def act_if_due(self, tick: int) -> None:
         if not self.controller.idle and self.rate.is_due(tick):
             robot = self.robot
-            # what the keys turn is their instrument, and is heard where they are
-            with speaking_as("manual" if robot.keyboard.steers(self.name) else self.speaker):
+            with speaking_as(self._source):
                 self.controller.act(self.truth, robot.sensors, robot.actuators)
+
+    def acting(self) -> tuple[Rate, Reflex] | None:
+        """How it acts inside the native loop from now on; None if it must act in Python, being refused by somebody."""
+        robot = self.robot
+        reflex = self.controller.reflex(self.truth, robot.actuators)
+        if reflex is None or not reflex.has_levers:
+            return None
+        speaker = self._source
+        for actuator in reflex.actuators:
+            if actuator.owner != speaker:
+                return None
+        return self.rate, reflex
+
+    @property
+    def _source(self) -> str:
+        # what the keys turn is their instrument, and is heard where they are
+        return "manual" if self.robot.keyboard.steers(self.name) else self.speaker
 
     @cached_property
     def speaker(self) -> str:
@@ -216,11 +233,10 @@ class World:
             if self._events.is_due(tick):
                 self._look_back()  # at what was before it
                 self._events.happen(tick)
-            for mounted in self._controllers:
-                mounted.act_if_due(tick)
+            thinking = self._let_act(tick)
             self.acoustics.send(self._present)
             waiting = [entry for entry in self._watched if entry[0].waits]
-            stop = min([end, *self._stops_after(tick, waiting)])
+            stop = min([end, *self._stops_after(tick, waiting, thinking)])
             looks = self._looks_on_the_way(tick, stop)
             if len(looks) > self._history.room:
                 self._look_back()
@@ -242,7 +258,20 @@ class World:
                 if sensor.next_look <= tick:
                     sensor.look()
 
-    def _stops_after(self, tick: int, waiting: list[Watched]) -> Iterator[int]:
+    def _let_act(self, tick: int) -> list[MountedController]:
+        """Let the controllers act that are due, or do it inside the loop; give those who must be come back to."""
+        acting = {}
+        for mounted in self._controllers:
+            if not mounted.controller.idle:
+                if (entry := mounted.acting()) is not None:
+                    acting[id(mounted)] = entry
+                else:
+                    mounted.act_if_due(tick)
+        self._engine.let_act([*acting.values()])
+        # asked again, as one may have woken up another
+        return [other for other in self._controllers if id(other) not in acting and not other.controller.idle]
+
+    def _stops_after(self, tick: int, waiting: list[Watched], thinking: list[MountedController]) -> Iterator[int]:
         """The ticks at which something must happen in Python."""
         if self._must_step_singly:
             yield tick + 1
@@ -251,9 +280,8 @@ class World:
         if (event := self._events.next_after(tick)) is not None:
             yield event
         yield from self.acoustics.stops_after(tick)
-        for mounted in self._controllers:
-            if not mounted.controller.idle:
-                yield mounted.rate.next_due(tick)
+        for mounted in thinking:
+            yield mounted.rate.next_due(tick)
         for watchdog, _ in waiting:
             if (deadline := watchdog.deadline()) is not None:
                 yield max(deadline, tick + 1)
@@ -298,6 +326,8 @@ class World:
         self._stopping_sensors = [sensor for sensor in self._sensors if sensor.stops_the_world]
         self._patient_sensors = [sensor for sensor in self._sensors if not sensor.stops_the_world]
         self._history.rates = self._rates_of_looks
+        feel = [sensor for sensor in self._patient_sensors if sensor.sensor.feels_contacts]
+        self._history.must_keep_userdata = self.water.follows is not None or bool(feel)
 
     def _rates_of_looks(self) -> list[Rate]:
         rates = [sensor.rate for sensor in self._patient_sensors if sensor.is_looked_at]
@@ -312,18 +342,17 @@ class World:
         """Go on, and keep what will be looked at; give what went wrong."""
         if self.water.refuses:
             self._check_places()
-        before = self._engine.states.copy() if self._hooks else None
         first_look, tick = len(self._history.ticks), self.tick
         self._history.keep(looks)
         errors = self._engine.advance(
             steps,
             looks=[look - tick for look in looks],
             first_look=first_look,
-            keep_userdata=bool(self._onlookers) or self.water.follows is not None,
+            keep_userdata=bool(self._onlookers) or self._history.must_keep_userdata,
+            tick=tick,
         )
-        if before is not None and any(hook.error is not None for hook in self._hooks):
-            self._engine.states[:] = before  # a step without one of its forces is no step
-            self._engine.refresh()
+        if any(hook.error is not None for hook in self._hooks):
+            self._engine.undo()  # a step without one of its forces is no step
         now = round(self._engine_time.item() / self._engine.step_length)
         self._clock.advance(now - self._clock.tick)
         for hook in self._hooks:
