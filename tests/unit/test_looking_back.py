@@ -95,3 +95,37 @@ def test_samples_on_the_way_are_those_of_stopping(rate, sensors):
     assert len(times) > 10
     assert times_on_the_way.tolist() == times.tolist()
     assert motions_on_the_way.tolist() == motions.tolist()
+
+
+BUMPERS = {
+    "bumper": {"kind": "contact", "link": "base_link", "frequency": 50, "whole_robot": True},
+    "wheel": {"kind": "contact", "link": "frontLeftWheel", "frequency": 30},
+}
+
+
+@pytest.mark.parametrize("drop", [0.0, 0.2])
+def test_a_bumper_that_looks_back_feels_what_one_that_stops_the_world_does(drop):
+    """Forces too, to the bit, of a rover that drives, or that has fallen a little."""
+
+    def felt(stop):
+        found = []
+        overrides = {"robots": {"husky": {"overrides": {"sensors": BUMPERS}}}}
+        with skerry.load("husky_yard", overrides=overrides) as world:
+            husky = world.robots["husky"]
+            husky.controllers["drive"].command(speed=0.5, turn_rate_deg=20)
+            pose = husky.pose
+            world.teleport("husky", type(pose)(pose.position + [0.0, 0.0, drop], pose.orientation))
+            for name in BUMPERS:
+                sensor = husky.sensors[name]
+                sensor.sensor.sees_bodies_only = not stop
+                sensor.deliver = lambda ticks, readings, name=name: found.extend(
+                    (name, tick, pickle.dumps(reading)) for tick, reading in zip(ticks, readings, strict=True)
+                )
+            world._sort_sensors()
+            world.advance(1.0)
+        return found
+
+    stopped, back = felt(stop=True), felt(stop=False)
+    assert sorted(back) == sorted(stopped) and len(back) == 80
+    touching = [pickle.loads(reading).touching for name, _, reading in back if name == "bumper"]
+    assert any(touching) and (drop == 0.0 or not all(touching))

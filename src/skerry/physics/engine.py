@@ -286,6 +286,7 @@ class Engine:
         steps, code = (int(value) for value in self._failed_at[world])
         self.states[world] = before
         self._recall()
+        self.refresh([world])  # those who act before the first step see where that begins
         self._apply(steps, [world])
         compiled = self.models[world].compiled
         if code >= 0:  # the number of a joint axis, or else −1 − that of a position

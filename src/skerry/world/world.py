@@ -84,14 +84,14 @@ class MountedController:
                 self.controller.act(self.truth, robot.sensors, robot.actuators)
 
     def acting(self) -> tuple[Rate, Reflex] | None:
-        """How it acts inside the native loop from now on; None if it must act in Python, being refused by somebody."""
+        """How it acts inside the native loop from now on; None if it must act in Python, as where others have control."""
         robot = self.robot
         reflex = self.controller.reflex(self.truth, robot.actuators)
         if reflex is None or not reflex.has_levers:
             return None
         speaker = self._source
         for actuator in reflex.actuators:
-            if actuator.owner != speaker:
+            if actuator.owner != speaker or actuator.watchdog.waits:
                 return None
         return self.rate, reflex
 
