@@ -3,6 +3,7 @@
 import pickle
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import skerry
@@ -114,7 +115,7 @@ def test_a_bumper_that_looks_back_feels_what_one_that_stops_the_world_does(drop)
             husky = world.robots["husky"]
             husky.controllers["drive"].command(speed=0.5, turn_rate_deg=20)
             pose = husky.pose
-            world.teleport("husky", type(pose)(pose.position + [0.0, 0.0, drop], pose.orientation))
+            world.teleport("husky", type(pose)(pose.position + np.array([0.0, 0.0, drop]), pose.orientation))
             for name in BUMPERS:
                 sensor = husky.sensors[name]
                 sensor.sensor.sees_bodies_only = not stop

@@ -50,7 +50,6 @@ class Engine:
         self.step_length = float(self.model.options.step)
         self.bodies: int = first.nbody
         worlds = len(self.models)
-        self._instant = 0  # grows whenever something may have moved
         self._failed_at = np.full((worlds, 2), -1, np.int64)
         self._failures = self._failed_at[:, 0]
         self._no_failures = self._failures.tobytes()
@@ -214,7 +213,6 @@ class Engine:
         """Be as it was at a look, in motion, positions, velocities and userdata; only to be seen, not to go on."""
         for live, log in self._shown:
             live[...] = log[row]
-        self._instant += 1
 
     def show_present(self) -> None:
         """Be as it is."""
@@ -247,7 +245,6 @@ class Engine:
     def _apply(self, steps: int, worlds: Sequence[int] | None) -> dict[int, SkerryError]:
         if self._batch is None:
             raise EngineError("this world is closed")
-        self._instant += 1
         native.install_callback()
         for model, slot in self._slots:
             if not model.program.is_bound(slot):
@@ -335,7 +332,6 @@ class Engine:
     def set_motion_bytes(self, world: int, data: bytes) -> None:
         """Take up what `motion_bytes` gave."""
         self._motion[world] = np.frombuffer(data).reshape(self._motion[world].shape)
-        self._instant += 1
 
     def place(self, world: int, body: int, pose: Pose, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
         """Put a free or kinematic body somewhere, at rest; its joints stay as they are bent, and stop.
@@ -381,7 +377,7 @@ class Engine:
     def contacts(self, world: int, owner: str) -> list[Touch]:
         """Where a robot or object touches something now."""
         probe = self._probe(world)
-        if not probe.nearness.may_touch(self._motion[world, 0], owner, self._instant):
+        if not probe.nearness.may_touch(self._motion[world, 0], owner):
             return []
         tick = round(self.part("time")[world, 0] / self.step_length)
         return self._touches(probe, self.states[world].copy(), tick, owner)

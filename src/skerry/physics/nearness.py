@@ -16,8 +16,8 @@ from skerry.core.rotations import turn
 from skerry.physics.mujoco import mujoco
 
 # numbers of a shape: its body; the place of its box and its turn (x, y, z, w) on that body; half the sides of the box;
-# its margin, within which it touches
-BODY, PLACE, TURN, HALF, MARGIN, SHAPE = 0, 1, 4, 8, 11, 12
+# its margin, within which it touches; how far it reaches from its body's origin
+BODY, PLACE, TURN, HALF, MARGIN, FAR, SHAPE = 0, 1, 4, 8, 11, 12, 13
 # numbers of a frame: the middle of the box, and its axes in the world, row by row
 MIDDLE, AXES, FRAME = 0, 3, 12
 # words of a pair: the shape of the one who asks, the other one, and what that is
@@ -66,24 +66,32 @@ def _is_near_ground(frame: Any, half: Any, margin: float, ground: Any, sides: An
 
 
 @kernel
-def place_all(motions: Any, shapes: Any, frames: Any) -> None:
-    """Where the boxes of all shapes are."""
-    for number in range(len(shapes)):
-        _place(motions[int(shapes[number, BODY])], shapes[number], frames[number])
+def is_near(motions: Any, shapes: Any, pairs: Any, sides: Any, heights: Any, frames: Any) -> bool:
+    """Whether any pair of shapes may touch: the ball around the first one's box, and the second one's box.
 
-
-@kernel
-def is_near(shapes: Any, pairs: Any, sides: Any, heights: Any, frames: Any) -> bool:
-    """Whether any pair of shapes may touch: the ball around the first one's box, and the second one's box."""
+    `motions` (n, 13) are those of all bodies; `frames` (2, FRAME) is memory. The pairs of a shape follow each other.
+    """
+    own, other = frames[0], frames[1]
+    placed = -1
     for n in range(len(pairs)):
-        own, other = frames[pairs[n, 0]], frames[pairs[n, 1]]
-        first, half = shapes[pairs[n, 0], HALF : HALF + 3], shapes[pairs[n, 1], HALF : HALF + 3]
-        margin = shapes[pairs[n, 0], MARGIN] + shapes[pairs[n, 1], MARGIN] + SLACK
+        first, second = shapes[pairs[n, 0]], shapes[pairs[n, 1]]
+        if pairs[n, 0] != placed:
+            placed = pairs[n, 0]
+            _place(motions[int(first[BODY])], first, own)
+        half = first[HALF : HALF + 3]
+        margin = first[MARGIN] + second[MARGIN] + SLACK
+        reach = np.sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2]) + margin
+        m = motions[int(second[BODY])]
+        x, y, z = own[0] - m[0], own[1] - m[1], own[2] - m[2]
+        most = reach + second[FAR]
+        if x * x + y * y + z * z > most * most:
+            continue
+        _place(m, second, other)
         if pairs[n, 2] == HEIGHTS:
-            if _is_near_ground(own, first, margin, other, sides, heights):
+            if _is_near_ground(own, half, margin, other, sides, heights):
                 return True
             continue
-        reach = np.sqrt(first[0] * first[0] + first[1] * first[1] + first[2] * first[2]) + margin
+        half = second[HALF : HALF + 3]
         R = other[AXES:]
         x, y, z = own[0] - other[0], own[1] - other[1], own[2] - other[2]
         up = R[2] * x + R[5] * y + R[8] * z
@@ -103,8 +111,7 @@ def is_near(shapes: Any, pairs: Any, sides: Any, heights: Any, frames: Any) -> b
 def are_near(log: Any, rows: Any, shapes: Any, pairs: Any, sides: Any, heights: Any, frames: Any, found: Any) -> None:
     """The same at each of some rows of a log of motions, (rows, 2, n, 13)."""
     for k in range(rows.size):
-        place_all(log[rows[k], 0], shapes, frames)
-        found[k] = is_near(shapes, pairs, sides, heights, frames)
+        found[k] = is_near(log[rows[k], 0], shapes, pairs, sides, heights, frames)
 
 
 class Nearness:
@@ -114,8 +121,7 @@ class Nearness:
         self._compiled = compiled
         self._owners = owners
         self._shapes = np.zeros((compiled.ngeom, SHAPE))
-        self._frames = np.zeros((compiled.ngeom, FRAME))
-        self._placed = -1  # the instant of which the frames are
+        self._frames = np.zeros((2, FRAME))
         self._pairs: dict[str, NDArray[np.int64]] = {}
         self._sides, self._heights = np.ones(3), np.zeros((2, 2), np.float32)
         for number, shape in enumerate(self._shapes):
@@ -130,6 +136,7 @@ class Nearness:
             shape[HALF : HALF + 3] = half
             shape[PLACE : PLACE + 3] = compiled.geom_pos[number] + axes.reshape(3, 3) @ middle
             shape[MARGIN] = compiled.geom_margin[number]
+            shape[FAR] = np.linalg.norm(shape[PLACE : PLACE + 3]) + np.linalg.norm(half) if kind == BOX else np.inf
             if kind == HEIGHTS:  # there is one at most, the terrain's
                 field = int(compiled.geom_dataid[number])
                 rows, columns = int(compiled.hfield_nrow[field]), int(compiled.hfield_ncol[field])
@@ -137,18 +144,14 @@ class Nearness:
                 self._sides = compiled.hfield_size[field, :3].copy()
                 self._heights = compiled.hfield_data[start : start + rows * columns].reshape(rows, columns)
 
-    def may_touch(self, motions: NDArray[np.float64], owner: str, instant: int) -> bool:
-        """Whether an owner may touch anything, of the motions of all bodies (n, 13), which are those of an instant."""
-        if instant != self._placed:
-            place_all(motions, self._shapes, self._frames)
-            self._placed = instant
-        return bool(is_near(self._shapes, self._pairs_of(owner), self._sides, self._heights, self._frames))
+    def may_touch(self, motions: NDArray[np.float64], owner: str) -> bool:
+        """Whether an owner may touch anything, of the motions of all bodies (n, 13)."""
+        return bool(is_near(motions, self._shapes, self._pairs_of(owner), self._sides, self._heights, self._frames))
 
     def may_have_touched(self, log: NDArray[np.float64], rows: NDArray[np.int64], owner: str) -> NDArray[np.bool_]:
         """The same at each of some rows of a log of motions, (rows, 2, n, 13)."""
         found = np.empty(len(rows), np.bool_)
         are_near(log, rows, self._shapes, self._pairs_of(owner), self._sides, self._heights, self._frames, found)
-        self._placed = -1
         return found
 
     def _pairs_of(self, owner: str) -> NDArray[np.int64]:

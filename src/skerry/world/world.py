@@ -84,7 +84,7 @@ class MountedController:
                 self.controller.act(self.truth, robot.sensors, robot.actuators)
 
     def acting(self) -> tuple[Rate, Reflex] | None:
-        """How it acts inside the native loop from now on; None if it must act in Python, as where others have control."""
+        """How it acts inside the native loop from now on; None if it must act in Python, as others have control."""
         robot = self.robot
         reflex = self.controller.reflex(self.truth, robot.actuators)
         if reflex is None or not reflex.has_levers:
