@@ -42,7 +42,7 @@ from skerry.interfaces.ros.node import RosInterface
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.parts.interface import Command
 from skerry.runner import Runner
-from skerry.world.world import Snapshot
+from skerry.world import Snapshot
 
 
 def record(path: Path, *commands: Command, seconds: float = 0.5, **settings: object) -> None:

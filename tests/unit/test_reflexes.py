@@ -11,7 +11,7 @@ import skerry
 from skerry.core.errors import PhysicsDiverged, UnknownName
 from skerry.core.frames import Pose
 from skerry.parts.ownership import speaking_as
-from skerry.world.world import MountedController
+from skerry.world.controlling import MountedController
 
 OVER_THE_SEA = {
     "water": {"surface": {"kind": "waves", "height": 0.3, "period": 4, "heading_deg": 30}},

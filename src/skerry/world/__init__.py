@@ -3,6 +3,7 @@
 from skerry.world.batch import Batch
 from skerry.world.build import build_batch, build_world
 from skerry.world.robot import Robot
-from skerry.world.world import Snapshot, World
+from skerry.world.snapshots import Snapshot
+from skerry.world.world import World
 
 __all__ = ["Batch", "Robot", "Snapshot", "World", "build_batch", "build_world"]

@@ -34,6 +34,7 @@ from skerry.scenario.vehicle import Vehicle
 from skerry.terrain import Terrain
 from skerry.world.batch import Batch
 from skerry.world.beginning import give_first_commands
+from skerry.world.controlling import MountedController
 from skerry.world.history import History
 from skerry.world.hooks import ForceFunction, PythonForce
 from skerry.world.instant import Present
@@ -43,7 +44,7 @@ from skerry.world.ropes import ROPES, build_ropes, rope_plans
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings, bodies_for_rays
 from skerry.world.truth import RobotTruth
-from skerry.world.world import MountedController, World
+from skerry.world.world import World
 
 Source = str | Path | Scenario | Mapping[str, Any]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -17,10 +15,7 @@ from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.parts.component import Component
-from skerry.parts.controller import Controller
 from skerry.parts.onlooker import Onlooker
-from skerry.parts.ownership import speaking_as
-from skerry.parts.reflex import Reflex
 from skerry.parts.watchdog import Watchdog
 from skerry.physics.engine import MOST_LOOKS, Engine
 from skerry.physics.inherit import common_bodies, inherit
@@ -33,6 +28,7 @@ from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
 from skerry.world.beginning import fabric, give_first_commands
 from skerry.world.changes import Change, changed, follow
+from skerry.world.controlling import MountedController, let_act
 from skerry.world.events import build_events
 from skerry.world.history import History
 from skerry.world.hooks import PythonForce
@@ -41,69 +37,10 @@ from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot
 from skerry.world.ropes import ROPES, put
 from skerry.world.sensing import MountedSensor
+from skerry.world.snapshots import DIGEST, Snapshot
 from skerry.world.surroundings import Surroundings
-from skerry.world.truth import RobotTruth
 
-MAGIC = b"skerry snapshot 8\n"
 Watched = tuple[Watchdog, Callable[[], None]]  # with what to do when it bites
-DIGEST = 16  # bytes after it: a hash of all that follows
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Everything that a world needs to go on bit-identically, as bytes."""
-
-    data: bytes
-
-    def __bytes__(self) -> bytes:
-        return self.data
-
-    @property
-    def tick(self) -> int:
-        """Of the world that it is of."""
-        start = len(MAGIC) + DIGEST
-        length = int.from_bytes(self.data[start : start + 8], "little")
-        tick, _, _ = json.loads(json.loads(self.data[start + 8 : start + 8 + length])["clock"])
-        return int(tick)
-
-
-@dataclass(frozen=True)
-class MountedController:
-    """A controller with its rate and what it may see and command."""
-
-    name: str
-    controller: Controller
-    rate: Rate
-    truth: RobotTruth
-    robot: Robot
-
-    def act_if_due(self, tick: int) -> None:
-        if not self.controller.idle and self.rate.is_due(tick):
-            robot = self.robot
-            with speaking_as(self._source):
-                self.controller.act(self.truth, robot.sensors, robot.actuators)
-
-    def acting(self) -> tuple[Rate, Reflex] | None:
-        """How it acts inside the native loop from now on; None if it must act in Python, as others have control."""
-        robot = self.robot
-        reflex = self.controller.reflex(self.truth, robot.actuators)
-        if reflex is None or not reflex.has_levers:
-            return None
-        speaker = self._source
-        for actuator in reflex.actuators:
-            if actuator.owner != speaker or actuator.watchdog.waits:
-                return None
-        return self.rate, reflex
-
-    @property
-    def _source(self) -> str:
-        # what the keys turn is their instrument, and is heard where they are
-        return "manual" if self.robot.keyboard.steers(self.name) else self.speaker
-
-    @cached_property
-    def speaker(self) -> str:
-        """As which it commands."""
-        return f"controller/{self.name}"
 
 
 class World:
@@ -233,7 +170,7 @@ class World:
             if self._events.is_due(tick):
                 self._look_back()  # at what was before it
                 self._events.happen(tick)
-            thinking = self._let_act(tick)
+            thinking = let_act(self._controllers, self._engine, tick)
             self.acoustics.send(self._present)
             waiting = [entry for entry in self._watched if entry[0].waits]
             stop = min([end, *self._stops_after(tick, waiting, thinking)])
@@ -257,19 +194,6 @@ class World:
             for sensor in self._stopping_sensors:
                 if sensor.next_look <= tick:
                     sensor.look()
-
-    def _let_act(self, tick: int) -> list[MountedController]:
-        """Let the controllers act that are due, or do it inside the loop; give those who must be come back to."""
-        acting = {}
-        for mounted in self._controllers:
-            if not mounted.controller.idle:
-                if (entry := mounted.acting()) is not None:
-                    acting[id(mounted)] = entry
-                else:
-                    mounted.act_if_due(tick)
-        self._engine.let_act([*acting.values()])
-        # asked again, as one may have woken up another
-        return [other for other in self._controllers if id(other) not in acting and not other.controller.idle]
 
     def _stops_after(self, tick: int, waiting: list[Watched], thinking: list[MountedController]) -> Iterator[int]:
         """The ticks at which something must happen in Python."""
@@ -462,19 +386,15 @@ class World:
 
     def snapshot(self) -> Snapshot:
         """All of the world's state; a world of the same scenario, here or in another process, can `restore` it."""
-        row = self._engine.states[0].tobytes()
-        motion = self._engine.motion_bytes(0)
         states = [(name, component.state()) for name, component in self._components()]
         head = {
             "changes": [[change.name, change.settings] for change in self.changes],
             "structure": self._engine.model.structure,
             "clock": self._clock.state().decode(),
-            "sizes": [len(row), len(motion)],
-            "components": [[name, len(state)] for name, state in states],
+            "components": [name for name, _ in states],
         }
-        text = json.dumps(head).encode()
-        body = b"".join([len(text).to_bytes(8, "little"), text, row, motion, *(state for _, state in states)])
-        return Snapshot(MAGIC + blake2b(body, digest_size=DIGEST).digest() + body)
+        chunks = [self._engine.states[0].tobytes(), self._engine.motion_bytes(0), *(state for _, state in states)]
+        return Snapshot.of(head, chunks)
 
     def fingerprint(self) -> str:
         """A hash of all that goes on whoever looks: the state without readings, which depend on who asks for them."""
@@ -492,33 +412,20 @@ class World:
 
         What has come or gone since, comes or goes again, for which the world is built anew.
         """
-        data = bytes(snapshot)
-        if not data.startswith(MAGIC):
-            raise SkerryError("this is not a snapshot of a Skerry world, or one of another version")
-        start = len(MAGIC) + DIGEST
-        if blake2b(data[start:], digest_size=DIGEST).digest() != data[len(MAGIC) : start]:
-            raise SkerryError("the snapshot is cut short or damaged")
-        length = int.from_bytes(data[start : start + 8], "little")
-        start += 8
-        head = json.loads(data[start : start + length])
+        head, (row, motion, *states) = (snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot)).read()
         changes = tuple(Change(name, settings) for name, settings in head["changes"])
         if changes != self.changes:
             self._change(changes)
         components = self._components()
         names = [name for name, _ in components]
-        if head["structure"] != self._engine.model.structure or [name for name, _ in head["components"]] != names:
+        if head["structure"] != self._engine.model.structure or head["components"] != names:
             raise SkerryError(
                 "the snapshot is of a world with other robots, links or parts; load its scenario to restore it"
             )
-        place = start + length
-        chunks = []
-        for size in (*head["sizes"], *(size for _, size in head["components"])):
-            chunks.append(data[place : place + size])
-            place += size
-        self._engine.states[0] = np.frombuffer(chunks[0])
-        self._engine.set_motion_bytes(0, chunks[1])
+        self._engine.states[0] = np.frombuffer(row)
+        self._engine.set_motion_bytes(0, motion)
         self._clock.set_state(head["clock"].encode())
-        for (_, component), state in zip(components, chunks[2:], strict=True):
+        for (_, component), state in zip(components, states, strict=True):
             component.set_state(state)
 
     def adopt(self, state: bytes) -> None:

@@ -14,7 +14,7 @@ import skerry.commands  # noqa: F401  that its commands are known by name
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose
 from skerry.parts.interface import Command
-from skerry.world.world import Snapshot
+from skerry.world import Snapshot
 
 POSE, SNAPSHOT = "pose", "snapshot"  # the tags of values that JSON does not know
 
