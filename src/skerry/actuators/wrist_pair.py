@@ -7,7 +7,7 @@ other.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -15,7 +15,7 @@ from pydantic import Field
 from skerry.actuators.joints import need_joint
 from skerry.actuators.motors import COUNT, MORE, MotorActuator, MotorConfig, run_motor
 from skerry.core.errors import SkerryError
-from skerry.core.kernels import floats, load_word, words
+from skerry.core.kernels import floats, kernel, load_word, words
 from skerry.parts.law import (
     HEADER,
     JOINT_AXIS,
@@ -34,17 +34,24 @@ OTHER_POSITION, OTHER_AXIS, OTHER_DIAGONAL, CROSS, ON_FIRST, ON_OTHER = range(MO
 """Of the second joint, as the engine says; then how the gear's angle goes with the first joint and with the second."""
 
 
+@kernel
+def _gear(data: int, header: Any, layout: Any, c: Any) -> tuple[float, float]:
+    """The angle of the gear, and its rate."""
+    positions, rates = load_word(data + layout[QPOS]), load_word(data + layout[QVEL])
+    q = c[ON_FIRST] * floats(positions + 8 * header[JOINT_POSITION], 1)[0]
+    q += c[ON_OTHER] * floats(positions + 8 * int(c[OTHER_POSITION]), 1)[0]
+    rate = c[ON_FIRST] * floats(rates + 8 * header[JOINT_AXIS], 1)[0]
+    rate += c[ON_OTHER] * floats(rates + 8 * int(c[OTHER_AXIS]), 1)[0]
+    return q, rate
+
+
 @law
 def turn_gear(model: int, data: int, table: int) -> None:
     """Run the motor."""
     header = words(table, HEADER)
     layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
-    positions, rates = load_word(data + layout[QPOS]), load_word(data + layout[QVEL])
-    q = c[ON_FIRST] * floats(positions + 8 * header[JOINT_POSITION], 1)[0]
-    q += c[ON_OTHER] * floats(positions + 8 * int(c[OTHER_POSITION]), 1)[0]
-    rate = c[ON_FIRST] * floats(rates + 8 * header[JOINT_AXIS], 1)[0]
-    rate += c[ON_OTHER] * floats(rates + 8 * int(c[OTHER_AXIS]), 1)[0]
+    q, rate = _gear(data, header, layout, c)
     run_motor(state_of(data, table, COUNT), c, q, rate)
 
 
@@ -54,11 +61,7 @@ def drive_gear(model: int, data: int, table: int) -> None:
     header = words(table, HEADER)
     layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
-    positions, rates = load_word(data + layout[QPOS]), load_word(data + layout[QVEL])
-    q = c[ON_FIRST] * floats(positions + 8 * header[JOINT_POSITION], 1)[0]
-    q += c[ON_OTHER] * floats(positions + 8 * int(c[OTHER_POSITION]), 1)[0]
-    rate = c[ON_FIRST] * floats(rates + 8 * header[JOINT_AXIS], 1)[0]
-    rate += c[ON_OTHER] * floats(rates + 8 * int(c[OTHER_AXIS]), 1)[0]
+    q, rate = _gear(data, header, layout, c)
     forces, mass = load_word(data + layout[QFRC_PASSIVE]), load_word(data + layout[MASS])
     stiffness = c[INERTIA] * c[FREQUENCY] ** 2
     damping = 2.0 * c[DAMPING] * c[INERTIA] * c[FREQUENCY]
