@@ -139,10 +139,13 @@ def fill_normal(key0: int, key1: int, tick: int, channel: int, block: int, out: 
 
 
 @strict_kernel
-def _fill_rows(key0: int, key1: int, ticks: Any, channel: int, out: Any) -> None:
-    """The first normal values of a stream at each of several ticks, a row of `out` each."""
+def _fill_rows(key0: int, key1: int, ticks: Any, channel: int, purpose: int, out: Any) -> None:
+    """The first values of a stream at each of several ticks, a row of `out` each."""
     for i in range(ticks.size):
-        fill_normal(key0, key1, ticks[i], channel, 0, out[i])
+        if purpose == _NORMAL:
+            fill_normal(key0, key1, ticks[i], channel, 0, out[i])
+        else:
+            fill_uniform(key0, key1, ticks[i], channel, 0, out[i])
 
 
 @strict_kernel
@@ -237,11 +240,18 @@ class Noise:
 
     def normals(self, ticks: NDArray[np.int64], count: int, channel: int = 0) -> NDArray[np.float64]:
         """What `normal` gives at each of several ticks in the order of time, (ticks, count)."""
+        return self._rows(ticks, count, channel, _NORMAL)
+
+    def uniforms(self, ticks: NDArray[np.int64], count: int, channel: int = 0) -> NDArray[np.float64]:
+        """What `uniform` gives at each of several ticks in the order of time, (ticks, count)."""
+        return self._rows(ticks, count, channel, _UNIFORM)
+
+    def _rows(self, ticks: NDArray[np.int64], count: int, channel: int, purpose: int) -> NDArray[np.float64]:
         values = np.empty((len(ticks), count))
         if len(ticks):
             _checked(ticks.item(0), channel)
             _checked(ticks.item(-1), channel)
-        _fill_rows(*self.key, ticks, int(channel), values)
+        _fill_rows(*self.key, ticks, int(channel), purpose, values)
         return values
 
     def walk(self, tick: int, sigma: float, channel: int = 0) -> float:

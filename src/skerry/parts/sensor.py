@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -142,7 +143,8 @@ class Sensor(Component, Generic[Reading]):
 class Truths(Protocol):
     """Several instants of one robot, in the order of time; what `Truth` gives of one, each with a row per instant.
 
-    Points are (n, 3), motions (n, 13), all else (n,).
+    Points are (n, 3), motions (n, 13), all else (n,). `rays` are `RayViews`. `at` is one of the instants, by its number,
+    for what is asked for too seldom to be had in rows; it is valid until the next is asked for.
     """
 
     @property
@@ -165,6 +167,9 @@ class Truths(Protocol):
     def joints(self) -> tuple[str, ...]: ...
     def joint_position(self, joint: str) -> NDArray[np.float64]: ...
     def joint_velocity(self, joint: str) -> NDArray[np.float64]: ...
+    @property
+    def rays(self) -> Any: ...
+    def at(self, number: int) -> Truth: ...
 
 
 class OneInstant:
@@ -214,6 +219,13 @@ class OneInstant:
     def joint_velocity(self, joint: str) -> NDArray[np.float64]:
         return np.array([self._truth.joint_velocity(joint)])
 
+    @cached_property
+    def rays(self) -> Any:
+        return self._truth.rays.alone
+
+    def at(self, number: int) -> Truth:
+        return self._truth
+
 
 class Rows(Sequence[Reading]):
     """Readings of several instants, each made of its row when somebody looks at it.
@@ -249,10 +261,11 @@ class Columns(SimpleNamespace):
 
 
 class RowSensor(Sensor[Reading]):
-    """Measures many instants at once, from motions, joints and water alone; one instant is a row of its own."""
+    """Measures many instants at once, from motions, joints, water and rays alone; one instant is a row of its own."""
 
     sees_bodies_only = True
     measures_rows = True
+    most_rows: int = 1 << 30  # that it measures at once, where each needs much memory
 
     @abstractmethod
     def measure_many(self, truths: Truths, noise: Noise) -> Sequence[Reading | None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from skerry.core.frames import Pose
 from skerry.core.geo import Projection
 from skerry.core.kernels import call7, strict_kernel
+from skerry.rays import RayViews
 from skerry.water import Water
 from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
 from skerry.world.history import History
@@ -70,6 +72,15 @@ class RobotTruths:
     @property
     def water(self) -> Water:
         return self.truth.water
+
+    @cached_property
+    def rays(self) -> RayViews:
+        return self.history.views(self.rows.tolist(), self.truth.ray_bit)
+
+    def at(self, number: int) -> RobotTruth:
+        """One of the instants, until another is asked for."""
+        self.history.go(int(self.ticks[number]))
+        return replace(self.truth, instant=self.history)
 
     @property
     def projection(self) -> Projection | None:
