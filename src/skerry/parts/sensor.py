@@ -125,7 +125,7 @@ class Sensor(Component, Generic[Reading]):
     watches: bool = False
     heavy: bool = False
     sees_bodies_only: bool = False
-    measures_rows: bool = False  # it is a `RowSensor`
+    measures_rows: bool = False  # it is a `RowSensor`, and not heavy
 
     def watch(self, truth: Truth) -> None:
         """See a due instant."""
@@ -143,8 +143,8 @@ class Sensor(Component, Generic[Reading]):
 class Truths(Protocol):
     """Several instants of one robot, in the order of time; what `Truth` gives of one, each with a row per instant.
 
-    Points are (n, 3), motions (n, 13), all else (n,). `rays` are `RayViews`. `at` is one of the instants, by its number,
-    for what is asked for too seldom to be had in rows; it is valid until the next is asked for.
+    Points are (n, 3), motions (n, 13), all else (n,). `rays` are `RayViews`. `at` is one of the instants, by its
+    number, for what is asked for too seldom to be had in rows; it is valid until the next is asked for.
     """
 
     @property

@@ -5,4 +5,15 @@ from skerry.rays.scene import Frame, RayBody, RayScene, robot_bit
 from skerry.rays.sphere_casts import Contact
 from skerry.rays.view import Bundle, Hits, RayView, RayViews
 
-__all__ = ["Bundle", "Contact", "Frame", "Hits", "RayBody", "RayScene", "RayView", "RayViews", "load_tracer", "robot_bit"]
+__all__ = [
+    "Bundle",
+    "Contact",
+    "Frame",
+    "Hits",
+    "RayBody",
+    "RayScene",
+    "RayView",
+    "RayViews",
+    "load_tracer",
+    "robot_bit",
+]

@@ -93,9 +93,9 @@ def trace(
 ) -> None:
     """Trace rays of a bundle from one point, tile by tile.
 
-    `directions` (3, n) are of length 1 in the sensor's frame, whose `place` in the world is a position and a quaternion
-    (x, y, z, w). What ray k hits is written at `order[k]`. `distance` is infinite, `body` and `material` −1 and `normal`
-    0 where nothing was hit; the normal (3, n) is in the world, of length 1, and looks towards the ray's origin.
+    `directions` (3, n) are of length 1 in the sensor's frame, whose `place` in the world is position and quaternion
+    (x, y, z, w). What ray k hits is written at `order[k]`. `distance` is infinite, `body` and `material` −1 and
+    `normal` 0 where nothing was hit; the normal (3, n) is in the world, of length 1, towards the ray's origin.
     """
     w = words[WIDTH]
     tracer, scene, arguments = words[INTERSECT], words[SCENE], words[ARGUMENTS]

@@ -49,8 +49,9 @@ class AltimeterSensor(SonarSensor[AltimeterReading]):
         )
 
         def make(k: int) -> AltimeterReading:
-            found = not math.isnan(first[k])
-            return AltimeterReading(pings.times[k], float(first[k]) if found else None, float(heard[k]) if found else 0.0)
+            if math.isnan(first[k]):
+                return AltimeterReading(pings.times[k], None, 0.0)
+            return AltimeterReading(pings.times[k], float(first[k]), float(heard[k]))
 
         return Rows(len(pings), make, there=pings.there)
 

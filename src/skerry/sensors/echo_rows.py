@@ -1,7 +1,7 @@
 """Native code of sonars for several instants at once: the kernels of `echoes`, one instant after the other.
 
-All arrays begin with the instants, n, but those of the sonar itself. They are strict, so that each instant is worked out
-as if it were alone.
+All arrays begin with the instants, n, but those of the sonar itself. They are strict, so that each instant is worked
+out as if it were alone.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def fill_each(
     """Intensities `out` (n, beams, count), bytes and mean codes of the echoes in buckets.
 
     `buckets`, `turned` and `chances` are memory; the latter, as `turned` and `codes`, is empty where none are wanted.
-    `gains` are time-varied if `tvg`, and then those for the absorption `gains_for` (1,). `share` is that of echoes by the
-    surface, 0 for none.
+    `gains` are time-varied if `tvg`, and then those for the absorption `gains_for` (1,). `share` is that of echoes by
+    the surface, 0 for none.
     """
     kept = np.empty((2, ranges.shape[1]), np.float32)
     for k in range(len(there)):

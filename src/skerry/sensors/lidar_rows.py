@@ -1,7 +1,7 @@
 """Native code of lidars for several instants at once: the kernels of `lidar_returns`, one scan after the other.
 
-All arrays begin with the instants, n, but those of the device itself. They are strict, so that each instant is worked out
-as if it were alone.
+All arrays begin with the instants, n, but those of the device itself. They are strict, so that each instant is worked
+out as if it were alone.
 """
 
 from __future__ import annotations

@@ -281,8 +281,17 @@ class SonarSensor(RayRowSensor[Reading]):
         )
 
         def cloud(row: int) -> SonarCloud:
-            found = (array[row, : count[row]].copy() for array in (ray, points, lengths, intensity, levels, labels))
-            return SonarCloud(pings.pose(row), shape[1], *found)
+            there = (row, slice(count[row]))
+            return SonarCloud(
+                pings.pose(row),
+                shape[1],
+                ray[there].copy(),
+                points[there].copy(),
+                lengths[there].copy(),
+                intensity[there].copy(),
+                levels[there].copy(),
+                labels[there].copy(),
+            )
 
         return cloud
 

@@ -195,7 +195,7 @@ class MountedSensor(Component):
         if not ticks or not self._on:
             return
         assert self._history is not None
-        if not self.sensor.measures_rows:
+        if self.sensor.heavy or not self.sensor.measures_rows:
             for tick in ticks:
                 self._history.go(tick)
                 self.look_at_history()
