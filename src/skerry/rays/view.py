@@ -72,8 +72,9 @@ class Bundle:
         self.directions: NDArray[np.float32] = np.ascontiguousarray(unit.T, np.float32)  # (3, n)
         self._order = order.astype(np.int32)
         self._sent = np.ascontiguousarray(unit[self._order].T, np.float32)
-        self._memory = Hits.of(1, len(unit))
         self._packet = packet_memory()
+        self._place = np.empty((1, 7))
+        self._grow(1)
 
     def __len__(self) -> int:
         return self.directions.shape[1]
@@ -87,9 +88,14 @@ class Bundle:
 
     def memory(self, casts: int) -> Hits:
         """What so many casts at once are, or the latest have been, written to."""
-        if len(self._memory.distance) < casts:
-            self._memory = Hits.of(casts, len(self))
+        if len(self._tiles) < casts:
+            self._grow(casts)
         return self._memory[:casts]
+
+    def _grow(self, casts: int) -> None:
+        self._memory = Hits.of(casts, len(self))
+        self._first, self._alone = self._memory[0], self._memory[:1]
+        self._tiles = np.zeros((casts, TILE_WORDS), np.int64)
 
     def cast(
         self,
@@ -102,9 +108,10 @@ class Bundle:
         threads: int = 0,
     ) -> Hits:
         """Send the rays; with `threads` 0, large bundles go over all processors, to the same result."""
-        place = np.empty((1, 7))
+        place = self._place
         place[0, :3], place[0, 3:] = pose.position, pose.orientation
-        return self.cast_each(scene, frame.words[None], place, ONCE, far, near, mask, threads)[0]
+        self._send(scene, frame.words[None], place, ONCE, far, near, mask, threads, self._alone)
+        return self._first
 
     def cast_each(
         self,
@@ -123,7 +130,21 @@ class Bundle:
         sent that are `there` (n,). Several at once are sent by one thread.
         """
         hits = self.memory(len(places))
+        self._send(scene, words, places, there, far, near, mask, threads, hits)
+        return hits
 
+    def _send(
+        self,
+        scene: RayScene,
+        words: NDArray[np.int64],
+        places: NDArray[np.float64],
+        there: NDArray[np.bool_],
+        far: float,
+        near: float,
+        mask: int,
+        threads: int,
+        hits: Hits,
+    ) -> None:
         def run(packet: NDArray[np.float32], tiles: NDArray[np.int64]) -> None:
             trace_each(
                 words,
@@ -146,10 +167,10 @@ class Bundle:
             )
 
         if threads == 1 or len(self) < FEW or len(places) > 1 or processors() == 1:
-            run(self._packet, np.zeros((len(places), TILE_WORDS), np.int64))
+            self._tiles.fill(0)
+            run(self._packet, self._tiles)
         else:
             in_tiles(lambda packet, tiles: run(packet, tiles[None]))
-        return hits
 
 
 def tile_order(rows: int, columns: int) -> NDArray[np.int32]:

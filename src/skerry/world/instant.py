@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -23,8 +24,9 @@ class Instant(Protocol):
     userdata: NDArray[np.float64]  # for the water only, which reads no more than a level that follows an object
     positions: NDArray[np.float64]  # of all joints, and
     velocities: NDArray[np.float64]
-    probe: Probe
 
+    @property
+    def probe(self) -> Probe: ...
     @property
     def tick(self) -> int: ...
     @property
@@ -78,11 +80,16 @@ class Held:
         self.motions = instant.motions.copy()
         self.userdata = instant.userdata if water.follows is None else instant.userdata.copy()
         self.positions, self.velocities = instant.positions.copy(), instant.velocities.copy()
-        self.probe = Probe(water, self.userdata)
         self.tick = instant.tick
         self.time = instant.time
+        self._water = water
         self._scene = scene
         self._frame = frame
+
+    @cached_property
+    def probe(self) -> Probe:
+        """Made by whoever needs it, in that one's thread."""
+        return Probe(self._water, self.userdata)
 
     def view(self, own_bit: int) -> RayView:
         return RayView(self._scene, self._frame, self.motions[0], own_bit)
