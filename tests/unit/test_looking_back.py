@@ -41,6 +41,57 @@ def test_looking_back_gives_the_same_bytes_as_stopping(monkeypatch):
     assert len(few) < len(many) / 3
 
 
+MOUNT = {"link": "base_link", "frequency": 10}
+RAY_SENSORS = {
+    "sidescan_by_the_surface": {**MOUNT, "kind": "sidescan", "multipath_db": 6, "interferometric": True},
+    "mbes_with_errors": {**MOUNT, "kind": "mbes", "range_noise": 0.1, "tvg": False},
+    "altimeter": {**MOUNT, "kind": "altimeter", "frequency": 40},
+    "msis": {**MOUNT, "kind": "msis", "frequency": 20},
+    "fls": {**MOUNT, "kind": "fls", "beams": 16, "rays_per_beam": 16, "bins": 40},
+    "dvl_in_waves": {**MOUNT, "kind": "dvl", "position": [0, 0, 0.1], "frequency": 50},
+    "dvl_through_water": {**MOUNT, "kind": "dvl", "track": "auto", "max_range": 6},
+    "depth": {**MOUNT, "kind": "locked_direction_depth", "max_range": 5},
+    "scanner": {**MOUNT, "kind": "lidar", "pattern": "planar", "position": [0, 0, 2], "pitch_deg": 25, "dropout": 0.2},
+    "lidar": {**MOUNT, "kind": "lidar", "pattern": "vlp_16", "columns": 36, "position": [0, 0, 2]},
+}
+
+
+def test_ray_sensors_measure_the_same_bytes_in_rows_and_one_by_one():
+    """All kinds, and a DVL that waves wash over and leave dry; in one go, in pieces, and at the present."""
+    changes = {
+        "robots": {"sam": {"pose": {"position": [0, 0, -0.1]}, "overrides": {"sensors": RAY_SENSORS}}},
+        "terrain": {"size": [60, 60], "level": -8},
+    }
+    runs = []
+    for pieces in (1, 9, 180):
+        found = {}
+        with skerry.load("sam_in_the_bay", overrides=changes) as world:
+            sensors = world.robots["sam"].sensors
+            for name in RAY_SENSORS:
+                sensors[name].deliver = lambda ticks, readings, name=name, found=found: found.update(
+                    {(name, tick): pickle.dumps(reading) for tick, reading in zip(ticks, readings, strict=True)}
+                )
+            for _ in range(pieces):
+                world.advance_steps(360 // pieces)
+            for name in RAY_SENSORS:
+                sensors[name].finish()
+        runs.append(found)
+    assert runs[0] == runs[1] == runs[2]
+    assert {name for name, _ in runs[0]} == set(RAY_SENSORS)
+    washed = [pickle.loads(reading) for (name, _), reading in runs[0].items() if name == "dvl_in_waves"]
+    assert 5 < sum(reading is None for reading in washed) < len(washed) - 5
+    through = [pickle.loads(reading) for (name, _), reading in runs[0].items() if name == "dvl_through_water"]
+    assert {reading.track for reading in through if reading is not None} == {"water"}
+
+
+def test_a_ray_sensor_measures_no_more_instants_at_once_than_it_has_memory_for():
+    with skerry.load("sam_in_the_bay", overrides={"terrain": {"size": [60, 60]}}) as world:
+        dvl, told = world.robots["sam"].sensors["dvl"], []
+        dvl.deliver = lambda ticks, readings: told.append((len(ticks), len(readings)))
+        world.advance(5.0)
+        assert told == [(32, 32), (18, 18)]
+
+
 def test_readings_of_one_sensor_come_in_the_order_of_time(monkeypatch):
     back, _ = all_readings(monkeypatch, stop=False)
     times = [pickle.loads(reading).time for name, _, reading in back if name == "imu"]

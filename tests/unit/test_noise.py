@@ -130,6 +130,13 @@ def test_kernels_draw_the_same_bits_as_python_whole_or_in_parts() -> None:
     assert np.array_equal(out, noise.normal(17, 1003, 2))
 
 
+def test_rows_of_values_are_those_of_their_ticks() -> None:
+    noise, ticks = Noise(5, "sam/imu"), np.array([0, 7, 8, 10**12])
+    for rows, draw in ((noise.normals, noise.normal), (noise.uniforms, noise.uniform)):
+        for count in (1, 7, 8, 19):
+            assert rows(ticks, count, 3).tolist() == [draw(tick, count, 3).tolist() for tick in ticks.tolist()]
+
+
 def test_few_values_and_many_are_the_same_bits() -> None:
     noise = Noise(5, "sam/imu")
     for draw in (noise.normal, noise.uniform):

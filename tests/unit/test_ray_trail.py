@@ -38,6 +38,22 @@ def test_no_more_readings_are_kept_than_the_multiplier_says():
         assert len(trail.hits(world.time).points) == 3 * 3
 
 
+def test_hits_of_all_instants_of_a_long_way_are_kept():
+    """The same whether the world was asked after each reading or went on for all of them at once."""
+    kept = []
+    for times in (1, 7):
+        with swim(hits_lifetime=100) as world:
+            trail = world.robots["sam"].sensors["dvl"].trail
+            _ = world.robots["sam"].sensors["dvl"].reading
+            for _ in range(times):
+                world.advance_steps(140 // times)
+                _ = world.robots["sam"].sensors["dvl"].reading
+            hits = trail.hits(world.time)
+            kept.append((hits.points.tolist(), hits.ages.tolist()))
+    assert kept[0] == kept[1]
+    assert len(kept[0][0]) == 8 * 5
+
+
 def test_rays_begin_at_the_sensor_and_end_where_they_hit():
     with swim() as world:
         dvl = world.robots["sam"].sensors["dvl"]

@@ -302,15 +302,15 @@ def test_buckets_keep_the_energy_of_all_echoes(sonar: Callable[..., Any], multip
     mounted = sonar("sidescan", max_range=20, buckets=77, multipath_db=multipath_db, **QUIET)
     reading, sensor = mounted.reading, mounted.sensor
     total = float(reading.port.sum(dtype=float) + reading.starboard.sum(dtype=float))
-    rays = float(sensor._intensity.sum(dtype=float))
-    assert 0 < np.isfinite(sensor._ranges).sum() < 512
+    rays = float(sensor._echoes[3].sum(dtype=float))
+    assert 0 < np.isfinite(sensor._echoes[0]).sum() < 512
     if multipath_db is None:
         assert total == pytest.approx(rays, rel=1e-6)
     else:
         assert total > rays * 1.001
     image = sonar("fls", tilt_deg=20, max_range=20, bins=50, beams=32, **QUIET)
     assert image.reading.image.sum(dtype=float) == pytest.approx(
-        float(image.sensor._intensity.sum(dtype=float)), rel=1e-6
+        float(image.sensor._echoes[3].sum(dtype=float)), rel=1e-6
     )
 
 

@@ -246,15 +246,17 @@ def stack_floats(typingctx: Any, count: Any) -> Any:
 
 
 @intrinsic
-def upper_product(typingctx: Any, a: Any, b: Any) -> Any:
-    """The upper 64 bits of the product of two unsigned 64-bit words."""
+def whole_product(typingctx: Any, a: Any, b: Any) -> Any:
+    """The product of two unsigned 64-bit words: its upper and its lower 64 bits."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         wide = ir.IntType(128)
         first, second = (builder.zext(argument, wide) for argument in arguments)
-        return builder.trunc(builder.lshr(builder.mul(first, second), wide(64)), ir.IntType(64))
+        product, word = builder.mul(first, second), ir.IntType(64)
+        halves = builder.trunc(builder.lshr(product, wide(64)), word), builder.trunc(product, word)
+        return context.make_tuple(builder, signature.return_type, halves)
 
-    return types.uint64(types.uint64, types.uint64), generate
+    return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), generate
 
 
 @intrinsic

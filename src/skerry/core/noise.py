@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.errors import SkerryError
-from skerry.core.kernels import strict_kernel, upper_product
+from skerry.core.kernels import strict_kernel, whole_product
 
 Key: TypeAlias = tuple[int, int]
 Shape: TypeAlias = int | tuple[int, ...]
@@ -46,15 +46,33 @@ _WALK: Final = 2
 
 
 @strict_kernel
+def _round(k0: int, k1: int, x: Any) -> Any:
+    upper0, lower0 = whole_product(x[0], _MULTIPLIER_0)
+    upper2, lower2 = whole_product(x[2], _MULTIPLIER_1)
+    return upper2 ^ x[1] ^ k0, lower2, upper0 ^ x[3] ^ k1, lower0
+
+
+@strict_kernel
 def philox_words(key0: int, key1: int, block: int, tick: int, channel: int, purpose: int) -> Any:
     """The four 64-bit words of one block, of a key and a counter of words of either sign."""
     k0, k1 = np.uint64(key0), np.uint64(key1)
-    x0, x1, x2, x3 = np.uint64(block), np.uint64(tick), np.uint64(channel), np.uint64(purpose)
+    x = (np.uint64(block), np.uint64(tick), np.uint64(channel), np.uint64(purpose))
     for _ in range(_ROUNDS):
-        high0, high2 = upper_product(x0, _MULTIPLIER_0), upper_product(x2, _MULTIPLIER_1)
-        x0, x1, x2, x3 = high2 ^ x1 ^ k0, x2 * _MULTIPLIER_1, high0 ^ x3 ^ k1, x0 * _MULTIPLIER_0
+        x = _round(k0, k1, x)
         k0, k1 = k0 + _KEY_STEP_0, k1 + _KEY_STEP_1
-    return x0, x1, x2, x3
+    return x
+
+
+@strict_kernel
+def _two_blocks(key0: int, key1: int, block: int, tick: int, channel: int, purpose: int) -> Any:
+    """The words of a block and of the next: the rounds of one go on while those of the other wait for a product."""
+    k0, k1 = np.uint64(key0), np.uint64(key1)
+    x = (np.uint64(block), np.uint64(tick), np.uint64(channel), np.uint64(purpose))
+    y = (np.uint64(block + 1), np.uint64(tick), np.uint64(channel), np.uint64(purpose))
+    for _ in range(_ROUNDS):
+        x, y = _round(k0, k1, x), _round(k0, k1, y)
+        k0, k1 = k0 + _KEY_STEP_0, k1 + _KEY_STEP_1
+    return x + y
 
 
 @strict_kernel
@@ -123,7 +141,12 @@ def quantile(u: float) -> float:
 @strict_kernel
 def fill_uniform(key0: int, key1: int, tick: int, channel: int, block: int, out: Any) -> None:
     """The uniform values of a stream from a block on, as many as there is room for in `out`."""
-    for i in range(0, out.size, 4):
+    whole = out.size - out.size % 8
+    for i in range(0, whole, 8):
+        a, b, c, d, e, f, g, h = _two_blocks(key0, key1, block + i // 4, tick, channel, _UNIFORM)
+        out[i], out[i + 1], out[i + 2], out[i + 3] = uniform_of(a), uniform_of(b), uniform_of(c), uniform_of(d)
+        out[i + 4], out[i + 5], out[i + 6], out[i + 7] = uniform_of(e), uniform_of(f), uniform_of(g), uniform_of(h)
+    for i in range(whole, out.size, 4):
         words = philox_words(key0, key1, block + i // 4, tick, channel, _UNIFORM)
         for k in range(min(4, out.size - i)):
             out[i + k] = uniform_of(words[k])
@@ -139,10 +162,13 @@ def fill_normal(key0: int, key1: int, tick: int, channel: int, block: int, out: 
 
 
 @strict_kernel
-def _fill_rows(key0: int, key1: int, ticks: Any, channel: int, out: Any) -> None:
-    """The first normal values of a stream at each of several ticks, a row of `out` each."""
+def _fill_rows(key0: int, key1: int, ticks: Any, channel: int, purpose: int, out: Any) -> None:
+    """The first values of a stream at each of several ticks, a row of `out` each."""
     for i in range(ticks.size):
-        fill_normal(key0, key1, ticks[i], channel, 0, out[i])
+        if purpose == _NORMAL:
+            fill_normal(key0, key1, ticks[i], channel, 0, out[i])
+        else:
+            fill_uniform(key0, key1, ticks[i], channel, 0, out[i])
 
 
 @strict_kernel
@@ -237,11 +263,18 @@ class Noise:
 
     def normals(self, ticks: NDArray[np.int64], count: int, channel: int = 0) -> NDArray[np.float64]:
         """What `normal` gives at each of several ticks in the order of time, (ticks, count)."""
+        return self._rows(ticks, count, channel, _NORMAL)
+
+    def uniforms(self, ticks: NDArray[np.int64], count: int, channel: int = 0) -> NDArray[np.float64]:
+        """What `uniform` gives at each of several ticks in the order of time, (ticks, count)."""
+        return self._rows(ticks, count, channel, _UNIFORM)
+
+    def _rows(self, ticks: NDArray[np.int64], count: int, channel: int, purpose: int) -> NDArray[np.float64]:
         values = np.empty((len(ticks), count))
         if len(ticks):
             _checked(ticks.item(0), channel)
             _checked(ticks.item(-1), channel)
-        _fill_rows(*self.key, ticks, int(channel), values)
+        _fill_rows(*self.key, ticks, int(channel), purpose, values)
         return values
 
     def walk(self, tick: int, sigma: float, channel: int = 0) -> float:

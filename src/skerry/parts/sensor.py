@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -124,8 +125,8 @@ class Sensor(Component, Generic[Reading]):
     watches: bool = False
     heavy: bool = False
     sees_bodies_only: bool = False
-    measures_rows: bool = False  # it is a `RowSensor`
     feels_contacts: bool = False  # it is one that asks for contacts, for which more must be kept
+    measures_rows: bool = False  # it is a `RowSensor`, and not heavy
 
     def watch(self, truth: Truth) -> None:
         """See a due instant."""
@@ -143,7 +144,8 @@ class Sensor(Component, Generic[Reading]):
 class Truths(Protocol):
     """Several instants of one robot, in the order of time; what `Truth` gives of one, each with a row per instant.
 
-    Points are (n, 3), motions (n, 13), all else (n,).
+    Points are (n, 3), motions (n, 13), all else (n,). `rays` are `RayViews`. `at` is one of the instants, by its
+    number, for what is asked for too seldom to be had in rows; it is valid until the next is asked for.
     """
 
     @property
@@ -168,6 +170,10 @@ class Truths(Protocol):
     def joint_velocity(self, joint: str) -> NDArray[np.float64]: ...
     def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
         """By the row of the instant, where there are any; of a sensor that `feels_contacts`."""
+
+    @property
+    def rays(self) -> Any: ...
+    def at(self, number: int) -> Truth: ...
 
 
 class OneInstant:
@@ -221,6 +227,13 @@ class OneInstant:
         found = self._truth.contacts(link)
         return {0: found} if found else {}
 
+    @cached_property
+    def rays(self) -> Any:
+        return self._truth.rays.alone
+
+    def at(self, number: int) -> Truth:
+        return self._truth
+
 
 class Rows(Sequence[Reading]):
     """Readings of several instants, each made of its row when somebody looks at it.
@@ -254,12 +267,12 @@ class Rows(Sequence[Reading]):
 class Columns(SimpleNamespace):
     """Something like a reading, of which each number is an array, for `Rows`."""
 
-
 class RowSensor(Sensor[Reading]):
-    """Measures many instants at once, from motions, joints, water and contacts; one instant is a row of its own."""
+    """Measures many instants at once, from motions, joints, water, contacts and rays; one instant is a row of them."""
 
     sees_bodies_only = True
     measures_rows = True
+    most_rows: int = 1 << 30  # that it measures at once, where each needs much memory
 
     @abstractmethod
     def measure_many(self, truths: Truths, noise: Noise) -> Sequence[Reading | None]:

@@ -3,6 +3,17 @@
 from skerry.rays.loading import load_tracer
 from skerry.rays.scene import Frame, RayBody, RayScene, robot_bit
 from skerry.rays.sphere_casts import Contact
-from skerry.rays.view import Bundle, Hits, RayView
+from skerry.rays.view import Bundle, Hits, RayView, RayViews
 
-__all__ = ["Bundle", "Contact", "Frame", "Hits", "RayBody", "RayScene", "RayView", "load_tracer", "robot_bit"]
+__all__ = [
+    "Bundle",
+    "Contact",
+    "Frame",
+    "Hits",
+    "RayBody",
+    "RayScene",
+    "RayView",
+    "RayViews",
+    "load_tracer",
+    "robot_bit",
+]

@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.core.kernels import call1, call4, kernel
+from skerry.core.kernels import call1, call4, kernel, singles
+from skerry.core.kernels import words as words_at
 from skerry.rays.tiles import next_tile
 
 # rows of a packet
@@ -42,7 +43,10 @@ OCCLUDED: Final = 1  # address of the one that only says whether anything is in 
 SCENE: Final = 2
 ARGUMENTS: Final = 3
 WIDTH: Final = 4
-WORDS: Final = 5
+GEOMETRIES: Final = 5  # addresses of the scene's instances: their handles (bodies,),
+PLACES: Final = 6  # their transforms as they were last (bodies, 12), float32,
+TURNS: Final = 7  # and their rotations (bodies, 9), float32
+WORDS: Final = 8
 
 EVERYTHING: Final = 0xFFFFFFFF
 TILE: Final = 4096
@@ -73,14 +77,12 @@ def clear_packet(words: Any, packet: Any, mask: int) -> None:
 def trace(
     words: Any,
     packet: Any,
-    origin: Any,
-    orientation: Any,
+    place: Any,
     directions: Any,
     order: Any,
     near: float,
     far: float,
     mask: int,
-    turns: Any,
     first_faces: Any,
     face_materials: Any,
     distance: Any,
@@ -91,10 +93,9 @@ def trace(
 ) -> None:
     """Trace rays of a bundle from one point, tile by tile.
 
-    `directions` (3, n) are of length 1 in the sensor's frame; the quaternion turns them into the world. What ray k hits
-    is written at `order[k]`. `turns` (bodies, 9) are the bodies' own rotations. `distance` is infinite, `body` and
-    `material` −1 and `normal` 0 where nothing was hit; the normal (3, n) is in the world, of length 1, and looks
-    towards the ray's origin.
+    `directions` (3, n) are of length 1 in the sensor's frame, whose `place` in the world is position and quaternion
+    (x, y, z, w). What ray k hits is written at `order[k]`. `distance` is infinite, `body` and `material` −1 and
+    `normal` 0 where nothing was hit; the normal (3, n) is in the world, of length 1, towards the ray's origin.
     """
     w = words[WIDTH]
     tracer, scene, arguments = words[INTERSECT], words[SCENE], words[ARGUMENTS]
@@ -107,12 +108,13 @@ def trace(
     packet_at, valid_at = packet.ctypes.data, valid.ctypes.data
     clear_packet(words, packet, mask)
     one = np.float32
-    x0, y0, z0 = one(origin[0]), one(origin[1]), one(origin[2])
-    qx, qy, qz, qw = orientation[0], orientation[1], orientation[2], orientation[3]
+    x0, y0, z0 = one(place[0]), one(place[1]), one(place[2])
+    qx, qy, qz, qw = place[3], place[4], place[5], place[6]
     r00, r01, r02 = one(1 - 2 * (qy * qy + qz * qz)), one(2 * (qx * qy - qz * qw)), one(2 * (qx * qz + qy * qw))
     r10, r11, r12 = one(2 * (qx * qy + qz * qw)), one(1 - 2 * (qx * qx + qz * qz)), one(2 * (qy * qz - qx * qw))
     r20, r21, r22 = one(2 * (qx * qz - qy * qw)), one(2 * (qy * qz + qx * qw)), one(1 - 2 * (qx * qx + qy * qy))
     start, end = one(near), one(far)
+    turns = singles(words[TURNS], 9 * first_faces.size)
     for j in range(w):
         packet[ORIGIN * w + j] = x0
         packet[(ORIGIN + 1) * w + j] = y0
@@ -145,7 +147,7 @@ def trace(
                     continue
                 i = bits[INSTANCE * w + j]
                 a, b, c = packet[NORMAL * w + j], packet[(NORMAL + 1) * w + j], packet[(NORMAL + 2) * w + j]
-                turn = turns[i]
+                turn = turns[9 * np.int64(i) : 9 * np.int64(i) + 9]
                 nx = turn[0] * a + turn[1] * b + turn[2] * c
                 ny = turn[3] * a + turn[4] * b + turn[5] * c
                 nz = turn[6] * a + turn[7] * b + turn[8] * c
@@ -164,6 +166,59 @@ def trace(
         low = next_tile(tiles, TILE)
 
 
+@kernel
+def trace_each(
+    words: Any,
+    packet: Any,
+    places: Any,
+    there: Any,
+    directions: Any,
+    order: Any,
+    plumb: bool,
+    near: float,
+    far: float,
+    mask: int,
+    first_faces: Any,
+    face_materials: Any,
+    distance: Any,
+    normal: Any,
+    material: Any,
+    body: Any,
+    tiles: Any,
+) -> None:
+    """Trace a bundle once for each of the `places` (n, ≥ 7) at which it is `there` (n,), each in its own scene.
+
+    All but the bundle and the materials have a row for each. Where the bundle is `plumb`, its last ray goes straight
+    down in the world, however its sensor is turned.
+    """
+    for k in range(len(places)):
+        if not there[k]:
+            continue
+        if plumb:
+            x, y, z, w = places[k, 3], places[k, 4], places[k, 5], places[k, 6]
+            last = directions.shape[1] - 1
+            directions[0, last] = -2 * (x * z - y * w)
+            directions[1, last] = -2 * (y * z + x * w)
+            directions[2, last] = 2 * (x * x + y * y) - 1
+        trace(
+            words[k],
+            packet,
+            places[k],
+            directions,
+            order,
+            near,
+            far,
+            mask,
+            first_faces,
+            face_materials,
+            distance[k],
+            normal[k],
+            material[k],
+            body[k],
+            tiles[k],
+        )
+
+
 # ------------------------------------------------------------------------------------------------ moving bodies
 
 SET_TRANSFORM: Final = 0  # address of the native function (geometry, time step, format, address of 12 floats)
@@ -174,38 +229,40 @@ ROW_MAJOR_3X4: Final = 0x9134  # RTC_FORMAT_FLOAT3X4_ROW_MAJOR
 
 
 @kernel
-def move_bodies(functions: Any, scene: int, geometries: Any, rows: Any, motion: Any, places: Any, turns: Any) -> bool:
-    """Put the instances of a scene where their bodies are, and make it ready; say whether anything had moved.
+def move_bodies(functions: Any, words: Any, rows: Any, motions: Any) -> None:
+    """Put the instances of each of several scenes, of which these are the words (n, …), where their bodies are.
 
-    `rows` are the bodies in `motion` (position, quaternion x, y, z, w, …), −1 for what never moves; `places` (bodies,
-    12) are the transforms as they were, and as they become.
+    `rows` are the bodies in the scene's row of `motions` (n, bodies of the engine, 13: position, quaternion x, y, z, w,
+    …), −1 for what never moves. A scene of which nothing has moved stays as it is.
     """
-    moved = False
     place = np.empty(12, np.float32)
-    for i in range(len(rows)):
-        if rows[i] < 0:
-            continue
-        m = motion[rows[i]]
-        x, y, z, s = m[3], m[4], m[5], m[6]
-        place[0], place[1], place[2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * s), 2 * (x * z + y * s)
-        place[4], place[5], place[6] = 2 * (x * y + z * s), 1 - 2 * (x * x + z * z), 2 * (y * z - x * s)
-        place[8], place[9], place[10] = 2 * (x * z - y * s), 2 * (y * z + x * s), 1 - 2 * (x * x + y * y)
-        place[3], place[7], place[11] = m[0], m[1], m[2]
-        changed = False
-        for k in range(12):
-            if places[i, k] != place[k]:
-                changed = True
-            places[i, k] = place[k]
-        if changed:
-            for k in range(3):
-                turns[i, 3 * k], turns[i, 3 * k + 1], turns[i, 3 * k + 2] = (
-                    place[4 * k],
-                    place[4 * k + 1],
-                    place[4 * k + 2],
-                )
-            call4(functions[SET_TRANSFORM], geometries[i], 0, ROW_MAJOR_3X4, places[i].ctypes.data)
-            call1(functions[COMMIT_GEOMETRY], geometries[i])
-            moved = True
-    if moved:
-        call1(functions[COMMIT_SCENE], scene)
-    return moved
+    count = len(rows)
+    for n in range(len(words)):
+        geometries = words_at(words[n, GEOMETRIES], count)
+        places = singles(words[n, PLACES], 12 * count)
+        turns = singles(words[n, TURNS], 9 * count)
+        moved = False
+        for i in range(count):
+            if rows[i] < 0:
+                continue
+            m = motions[n, rows[i]]
+            x, y, z, s = m[3], m[4], m[5], m[6]
+            place[0], place[1], place[2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * s), 2 * (x * z + y * s)
+            place[4], place[5], place[6] = 2 * (x * y + z * s), 1 - 2 * (x * x + z * z), 2 * (y * z - x * s)
+            place[8], place[9], place[10] = 2 * (x * z - y * s), 2 * (y * z + x * s), 1 - 2 * (x * x + y * y)
+            place[3], place[7], place[11] = m[0], m[1], m[2]
+            changed = False
+            for k in range(12):
+                if places[12 * i + k] != place[k]:
+                    changed = True
+                places[12 * i + k] = place[k]
+            if changed:
+                for k in range(3):
+                    for j in range(3):
+                        turns[9 * i + 3 * k + j] = place[4 * k + j]
+                at = words[n, PLACES] + 4 * 12 * i
+                call4(functions[SET_TRANSFORM], geometries[i], 0, ROW_MAJOR_3X4, at)
+                call1(functions[COMMIT_GEOMETRY], geometries[i])
+                moved = True
+        if moved:
+            call1(functions[COMMIT_SCENE], words[n, SCENE])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from threading import Lock
 from typing import Final
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.meshes import Mesh
-from skerry.rays.packets import EVERYTHING, move_bodies
+from skerry.rays.packets import EVERYTHING, GEOMETRIES, PLACES, TURNS, move_bodies
 from skerry.rays.sphere_casts import BODY_WORDS, MASK, NODES, TRIANGLES
 from skerry.rays.tracer import TopScene, Tracer
 from skerry.terrain.materials import NamedMaterial
@@ -83,16 +84,25 @@ class RayScene:
 
     def frame(self, motion: NDArray[np.float64]) -> Frame:
         """The bodies where they are in `motion` (bodies of the engine, 13); give it back by `release`."""
+        return self.frames(motion[None])[0]
+
+    def frames(self, motions: NDArray[np.float64]) -> list[Frame]:
+        """The bodies at several instants, (instants, bodies of the engine, 13); give each back by `release`."""
         with self._lock:
-            frame = next((frame for frame in self._frames if frame.users == 0), None) or self._new_frame()
-            frame.users = 1
-        self.move(frame, motion)
-        return frame
+            free = (frame for frame in self._frames if frame.users == 0)
+            taken = list(islice(free, len(motions)))
+            taken += [self._new_frame() for _ in range(len(motions) - len(taken))]
+            for frame in taken:
+                frame.users = 1
+        self._move(taken, motions)
+        return taken
 
     def move(self, frame: Frame, motion: NDArray[np.float64]) -> None:
         """Bring a frame that nobody else uses up to date."""
-        top = frame.top
-        move_bodies(self.tracer.moving, top.handle, top.geometries, self.rows, motion, top.places, frame.turns)
+        self._move([frame], motion[None])
+
+    def _move(self, frames: Sequence[Frame], motions: NDArray[np.float64]) -> None:
+        move_bodies(self.tracer.moving, words_of(frames), self.rows, motions)
 
     def hold(self, frame: Frame) -> Frame:
         """Use a frame along with others."""
@@ -117,8 +127,15 @@ class RayScene:
     def _new_frame(self) -> Frame:
         top = self.tracer.top_scene(self._children, [1 << body.bit for body in self.bodies])
         turns = np.tile(np.eye(3, dtype=np.float32).ravel(), (len(self.bodies), 1))
-        self._frames.append(Frame(self.tracer.words(top), turns, top))
+        words = self.tracer.words(top)
+        words[[GEOMETRIES, PLACES, TURNS]] = top.geometries.ctypes.data, top.places.ctypes.data, turns.ctypes.data
+        self._frames.append(Frame(words, turns, top))
         return self._frames[-1]
+
+
+def words_of(frames: Sequence[Frame]) -> NDArray[np.int64]:
+    """What kernels need to trace in each of these frames, (frames, words)."""
+    return np.array([frame.words for frame in frames])
 
 
 def mask_without(bit: int | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,35 +11,53 @@ from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
-from skerry.rays.packets import EVERYTHING, packet_memory, trace
-from skerry.rays.scene import Frame, RayScene, mask_without
+from skerry.rays.packets import EVERYTHING, packet_memory, trace_each
+from skerry.rays.scene import Frame, RayScene, mask_without, words_of
 from skerry.rays.sphere_casts import Contact, sweep
 from skerry.rays.threads import in_tiles, processors
-from skerry.rays.tiles import new_tiles
+from skerry.rays.tiles import WORDS as TILE_WORDS
 from skerry.terrain.materials import NamedMaterial
 
 FEW: Final = 8192
 """Rays that one thread casts alone: to hand them over costs 50–100 µs."""
+ONCE: Final = np.ones(1, np.bool_)
 
 
 @dataclass(eq=False)
 class Hits:
-    """What the rays of a bundle hit. The arrays are the bundle's own, and are overwritten by its next cast."""
+    """What the rays of a bundle hit. The arrays are the bundle's own, and are overwritten by its next cast.
+
+    Of several casts at once, each array has a row for each.
+    """
 
     distance: NDArray[np.float32]  # (n,), m; infinite where nothing was hit
     normal: NDArray[np.float32]  # (3, n), in the world, of length 1, towards the sensor; 0 where nothing was hit
     material: NDArray[np.int32]  # (n,), places in the scene's materials; −1 where nothing was hit
     body: NDArray[np.int32]  # (n,), places in the scene's bodies; −1 where nothing was hit
 
+    @classmethod
+    def of(cls, casts: int, rays: int) -> Hits:
+        """Memory for so many casts of so many rays."""
+        return cls(
+            np.empty((casts, rays), np.float32),
+            np.empty((casts, 3, rays), np.float32),
+            np.empty((casts, rays), np.int32),
+            np.empty((casts, rays), np.int32),
+        )
+
+    def __getitem__(self, casts: int | slice) -> Hits:
+        return Hits(self.distance[casts], self.normal[casts], self.material[casts], self.body[casts])
+
 
 class Bundle:
     """Rays from one point, with their directions in the sensor's frame, and the memory for what they hit.
 
     Directions are (n, 3), or (rows, columns, 3) for a picture or a scan: then neighbours in both ways share a packet,
-    which is a fifth to a third quicker; hits are in the order of the directions all the same.
+    which is a fifth to a third quicker; hits are in the order of the directions all the same. A bundle that is `plumb`
+    has one ray more, its last, which goes straight down in the world however the sensor is turned.
     """
 
-    def __init__(self, directions: ArrayLike) -> None:
+    def __init__(self, directions: ArrayLike, plumb: bool = False) -> None:
         given = np.asarray(directions, np.float64)
         if given.ndim not in {2, 3} or given.shape[-1] != 3 or given.size == 0:
             raise SkerryError(f"directions must have the shape (n, 3) or (rows, columns, 3), not {given.shape}")
@@ -46,24 +65,37 @@ class Bundle:
         if not (np.isfinite(given).all() and (lengths > 0).all()):
             raise SkerryError("directions must be finite and have a length")
         unit = (given / lengths).reshape(-1, 3).astype(np.float32)
-        self.directions: NDArray[np.float32] = np.ascontiguousarray(unit.T)  # (3, n)
-        self._order = tile_order(*given.shape[:2]) if given.ndim == 3 else np.arange(len(unit), dtype=np.int32)
-        self._sent = np.ascontiguousarray(unit[self._order].T)
-        count = len(unit)
-        self.hits = Hits(
-            np.empty(count, np.float32),
-            np.empty((3, count), np.float32),
-            np.empty(count, np.int32),
-            np.empty(count, np.int32),
-        )
+        order = tile_order(*given.shape[:2]) if given.ndim == 3 else np.arange(len(unit), dtype=np.int32)
+        if plumb:
+            unit, order = np.append(unit, [[0.0, 0.0, -1.0]], axis=0), np.append(order, len(unit))
+        self.plumb = plumb
+        self.directions: NDArray[np.float32] = np.ascontiguousarray(unit.T, np.float32)  # (3, n)
+        self._order = order.astype(np.int32)
+        self._sent = np.ascontiguousarray(unit[self._order].T, np.float32)
         self._packet = packet_memory()
+        self._place = np.empty((1, 7))
+        self._grow(1)
 
     def __len__(self) -> int:
         return self.directions.shape[1]
 
-    def aim(self, number: int, x: float, y: float, z: float) -> None:
-        """Turn one ray of a plain bundle (n, 3) elsewhere; the direction is of length 1."""
-        self.directions[:, number] = self._sent[:, number] = x, y, z
+    def turned(self, pose: Pose) -> NDArray[np.float32]:
+        """The directions in the world, (n, 3), of a sensor that is turned like this."""
+        turned = self.directions.T @ pose.rotation.T.astype(np.float32)
+        if self.plumb:
+            turned[-1] = 0.0, 0.0, -1.0
+        return turned
+
+    def memory(self, casts: int) -> Hits:
+        """What so many casts at once are, or the latest have been, written to."""
+        if len(self._tiles) < casts:
+            self._grow(casts)
+        return self._memory[:casts]
+
+    def _grow(self, casts: int) -> None:
+        self._memory = Hits.of(casts, len(self))
+        self._first, self._alone = self._memory[0], self._memory[:1]
+        self._tiles = np.zeros((casts, TILE_WORDS), np.int64)
 
     def cast(
         self,
@@ -76,20 +108,55 @@ class Bundle:
         threads: int = 0,
     ) -> Hits:
         """Send the rays; with `threads` 0, large bundles go over all processors, to the same result."""
-        hits = self.hits
+        place = self._place
+        place[0, :3], place[0, 3:] = pose.position, pose.orientation
+        self._send(scene, frame.words[None], place, ONCE, far, near, mask, threads, self._alone)
+        return self._first
 
+    def cast_each(
+        self,
+        scene: RayScene,
+        words: NDArray[np.int64],
+        places: NDArray[np.float64],
+        there: NDArray[np.bool_],
+        far: float,
+        near: float = 0.0,
+        mask: int = EVERYTHING,
+        threads: int = 0,
+    ) -> Hits:
+        """Send the rays once for each of several frames of a scene, from where the sensor is in each.
+
+        `words` (n, …) are those of the frames, `places` (n, ≥ 7) position and quaternion of the sensor; only those are
+        sent that are `there` (n,). Several at once are sent by one thread.
+        """
+        hits = self.memory(len(places))
+        self._send(scene, words, places, there, far, near, mask, threads, hits)
+        return hits
+
+    def _send(
+        self,
+        scene: RayScene,
+        words: NDArray[np.int64],
+        places: NDArray[np.float64],
+        there: NDArray[np.bool_],
+        far: float,
+        near: float,
+        mask: int,
+        threads: int,
+        hits: Hits,
+    ) -> None:
         def run(packet: NDArray[np.float32], tiles: NDArray[np.int64]) -> None:
-            trace(
-                frame.words,
+            trace_each(
+                words,
                 packet,
-                pose.position,
-                pose.orientation,
+                places,
+                there,
                 self._sent,
                 self._order,
+                self.plumb,
                 near,
                 far,
                 mask,
-                frame.turns,
                 scene.first_faces,
                 scene.face_materials,
                 hits.distance,
@@ -99,11 +166,11 @@ class Bundle:
                 tiles,
             )
 
-        if threads == 1 or len(self) < FEW or processors() == 1:
-            run(self._packet, new_tiles(shared=False))
+        if threads == 1 or len(self) < FEW or len(places) > 1 or processors() == 1:
+            self._tiles.fill(0)
+            run(self._packet, self._tiles)
         else:
-            in_tiles(run)
-        return hits
+            in_tiles(lambda packet, tiles: run(packet, tiles[None]))
 
 
 def tile_order(rows: int, columns: int) -> NDArray[np.int32]:
@@ -125,6 +192,11 @@ class RayView:
     @property
     def materials(self) -> tuple[NamedMaterial, ...]:
         return self.scene.materials
+
+    @property
+    def alone(self) -> RayViews:
+        """This view as the only one of several."""
+        return RayViews(self.scene, (self.frame,), self.motion[None], self.own_bit)
 
     def mask(self, see_self: bool) -> int:
         """The mask of this robot's rays."""
@@ -161,3 +233,27 @@ class RayView:
         )
         material = -1 if body < 0 else int(scene.face_materials[scene.first_faces[body] + face])
         return Contact(float(found[0]), found[1:], material, int(body))
+
+
+@dataclass(frozen=True, eq=False)
+class RayViews:
+    """The world as one robot's sensors see it by rays, at several instants: a frame for each."""
+
+    scene: RayScene
+    frames: Sequence[Frame]
+    motions: NDArray[np.float64]  # (instants, bodies of the engine, 13)
+    own_bit: int | None
+
+    def cast(
+        self,
+        bundle: Bundle,
+        places: NDArray[np.float64],
+        there: NDArray[np.bool_],
+        far: float,
+        near: float = 0.0,
+        see_self: bool = False,
+        threads: int = 0,
+    ) -> Hits:
+        """Send a bundle at those instants at which it is `there`, from where it is then: `places` (n, ≥ 7)."""
+        mask = mask_without(None if see_self else self.own_bit)
+        return bundle.cast_each(self.scene, words_of(self.frames), places, there, far, near, mask, threads)

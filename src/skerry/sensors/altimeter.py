@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Truth
-from skerry.sensors.echoes import sound, time_varied_gain
-from skerry.sensors.sonar import BUCKET_CHANCES, Fan, SonarConfig, SonarSensor
+from skerry.parts.sensor import Rows, Truths
+from skerry.sensors.echo_rows import BUCKET_CHANCES, hear_each
+from skerry.sensors.sonar import Fan, SonarConfig, SonarSensor
 
 GOLDEN = np.pi * (3.0 - np.sqrt(5.0))  # rad between seeds of a sunflower, which fill a disc evenly
 
@@ -29,20 +29,31 @@ class AltimeterReading:
 class AltimeterSensor(SonarSensor[AltimeterReading]):
     """Measures how far the nearest thing is within its cone."""
 
-    def measure(self, truth: Truth, noise: Noise) -> AltimeterReading | None:
-        ping = self.ping(truth, noise)
-        if ping is None:
-            return None
-        ranges = self._ranges[~np.isnan(self._ranges)]
-        if not len(ranges):
-            return AltimeterReading(truth.time, None, 0.0)
-        config, first = self.config, float(ranges.min())
-        chances = self.chances(truth, noise, 1, BUCKET_CHANCES)
-        chance = -math.log(chances[0]) if len(chances) else 1.0
-        heard = sound(float(self._intensity.sum(dtype=np.float64)), self._noise, config.speckle, chance)
-        if config.tvg:
-            heard *= time_varied_gain(first, config.tvg_spreading / 10.0, ping.absorption)
-        return AltimeterReading(truth.time, first, float(heard))
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[AltimeterReading | None]:
+        config, pings = self.config, self.pings(truths, noise)
+        ranges, _, _, intensity = pings.echoes
+        first = np.fmin.reduce(ranges, axis=1).astype(np.float64)  # NaN only where all are
+        chances, heard = np.ones(len(pings)), np.empty(len(pings))
+        if self._draws:
+            chances[:] = [-math.log(u) for u in noise.uniforms(pings.ticks, 1, BUCKET_CHANCES)[:, 0].tolist()]
+        hear_each(
+            intensity.sum(axis=1, dtype=np.float64),
+            first,
+            chances,
+            self._noise,
+            config.speckle,
+            config.tvg,
+            config.tvg_spreading / 10.0,
+            pings.absorption,
+            heard,
+        )
+
+        def make(k: int) -> AltimeterReading:
+            if math.isnan(first[k]):
+                return AltimeterReading(pings.times[k], None, 0.0)
+            return AltimeterReading(pings.times[k], float(first[k]), float(heard[k]))
+
+        return Rows(len(pings), make, there=pings.there)
 
 
 class Altimeter(SonarConfig):

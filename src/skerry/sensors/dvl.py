@@ -8,6 +8,7 @@ independent noise. The velocity is their least-squares solution, v = (DᵀD)⁻�
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,12 +18,12 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose, rotate
-from skerry.core.kernels import kernel
+from skerry.core.kernels import kernel, strict_kernel
 from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import turn
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import Rows, Truth, Truths
 from skerry.rays import Bundle
-from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig
+from skerry.sensors.ray_sensor import RayRowSensor, RaySensorConfig
 
 Floats = NDArray[np.float64]
 Track = Literal["bottom", "water", "none"]
@@ -143,60 +144,137 @@ def conclude(
     return range_noise * drawn[2 * n]
 
 
-class DvlSensor(RaySensor[DvlReading]):
+@strict_kernel
+def hear_each(
+    places: Any,
+    there: Any,
+    beams: Any,
+    distances: Any,
+    bodies: Any,
+    rows: Any,
+    motions: Any,
+    levels: Any,
+    nearest: float,
+    fastest: float,
+    heard: Any,
+    hits: Any,
+) -> None:
+    """What is heard (n, 2, beams) at each instant, and by how many beams, of the sensor's motions (n, 13)."""
+    for k in range(len(there)):
+        if there[k]:
+            hits[k] = hear(
+                places[k], beams, distances[k], bodies[k], rows, motions[k], levels[k], nearest, fastest, heard[k]
+            )
+
+
+@strict_kernel
+def conclude_each(
+    there: Any,
+    beams: Any,
+    heard: Any,
+    used: Any,
+    has_track: Any,
+    key0: int,
+    key1: int,
+    ticks: Any,
+    velocity_noise: float,
+    range_noise: float,
+    velocity: Any,
+    covariance: Any,
+    errors: Any,
+) -> None:
+    """Velocities (n, 3), their covariances (n, 3, 3) and the noise of the altitudes (n,) of what was heard."""
+    for k in range(len(there)):
+        if there[k]:
+            errors[k] = conclude(
+                beams,
+                heard[k],
+                used[k],
+                has_track[k],
+                key0,
+                key1,
+                ticks[k],
+                velocity_noise,
+                range_noise,
+                velocity[k],
+                covariance[k],
+            )
+
+
+class DvlSensor(RayRowSensor[DvlReading]):
     """Measures velocity over ground, or through the water."""
 
     def __init__(self, config: Dvl) -> None:
         self._beams = config.directions()
-        super().__init__(config, Bundle(np.vstack([self._beams, [0.0, 0.0, -1.0]])))  # the last one for the altitude
+        super().__init__(config, Bundle(self._beams, plumb=True))  # the last one for the altitude
         self._config = config
 
-    def measure(self, truth: Truth, noise: Noise) -> DvlReading | None:
-        config = self._config
-        motion = truth.motion(config.link, self._offset)
-        depth = truth.depth(motion[:3])
-        if depth <= 0.0:
-            return None
-        x, y, z, w = motion[3:7].tolist()
-        self.bundle.aim(config.beams, -2 * (x * z - y * w), -2 * (y * z + x * w), 2 * (x * x + y * y) - 1)
-        found = self.look(truth, Pose.of(motion[:7]), config.max_range)
-        assert self.view is not None
-        heard = np.empty((2, config.beams))
-        hits = hear(
-            motion,
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[DvlReading | None]:
+        config, times, count = self._config, truths.times, len(truths.times)
+        places = truths.motion(config.link, self._offset)
+        depths = truths.depth(places[:, :3])
+        there = depths > 0.0
+        found = self.look_each(truths, places, there, config.max_range)
+        if not there.any():
+            return Rows(count, lambda k: None, there=there)
+        heard, hits = np.zeros((count, 2, config.beams)), np.zeros(count, np.int64)
+        views = truths.rays
+        hear_each(
+            places,
+            there,
             self._beams,
             found.distance,
             found.body,
-            self.view.scene.rows,
-            self.view.motion,
-            depth + motion[2],
+            views.scene.rows,
+            views.motions,
+            depths + places[:, 2],
             config.min_range,
             config.max_speed,
             heard,
+            hits,
         )
-        ranges, speeds = heard
-        used = ranges < np.inf
+        used = heard[:, 0] < np.inf
         locked = hits >= config.minimum_hits
-        track: Track = "bottom" if locked and config.track != "water" else "none"
-        if track == "none" and config.track != "bottom":
-            speeds[:], used = self._through_water(truth, Pose.of(motion[:7]), motion[7:10], ranges)
-            track = "water" if np.count_nonzero(used) >= config.minimum_hits else "none"
-        velocity, covariance = np.empty(3), np.empty((3, 3))
-        error = conclude(
+        tracked = locked & (config.track != "water")
+        tracks: list[Track] = ["bottom" if bottom else "none" for bottom in tracked.tolist()]
+        if config.track != "bottom":
+            for k in np.flatnonzero(there & ~tracked).tolist():
+                pose, velocity = Pose.of(places[k, :7]), places[k, 7:10]
+                heard[k, 1], used[k] = self._through_water(truths.at(k), pose, velocity, heard[k, 0])
+                tracked[k] = np.count_nonzero(used[k]) >= config.minimum_hits
+                tracks[k] = "water" if tracked[k] else "none"
+        velocities, covariances, errors = np.empty((count, 3)), np.empty((count, 3, 3)), np.empty(count)
+        conclude_each(
+            there,
             self._beams,
             heard,
             used,
-            track != "none",
+            tracked,
             *noise.key,
-            truth.tick,
+            truths.ticks,
             config.velocity_noise,
             config.range_noise,
-            velocity,
-            covariance,
+            velocities,
+            covariances,
+            errors,
         )
-        below = float(found.distance[config.beams])
-        altitude = below + error if config.min_range <= below < np.inf else np.nan
-        return DvlReading(truth.time, locked, track, velocity, covariance, altitude, ranges, speeds, hits)
+        below = found.distance[:, config.beams].tolist()
+
+        def make(k: int) -> DvlReading:
+            ranges, speeds = heard[k].copy()
+            return DvlReading(
+                times[k],
+                bool(locked[k]),
+                tracks[k],
+                velocities[k].copy(),
+                covariances[k].copy(),
+                below[k] + float(errors[k]) if config.min_range <= below[k] < math.inf else math.nan,
+                ranges,
+                speeds,
+                int(hits[k]),
+            )
+
+        return Rows(count, make, there=there)
 
     def _through_water(
         self, truth: Truth, pose: Pose, velocity: Floats, ranges: Floats

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import Positive
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import Rows, Truths
 from skerry.sensors.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, SonarCloud, ahead
 
 MOST = 1 << 24  # rays, and values of an image
@@ -37,13 +37,16 @@ class FlsSensor(BucketSonar[FlsReading]):
         self._azimuths = azimuths
         self._azimuths.setflags(write=False)
 
-    def measure(self, truth: Truth, noise: Noise) -> FlsReading | None:
-        ping = self.ping(truth, noise)
-        if ping is None:
-            return None
-        image, levels = self.fill(truth, noise, ping)
-        cloud = self.cloud(truth, noise, ping)
-        return FlsReading(truth.time, self.bucket_size, self._azimuths, image, levels, cloud)
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[FlsReading | None]:
+        pings = self.pings(truths, noise)
+        found = self.fill(noise, pings)
+        cloud = self.clouds(noise, pings)
+
+        def make(k: int) -> FlsReading:
+            image, levels = found.intensity[k].copy(), found.levels[k].copy()
+            return FlsReading(pings.times[k], self.bucket_size, self._azimuths, image, levels, cloud(k))
+
+        return Rows(len(pings), make, there=pings.there)
 
 
 class Fls(BucketConfig):

@@ -7,6 +7,7 @@ comes back of its light is worked out by `lidar_returns`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -18,8 +19,8 @@ from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import did_you_mean
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Truth
-from skerry.rays import Bundle
+from skerry.parts.sensor import OneInstant, Rows, Truth, Truths
+from skerry.rays import Bundle, Hits
 from skerry.rays.surface import FADE, NODES, SurfacePatch
 from skerry.sensors.lidar_patterns import (
     PATTERNS,
@@ -32,16 +33,9 @@ from skerry.sensors.lidar_patterns import (
     azimuths,
     spinning_directions,
 )
-from skerry.sensors.lidar_returns import (
-    add_noise,
-    find_returns,
-    lowest_end,
-    meet_level,
-    meet_waves,
-    normal_table,
-    place_returns,
-)
-from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig, Reading
+from skerry.sensors.lidar_returns import meet_waves, normal_table, place_returns
+from skerry.sensors.lidar_rows import LEVEL, NOTHING, WAVES, lowest_each, return_each, spread_each
+from skerry.sensors.ray_sensor import RayRowSensor, RaySensor, RaySensorConfig, Reading
 
 Singles = NDArray[np.float32]
 
@@ -87,65 +81,40 @@ class PlanarReading:
 
 @dataclass(eq=False)
 class Memory:
-    """What a scan is worked out in."""
+    """What scans are worked out in: (scans, rays)."""
 
-    water: Singles  # (n,), m to the water along each ray
-    water_cosines: Singles  # (n,), of its angle from the water's normal
-    power: Singles  # (n,), ρ cos θ of each ray; 0 where nothing comes back
+    water: Singles  # m to the water along each ray
+    water_cosines: Singles  # of its angle from the water's normal
+    power: Singles  # ρ cos θ of each ray; 0 where nothing comes back
     places: NDArray[np.int32]  # of those that do
     found: Singles
     strength: Singles
+    draws: NDArray[np.float64]  # (rays,)
 
-
-def water_range(
-    truth: Truth,
-    directions: Singles,
-    position: NDArray[np.float64],
-    rotation: NDArray[np.float64],
-    above: float,
-    distance: Singles,
-    far: float,
-    slope_variance: float,
-    memory: Memory,
-) -> None:
-    """Where rays (3, n) from a place `above` the water meet it: the waves around, or the level of still water."""
-    if truth.water.waves is None:
-        meet_level(directions, -rotation[2], above, memory.water, memory.water_cosines)
-        return
-    # crests and troughs differ by 2 Σa at most: rays that all end higher than that above the water here meet none
-    here = float(position[2]) - above
-    if lowest_end(directions, rotation, position, far) > here + 2.0 * truth.water.waves.amplitude.sum():
-        memory.water.fill(np.inf)
-        memory.water_cosines.fill(0.0)
-        return
-    # no larger than the rays reach: what is beyond, and where the patch turns level, none of them meets
-    nodes = min(2 * math.ceil(far / (1.0 - FADE) / SPACING) + 2, NODES)
-    patch = SurfacePatch.around(truth.surface_height, position, SPACING, nodes)
-    east, north = (float(np.abs(np.diff(patch.heights, axis=axis)).max()) / SPACING for axis in (1, 0))
-    # exp(−20) = 2e-9: where even the steepest wave does not face the ray nearer than that, nothing comes back
-    flattest = math.atan(math.sqrt(20.0 * slope_variance)) + math.atan(math.hypot(east, north))
-    meet_waves(
-        patch.numbers,
-        patch.heights,
-        directions,
-        rotation,
-        position,
-        distance,
-        far,
-        math.cos(min(flattest, math.pi / 2)),
-        memory.water,
-        memory.water_cosines,
-    )
+    @classmethod
+    def of(cls, scans: int, rays: int) -> Memory:
+        water, cosines, power, found, strength = (np.empty((scans, rays), np.float32) for _ in range(5))
+        return cls(water, cosines, power, np.empty((scans, rays), np.int32), found, strength, np.empty(rays))
 
 
 @dataclass(frozen=True, eq=False)
 class Returns:
-    """What came back of a scan, in arrays of its own: the rays' places in the bundle, ranges and intensities."""
+    """What came back of scans: in a row for each, so many rays' places in the bundle, ranges and intensities.
 
+    The arrays are the sensor's own, and are overwritten by its next scan.
+    """
+
+    times: Sequence[float]
+    motions: NDArray[np.float64]  # (n, 13), of the sensor
+    there: NDArray[np.bool_]  # (n,), whether it was above water
+    counts: NDArray[np.int64]  # (n,)
     places: NDArray[np.int32]
     ranges: Singles
     intensity: Singles
-    pose: Pose
+
+    def pose(self, row: int) -> Pose:
+        """Where the sensor was."""
+        return Pose.of(self.motions[row, :7])
 
 
 class Scanner(RaySensor[Reading]):
@@ -155,56 +124,87 @@ class Scanner(RaySensor[Reading]):
         super().__init__(config, bundle)
         self._config = config
         self._reach = config.reach()
-        rays = len(bundle)
-        water, cosines, power, found, strength = (np.empty(rays, np.float32) for _ in range(5))
-        self._memory = Memory(water, cosines, power, np.empty(rays, np.int32), found, strength)
+        self._slope_variance = 0.003 + 0.00512 * config.wind_speed
+        self._memory = Memory.of(1, len(bundle))
         self._reflectance: tuple[object, Singles] = (None, np.zeros(1, np.float32))
 
-    def returns(self, truth: Truth, noise: Noise) -> Returns | None:
-        """What comes back, noise and all; None under water."""
-        config, memory, reach, bundle = self._config, self._memory, self._reach, self.bundle
-        pose = self.place(truth)
-        above = -truth.depth(pose.position)
-        if above < 0.0:
-            return None
-        hits = self.look(truth, pose, reach.most)
-        slope_variance = 0.003 + 0.00512 * config.wind_speed
-        rotation = pose.rotation
-        water_range(
-            *(truth, bundle.directions, pose.position, rotation, above),
-            *(hits.distance, reach.most, slope_variance, memory),
-        )
-        count = find_returns(
+    def returns(self, truths: Truths, noise: Noise) -> Returns:
+        """What comes back, noise and all; nothing under water."""
+        config, reach, bundle, count = self._config, self._reach, self.bundle, len(truths.times)
+        if len(self._memory.water) < count:
+            self._memory = Memory.of(count, len(bundle))
+        memory = self._memory
+        motions = truths.motion(config.link, self._offset)
+        above = -truths.depth(motions[:, :3])
+        there = above >= 0.0
+        hits = self.look_each(truths, motions, there, reach.most)
+        counts = np.zeros(count, np.int64)
+        return_each(
+            motions,
+            there,
+            self._meet_water(truths, motions, there, above, hits),
+            above,
             bundle.directions,
-            rotation,
             hits.distance,
             hits.normal,
             hits.material,
-            self._reflectances(truth),
+            self._reflectances(),
             memory.water,
             memory.water_cosines,
             reach.least,
             reach.most,
             0.1 / reach.dark**2,
-            slope_variance,
+            self._slope_variance,
             memory.power,
+            config.intensity_scale,
+            *noise.key,
+            truths.ticks,
+            config.dropout,
+            reach.noise,
+            normal_table(),
+            memory.draws,
+            counts,
             memory.places,
             memory.found,
             memory.strength,
         )
-        places, ranges = memory.places[:count].copy(), memory.found[:count].copy()
-        intensity = memory.strength[:count] * np.float32(config.intensity_scale)
-        if config.dropout > 0:
-            kept = noise.uniform(truth.tick, (count,)) >= config.dropout
-            hits.distance[places[~kept]] = np.inf
-            places, ranges, intensity = places[kept], ranges[kept], intensity[kept]
-        if reach.noise > 0:
-            draws = noise.uniform(truth.tick, (-(-len(ranges) // 3),), channel=1)
-            add_noise(draws, normal_table(), reach.noise, ranges)
-        return Returns(places, ranges, intensity, pose)
+        return Returns(truths.times, motions, there, counts, memory.places, memory.found, memory.strength)
 
-    def _reflectances(self, truth: Truth) -> Singles:
-        materials = truth.rays.materials
+    def _meet_water(
+        self, truths: Truths, motions: Floats, there: NDArray[np.bool_], above: Floats, hits: Hits
+    ) -> NDArray[np.int64]:
+        """How the rays meet the water at each instant; where they meet waves, that is worked out here."""
+        waves, far, directions = truths.water.waves, self._reach.most, self.bundle.directions
+        if waves is None:
+            return np.full(len(there), LEVEL)
+        lowest = np.empty(len(there))
+        lowest_each(directions, motions, far, lowest)
+        # crests and troughs differ by 2 Σa at most: rays that all end higher than that above the water here meet none
+        near = there & (lowest <= motions[:, 2] - above + 2.0 * waves.amplitude.sum())
+        for k in np.flatnonzero(near).tolist():
+            pose = Pose.of(motions[k, :7])
+            # no larger than the rays reach: what is beyond, and where the patch turns level, none of them meets
+            nodes = min(2 * math.ceil(far / (1.0 - FADE) / SPACING) + 2, NODES)
+            patch = SurfacePatch.around(truths.at(k).surface_height, pose.position, SPACING, nodes)
+            east, north = (float(np.abs(np.diff(patch.heights, axis=axis)).max()) / SPACING for axis in (1, 0))
+            # exp(−20) = 2e-9: where even the steepest wave does not face the ray nearer than that, nothing comes back
+            flattest = math.atan(math.sqrt(20.0 * self._slope_variance)) + math.atan(math.hypot(east, north))
+            meet_waves(
+                patch.numbers,
+                patch.heights,
+                directions,
+                pose.rotation,
+                pose.position,
+                hits.distance[k],
+                far,
+                math.cos(min(flattest, math.pi / 2)),
+                self._memory.water[k],
+                self._memory.water_cosines[k],
+            )
+        return np.where(near, WAVES, NOTHING)
+
+    def _reflectances(self) -> Singles:
+        materials = self.materials
         if self._reflectance[0] is not materials:
             values = np.array([material.material.reflectance for material in materials] or [0.0], np.float32)
             self._reflectance = (materials, values)
@@ -223,16 +223,16 @@ class LidarSensor(Scanner[LidarReading]):
         self._period = period  # s from column to column
 
     def measure(self, truth: Truth, noise: Noise) -> LidarReading | None:
-        found = self.returns(truth, noise)
-        if found is None:
+        found = self.returns(OneInstant(truth), noise)
+        if not found.there[0]:
             return None
-        count = len(found.places)
+        count = int(found.counts[0])
         points, offset = np.empty((count, 3), np.float32), np.empty(count, np.float32)
         ring, ranges = np.empty(count, np.uint16), np.full(self._shape, np.nan, np.float32)
         place_returns(
             self.bundle.directions,
-            found.places,
-            found.ranges,
+            found.places[0, :count],
+            found.ranges[0, :count],
             self._shape[1],
             self._period,
             points,
@@ -240,7 +240,8 @@ class LidarSensor(Scanner[LidarReading]):
             offset,
             ranges.reshape(-1),
         )
-        return LidarReading(truth.time, points, found.intensity, ring, offset, ranges, found.pose)
+        intensity = found.intensity[0, :count].copy()
+        return LidarReading(truth.time, points, intensity, ring, offset, ranges, found.pose(0))
 
 
 class RosetteSensor(LidarSensor):
@@ -261,7 +262,7 @@ class RosetteSensor(LidarSensor):
         return Bundle(pattern.directions(time, float(config.frequency)).reshape(-1, 3))
 
 
-class PlanarSensor(Scanner[PlanarReading]):
+class PlanarSensor(Scanner[PlanarReading], RayRowSensor[PlanarReading]):
     """Measures a row of ranges."""
 
     channels = 1
@@ -272,26 +273,28 @@ class PlanarSensor(Scanner[PlanarReading]):
         self._step = float(azimuth[1] - azimuth[0]) if len(azimuth) > 1 else 0.0
         self._period = period
 
-    def measure(self, truth: Truth, noise: Noise) -> PlanarReading | None:
-        found = self.returns(truth, noise)
-        if found is None:
-            return None
-        ranges, intensity = np.full(len(self.bundle), np.inf, np.float32), np.zeros(len(self.bundle), np.float32)
-        ranges[found.places] = found.ranges
-        intensity[found.places] = found.intensity
-        points = self.bundle.directions.T[found.places] * found.ranges[:, None]
-        return PlanarReading(
-            truth.time,
-            self._first,
-            self._step,
-            self._period,
-            self._reach.least,
-            self._reach.most,
-            ranges,
-            intensity,
-            points,
-            found.pose,
-        )
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[PlanarReading | None]:
+        found = self.returns(truths, noise)
+        shape = (len(found.times), len(self.bundle))
+        ranges, intensity = np.full(shape, np.inf, np.float32), np.zeros(shape, np.float32)
+        spread_each(found.counts, found.places, found.ranges, found.intensity, ranges, intensity)
+
+        def make(k: int) -> PlanarReading:
+            places = np.flatnonzero(ranges[k] < np.inf)
+            return PlanarReading(
+                found.times[k],
+                self._first,
+                self._step,
+                self._period,
+                self._reach.least,
+                self._reach.most,
+                ranges[k].copy(),
+                intensity[k].copy(),
+                self.bundle.directions.T[places] * ranges[k, places, None],
+                found.pose(k),
+            )
+
+        return Rows(shape[0], make, there=found.there)
 
 
 # ------------------------------------------------------------------------------------------------ settings

@@ -13,11 +13,10 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive, Vector3
-from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import Rows, Truths
 from skerry.rays import Bundle
-from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig
+from skerry.sensors.ray_sensor import RayRowSensor, RaySensorConfig
 
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -31,21 +30,29 @@ class LockedDirectionDepthReading:
     using_water: bool  # nothing was hit within range
 
 
-class LockedDirectionDepthSensor(RaySensor[LockedDirectionDepthReading]):
+class LockedDirectionDepthSensor(RayRowSensor[LockedDirectionDepthReading]):
     """Measures along a direction of the world, however the robot turns."""
 
     def __init__(self, config: LockedDirectionDepth) -> None:
         super().__init__(config, Bundle([config.direction]))
         self._config = config
 
-    def measure(self, truth: Truth, noise: Noise) -> LockedDirectionDepthReading:
-        config = self._config
-        place = truth.motion(config.link, self._offset)[:3]
-        reach = float(self.look(truth, Pose(place, UPRIGHT), config.max_range).distance[0])
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[LockedDirectionDepthReading]:
+        config, times = self._config, truths.times
+        places = truths.motion(config.link, self._offset)
+        places[:, 3:7] = UPRIGHT
+        everywhere = np.ones(len(times), np.bool_)
+        reach = self.look_each(truths, places, everywhere, config.max_range).distance[:, 0].astype(np.float64)
         using_water = reach == np.inf
-        value = -truth.depth(place) if using_water else -reach * float(self.bundle.directions[2, 0])
-        factor = 1.0 + config.noise_mean + config.noise_sigma * noise.normal(truth.tick)
-        return LockedDirectionDepthReading(truth.time, value * factor, using_water)
+        value = -reach * float(self.bundle.directions[2, 0])
+        if using_water.any():
+            value = np.where(using_water, -truths.depth(places[:, :3]), value)
+        value *= 1.0 + config.noise_mean + config.noise_sigma * noise.normals(truths.ticks, 1)[:, 0]
+
+        def make(k: int) -> LockedDirectionDepthReading:
+            return LockedDirectionDepthReading(times[k], float(value[k]), bool(using_water[k]))
+
+        return Rows(len(times), make)
 
 
 class LockedDirectionDepth(RaySensorConfig):

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import Rows, Truths
 from skerry.sensors.sonar import SonarCloud, SonarConfig, SonarSensor, across
 
 
@@ -24,9 +24,10 @@ class MbesReading:
 class MbesSensor(SonarSensor[MbesReading]):
     """Measures a swath."""
 
-    def measure(self, truth: Truth, noise: Noise) -> MbesReading | None:
-        ping = self.ping(truth, noise)
-        return None if ping is None else MbesReading(truth.time, self.cloud(truth, noise, ping))
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[MbesReading | None]:
+        pings = self.pings(truths, noise)
+        cloud = self.clouds(noise, pings)
+        return Rows(len(pings), lambda k: MbesReading(pings.times[k], cloud(k)), there=pings.there)
 
 
 class Mbes(SonarConfig):

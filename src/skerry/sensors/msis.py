@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from skerry.core.config import Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import Rows, Truths
 from skerry.sensors.sonar import BucketConfig, BucketSonar, Bytes, Singles, ahead
 
 SHORTEST_STEP = 10**12  # of the world's time, per second; nearer fractions are none that anybody writes
@@ -33,14 +33,17 @@ class MsisReading:
 class MsisSensor(BucketSonar[MsisReading]):
     """Scans around."""
 
-    def measure(self, truth: Truth, noise: Noise) -> MsisReading | None:
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[MsisReading | None]:
         assert isinstance(self.config, Msis)
-        angle = self.config.angle_at(truth.tick, truth.step)
-        ping = self.ping(truth, noise, angle)
-        if ping is None:
-            return None
-        (intensity,), (levels,) = self.fill(truth, noise, ping)
-        return MsisReading(truth.time, ping.pose, angle, self.bucket_size, intensity, levels)
+        angles = [self.config.angle_at(tick, truths.step) for tick in truths.ticks.tolist()]
+        pings = self.pings(truths, noise, np.array(angles))
+        found = self.fill(noise, pings)
+
+        def make(k: int) -> MsisReading:
+            (intensity,), (levels,) = found.intensity[k].copy(), found.levels[k].copy()
+            return MsisReading(pings.times[k], pings.pose(k), angles[k], self.bucket_size, intensity, levels)
+
+        return Rows(len(pings), make, there=pings.there)
 
 
 class Msis(BucketConfig):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,8 +12,8 @@ from pydantic import Field
 
 from skerry.core.config import Config, Positive
 from skerry.core.frames import Pose
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
-from skerry.rays import Bundle, Hits, RayView
+from skerry.parts.sensor import RowSensor, Sensor, SensorConfig, Truths
+from skerry.rays import Bundle, Hits, RayScene, RayViews
 from skerry.terrain.materials import NamedMaterial
 
 Reading = TypeVar("Reading", covariant=True)
@@ -52,6 +53,16 @@ class RaySensorConfig(SensorConfig):
     viewer: RayViewerConfig = RayViewerConfig()
 
 
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """Where rays were sent from, at one or more instants."""
+
+    times: Sequence[float]
+    places: NDArray[np.float64]  # (n, ≥ 7), position and quaternion in the world
+    there: NDArray[np.bool_]  # (n,), whether any were sent
+    far: float  # m
+
+
 class RaySensor(Sensor[Reading]):
     """Sends one bundle of rays at a time from where it sits."""
 
@@ -63,32 +74,53 @@ class RaySensor(Sensor[Reading]):
         self.viewer = config.viewer
         self._mount = config
         self._offset = config.offset()
-        self._looked: tuple[float, Pose, float] | None = None
-        self.view: RayView | None = None  # the latest
+        self._looks: Looks | None = None  # the latest, and
+        self._scene: RayScene | None = None  # what at
 
     @property
     def materials(self) -> tuple[NamedMaterial, ...]:
         """What the numbers of the latest hits' materials mean."""
-        return () if self.view is None else self.view.materials
+        return () if self._scene is None else self._scene.materials
 
-    def place(self, truth: Truth) -> Pose:
-        """Where the sensor is in the world."""
-        return Pose.of(truth.motion(self._mount.link, self._offset)[:7])
+    def look_each(
+        self,
+        truths: Truths,
+        places: NDArray[np.float64],
+        there: NDArray[np.bool_],
+        far: float,
+        near: float = 0.0,
+    ) -> Hits:
+        """Send the bundle at each instant at which it is `there` (n,), from `places` (n, ≥ 7).
 
-    def look(self, truth: Truth, pose: Pose, far: float, near: float = 0.0) -> Hits:
-        """Send the bundle; the hits are the bundle's own and are overwritten by the next look."""
-        self._looked = (truth.time, pose, far)
-        view: RayView = truth.rays
-        self.view = view
-        return view.cast(self.bundle, pose, far, near, self._mount.see_self, self.threads)
+        The hits have a row for each; they are the bundle's own and are overwritten by the next look.
+        """
+        self._looks = Looks(truths.times, places, there, far)
+        if not there.any():
+            return self.bundle.memory(len(there))
+        views: RayViews = truths.rays
+        self._scene = views.scene
+        return views.cast(self.bundle, places, there, far, near, self._mount.see_self, self.threads)
 
     def shown(self, every: int = 1) -> ShownRays | None:
         """The rays of the latest reading, one in so many; None if there is none."""
-        if self._looked is None:
-            return None
-        time, pose, far = self._looked
-        reach = self.bundle.hits.distance[::every]
-        hit = np.isfinite(reach)
-        turned = self.bundle.directions[:, ::every].T @ pose.rotation.T.astype(np.float32)
-        ends = pose.position.astype(np.float32) + turned * np.where(hit, reach, np.float32(far))[:, None]
-        return ShownRays(time, pose.position, ends, hit)
+        return next(self.all_shown(every), None)
+
+    def all_shown(self, every: int = 1) -> Iterator[ShownRays]:
+        """Those of all the instants that were measured last, the latest first."""
+        if self._looks is None:
+            return
+        hits = self.bundle.memory(len(self._looks.times))
+        for row in np.flatnonzero(self._looks.there)[::-1].tolist():
+            pose = Pose.of(self._looks.places[row, :7])
+            reach = hits.distance[row, ::every]
+            hit = np.isfinite(reach)
+            turned = self.bundle.turned(pose)[::every]
+            length = np.where(hit, reach, np.float32(self._looks.far))
+            ends = pose.position.astype(np.float32) + turned * length[:, None]
+            yield ShownRays(self._looks.times[row], pose.position, ends, hit)
+
+
+class RayRowSensor(RaySensor[Reading], RowSensor[Reading]):
+    """One that measures many instants at once; those that are heavy are measured one by one, in threads."""
+
+    most_rows = 32  # some hundred kilobytes of hits, which the processor's cache holds

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import Rows, Truths
 from skerry.sensors.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, across
 
 ANGLE_CODES: Final = 20860.0
@@ -36,13 +36,16 @@ class SidescanReading:
 class SidescanSensor(BucketSonar[SidescanReading]):
     """Listens to both sides."""
 
-    def measure(self, truth: Truth, noise: Noise) -> SidescanReading | None:
-        ping = self.ping(truth, noise)
-        if ping is None:
-            return None
-        sides, levels = self.fill(truth, noise, ping)
-        angles = self.codes() if len(self._codes) else (None, None)
-        return SidescanReading(truth.time, ping.pose, self.bucket_size, *sides, *levels, *angles)
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[SidescanReading | None]:
+        pings = self.pings(truths, noise)
+        found = self.fill(noise, pings)
+
+        def make(k: int) -> SidescanReading:
+            sides, levels = found.intensity[k].copy(), found.levels[k].copy()
+            angles = found.codes[k].copy() if len(self._codes) else (None, None)
+            return SidescanReading(pings.times[k], pings.pose(k), self.bucket_size, *sides, *levels, *angles)
+
+        return Rows(len(pings), make, there=pings.there)
 
 
 class Sidescan(BucketConfig):

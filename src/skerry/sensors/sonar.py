@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive
-from skerry.core.frames import Pose
+from skerry.core.frames import Pose, multiply
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import Truths
 from skerry.rays import Bundle, Hits
-from skerry.sensors.echoes import collect, finish, gather, mirror, place_points, receive, time_varied_gains
-from skerry.sensors.ray_sensor import RaySensor, RaySensorConfig
+from skerry.sensors.echo_rows import RANGE_ERRORS, collect_each, fill_each, receive_each
+from skerry.sensors.echoes import place_points
+from skerry.sensors.ray_sensor import RayRowSensor, RaySensorConfig
 from skerry.terrain.materials import NamedMaterial
 
 Singles = NDArray[np.float32]
@@ -23,9 +25,6 @@ Bytes = NDArray[np.uint8]
 Reading = TypeVar("Reading", covariant=True)
 
 HEAVY = 8192  # rays, which take a millisecond or two
-BUCKET_CHANCES = 0  # channels of a sonar's noise
-RAY_CHANCES = 1
-RANGE_ERRORS = 2
 NEPER = np.log(10.0) / 10.0  # of a dB of power
 
 # ------------------------------------------------------------------------------------------------ settings
@@ -168,18 +167,27 @@ class SonarCloud:
 
 
 @dataclass(frozen=True, eq=False)
-class Ping:
-    """One sounding: where from, and what the water and the things in it were like."""
+class Pings:
+    """Soundings at one or more instants: where from, and what the water and the things in it were like."""
 
-    pose: Pose
-    turn: NDArray[np.float64]
+    times: Sequence[float]
+    ticks: NDArray[np.int64]
+    places: NDArray[np.float64]  # (n, 13), motions of the sonar in the world
+    there: NDArray[np.bool_]  # (n,), whether it was under water
+    above: NDArray[np.float64]  # (n,), m to the surface
+    absorption: NDArray[np.float64]  # (n,), 1/m, out and back
     hits: Hits
-    above: float  # m to the surface
-    absorption: float  # 1/m, out and back
-    labels: Bytes
+    echoes: Singles  # (4, n, rays): ranges, NaN where there is no echo; where it starts and ends, m; and intensities
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def pose(self, row: int) -> Pose:
+        """Where the sonar was at an instant."""
+        return Pose.of(self.places[row, :7])
 
 
-class SonarSensor(RaySensor[Reading]):
+class SonarSensor(RayRowSensor[Reading]):
     """Sends its rays and works out what comes back."""
 
     def __init__(self, config: SonarConfig, fan: Fan) -> None:
@@ -187,6 +195,7 @@ class SonarSensor(RaySensor[Reading]):
         self.config = config
         count = len(self.bundle)
         self.heavy = count > HEAVY
+        self.measures_rows = not self.heavy
         weights = pattern(fan.off_axis, np.radians(config.beam_breadth_3db)) * fan.solid_angle
         self._weights = weights.ravel().astype(np.float32)
         self._tangents = np.ascontiguousarray(fan.tangents.reshape(-1, 3).T.astype(np.float32))
@@ -195,116 +204,131 @@ class SonarSensor(RaySensor[Reading]):
         self._noise = 0.0 if config.noise_level_db is None else 10.0 ** (config.noise_level_db / 10.0)
         full_scale = 10.0 ** ((config.source_level_db + config.full_scale_db) / 20.0)
         self._scale = 255.0 * config.gain / full_scale
-        self._ranges, self._starts, self._ends, self._intensity = np.empty((4, count), np.float32)
-        self._collected = (
-            np.empty(count, np.int32),
-            np.empty((count, 3), np.float32),
-            np.empty(count, np.float32),
-            np.empty(count, np.float32),
-            np.empty(count, np.uint8),
-            np.empty(count, np.uint8),
-        )
+        self._draws = config.speckle or self._noise > 0.0  # whether anything is left to chance
+        self._ray_chances = np.empty(count if self._draws else 0)
+        self._echoes = np.empty((4, 1, count), np.float32)
         self._column: Any = None
         self._absorptions: dict[int, float] = {}
         self._known: tuple[NamedMaterial, ...] | None = None
         self._scattering: NDArray[np.float64] = np.zeros(0)
         self._labels: Bytes = np.zeros(0, np.uint8)
 
-    def ping(self, truth: Truth, noise: Noise, yaw: float = 0.0) -> Ping | None:
-        """Send the rays, turned to the left about the sensor's own z; the echoes are in the sensor's own arrays."""
-        config = self.config
-        pose = self.place(truth)
-        if yaw:
-            pose = pose @ Pose(np.zeros(3), np.array([0.0, 0.0, np.sin(yaw / 2), np.cos(yaw / 2)]))
-        above = truth.depth(pose.position)
-        if above <= 0.0:
-            return None
-        hits = self.look(truth, pose, config.max_range)
+    def pings(self, truths: Truths, noise: Noise, yaws: NDArray[np.float64] | None = None) -> Pings:
+        """Send the rays, turned to the left about the sensor's own z by `yaws` (n,), if there are any."""
+        config, places = self.config, truths.motion(self._mount.link, self._offset)
+        if yaws is not None:
+            none = np.zeros_like(yaws)
+            places[:, 3:7] = multiply(places[:, 3:7], np.stack([none, none, np.sin(yaws / 2), np.cos(yaws / 2)], -1))
+        above = truths.depth(places[:, :3])
+        there = above > 0.0
+        hits = self.look_each(truths, places, there, config.max_range)
         self._know(self.materials)
-        ping = Ping(pose, pose.rotation, hits, above, self._absorption(truth, above), self._labels)
-        receive(
+        count = len(there)
+        if self._echoes.shape[1] < count:
+            self._echoes = np.empty((4, count, len(self.bundle)), np.float32)
+        echoes = self._echoes[:, :count]
+        absorption = self._absorption(truths, above)
+        receive_each(
+            places,
+            there,
             hits.distance,
             hits.normal,
             hits.material,
             self.bundle.directions,
             self._tangents,
             self._weights,
-            ping.turn,
             self._half_step,
             above,
             config.min_range,
             config.max_range,
             self._source,
-            ping.absorption,
+            absorption,
             self._scattering,
-            self._errors(truth, noise),
-            self._ranges,
-            self._starts,
-            self._ends,
-            self._intensity,
+            self._errors(truths, noise),
+            *echoes,
         )
-        return ping
+        return Pings(truths.times, truths.ticks, places, there, above, absorption, hits, echoes)
 
-    def cloud(self, truth: Truth, noise: Noise, ping: Ping) -> SonarCloud:
-        """The echoes as points."""
-        config, count = self.config, len(self.bundle)
-        ray, points, ranges, intensity, levels, labels = self._collected
-        found = collect(
-            self._ranges,
-            self._intensity,
-            ping.hits.material,
-            ping.labels,
+    def clouds(self, noise: Noise, pings: Pings) -> Callable[[int], SonarCloud]:
+        """The echoes as points: a function of the instant's number."""
+        config, shape = self.config, (len(pings), len(self.bundle))
+        ranges, _, _, strength = pings.echoes
+        count = np.zeros(len(pings), np.int64)
+        ray, levels, labels = np.empty(shape, np.int32), np.empty(shape, np.uint8), np.empty(shape, np.uint8)
+        points, lengths, intensity = (np.empty((*shape, *rest), np.float32) for rest in ((3,), (), ()))
+        collect_each(
+            pings.there,
+            ranges,
+            strength,
+            pings.hits.material,
+            self._labels,
             self.bundle.directions,
-            self.chances(truth, noise, count, RAY_CHANCES),
+            *noise.key,
+            pings.ticks,
+            self._ray_chances,
             self._noise,
             config.speckle,
             config.tvg_spreading / 10.0 if config.tvg else 0.0,
-            ping.absorption if config.tvg else 0.0,
+            pings.absorption if config.tvg else np.zeros(len(pings)),
             self._scale,
+            count,
             ray,
             points,
-            ranges,
+            lengths,
             intensity,
             levels,
             labels,
         )
-        return SonarCloud(
-            ping.pose,
-            count,
-            ray[:found].copy(),
-            points[:found].copy(),
-            ranges[:found].copy(),
-            intensity[:found].copy(),
-            levels[:found].copy(),
-            labels[:found].copy(),
-        )
 
-    def chances(self, truth: Truth, noise: Noise, count: int, channel: int) -> NDArray[np.float64]:
-        """A number between 0 and 1 for each bucket or ray; none where nothing is left to chance."""
-        if not self.config.speckle and not self._noise:
-            return np.zeros(0)
-        return noise.uniform(truth.tick, (count,), channel)
+        def cloud(row: int) -> SonarCloud:
+            there = (row, slice(count[row]))
+            return SonarCloud(
+                pings.pose(row),
+                shape[1],
+                ray[there].copy(),
+                points[there].copy(),
+                lengths[there].copy(),
+                intensity[there].copy(),
+                levels[there].copy(),
+                labels[there].copy(),
+            )
 
-    def _errors(self, truth: Truth, noise: Noise) -> NDArray[np.float64]:
+        return cloud
+
+    def _errors(self, truths: Truths, noise: Noise) -> NDArray[np.float64]:
+        """Of the ranges, (n, rays); none of a sonar that makes none."""
         if not self.config.range_noise:
-            return np.zeros(0)
-        return self.config.range_noise * noise.normal(truth.tick, (len(self.bundle),), RANGE_ERRORS)
+            return np.zeros((len(truths.times), 0))
+        return self.config.range_noise * noise.normals(truths.ticks, len(self.bundle), RANGE_ERRORS)
 
-    def _absorption(self, truth: Truth, depth: float) -> float:
+    def _absorption(self, truths: Truths, depths: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of the water around the sensor, by decimetres of depth, as to work it out takes longer than a ping."""
-        column, place = truth.water.column, round(depth * 10.0)
-        if column is not self._column or len(self._absorptions) > 10_000:
-            self._column, self._absorptions = column, {}
-        if place not in self._absorptions:
-            per_km = float(column.absorption_db_per_km(self.config.frequency_khz * 1e3, place / 10.0))
-            self._absorptions[place] = 2.0 * per_km / 1e3 * NEPER
-        return self._absorptions[place]
+        column, known = truths.water.column, self._absorptions
+        if column is not self._column or len(known) > 10_000:
+            self._column, self._absorptions = column, (known := {})
+        found = []
+        for depth in depths.tolist():
+            place = round(depth * 10.0) if depth > 0.0 else 0
+            if place not in known:
+                per_km = float(column.absorption_db_per_km(self.config.frequency_khz * 1e3, place / 10.0))
+                known[place] = 2.0 * per_km / 1e3 * NEPER
+            found.append(known[place])
+        return np.array(found)
 
     def _know(self, materials: tuple[NamedMaterial, ...]) -> None:
         if materials is not self._known:
             self._known = materials
             self._scattering = np.array([10.0 ** (named.material.backscatter_db / 10.0) for named in materials])
             self._labels = np.array([named.material.label for named in materials], np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class Buckets:
+    """What is heard in buckets of range, a row for each instant."""
+
+    intensity: Singles  # (n, beams, buckets), µPa² after time-varied gain
+    levels: Bytes  # the same as amplitudes
+    codes: NDArray[np.uint16]  # the mean code of each bucket, weighted by energy; 0 where there was no echo
 
 
 class BucketSonar(SonarSensor[Reading]):
@@ -314,65 +338,52 @@ class BucketSonar(SonarSensor[Reading]):
         self, config: BucketConfig, fan: Fan, beams: int, buckets: int, codes: NDArray[np.float64] | None = None
     ) -> None:
         super().__init__(config, fan)
-        self._multipath = config.multipath_db
+        self._share = 0.0 if config.multipath_db is None else 10.0 ** (-config.multipath_db / 10.0)
         self._rays = len(self.bundle) // beams
         self._buckets = np.zeros((beams, buckets))
         self._codes = np.zeros(0) if codes is None else codes
         self._turned = np.zeros((beams, buckets if codes is not None else 0))
+        self._chances = np.empty(beams * buckets if self._draws else 0)
         self._gains = np.ones(buckets)
-        self._gains_for = np.nan  # the absorption that they are made for
+        self._gains_for = np.array([np.nan])  # the absorption that they are made for
         self.bucket_size = config.max_range / buckets
 
-    def fill(self, truth: Truth, noise: Noise, ping: Ping) -> tuple[Singles, Bytes]:
-        """Intensities (beams, buckets) and bytes of the echoes."""
-        config = self.config
-        self._buckets[:] = 0.0
-        self._turned[:] = 0.0
-        self._gather()
-        if config.tvg and ping.absorption != self._gains_for:
-            time_varied_gains(self.bucket_size, config.tvg_spreading / 10.0, ping.absorption, self._gains)
-            self._gains_for = ping.absorption
-        if self._multipath is not None:
-            self._add_mirrored(ping, 10.0 ** (-self._multipath / 10.0))
-        out = np.empty(self._buckets.shape, np.float32)
-        levels = np.empty(self._buckets.shape, np.uint8)
-        chances = self.chances(truth, noise, out.size, BUCKET_CHANCES)
-        finish(self._buckets, chances, self._noise, config.speckle, self._gains, self._scale, out, levels)
-        return out, levels
-
-    def codes(self) -> NDArray[np.uint16]:
-        """The mean code of each bucket (beams, buckets), weighted by energy; 0 where there was no echo."""
-        energy = np.where(self._buckets > 0.0, self._buckets, 1.0)
-        return np.rint(self._turned / energy).astype(np.uint16)
-
-    def _gather(self) -> None:
-        gather(
-            self._ranges,
-            self._starts,
-            self._ends,
-            self._intensity,
+    def fill(self, noise: Noise, pings: Pings) -> Buckets:
+        """The echoes in buckets."""
+        config, count = self.config, len(pings)
+        found = Buckets(
+            np.empty((count, *self._buckets.shape), np.float32),
+            np.empty((count, *self._buckets.shape), np.uint8),
+            np.empty((count, *self._turned.shape), np.uint16),
+        )
+        fill_each(
+            pings.places,
+            pings.there,
+            pings.hits.distance,
+            pings.hits.normal,
+            self.bundle.directions,
+            pings.above,
+            config.max_range,
+            pings.absorption,
+            self._share,
+            *pings.echoes,
             self._codes,
             self._rays,
             self.bucket_size,
             self._buckets,
             self._turned,
+            *noise.key,
+            pings.ticks,
+            self._chances,
+            self._noise,
+            config.speckle,
+            config.tvg,
+            config.tvg_spreading / 10.0,
+            self._gains,
+            self._gains_for,
+            self._scale,
+            found.intensity,
+            found.levels,
+            found.codes,
         )
-
-    def _add_mirrored(self, ping: Ping, share: float) -> None:
-        kept = self._ranges.copy(), self._intensity.copy()
-        mirror(
-            ping.hits.distance,
-            ping.hits.normal,
-            self.bundle.directions,
-            ping.turn,
-            ping.above,
-            self.config.max_range,
-            ping.absorption,
-            share,
-            self._ranges,
-            self._starts,
-            self._ends,
-            self._intensity,
-        )
-        self._gather()
-        self._ranges[:], self._intensity[:] = kept
+        return found

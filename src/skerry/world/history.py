@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skerry.core.clock import Clock, Rate
 from skerry.parts.onlooker import Onlooker
 from skerry.physics.engine import MOST_LOOKS, Engine
-from skerry.rays import RayView
+from skerry.rays import Frame, RayView, RayViews
 from skerry.water import Water
 from skerry.water.probe import Probe
 from skerry.world.instant import Glimpse, Held
@@ -54,6 +54,7 @@ class History:
         self.water = water
         self._surroundings = surroundings
         self._rows: dict[int, int] = {}
+        self._frames: dict[int, Frame] = {}  # of those rows of the log at which rays were sent
 
     @property
     def room(self) -> int:
@@ -93,6 +94,9 @@ class History:
         """Begin anew, when all have looked."""
         self.ticks.clear()
         self._rows.clear()
+        for frame in self._frames.values():
+            self._surroundings.scene.release(frame)
+        self._frames.clear()
 
     def rows(self, ticks: list[int]) -> NDArray[np.int64]:
         """The places of these ticks in the engine's log."""
@@ -135,7 +139,24 @@ class History:
         return Glimpse(tick, self.clock.time_of(tick), engine.log_motions[row], engine.log_userdata[row])
 
     def view(self, own_bit: int) -> RayView:
-        return self._surroundings.view(own_bit, self.motions[0])
+        return RayView(self._surroundings.scene, self._frame(), self.motions[0], own_bit)
 
     def hold(self) -> Held:
-        return Held(self, self.water, self._surroundings)
+        scene = self._surroundings.scene
+        return Held(self, self.water, scene, scene.hold(self._frame()))
+
+    def _frame(self) -> Frame:
+        return self._frames_of([self._rows[self.tick]])[0]
+
+    def views(self, rows: list[int], own_bit: int) -> RayViews:
+        """The world by rays at these rows of the log."""
+        motions = self.engine.log_motions[rows, 0]
+        return RayViews(self._surroundings.scene, self._frames_of(rows), motions, own_bit)
+
+    def _frames_of(self, rows: list[int]) -> list[Frame]:
+        """Frames of these rows, which all sensors share until all have looked."""
+        frames = self._frames
+        new = [row for row in rows if row not in frames]
+        if new:
+            frames.update(zip(new, self._surroundings.scene.frames(self.engine.log_motions[new, 0]), strict=True))
+        return [frames[row] for row in rows]

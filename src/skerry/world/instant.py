@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from skerry.core.clock import Clock
 from skerry.physics.engine import Engine
-from skerry.rays import RayView
+from skerry.rays import Frame, RayScene, RayView
 from skerry.water import Water
 from skerry.water.probe import Probe
 from skerry.world.surroundings import Surroundings
@@ -23,8 +24,9 @@ class Instant(Protocol):
     userdata: NDArray[np.float64]  # for the water only, which reads no more than a level that follows an object
     positions: NDArray[np.float64]  # of all joints, and
     velocities: NDArray[np.float64]
-    probe: Probe
 
+    @property
+    def probe(self) -> Probe: ...
     @property
     def tick(self) -> int: ...
     @property
@@ -58,7 +60,7 @@ class Present:
 
     def hold(self) -> Held:
         """This instant as it is, for a thread of its own; to be released."""
-        return Held(self, self._water, self._surroundings)
+        return Held(self, self._water, self._surroundings.scene, self._surroundings.hold())
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -74,15 +76,20 @@ class Glimpse:
 class Held:
     """An instant that stays while time goes on."""
 
-    def __init__(self, instant: Instant, water: Water, surroundings: Surroundings) -> None:
+    def __init__(self, instant: Instant, water: Water, scene: RayScene, frame: Frame) -> None:
         self.motions = instant.motions.copy()
         self.userdata = instant.userdata if water.follows is None else instant.userdata.copy()
         self.positions, self.velocities = instant.positions.copy(), instant.velocities.copy()
-        self.probe = Probe(water, self.userdata)
         self.tick = instant.tick
         self.time = instant.time
-        self._scene = surroundings.scene
-        self._frame = surroundings.hold(self.motions[0])
+        self._water = water
+        self._scene = scene
+        self._frame = frame
+
+    @cached_property
+    def probe(self) -> Probe:
+        """Made by whoever needs it, in that one's thread."""
+        return Probe(self._water, self.userdata)
 
     def view(self, own_bit: int) -> RayView:
         return RayView(self._scene, self._frame, self.motions[0], own_bit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +32,10 @@ class RayTrail:
         self._kept: deque[tuple[float, NDArray[np.float32]]] = deque(maxlen=config.max_particles_multiplier)
 
     def add(self) -> None:
-        """Take up what the latest reading hit."""
-        shown = self._sensor.shown(self.config.every)
-        if self.config.draw_hits and shown is not None:
-            self._kept.append((shown.time, shown.ends[shown.hit]))
+        """Take up what the latest readings hit, those that were measured last."""
+        if self.config.draw_hits:
+            latest = islice(self._sensor.all_shown(self.config.every), self._kept.maxlen)
+            self._kept += [(shown.time, shown.ends[shown.hit]) for shown in latest][::-1]
 
     def clear(self) -> None:
         self._kept.clear()

@@ -195,20 +195,24 @@ class MountedSensor(Component):
         if not ticks or not self._on:
             return
         assert self._history is not None
-        if not self.sensor.measures_rows:
+        if self.sensor.heavy or not self.sensor.measures_rows:
             for tick in ticks:
                 self._history.go(tick)
                 self.look_at_history()
             return
-        start = perf_counter()
-        rows = cast("RowSensor[Any]", self.sensor).measure_many(
-            RobotTruths.of(self._truth, self._history, ticks), self._noise
-        )
-        self.load = (perf_counter() - start) / len(ticks) * self._frequency
-        self._tick, self._measured = ticks[-1], self.rate.count(ticks[-1])
-        self._rows = rows
-        if self._deliver is not None:
-            self._deliver(ticks, rows)
+        self._end_rehearsal()
+        sensor = cast("RowSensor[Any]", self.sensor)
+        for first in range(0, len(ticks), sensor.most_rows):
+            some = ticks[first : first + sensor.most_rows]
+            start = perf_counter()
+            rows = sensor.measure_many(RobotTruths.of(self._truth, self._history, some), self._noise)
+            self.load = (perf_counter() - start) / len(some) * self._frequency
+            self._tick, self._measured = some[-1], self.rate.count(some[-1])
+            self._rows = rows
+            if self._deliver is not None:
+                self._deliver(some, rows)
+            if self._trail is not None:
+                self._trail.add()
 
     def measure_if_due(self, truth: RobotTruth | None = None) -> bool:
         """Measure if an instant has become due since the last reading; say whether it did."""

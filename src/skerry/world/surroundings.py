@@ -34,12 +34,12 @@ class Surroundings:
     def scene(self) -> RayScene:
         return RayScene(self._bodies(), load_tracer())
 
-    def view(self, own_bit: int | None = None, motion: NDArray[np.float64] | None = None) -> RayView:
-        """The world now, or with the bodies elsewhere, without the robot of that bit.
+    def view(self, own_bit: int | None = None) -> RayView:
+        """The world now, without the robot of that bit.
 
         It is valid until time goes on; `hold` its frame to keep it longer.
         """
-        motion = self._motion if motion is None else motion
+        motion = self._motion
         now = motion.tobytes()
         if self._frame is not None and now != self._seen and self._frame.users > 1:
             self.scene.release(self._frame)
@@ -51,12 +51,12 @@ class Surroundings:
         self._seen = now
         return RayView(self.scene, self._frame, motion, own_bit)
 
-    def hold(self, motion: NDArray[np.float64]) -> Frame:
-        """The bodies where they are in `motion`, to be released; the frame of those who look now, if they see the same.
+    def hold(self) -> Frame:
+        """The bodies where they are now, to be released: the frame of those who look now, as they see the same.
 
         To move all bodies costs as much as some hundred rays.
         """
-        return self.scene.hold(self.view(motion=motion).frame)
+        return self.scene.hold(self.view().frame)
 
 
 def bodies_for_rays(loaded: LoadedScenario, model: Model, terrain: Terrain | None) -> list[RayBody]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from skerry.core.geo import Projection
 from skerry.core.kernels import call7, strict_kernel
 from skerry.core.rotations import carry
 from skerry.parts.sensor import Contact
+from skerry.rays import RayViews
 from skerry.water import Water
 from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
 from skerry.world.history import History
@@ -72,6 +74,15 @@ class RobotTruths:
     @property
     def water(self) -> Water:
         return self.truth.water
+
+    @cached_property
+    def rays(self) -> RayViews:
+        return self.history.views(self.rows.tolist(), self.truth.ray_bit)
+
+    def at(self, number: int) -> RobotTruth:
+        """One of the instants, until another is asked for."""
+        self.history.go(int(self.ticks[number]))
+        return replace(self.truth, instant=self.history)
 
     @property
     def projection(self) -> Projection | None:
