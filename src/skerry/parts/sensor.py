@@ -267,6 +267,7 @@ class Rows(Sequence[Reading]):
 class Columns(SimpleNamespace):
     """Something like a reading, of which each number is an array, for `Rows`."""
 
+
 class RowSensor(Sensor[Reading]):
     """Measures many instants at once, from motions, joints, water, contacts and rays; one instant is a row of them."""
 
