@@ -36,9 +36,10 @@ from skerry.interfaces.recorder.replay import WorldDiffers, verify
 from skerry.interfaces.recorder.switching import StartRecording, StopRecording
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, MOST_WAITING, RecordingWriter
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Bus, Outbox, Outgoing
+from skerry.interfaces.ros.bus import Bus, Outbox
 from skerry.interfaces.ros.codec import Codec
 from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.outgoing import Outgoing
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.parts.interface import Command
 from skerry.runner import Runner

@@ -14,11 +14,12 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Outbox, Outgoing, Series
+from skerry.interfaces.ros.bus import Outbox
 from skerry.interfaces.ros.codec import Codec
 from skerry.interfaces.ros.conversions import Numbers
 from skerry.interfaces.ros.frames import Transform
 from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.outgoing import Outgoing, Series
 from skerry.interfaces.ros.prepared import prepare, stamp_of
 from skerry.interfaces.ros.transform_writer import TransformWriter
 from skerry.interfaces.ros.vocabulary import Vocabulary
@@ -178,12 +179,12 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
             convert = converts[name]
             assert isinstance(convert, Numbers)
             each = [convert(reading, time) for reading, time in zip(found, times, strict=True)]
-            assert convert.many(found, times) == each
+            assert convert.many(found, times).each() == each
         assert each[1] is None
         nothing = Rows(2, fix, there=np.zeros(2, bool))
         convert = converts["gps"]
         assert isinstance(convert, Numbers)
-        assert convert.many(nothing, times[:2]) == [convert(None, 0.1), convert(None, 0.2)]
+        assert convert.many(nothing, times[:2]).each() == [convert(None, 0.1), convert(None, 0.2)]
 
 
 class Keeping(Outbox):
@@ -201,7 +202,7 @@ class Keeping(Outbox):
             if isinstance(found, Series):
                 if found._make_all() is not None:
                     self.made_at_once.add(found.topic.type)
-                at_once = found.all()
+                at_once = found.all().each()
                 each = found.each()
                 assert at_once == [outgoing.cdr if outgoing.is_there else None for outgoing in each]
                 self.found += [outgoing for outgoing in each if outgoing.is_there]

@@ -15,8 +15,9 @@ from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.plain import command_to_text
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, RecordingWriter
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Bus, nanoseconds
+from skerry.interfaces.ros.bus import Bus
 from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.outgoing import nanoseconds
 from skerry.parts.interface import Command, Inbox, Interface, News
 from skerry.parts.onlooker import Onlooker
 from skerry.world import Snapshot, World

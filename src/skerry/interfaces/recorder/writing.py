@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from pathlib import Path
 from threading import Condition, Lock, Thread
 from typing import IO, Final
 
+import numpy as np
 from mcap.records import Channel, Schema
 
 from skerry import __version__
 from skerry.core.errors import SkerryError
-from skerry.interfaces.recorder.mcap_file import ChunkOfMessages, Compression, McapFile
-from skerry.interfaces.ros.bus import LATCHED, Bus, Outbox, Outgoing, Qos, Series, Topic
+from skerry.interfaces.recorder.chunks import Piece, chunks_of
+from skerry.interfaces.recorder.mcap_file import Compression, McapFile
+from skerry.interfaces.ros.bus import LATCHED, Bus, Outbox, Qos, Topic
+from skerry.interfaces.ros.outgoing import Outgoing, Series
+from skerry.interfaces.ros.packed import Packed
 
 logger = logging.getLogger("skerry")
 
@@ -28,6 +31,7 @@ FINGERPRINTS: Final = "/skerry/recording/fingerprints"
 MOST_WAITING: Final = 20_000  # messages; of pictures and clouds, each counts as many as BULKY
 BULKY: Final = 100
 BATCH: Final = 1000  # the same, for which the thread is woken
+MOST_CHANNELS: Final = 2**16  # as many as their numbers tell apart
 CHUNK: Final = 256 * 1024  # bytes; what a run that is killed loses at most, beside what the system has not written yet
 
 # the quality of service as rosbag2 of Humble writes it; the long times mean for ever
@@ -69,8 +73,8 @@ class RecordingWriter(Outbox):
         self._batches: deque[_Batch] = deque()
         self._waiting = 0  # the weight of all that the thread has not done yet
         self._over = False
-        self._chunk = ChunkOfMessages()
-        self._lines: dict[Topic, _Line] = {}
+        self._channels: dict[Topic, Channel] = {}
+        self._counts = np.zeros(MOST_CHANNELS, np.int64)  # of messages, by channel
         self._schemas: dict[str, Schema] = {}
         try:
             self._stream: IO[bytes] = path.open("xb")
@@ -137,13 +141,10 @@ class RecordingWriter(Outbox):
         try:
             with self._stream:
                 while (batch := self._next()) is not None:
-                    for time, topic, data in self._in_order(batch):
-                        self._write(time, topic, data)
+                    self._write(batch)
                     with self._lock:
                         self._waiting -= batch.weight
-                self._write_chunk()
-                channels = [self._channel(topic, line) for topic, line in self._lines.items()]
-                self._file.finish(list(self._schemas.values()), channels)
+                self._file.finish(list(self._schemas.values()), list(self._channels.values()))
         except (OSError, ValueError) as error:
             self.problem = str(error)
             logger.error("%s cannot be written any more: %s; the run goes on without it", self.path, error)
@@ -153,60 +154,48 @@ class RecordingWriter(Outbox):
             self._arrived.wait_for(lambda: self._batches or self._over)
             return self._batches.popleft() if self._batches else None
 
-    def _in_order(self, batch: _Batch) -> list[tuple[int, Topic, bytes]]:
-        """All messages of a batch with the file's time, in its order; those of one time as they were said."""
-        found: list[tuple[int, Topic, bytes]] = []
+    def _write(self, batch: _Batch) -> None:
+        """Write all messages of a batch with the file's time, in its order; those of one time as they were said."""
+        pieces = list(self._pieces(batch))
+        if pieces:
+            for chunk in chunks_of(pieces, self._counts, CHUNK):
+                self._file.add_chunk(chunk)
+                self.written += len(chunk.times)
+            self._stream.flush()
+
+    def _pieces(self, batch: _Batch) -> Iterator[Piece]:
         for now, messages in batch.said:
             # where the world goes back in time, the file goes on, as players want the order of time
             self._ahead += max(self._time - now, 0)
             self._time, ahead = now, self._ahead
             for outgoing in messages:
-                topic = outgoing.topic
                 if isinstance(outgoing, Series):
-                    for time, data in zip(outgoing.times, outgoing.all(), strict=True):
-                        if data is not None:
-                            found.append((time + ahead, topic, data))
-                elif outgoing.is_there:
-                    time = now if outgoing.time is None else outgoing.time
-                    found.append((time + ahead, topic, outgoing.cdr))
-        found.sort(key=itemgetter(0))
-        return found
+                    packed, times = outgoing.all(), outgoing.times()
+                else:
+                    packed = Packed.of([outgoing.said])
+                    times = np.array([now if outgoing.time is None else outgoing.time])
+                if packed.sizes.any():
+                    yield Piece(self._channel(outgoing.topic), times + ahead, packed)
 
-    def _write(self, time: int, topic: Topic, data: bytes) -> None:
-        line = self._lines.get(topic) or self._register(topic)
-        line.count += 1
-        self._chunk.add_message(line.channel, line.count, time, data)
-        self.written += 1
-        if self._chunk.size > CHUNK:
-            self._write_chunk()
-
-    def _register(self, topic: Topic) -> _Line:
-        if topic.type not in self._schemas:
-            text = self._bus.codec.definition(topic.type)
-            schema = Schema(id=len(self._schemas) + 1, data=text.encode(), encoding="ros2msg", name=topic.type)
-            self._schemas[topic.type] = schema
-            self._chunk.add_record(schema)
-        line = self._lines[topic] = _Line(len(self._lines) + 1)
-        self._chunk.add_record(self._channel(topic, line))
-        return line
-
-    def _channel(self, topic: Topic, line: _Line) -> Channel:
-        qos = {"offered_qos_profiles": _profile(topic.qos)}
-        schema = self._schemas[topic.type].id
-        return Channel(id=line.channel, topic=topic.name, message_encoding="cdr", metadata=qos, schema_id=schema)
-
-    def _write_chunk(self) -> None:
-        self._file.add_chunk(self._chunk)
-        self._stream.flush()
-        self._chunk = ChunkOfMessages()
-
-
-@dataclass(eq=False, slots=True)
-class _Line:
-    """A topic in the file: its channel's number, and how many messages there were."""
-
-    channel: int
-    count: int = 0
+    def _channel(self, topic: Topic) -> int:
+        channel = self._channels.get(topic)
+        if channel is None:
+            schema = self._schemas.get(topic.type)
+            if schema is None:
+                text = self._bus.codec.definition(topic.type)
+                schema = Schema(id=len(self._schemas) + 1, data=text.encode(), encoding="ros2msg", name=topic.type)
+                self._schemas[topic.type] = schema
+                self._file.add_record(schema)
+            channel = Channel(
+                id=len(self._channels) + 1,
+                topic=topic.name,
+                message_encoding="cdr",
+                metadata={"offered_qos_profiles": _profile(topic.qos)},
+                schema_id=schema.id,
+            )
+            self._channels[topic] = channel
+            self._file.add_record(channel)
+        return channel.id
 
 
 @dataclass(eq=False, slots=True)
@@ -218,7 +207,7 @@ class _Batch:
 
 
 def _count(outgoing: Outgoing | Series) -> int:
-    return len(outgoing.times) if isinstance(outgoing, Series) else 1
+    return len(outgoing) if isinstance(outgoing, Series) else 1
 
 
 def _weight(outgoing: Outgoing | Series) -> int:

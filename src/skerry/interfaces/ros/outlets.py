@@ -12,12 +12,13 @@ from typing import Any, ClassVar, Protocol
 
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus import Topic, nanoseconds
+from skerry.interfaces.ros.bus import Topic
 from skerry.interfaces.ros.codec import Codec, Message
-from skerry.interfaces.ros.conversions import Conversion, Numbers, Say, Source
+from skerry.interfaces.ros.conversions import Conversion, Say, SaysMany, Source
+from skerry.interfaces.ros.outgoing import nanoseconds
+from skerry.interfaces.ros.packed import Packed
 from skerry.interfaces.ros.prepared import RowsForm, prepare, stamp_of
 from skerry.parts.interface import NewReadings
-from skerry.parts.sensor import Rows
 
 
 class Timed(Protocol):
@@ -95,9 +96,10 @@ class ReadingOutlet:
             time = nanoseconds(ticks[row], self._exact_step)
             self.topic.publish_when_taken(partial(self.convert, readings[row], ticks[row] * step), time)
         elif rows:
-            times = [nanoseconds(ticks[row], self._exact_step) for row in rows]
+            due = ticks if len(rows) == len(ticks) else [ticks[row] for row in rows]
             one = partial(_say_one, self.convert, ticks, readings, rows, step)
-            self.topic.publish_series(times, one, partial(_say_all, self.convert, ticks, readings, rows, step))
+            everything = partial(_say_all, self.convert, ticks, readings, rows, step)
+            self.topic.publish_series(due, self._exact_step, one, everything)
 
     def _due(self, ticks: Sequence[int]) -> list[int]:
         """The rows of those that are due."""
@@ -119,11 +121,11 @@ def _say_one(
 
 def _say_all(
     say: Say, ticks: Sequence[int], readings: Sequence[Any], rows: Sequence[int], step: float
-) -> Sequence[bytes | None] | None:
-    if not (isinstance(say, Numbers) and isinstance(readings, Rows)):
+) -> Packed | None:
+    if not isinstance(say, SaysMany):
         return None
     said = say.many(readings, [tick * step for tick in ticks])
-    return said if said is None or len(rows) == len(ticks) else [said[row] for row in rows]
+    return said if said is None or len(rows) == len(ticks) else said.some(rows)
 
 
 class RepeatingOutlet:
@@ -159,12 +161,11 @@ class RepeatingOutlet:
             if self._last is not None:
                 said.append((due, self._last))
         if said:
-            times = [nanoseconds(due, self._exact_step) for due, _ in said]
-            self.topic.publish_series(times, partial(self._say_one, said), lambda: None)
-
-    def _say_one(self, said: list[tuple[int, Any]], number: int) -> Message | bytes | None:
-        tick, reading = said[number]
-        return self.convert(reading, tick * self._step)
+            ticks, readings = zip(*said, strict=True)
+            rows = range(len(ticks))
+            one = partial(_say_one, self.convert, ticks, readings, rows, self._step)
+            everything = partial(_say_all, self.convert, ticks, readings, rows, self._step)
+            self.topic.publish_series(ticks, self._exact_step, one, everything)
 
 
 class NotingOutlet(ABC):
@@ -173,7 +174,8 @@ class NotingOutlet(ABC):
     def __init__(self, topic: Topic, rate: Rate, step: Fraction) -> None:
         self.topic, self.rate = topic, rate
         self._exact_step, self._step = step, float(step)
-        self._noted: list[tuple[int, Any]] = []
+        self._ticks: list[int] = []
+        self._seen: list[Any] = []
 
     @property
     def looks_back(self) -> bool:
@@ -188,20 +190,21 @@ class NotingOutlet(ABC):
     def make(self, tick: int, seen: Any) -> Message | bytes | None:
         """The message of what was noted; made in the thread of whoever takes it."""
 
-    def make_all(self, noted: list[tuple[int, Any]]) -> Sequence[bytes | None] | None:
+    def make_all(self, ticks: Sequence[int], seen: Sequence[Any]) -> Packed | None:
         """All messages at once, if that can be done."""
         return None
 
     def say(self, tick: int) -> None:
         """Note it."""
-        self._noted.append((tick, self.look(tick)))
+        self._seen.append(self.look(tick))
+        self._ticks.append(tick)
 
     def speak(self) -> None:
         """Say all that was noted."""
-        if noted := self._noted:
-            self._noted = []
-            times = [nanoseconds(tick, self._exact_step) for tick, _ in noted]
-            self.topic.publish_series(times, lambda k: self.make(*noted[k]), partial(self.make_all, noted))
+        if ticks := self._ticks:
+            seen, self._ticks, self._seen = self._seen, [], []
+            everything = partial(self.make_all, ticks, seen)
+            self.topic.publish_series(ticks, self._exact_step, lambda k: self.make(ticks[k], seen[k]), everything)
 
 
 class NumbersOutlet(NotingOutlet):
@@ -227,10 +230,9 @@ class NumbersOutlet(NotingOutlet):
     def make(self, tick: int, seen: Sequence[float]) -> bytes:
         return self._fill(*stamp_of(tick * self._step), *seen)
 
-    def make_all(self, noted: list[tuple[int, Any]]) -> Sequence[bytes | None]:
-        columns = zip(*(seen for _, seen in noted), strict=True)
-        times = [tick * self._step for tick, _ in noted]
-        return self._rows.fill(times, dict(zip(self._changing, columns, strict=True)))
+    def make_all(self, ticks: Sequence[int], seen: Sequence[Sequence[float]]) -> Packed:
+        times = [tick * self._step for tick in ticks]
+        return self._rows.fill(times, dict(zip(self._changing, zip(*seen, strict=True), strict=True)))
 
 
 class ClockOutlet:

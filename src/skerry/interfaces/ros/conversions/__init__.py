@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Final, get_args
+from typing import Any, Final, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.geo import Projection
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import full_name
+from skerry.interfaces.ros.packed import Packed
 from skerry.interfaces.ros.prepared import Fill, RowsForm, prepare, stamp_of
 from skerry.parts.sensor import Rows, Sensor, SensorConfig
 
@@ -41,6 +42,10 @@ class Source:
         """
         return prepare(self.codec, self._like(type_name, values), changing)
 
+    def rows(self, type_name: str, changing: Sequence[str], **values: Any) -> RowsForm:
+        """The same, of many messages at once."""
+        return RowsForm(self.codec, self._like(type_name, values), changing)
+
     def numbers(
         self,
         type_name: str,
@@ -52,7 +57,8 @@ class Source:
     ) -> Numbers:
         """How readings are said in messages of which the stamp and some fields change; else they have these values.
 
-        `numbers` gives what a reading has for these fields: of one reading, or of many at once by its columns.
+        `numbers` gives what a reading has for these fields, in their order: of one reading, or of many at once by its
+        columns. What an array of bytes is to have is an array of them.
         """
         like = self._like(type_name, values)
         fill, rows = prepare(self.codec, like, changing), RowsForm(self.codec, like, changing)
@@ -86,6 +92,16 @@ Say = Callable[[Any, float], "Message | bytes | None"]
 """From a reading, which may be None, and the time, to a message or its CDR, or to None if there is nothing to say."""
 
 
+@runtime_checkable
+class SaysMany(Protocol):
+    """A `Say` that can write the messages of many readings at once."""
+
+    def __call__(self, reading: Any, time: float) -> Message | bytes | None: ...
+
+    def many(self, readings: Sequence[Any], times: Sequence[float]) -> Packed | None:
+        """Of all readings, for which these are the times; None if they cannot be had at once."""
+
+
 @dataclass(frozen=True, eq=False)
 class Numbers:
     """What is said of readings that are numbers, which are written one by one, or many at once.
@@ -105,30 +121,45 @@ class Numbers:
             return None if self.missing is None else self.missing(*stamp_of(time))
         if self.unless is not None and self.unless(reading):
             return None
-        values: list[float] = []
+        values: list[Any] = []
         for number in self.numbers(reading).values():
-            if isinstance(number, np.ndarray):
-                values += number.ravel().tolist()
-            else:
+            if not isinstance(number, np.ndarray):
                 values.append(number)
+            elif number.dtype == np.uint8:
+                values.append(number.tobytes())
+            else:
+                values += number.ravel().tolist()
         return self.fill(*stamp_of(reading.time), *values)
 
-    def many(self, readings: Rows[Any], times: Sequence[float]) -> Sequence[bytes | None] | None:
-        """Of all rows, for which these are the times; None if they cannot be had at once."""
-        there = readings.there
+    def many(self, readings: Sequence[Any], times: Sequence[float]) -> Packed | None:
+        """Of all readings, for which these are the times; None if they cannot be had at once."""
+        there = readings.there if isinstance(readings, Rows) else np.array([found is not None for found in readings])
         if there is not None and not there.any():
-            return [self(None, time) for time in times]
-        if readings.columns is None:
-            return None
-        columns = readings.columns()
-        said: list[bytes | None] = [*self.rows.fill(columns.time, self.numbers(columns))]
-        if there is not None and not there.all():
-            for row in np.flatnonzero(~there).tolist():
-                said[row] = self(None, times[row])
+            return Packed.of([self(None, time) for time in times])
+        if isinstance(readings, Rows):
+            if readings.columns is None:
+                return None
+            columns = readings.columns()
+        else:
+            first = next(found for found in readings if found is not None)
+            columns = Gathered([first if found is None else found for found in readings])
+        said = self.rows.fill(columns.time, self.numbers(columns))
+        others: dict[int, bytes | None] = {}
         if self.unless is not None:
-            for row in np.flatnonzero(self.unless(columns)).tolist():
-                said[row] = None
-        return said
+            others = dict.fromkeys(np.flatnonzero(self.unless(columns)).tolist())
+        if there is not None and not there.all():
+            others |= {row: self(None, times[row]) for row in np.flatnonzero(~there).tolist()}
+        return said.but(others) if others else said
+
+
+class Gathered:
+    """Something like a reading, of which each number is an array with that of each of some readings."""
+
+    def __init__(self, readings: Sequence[Any]) -> None:
+        self._readings = readings
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        return np.array([getattr(reading, name) for reading in self._readings])
 
 
 Conversion = Callable[[Source], Say]
