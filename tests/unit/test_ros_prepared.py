@@ -200,7 +200,7 @@ class Keeping(Outbox):
     def put(self, messages: Sequence[Outgoing | Series]) -> None:
         for found in messages:
             if isinstance(found, Series):
-                if found._make_all() is not None:
+                if found._maker.make_all(found._ticks, found._seen) is not None:
                     self.made_at_once.add(found.topic.type)
                 at_once = found.all().each()
                 each = found.each()

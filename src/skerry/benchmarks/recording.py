@@ -14,7 +14,7 @@ from skerry.runner import Runner
 from skerry.sensors.camera import CameraSensor
 from skerry.world import World, build_world
 
-SECONDS = 10.0
+SECONDS = 60.0  # so long that what is recorded is written meanwhile
 REPEATS = 5
 
 GOALS = {"recording.slowdown_percent": Goal(10), "recording.mb_per_10min": Goal(60)}

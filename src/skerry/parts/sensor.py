@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Generic, Protocol, TypeVar
@@ -218,16 +218,15 @@ class OneInstant:
 class Rows(Sequence[Reading]):
     """Readings of several instants, each made of its row when somebody looks at it.
 
-    `columns` gives all at once, to whoever writes many in one go: something like a reading, of which each number is an
-    array with one for each row; what is the same for all may be there once. `there` tells in which rows there is a
-    reading at all; elsewhere it is None.
+    `columns` gives all at once, to whoever writes many in one go. `there` tells in which rows there is a reading at
+    all; elsewhere it is None.
     """
 
     def __init__(
         self,
         count: int,
         make: Callable[[int], Reading],
-        columns: Callable[[], Any] | None = None,
+        columns: Callable[[], Columns] | None = None,
         there: NDArray[np.bool_] | None = None,
     ) -> None:
         self._count = count
@@ -243,9 +242,63 @@ class Rows(Sequence[Reading]):
             raise IndexError(f"there are {self._count} readings; {row} is none of them")
         return self._make(row) if self.there is None or self.there[row] else None
 
+    def some(self, numbers: Sequence[int]) -> Rows[Reading]:
+        """The rows of these numbers."""
+        columns, make = self.columns, self._make
+        return Rows(
+            len(numbers),
+            lambda row: make(numbers[row]),
+            None if columns is None else lambda: columns().some(numbers),
+            None if self.there is None else self.there[list(numbers)],
+        )
+
+    @staticmethod
+    def joined(parts: Sequence[Rows[Any]]) -> Rows[Any]:
+        """The rows of several, one after the other."""
+
+        def make(row: int) -> Any:
+            for part in parts:
+                if row < len(part):
+                    return part[row]
+                row -= len(part)
+
+        columns = [part.columns for part in parts if part.columns is not None]
+        there = [np.ones(len(part), np.bool_) if part.there is None else part.there for part in parts]
+        return Rows(
+            sum(map(len, parts)),
+            make,
+            (lambda: Columns.joined([give() for give in columns])) if len(columns) == len(parts) else None,
+            None if all(part.there is None for part in parts) else np.concatenate(there),
+        )
+
 
 class Columns(SimpleNamespace):
-    """Something like a reading, of which each number is an array, for `Rows`."""
+    """Something like a reading, of which each number is an array with one for each row, or again such columns.
+
+    What is the `same` for all readings of a sensor is there once.
+    """
+
+    def __init__(self, same: Mapping[str, Any] | None = None, **each: Any) -> None:
+        super().__init__(**each, **(same or {}))
+        self._same, self._each = same, each
+
+    def some(self, numbers: Sequence[int]) -> Columns:
+        """Those of the rows of these numbers."""
+        rows = np.asarray(numbers)
+        each = {
+            name: value.some(numbers) if isinstance(value, Columns) else np.asarray(value)[rows]
+            for name, value in self._each.items()
+        }
+        return Columns(self._same, **each)
+
+    @staticmethod
+    def joined(parts: Sequence[Columns]) -> Columns:
+        """Those of the rows of several of a sensor, one after the other."""
+        each = {}
+        for name, value in parts[0]._each.items():
+            values = [part._each[name] for part in parts]
+            each[name] = Columns.joined(values) if isinstance(value, Columns) else np.concatenate(values)
+        return Columns(parts[0]._same, **each)
 
 
 class RowSensor(Sensor[Reading]):

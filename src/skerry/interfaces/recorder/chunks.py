@@ -20,10 +20,11 @@ _MESSAGE: Final = 5  # the opcode
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Piece:
-    """Messages of one channel, of these times, ns."""
+    """Messages of one channel, of these times, ns, and their turns among those of the same time."""
 
     channel: int
-    times: NDArray[np.int64]
+    times: list[int]
+    turns: list[int]
     messages: Packed
 
 
@@ -64,21 +65,19 @@ def _write_messages(
         out[place + HEAD : place + HEAD + size] = data[starts[i] : starts[i] + size]
 
 
-def chunks_of(pieces: Sequence[Piece], counts: NDArray[np.int64], most: int) -> Iterator[Chunk]:
-    """All messages in the order of time, those of one time as they are given, in chunks of about so many bytes at most.
+def chunks_of(pieces: Sequence[Piece], counts: NDArray[np.int64], most: int, head: bytes) -> Iterator[Chunk]:
+    """All messages in the order of time and turn, in chunks of about so many bytes at most.
 
     There must be some. `counts` are by channel how many there were before, for their sequence numbers; the new ones are
-    added.
+    added. Before all stand the records in `head`, of channels that are new.
     """
     lengths = [len(piece.times) for piece in pieces]
     channels = np.repeat([piece.channel for piece in pieces], lengths)
-    times = np.concatenate([piece.times for piece in pieces])
-    sizes = np.concatenate([piece.messages.sizes for piece in pieces])
-    ends = np.cumsum([len(piece.messages.data) for piece in pieces])
-    starts = np.concatenate([piece.messages.starts for piece in pieces])
-    starts += np.repeat([0, *ends[:-1]], lengths)
+    times = np.array([time for piece in pieces for time in piece.times])
+    sizes = np.array([size for piece in pieces for size in piece.messages.sizes])
+    starts = np.cumsum(sizes) - sizes
     data = np.frombuffer(b"".join([piece.messages.data for piece in pieces]), np.uint8)
-    order = np.argsort(times, kind="stable")
+    order = np.lexsort((np.array([turn for piece in pieces for turn in piece.turns]), times))
     order = order[sizes[order] > 0]
     channels, times, sizes, starts = channels[order], times[order], sizes[order], starts[order]
     behind = np.cumsum(sizes + HEAD)  # in all, each
@@ -88,7 +87,9 @@ def chunks_of(pieces: Sequence[Piece], counts: NDArray[np.int64], most: int) -> 
     for first, end in pairwise([0, *cuts.tolist(), len(order)]):
         part = slice(first, end)
         before = int(behind[first - 1]) if first else 0
-        places = behind[part] - sizes[part] - HEAD - before
-        records = np.empty(int(behind[end - 1]) - before, np.uint8)
+        places = behind[part] - sizes[part] - HEAD - before + len(head)
+        records = np.empty(int(behind[end - 1]) - before + len(head), np.uint8)
+        records[: len(head)] = np.frombuffer(head, np.uint8)
+        head = b""
         _write_messages(data, starts[part], sizes[part], channels[part], times[part], places, counts, records)
         yield Chunk(records, channels[part], times[part], places)

@@ -67,10 +67,6 @@ class McapFile:
         self._metadata.append(MetadataIndex(self._place, len(data), name))
         self._write(data)
 
-    def add_record(self, found: Schema | Channel) -> None:
-        """Write what describes messages to come."""
-        self._write(record(found))
-
     def add_chunk(self, chunk: Chunk) -> None:
         """Write a chunk, and behind it where in it the messages of each channel are."""
         compressed = self._compress(chunk.records.data)

@@ -97,8 +97,11 @@ class RecorderInterface(Interface):
         self._put(COMMANDS, f'{{"tick": 0, "do": {text}}}', self._world.tick)
 
     def next_due(self, tick: int) -> int | None:
-        due = None if self._own is None else self._own.next_due(tick)
         own = self._rate.next_due(tick)
+        if self._own is None:
+            return own
+        due = self._own.next_due(tick)
+        self.wanted = self._own.wanted
         return own if due is None else min(due, own)
 
     def next_word(self, tick: int) -> int | None:

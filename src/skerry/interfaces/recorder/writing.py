@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Lock, Thread
-from typing import IO, Final
+from time import perf_counter
+from typing import IO, Final, NamedTuple
 
 import numpy as np
 from mcap.records import Channel, Schema
@@ -16,7 +17,7 @@ from mcap.records import Channel, Schema
 from skerry import __version__
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.chunks import Piece, chunks_of
-from skerry.interfaces.recorder.mcap_file import Compression, McapFile
+from skerry.interfaces.recorder.mcap_file import Compression, McapFile, record
 from skerry.interfaces.ros.bus import LATCHED, Bus, Outbox, Qos, Topic
 from skerry.interfaces.ros.outgoing import Outgoing, Series
 from skerry.interfaces.ros.packed import Packed
@@ -28,11 +29,14 @@ METADATA: Final = "skerry"
 COMMANDS: Final = "/skerry/recording/commands"
 FINGERPRINTS: Final = "/skerry/recording/fingerprints"
 
-MOST_WAITING: Final = 20_000  # messages; of pictures and clouds, each counts as many as BULKY
-BULKY: Final = 100
-BATCH: Final = 1000  # the same, for which the thread is woken
+MOST_WAITING: Final = 64_000_000  # bytes of messages, each counted as what others of its topic have had, but at least
+LEAST: Final = 1000  # which it takes on its way; where there were none, pictures and clouds as
+BULKY: Final = 1_000_000
+BATCH: Final = 16_000_000  # bytes, for which the thread is woken at once; for those of a chunk
+SOON: Final = 0.25  # s of wall time after the time before; and for any after
+LATE: Final = 2.0
 MOST_CHANNELS: Final = 2**16  # as many as their numbers tell apart
-CHUNK: Final = 256 * 1024  # bytes; what a run that is killed loses at most, beside what the system has not written yet
+CHUNK: Final = 256 * 1024  # bytes
 
 # the quality of service as rosbag2 of Humble writes it; the long times mean for ever
 _QOS: Final = """- history: 1
@@ -73,7 +77,9 @@ class RecordingWriter(Outbox):
         self._batches: deque[_Batch] = deque()
         self._waiting = 0  # the weight of all that the thread has not done yet
         self._over = False
+        self._sizes: dict[Topic, int] = {}  # bytes of a message, lately
         self._channels: dict[Topic, Channel] = {}
+        self._head = bytearray()  # the records of those that are new
         self._counts = np.zeros(MOST_CHANNELS, np.int64)  # of messages, by channel
         self._schemas: dict[str, Schema] = {}
         try:
@@ -92,7 +98,7 @@ class RecordingWriter(Outbox):
 
     def put(self, messages: Sequence[Outgoing | Series]) -> None:
         """Record messages, as far as there is room."""
-        weight = sum(map(_weight, messages))
+        weight = sum(map(self._weight, messages))
         with self._lock:
             if self._waiting + weight > MOST_WAITING:
                 messages, weight = self._fitting(messages)
@@ -101,13 +107,13 @@ class RecordingWriter(Outbox):
     def put_text(self, topic: str, text: str, time: int) -> None:
         """Record a command or a fingerprint of this time, ns."""
         with self._lock:
-            self._add([Outgoing(self._own[topic], self._string(text))], 1, time)
+            self._add([Outgoing(self._own[topic], self._string(text))], len(text), time)
 
     def _fitting(self, messages: Sequence[Outgoing | Series]) -> tuple[list[Outgoing | Series], int]:
         """Those for which there is room, and their weight."""
         found, weight = [], 0
         for outgoing in messages:
-            more = _weight(outgoing)
+            more = self._weight(outgoing)
             if self._waiting + weight + more > MOST_WAITING:
                 self.dropped[outgoing.topic.name] += _count(outgoing)
             else:
@@ -120,8 +126,14 @@ class RecordingWriter(Outbox):
         batch.said.append((time, messages))
         batch.weight += weight
         self._waiting += weight
-        if batch.weight > BATCH:
+        age = perf_counter() - batch.began
+        if age > LATE or (age > SOON and batch.weight > CHUNK) or batch.weight > BATCH:
             self._hand_over()
+
+    def _weight(self, outgoing: Outgoing | Series) -> int:
+        topic = outgoing.topic
+        size = self._sizes.get(topic, BULKY if topic.qos.depth == 1 else LEAST)
+        return max(size, LEAST) * _count(outgoing)
 
     def _hand_over(self) -> None:
         self._batches.append(self._batch)
@@ -158,24 +170,39 @@ class RecordingWriter(Outbox):
         """Write all messages of a batch with the file's time, in its order; those of one time as they were said."""
         pieces = list(self._pieces(batch))
         if pieces:
-            for chunk in chunks_of(pieces, self._counts, CHUNK):
+            for chunk in chunks_of(pieces, self._counts, CHUNK, bytes(self._head)):
                 self._file.add_chunk(chunk)
                 self.written += len(chunk.times)
+            self._head.clear()
             self._stream.flush()
 
     def _pieces(self, batch: _Batch) -> Iterator[Piece]:
+        """Those that are made alike together, with what was said of a topic one by one."""
+        groups: dict[Hashable, list[_Said]] = {}
+        turn = 0
         for now, messages in batch.said:
             # where the world goes back in time, the file goes on, as players want the order of time
             self._ahead += max(self._time - now, 0)
-            self._time, ahead = now, self._ahead
+            self._time = now
             for outgoing in messages:
-                if isinstance(outgoing, Series):
-                    packed, times = outgoing.all(), outgoing.times()
-                else:
-                    packed = Packed.of([outgoing.said])
-                    times = np.array([now if outgoing.time is None else outgoing.time])
-                if packed.sizes.any():
-                    yield Piece(self._channel(outgoing.topic), times + ahead, packed)
+                kin = outgoing.kin if isinstance(outgoing, Series) else None
+                said = _Said(outgoing, now, self._ahead, turn := turn + 1)
+                groups.setdefault((outgoing.topic, self._ahead, kin), []).append(said)
+        for group in groups.values():
+            series = [said.outgoing for said in group if isinstance(said.outgoing, Series)]
+            if series:
+                joined = Series.joined(series)
+                packed, times = joined.all(), joined.times()
+            else:
+                packed = Packed.of([said.outgoing.said for said in group if isinstance(said.outgoing, Outgoing)])
+                times = [said.now for said in group]
+            if packed.data:
+                ahead = group[0].ahead
+                topic = group[0].outgoing.topic
+                self._sizes[topic] = len(packed.data) // len(times)
+                turns = [said.turn for said in group for _ in range(_count(said.outgoing))]
+                times = [time + ahead for time in times] if ahead else times
+                yield Piece(self._channel(topic), times, turns, packed)
 
     def _channel(self, topic: Topic) -> int:
         channel = self._channels.get(topic)
@@ -185,7 +212,7 @@ class RecordingWriter(Outbox):
                 text = self._bus.codec.definition(topic.type)
                 schema = Schema(id=len(self._schemas) + 1, data=text.encode(), encoding="ros2msg", name=topic.type)
                 self._schemas[topic.type] = schema
-                self._file.add_record(schema)
+                self._head += record(schema)
             channel = Channel(
                 id=len(self._channels) + 1,
                 topic=topic.name,
@@ -194,8 +221,17 @@ class RecordingWriter(Outbox):
                 schema_id=schema.id,
             )
             self._channels[topic] = channel
-            self._file.add_record(channel)
+            self._head += record(channel)
         return channel.id
+
+
+class _Said(NamedTuple):
+    """What was said at a time of the world, ns, when the file's was ahead of it by so much; and its turn in a batch."""
+
+    outgoing: Outgoing | Series
+    now: int
+    ahead: int
+    turn: int
 
 
 @dataclass(eq=False, slots=True)
@@ -204,14 +240,11 @@ class _Batch:
 
     said: list[tuple[int, Sequence[Outgoing | Series]]] = field(default_factory=list)
     weight: int = 0
+    began: float = field(default_factory=perf_counter)
 
 
 def _count(outgoing: Outgoing | Series) -> int:
     return len(outgoing) if isinstance(outgoing, Series) else 1
-
-
-def _weight(outgoing: Outgoing | Series) -> int:
-    return _count(outgoing) * (BULKY if outgoing.topic.qos.depth == 1 else 1)
 
 
 def _profile(qos: Qos) -> str:

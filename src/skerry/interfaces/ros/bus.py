@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import full_name
-from skerry.interfaces.ros.outgoing import Make, MakeAll, MakeOne, Outgoing, Series
+from skerry.interfaces.ros.outgoing import Maker, Outgoing, Series
 
 logger = logging.getLogger("skerry")
 
@@ -159,22 +159,16 @@ class Topic:
 
     def publish(self, message: Message | bytes) -> None:
         """Give a message, an object or CDR, to all who take it; returns at once."""
-        self._give(Outgoing(self, message))
-
-    def publish_when_taken(self, make: Make, time: int | None = None) -> None:
-        """Let a message be made by whoever takes it first, in their thread; so what it is made of must not change."""
-        self._give(Outgoing(self, None, make, time))
-
-    def _give(self, outgoing: Outgoing) -> None:
+        outgoing = Outgoing(self, message)
         if self.qos.transient_local:
             self.last = outgoing
         self.sent += 1
         self.post.put(outgoing)
 
-    def publish_series(self, ticks: Sequence[int], step: Fraction, make_one: MakeOne, make_all: MakeAll) -> None:
-        """The same of several messages, of ticks of this step; for whoever wants them all at once, too."""
+    def publish_series(self, maker: Maker, ticks: Sequence[int], seen: Sequence[Any], step: Fraction) -> None:
+        """Let messages of what was seen at ticks of this step be made by whoever takes them first, in their thread."""
         self.sent += len(ticks)
-        self.post.put(Series(self, ticks, step, make_one, make_all))
+        self.post.put(Series(self, maker, ticks, seen, step))
 
     def fail(self) -> None:
         """Say that a message could not be made, in an `except`, once."""

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from skerry.interfaces.ros.codec import Message
 from skerry.interfaces.ros.packed import Packed
+from skerry.parts.sensor import Rows
 
 if TYPE_CHECKING:
     from skerry.interfaces.ros.bus import Topic
 
 Make: TypeAlias = Callable[[], "Message | bytes | None"]
 """Makes a message, as an object or as CDR, or finds that there is nothing to say."""
-MakeOne: TypeAlias = Callable[[int], "Message | bytes | None"]
-"""The same, of the message of some number."""
-MakeAll: TypeAlias = Callable[[], "Packed | None"]
-"""Makes all of several messages, or finds that they can only be made one by one."""
-
 SECOND = 1_000_000_000  # ns
 
 
@@ -31,27 +25,16 @@ def nanoseconds(tick: int, step: Fraction) -> int:
     return tick * step.numerator * SECOND // step.denominator
 
 
-def all_nanoseconds(ticks: Sequence[int], step: Fraction) -> NDArray[np.int64]:
-    """The same of many ticks; whole seconds apart from the rest, so that no product is too large for 64 bits."""
-    seconds, rest = np.divmod(np.asarray(ticks, np.int64) * step.numerator, step.denominator)
-    found: NDArray[np.int64] = seconds * SECOND + rest * SECOND // step.denominator
-    return found
-
-
 class Outgoing:
     """A message on its way: an object, CDR, or what will make one of them.
 
     It is made, and encoded in each form, at most once, when that is first taken, in the thread of whoever takes it.
-    `time`, ns, is that of what it tells of, if that is not the time at which it is said.
     """
 
-    __slots__ = ("_cdr", "_json", "_make", "_message", "_ros1", "time", "topic")
+    __slots__ = ("_cdr", "_json", "_make", "_message", "_ros1", "topic")
 
-    def __init__(
-        self, topic: Topic, message: Message | bytes | None, make: Make | None = None, time: int | None = None
-    ) -> None:
+    def __init__(self, topic: Topic, message: Message | bytes | None, make: Make | None = None) -> None:
         self.topic = topic
-        self.time = time
         self._make = make
         self._cdr: bytes | None = None
         self._message: Message = message
@@ -119,37 +102,67 @@ class Outgoing:
         return self._json
 
 
+class Maker(ABC):
+    """Makes messages of what was seen at some ticks; what it is made of must not change."""
+
+    @abstractmethod
+    def make(self, tick: int, seen: Any) -> Message | bytes | None:
+        """The message of a tick, or None if there is nothing to say; in the thread of whoever takes it."""
+
+    def make_all(self, ticks: Sequence[int], seen: Sequence[Any]) -> Packed | None:
+        """Those of several at once, if that can be done."""
+        return None
+
+
 class Series:
-    """Messages of one topic on their way, of several ticks; what makes them makes one of them, or all at once."""
+    """Messages of one topic on their way, of several ticks, and what will make them of what was seen then."""
 
-    __slots__ = ("_each", "_make_all", "_make_one", "_step", "_ticks", "topic")
+    __slots__ = ("_each", "_maker", "_seen", "_step", "_ticks", "topic")
 
-    def __init__(
-        self, topic: Topic, ticks: Sequence[int], step: Fraction, make_one: MakeOne, make_all: MakeAll
-    ) -> None:
+    def __init__(self, topic: Topic, maker: Maker, ticks: Sequence[int], seen: Sequence[Any], step: Fraction) -> None:
         self.topic = topic
-        self._ticks, self._step = ticks, step
-        self._make_one, self._make_all = make_one, make_all
+        self._maker, self._ticks, self._seen, self._step = maker, ticks, seen, step
         self._each: list[Outgoing] | None = None
 
     def __len__(self) -> int:
         return len(self._ticks)
 
-    def times(self) -> NDArray[np.int64]:
+    @property
+    def kin(self) -> Hashable:
+        """The same for series that can be joined."""
+        taken = self if self._each is not None else None
+        return self._maker, type(self._seen), getattr(self._seen, "columns", None) is None, taken
+
+    @classmethod
+    def joined(cls, parts: Sequence[Series]) -> Series:
+        """Several that are kin as one."""
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+        ticks = [tick for part in parts for tick in part._ticks]
+        rows = [part._seen for part in parts if isinstance(part._seen, Rows)]
+        seen = Rows.joined(rows) if rows else [one for part in parts for one in part._seen]
+        return cls(first.topic, first._maker, ticks, seen, first._step)
+
+    def times(self) -> list[int]:
         """Of what they tell of, ns."""
-        return all_nanoseconds(self._ticks, self._step)
+        scale, divisor = self._step.numerator * SECOND, self._step.denominator
+        return [tick * scale // divisor for tick in self._ticks]
 
     def each(self) -> list[Outgoing]:
         """One by one; the same ones for all who take them."""
         if self._each is None:
-            self._each = [Outgoing(self.topic, None, partial(self._make_one, k)) for k in range(len(self))]
+            self._each = [Outgoing(self.topic, None, partial(self._make, k)) for k in range(len(self))]
         return self._each
+
+    def _make(self, number: int) -> Message | bytes | None:
+        return self._maker.make(self._ticks[number], self._seen[number])
 
     def all(self) -> Packed:
         """As CDR, all at once."""
         if self._each is None:
             try:
-                said = self._make_all()
+                said = self._maker.make_all(self._ticks, self._seen)
                 if said is not None:
                     return said
             except Exception:

@@ -126,7 +126,7 @@ class RowsForm:
             else:
                 for number, name in enumerate(names):
                     rows[name] = many[:, number]
-        return Packed.alike(rows.tobytes(), size)
+        return Packed(rows.tobytes(), [size] * count)
 
 
 @dataclass(frozen=True)

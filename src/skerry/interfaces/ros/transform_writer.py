@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skerry.core.clock import Rate
 from skerry.interfaces.ros.bus import Topic
 from skerry.interfaces.ros.codec import Codec
+from skerry.interfaces.ros.conversions import stacked
 from skerry.interfaces.ros.frames import FrameTree, Sight, Transform
 from skerry.interfaces.ros.outlets import NotingOutlet
 from skerry.interfaces.ros.packed import Packed
@@ -88,5 +89,5 @@ class TransformOutlet(NotingOutlet):
         moving, names = seen[0].moving, seen[0].moving_names
         if any(sight.others or sight.moving is not moving for sight in seen):
             return None
-        numbers = moving.numbers(np.stack([sight.motion for sight in seen]))
+        numbers = moving.numbers(stacked([sight.motion for sight in seen]))
         return self._writer.write_many([tick * self._step for tick in ticks], names, numbers)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from skerry.core.kernels import kernel
-from skerry.interfaces.ros.conversions import Say, Source, prepares
+from skerry.interfaces.ros.conversions import Say, SaysMany, Source, prepares, stacked
 from skerry.interfaces.ros.packed import Packed
 from skerry.sensors.echoes import place_points
 
@@ -37,7 +37,8 @@ def _write_clouds(
         for k in range(_LENGTH):
             out[place - _LENGTH + k] = (POINT * count) >> (8 * k) & 0xFF
         for j in range(first, end):
-            out[place : place + 12] = octets[j]
+            for k in range(12):
+                out[place + k] = octets[j, k]
             out[place + 12] = levels[j]
             place += POINT
         out[place] = heads[i, size]
@@ -45,7 +46,7 @@ def _write_clouds(
         first = end
 
 
-class Clouds:
+class Clouds(SaysMany):
     """Points in the map, x, y, z and a byte of intensity, as the SMaRC simulator's; rays without an echo are absent."""
 
     def __init__(self, source: Source) -> None:
@@ -74,20 +75,19 @@ class Clouds:
         times = [reading.time for reading in found]
         heads = self._heads.fill(times, {"width": counts, "row_step": POINT * counts})
         points = np.concatenate([cloud.points for cloud in clouds])
-        sizes = heads.sizes + POINT * counts
-        out = np.empty(sizes.sum(), np.uint8)
+        out = np.empty(len(heads.data) + POINT * len(points), np.uint8)
         _write_clouds(
             np.frombuffer(heads.data, np.uint8).reshape(len(found), -1),
             points,
             np.concatenate([cloud.levels for cloud in clouds]),
             counts,
-            np.array([cloud.pose.position for cloud in clouds]),
-            np.array([cloud.pose.orientation for cloud in clouds]),
+            stacked([cloud.pose.position for cloud in clouds]),
+            stacked([cloud.pose.orientation for cloud in clouds]),
             np.empty_like(points),
             out,
         )
-        said = Packed(out.tobytes(), np.cumsum(sizes) - sizes, sizes)
-        return said if len(found) == len(readings) else said.where([reading is not None for reading in readings])
+        sizes = iter((heads.sizes[0] + POINT * counts).tolist())
+        return Packed(out.tobytes(), [0 if reading is None else next(sizes) for reading in readings])
 
 
 @prepares("mbes", "sensor_msgs/PointCloud2")

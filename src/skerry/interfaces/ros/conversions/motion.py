@@ -95,32 +95,29 @@ def dvl(source: Source) -> Say:
     header = source.header(0.0)
     directions = _beams(settings)
     of_beam = ("range", "range_covariance", "velocity", "velocity_covariance")
-    paths = [f"beams.{number}.{word}" for number in range(len(directions)) for word in of_beam]
+    beams = {f"beams.{number}.{word}": (number, word) for number in range(len(directions)) for word in of_beam}
     variances = settings.range_noise**2, settings.velocity_noise**2
 
     def numbers(reading: DvlReading) -> dict[str, Any]:
         valid = np.isfinite(reading.velocity.sum(axis=-1, keepdims=True))
         heard = np.isfinite(reading.ranges)
-        beams = np.stack(
-            [
-                np.where(heard, reading.ranges, -1.0),
-                np.where(heard, variances[0], -1.0),
-                np.where(heard, reading.beam_velocities, 0.0),
-                np.where(heard, variances[1], -1.0),
-            ],
-            axis=-1,
-        )
+        found = {
+            "range": np.where(heard, reading.ranges, -1.0),
+            "range_covariance": np.where(heard, variances[0], -1.0),
+            "velocity": np.where(heard, reading.beam_velocities, 0.0),
+            "velocity_covariance": np.where(heard, variances[1], -1.0),
+        }
         return {
             "velocity": np.where(valid, reading.velocity, 0.0),
             "velocity_covariance": np.where(valid[..., None], reading.covariance, -1.0),
             "altitude": np.where(np.isfinite(reading.altitude), reading.altitude, -1.0),
-            **{path: beams[..., number // len(of_beam), number % len(of_beam)] for number, path in enumerate(paths)},
+            **{path: found[word][..., number] for path, (number, word) in beams.items()},
         }
 
     return source.numbers(
         "smarc_msgs/DVL",
         numbers,
-        ("velocity", "velocity_covariance", "altitude", *paths),
+        ("velocity", "velocity_covariance", "altitude", *beams),
         beams=[{"pose": {"header": header, "pose": {"orientation": source.quaternion(q)}}} for q in directions],
     )
 
