@@ -244,17 +244,16 @@ class Rows(Sequence[Reading]):
 
     def some(self, numbers: Sequence[int]) -> Rows[Reading]:
         """The rows of these numbers."""
-        columns, make = self.columns, self._make
-        return Rows(
-            len(numbers),
-            lambda row: make(numbers[row]),
-            None if columns is None else lambda: columns().some(numbers),
-            None if self.there is None else self.there[list(numbers)],
-        )
+        return SomeRows(self, numbers)
 
     @staticmethod
     def joined(parts: Sequence[Rows[Any]]) -> Rows[Any]:
         """The rows of several, one after the other."""
+        some = [part for part in parts if isinstance(part, SomeRows)]
+        if len(some) == len(parts):  # to choose among them once is quicker
+            before = np.cumsum([0, *(len(part.rows) for part in some)]).tolist()
+            numbers = [first + number for first, part in zip(before, some, strict=False) for number in part.numbers]
+            return Rows.joined([part.rows for part in some]).some(numbers)
 
         def make(row: int) -> Any:
             for part in parts:
@@ -269,6 +268,20 @@ class Rows(Sequence[Reading]):
             make,
             (lambda: Columns.joined([give() for give in columns])) if len(columns) == len(parts) else None,
             None if all(part.there is None for part in parts) else np.concatenate(there),
+        )
+
+
+class SomeRows(Rows[Reading]):
+    """Those of these numbers among other rows."""
+
+    def __init__(self, rows: Rows[Reading], numbers: Sequence[int]) -> None:
+        self.rows, self.numbers = rows, numbers
+        columns, there = rows.columns, rows.there
+        super().__init__(
+            len(numbers),
+            lambda row: rows._make(numbers[row]),
+            None if columns is None else lambda: columns().some(numbers),
+            None if there is None else there[list(numbers)],
         )
 
 

@@ -20,11 +20,11 @@ _MESSAGE: Final = 5  # the opcode
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Piece:
-    """Messages of one channel, of these times, ns, and their turns among those of the same time."""
+    """Messages of one channel, of these times, ns, and the turns at which they were said, for those of one time."""
 
     channel: int
     times: list[int]
-    turns: list[int]
+    turns: list[tuple[int, int]]  # each, and how many messages
     messages: Packed
 
 
@@ -77,7 +77,7 @@ def chunks_of(pieces: Sequence[Piece], counts: NDArray[np.int64], most: int, hea
     sizes = np.array([size for piece in pieces for size in piece.messages.sizes])
     starts = np.cumsum(sizes) - sizes
     data = np.frombuffer(b"".join([piece.messages.data for piece in pieces]), np.uint8)
-    order = np.lexsort((np.array([turn for piece in pieces for turn in piece.turns]), times))
+    order = np.lexsort((np.repeat(*np.array([turn for piece in pieces for turn in piece.turns]).T), times))
     order = order[sizes[order] > 0]
     channels, times, sizes, starts = channels[order], times[order], sizes[order], starts[order]
     behind = np.cumsum(sizes + HEAD)  # in all, each

@@ -32,11 +32,12 @@ FINGERPRINTS: Final = "/skerry/recording/fingerprints"
 MOST_WAITING: Final = 64_000_000  # bytes of messages, each counted as what others of its topic have had, but at least
 LEAST: Final = 1000  # which it takes on its way; where there were none, pictures and clouds as
 BULKY: Final = 1_000_000
-BATCH: Final = 16_000_000  # bytes, for which the thread is woken at once; for those of a chunk
+BATCH: Final = 16_000_000  # bytes, for which the thread is woken at once,
+SMALL_BATCH: Final = 256_000  # for which it is woken
 SOON: Final = 0.25  # s of wall time after the time before; and for any after
-LATE: Final = 2.0
+LATE: Final = 2.0  # s
 MOST_CHANNELS: Final = 2**16  # as many as their numbers tell apart
-CHUNK: Final = 256 * 1024  # bytes
+CHUNK: Final = 1024 * 1024  # bytes, of the file; as the package `mcap` has it
 
 # the quality of service as rosbag2 of Humble writes it; the long times mean for ever
 _QOS: Final = """- history: 1
@@ -127,7 +128,7 @@ class RecordingWriter(Outbox):
         batch.weight += weight
         self._waiting += weight
         age = perf_counter() - batch.began
-        if age > LATE or (age > SOON and batch.weight > CHUNK) or batch.weight > BATCH:
+        if age > LATE or (age > SOON and batch.weight > SMALL_BATCH) or batch.weight > BATCH:
             self._hand_over()
 
     def _weight(self, outgoing: Outgoing | Series) -> int:
@@ -200,7 +201,7 @@ class RecordingWriter(Outbox):
                 ahead = group[0].ahead
                 topic = group[0].outgoing.topic
                 self._sizes[topic] = len(packed.data) // len(times)
-                turns = [said.turn for said in group for _ in range(_count(said.outgoing))]
+                turns = [(said.turn, _count(said.outgoing)) for said in group]
                 times = [time + ahead for time in times] if ahead else times
                 yield Piece(self._channel(topic), times, turns, packed)
 

@@ -137,7 +137,8 @@ class FrameTree:
 
     def look(self) -> Sight:
         """See those that may change, as they are now."""
-        return Sight(self._moving, self._motion.copy(), self._moving_names, list(self._come_and_go()))
+        others = list(self._come_and_go()) if self._believed or self._world.ropes else []
+        return Sight(self._moving, self._motion.copy(), self._moving_names, others)
 
     def now(self) -> Iterator[Transform]:
         """All of them, as they are now."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bus import Topic
@@ -86,8 +88,7 @@ class SensorOutlet(Maker):
         return self.convert(seen, tick * self._step)
 
     def make_all(self, ticks: Sequence[int], seen: Sequence[Any]) -> Packed | None:
-        convert = self.convert
-        return convert.many(seen, [tick * self._step for tick in ticks]) if isinstance(convert, SaysMany) else None
+        return self.convert.many(seen, ticks, self._step) if isinstance(self.convert, SaysMany) else None
 
 
 class ReadingOutlet(SensorOutlet):
@@ -100,7 +101,7 @@ class ReadingOutlet(SensorOutlet):
         super().__init__(topic, conversion, source, step)
         self.rate = rate
         self.frequency = source.settings.frequency if rate is None else rate.frequency
-        self._said, self._next = -1, -1  # ticks
+        self._last = -1  # the tick of the latest reading
 
     def take(self, new: NewReadings) -> None:
         """Say those readings that are due."""
@@ -114,12 +115,9 @@ class ReadingOutlet(SensorOutlet):
 
     def _due(self, ticks: Sequence[int], rate: Rate) -> list[int]:
         """The rows of those that are due."""
-        found = []
-        for row, tick in enumerate(ticks):
-            if not self._said <= tick < self._next:
-                self._said, self._next = tick, rate.next_due(tick)
-                found.append(row)
-        return found
+        counts = rate.counts(np.array([self._last, *ticks]))
+        self._last = ticks[-1]
+        return np.flatnonzero(np.diff(counts)).tolist()
 
 
 class RepeatingOutlet(SensorOutlet):

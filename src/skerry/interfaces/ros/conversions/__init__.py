@@ -101,8 +101,8 @@ class SaysMany(ABC):
     def __call__(self, reading: Any, time: float) -> bytes | None: ...
 
     @abstractmethod
-    def many(self, readings: Sequence[Any], times: Sequence[float]) -> Packed | None:
-        """Of all readings, for which these are the times; None if they cannot be had at once."""
+    def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed | None:
+        """Of all readings, at these ticks of this step, s; None if they cannot be had at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +134,10 @@ class Numbers(SaysMany):
                 values += number.ravel().tolist()
         return self.fill(*stamp_of(reading.time), *values)
 
-    def many(self, readings: Sequence[Any], times: Sequence[float]) -> Packed | None:
-        """Of all readings, for which these are the times; None if they cannot be had at once."""
+    def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed | None:
         missing = _missing(readings)
-        if len(missing) == len(times):
-            return Packed.of([self(None, time) for time in times])
+        if len(missing) == len(ticks):
+            return Packed.of([self(None, tick * step) for tick in ticks])
         columns: Any
         if not isinstance(readings, Rows):
             some = next(found for found in readings if found is not None)
@@ -155,7 +154,7 @@ class Numbers(SaysMany):
         for row in silent:
             each[row] = None
         for row in missing:
-            each[row] = self(None, times[row])
+            each[row] = self(None, ticks[row] * step)
         return Packed.of(each)
 
 

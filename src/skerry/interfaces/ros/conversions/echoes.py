@@ -63,10 +63,10 @@ class Clouds(SaysMany):
         )
 
     def __call__(self, reading: Any, time: float) -> bytes | None:
-        return self.many([reading], [time]).each()[0]
+        return self.many([reading], [], 0.0).each()[0]
 
-    def many(self, readings: Sequence[Any], times: Sequence[float]) -> Packed:
-        """Of all readings; of None there is nothing to say."""
+    def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
+        """Of all readings, which have their times; of None there is nothing to say."""
         found = [reading for reading in readings if reading is not None]
         if not found:
             return Packed.of([None] * len(readings))
