@@ -107,6 +107,7 @@ class Runner:
         self._started = False
         self._switch_before: float | None = None  # s, what it was before this runner had peers
         self._first = world.snapshot()
+        self._piece = SLICE  # s that it simulates at once as fast as it goes, so that it looks up as often as it should
         self._anchor = (0.0, 0.0)  # wall time and simulated time from which the pace is counted
         self._new: list[NewReadings] = []
         self._one_by_one: dict[tuple[str, str], tuple[list[int], list[Any]]] = {}  # of those that come so
@@ -201,7 +202,6 @@ class Runner:
         step = float(self.world.scenario.step)
         end = None if duration is None else self.world.tick + round(duration / step)
         self._set_anchor()
-        piece = SLICE if self._speed is None else SLICE * self._speed
         told, told_time = time.perf_counter(), self.world.time
         while not self._stopped and (end is None or self.world.tick < end):
             self.inbox.obey(self)
@@ -211,12 +211,12 @@ class Runner:
                 told, told_time = time.perf_counter(), self.world.time
                 continue
             before, simulated = time.perf_counter(), self.world.time
+            piece = self._piece if self._speed is None else SLICE * self._speed
             self._advance(self._stop_after(piece, end))
             if self._speed is None:
                 spent = (time.perf_counter() - before) * piece / max(self.world.time - simulated, step)
-                piece = max(piece * min(2.0, SLICE / max(spent, 1e-6)), step)
+                self._piece = max(piece * min(2.0, SLICE / max(spent, 1e-6)), step)
             else:
-                piece = SLICE * self._speed
                 self._keep_pace(0.0 if self.world.tick == end else AHEAD)
             if (now := time.perf_counter()) - told >= SLICE:
                 watch(max(self.world.time - told_time, 0.0) / (now - told))

@@ -1,13 +1,15 @@
 """The bus of ROS: nothing is said that nobody takes, and nobody can hold it up."""
 
 import threading
-from functools import partial
+from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from skerry.core.errors import SkerryError, UnknownName
 from skerry.interfaces.ros.bus import LATCHED, LATEST, Bus, Outbox, Qos
 from skerry.interfaces.ros.codec import Codec, Message
+from skerry.interfaces.ros.outgoing import Maker
 from skerry.interfaces.ros.vocabulary import Vocabulary
 
 
@@ -91,12 +93,12 @@ def test_what_is_made_when_it_is_taken_is_made_once_and_may_be_nothing(bus: Bus)
         topic.take(box)
     made: list[int] = []
 
-    def make(value: int) -> Message | None:
-        made.append(value)
-        return number(bus, value) if value % 2 else None
+    class Making(Maker):
+        def make(self, tick: int, seen: Any) -> Message | None:
+            made.append(seen)
+            return number(bus, seen) if seen % 2 else None
 
-    for value in range(4):
-        topic.publish_when_taken(partial(make, value))
+    topic.publish_series(Making(), range(4), range(4), Fraction(1, 100))
     assert made == []
     assert [[out.message.data for out in box.take(0)] for box in boxes] == [[1, 3], [1, 3]]
     assert made == [0, 1, 2, 3]
@@ -107,11 +109,11 @@ def test_what_cannot_be_made_is_left_out_and_told_once(bus: Bus, caplog: pytest.
     box = Outbox()
     topic.take(box)
 
-    def fail() -> Message:
-        raise ValueError("no")
+    class Failing(Maker):
+        def make(self, tick: int, seen: Any) -> Message | None:
+            raise ValueError("no")
 
-    for _ in range(3):
-        topic.publish_when_taken(fail)
+    topic.publish_series(Failing(), range(3), range(3), Fraction(1, 100))
     topic.publish(number(bus, 5))
     assert [out.message.data for out in box.take(0)] == [5]
     assert [record.getMessage() for record in caplog.records] == ["/a: a message cannot be made, and is left out"]

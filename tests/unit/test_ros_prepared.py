@@ -14,11 +14,12 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Outbox, Outgoing, Series
+from skerry.interfaces.ros.bus import Outbox
 from skerry.interfaces.ros.codec import Codec
 from skerry.interfaces.ros.conversions import Numbers
 from skerry.interfaces.ros.frames import Transform
 from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.outgoing import Outgoing, Series
 from skerry.interfaces.ros.prepared import prepare, stamp_of
 from skerry.interfaces.ros.transform_writer import TransformWriter
 from skerry.interfaces.ros.vocabulary import Vocabulary
@@ -147,13 +148,14 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
         runner.run(0.0)
         converts = {name: ros._readers["sam", name][0].convert for name in ("gps", "depth20")}
         covariance = np.diag([1.0, 2.0, 3.0])
-        times, there = [0.1, 0.2, 0.3], np.array([True, False, True])
+        ticks, step = [1, 2, 3], 0.1
+        times, there = [tick * step for tick in ticks], np.array([True, False, True])
         fixes = Columns(
+            {"covariance": covariance},
             time=times,
             latitude_deg=np.array([58.0, 59.0, 60.0]),
             longitude_deg=np.array([17.0, 18.0, 19.0]),
             altitude=np.array([0.5, 1.5, 2.5]),
-            covariance=covariance,
         )
 
         def fix(k: int) -> GpsReading:
@@ -161,9 +163,9 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
             return GpsReading(times[k], *place, 0.0, 0.0, 33, "V", covariance)
 
         pressures = Columns(
+            {"variance": 25.0},
             time=times,
             pressure=np.array([1e5, 2e5, 3e5]),
-            variance=25.0,
             saturated=np.array([False, True, False]),
         )
 
@@ -178,12 +180,12 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
             convert = converts[name]
             assert isinstance(convert, Numbers)
             each = [convert(reading, time) for reading, time in zip(found, times, strict=True)]
-            assert convert.many(found, times) == each
+            assert convert.many(found, ticks, step).each() == each
         assert each[1] is None
         nothing = Rows(2, fix, there=np.zeros(2, bool))
         convert = converts["gps"]
         assert isinstance(convert, Numbers)
-        assert convert.many(nothing, times[:2]) == [convert(None, 0.1), convert(None, 0.2)]
+        assert convert.many(nothing, ticks[:2], step).each() == [convert(None, 0.1), convert(None, 0.2)]
 
 
 class Keeping(Outbox):
@@ -199,9 +201,9 @@ class Keeping(Outbox):
     def put(self, messages: Sequence[Outgoing | Series]) -> None:
         for found in messages:
             if isinstance(found, Series):
-                if found._make_all() is not None:
+                if found._maker.make_all(found._ticks, found._seen) is not None:
                     self.made_at_once.add(found.topic.type)
-                at_once = found.all()
+                at_once = found.all().each()
                 each = found.each()
                 assert at_once == [outgoing.cdr if outgoing.is_there else None for outgoing in each]
                 self.found += [outgoing for outgoing in each if outgoing.is_there]

@@ -125,3 +125,8 @@ class Rate:
     def count(self, tick: int) -> int:
         """How often it was due up to and with this tick, the one at tick 0 not counted."""
         return tick * self._turns // self._ticks
+
+    def counts(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same, up to and with each of these ticks."""
+        counts: NDArray[np.int64] = ticks * self._turns // self._ticks
+        return counts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
@@ -238,16 +238,15 @@ class OneInstant:
 class Rows(Sequence[Reading]):
     """Readings of several instants, each made of its row when somebody looks at it.
 
-    `columns` gives all at once, to whoever writes many in one go: something like a reading, of which each number is an
-    array with one for each row; what is the same for all may be there once. `there` tells in which rows there is a
-    reading at all; elsewhere it is None.
+    `columns` gives all at once, to whoever writes many in one go. `there` tells in which rows there is a reading at
+    all; elsewhere it is None.
     """
 
     def __init__(
         self,
         count: int,
         make: Callable[[int], Reading],
-        columns: Callable[[], Any] | None = None,
+        columns: Callable[[], Columns] | None = None,
         there: NDArray[np.bool_] | None = None,
     ) -> None:
         self._count = count
@@ -263,9 +262,76 @@ class Rows(Sequence[Reading]):
             raise IndexError(f"there are {self._count} readings; {row} is none of them")
         return self._make(row) if self.there is None or self.there[row] else None
 
+    def some(self, numbers: Sequence[int]) -> Rows[Reading]:
+        """The rows of these numbers."""
+        return SomeRows(self, numbers)
+
+    @staticmethod
+    def joined(parts: Sequence[Rows[Any]]) -> Rows[Any]:
+        """The rows of several, one after the other."""
+        some = [part for part in parts if isinstance(part, SomeRows)]
+        if len(some) == len(parts):  # to choose among them once is quicker
+            before = np.cumsum([0, *(len(part.rows) for part in some)]).tolist()
+            numbers = [first + number for first, part in zip(before, some, strict=False) for number in part.numbers]
+            return Rows.joined([part.rows for part in some]).some(numbers)
+
+        def make(row: int) -> Any:
+            for part in parts:
+                if row < len(part):
+                    return part[row]
+                row -= len(part)
+
+        columns = [part.columns for part in parts if part.columns is not None]
+        there = [np.ones(len(part), np.bool_) if part.there is None else part.there for part in parts]
+        return Rows(
+            sum(map(len, parts)),
+            make,
+            (lambda: Columns.joined([give() for give in columns])) if len(columns) == len(parts) else None,
+            None if all(part.there is None for part in parts) else np.concatenate(there),
+        )
+
+
+class SomeRows(Rows[Reading]):
+    """Those of these numbers among other rows."""
+
+    def __init__(self, rows: Rows[Reading], numbers: Sequence[int]) -> None:
+        self.rows, self.numbers = rows, numbers
+        columns, there = rows.columns, rows.there
+        super().__init__(
+            len(numbers),
+            lambda row: rows._make(numbers[row]),
+            None if columns is None else lambda: columns().some(numbers),
+            None if there is None else there[list(numbers)],
+        )
+
 
 class Columns(SimpleNamespace):
-    """Something like a reading, of which each number is an array, for `Rows`."""
+    """Something like a reading, of which each number is an array with one for each row, or again such columns.
+
+    What is the `same` for all readings of a sensor is there once.
+    """
+
+    def __init__(self, same: Mapping[str, Any] | None = None, **each: Any) -> None:
+        super().__init__(**each, **(same or {}))
+        self._same, self._each = same, each
+
+    def some(self, numbers: Sequence[int]) -> Columns:
+        """Those of the rows of these numbers."""
+        rows = np.asarray(numbers)
+        each = {
+            name: value.some(numbers) if isinstance(value, Columns) else np.asarray(value)[rows]
+            for name, value in self._each.items()
+        }
+        return Columns(self._same, **each)
+
+    @staticmethod
+    def joined(parts: Sequence[Columns]) -> Columns:
+        """Those of the rows of several of a sensor, one after the other."""
+        each = {}
+        for name, value in parts[0]._each.items():
+            values = [part._each[name] for part in parts]
+            each[name] = Columns.joined(values) if isinstance(value, Columns) else np.concatenate(values)
+        return Columns(parts[0]._same, **each)
 
 
 class RowSensor(Sensor[Reading]):

@@ -57,7 +57,7 @@ class CompassSensor(RowSensor[CompassReading]):
         heading = in_one_turn(heading)
 
         def columns() -> Columns:
-            return Columns(time=times, heading_deg=heading, variance=variance)
+            return Columns({"variance": variance}, time=times, heading_deg=heading)
 
         return Rows(len(times), lambda k: CompassReading(times[k], float(heading[k]), variance), columns)
 

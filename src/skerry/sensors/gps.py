@@ -82,11 +82,11 @@ class GpsSensor(RowSensor[GpsReading]):
         def columns() -> Columns:
             latitude, longitude, altitude = geodetic.T
             return Columns(
+                {"covariance": self._covariance},
                 time=times,
                 latitude_deg=latitude,
                 longitude_deg=longitude,
                 altitude=altitude,
-                covariance=self._covariance,
             )
 
         return Rows(len(times), make, columns, heard)

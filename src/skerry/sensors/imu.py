@@ -130,13 +130,15 @@ class ImuSensor(RowSensor[ImuReading]):
 
         def columns() -> Columns:
             return Columns(
+                {
+                    "orientation_covariance": covariances[0],
+                    "angular_velocity_covariance": covariances[1],
+                    "linear_acceleration_covariance": covariances[2],
+                },
                 time=times,
                 orientation=seen[:, :4],
                 angular_velocity=seen[:, 4:7],
                 linear_acceleration=seen[:, 7:],
-                orientation_covariance=covariances[0],
-                angular_velocity_covariance=covariances[1],
-                linear_acceleration_covariance=covariances[2],
             )
 
         return Rows(len(times), make, columns)

@@ -60,7 +60,7 @@ class MagnetometerSensor(RowSensor[MagnetometerReading]):
             field += self._config.noise * noise.normals(truths.ticks, 3)
 
         def columns() -> Columns:
-            return Columns(time=times, field=field, covariance=self._covariance)
+            return Columns({"covariance": self._covariance}, time=times, field=field)
 
         return Rows(len(times), lambda k: MagnetometerReading(times[k], field[k], self._covariance), columns)
 

@@ -49,7 +49,7 @@ class PressureSensor(RowSensor[PressureReading]):
             return PressureReading(times[k], float(pressure[k]), float(depth[k]), variance, bool(saturated[k]))
 
         def columns() -> Columns:
-            return Columns(time=times, pressure=pressure, depth=depth, variance=variance, saturated=saturated)
+            return Columns({"variance": variance}, time=times, pressure=pressure, depth=depth, saturated=saturated)
 
         return Rows(len(times), make, columns)
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from struct import Struct, pack
+from struct import Struct
 from typing import IO, Any, Final, Literal, TypeAlias
 
 import lz4.frame  # it and zstandard: which mcap needs
+import numpy as np
 from mcap.data_stream import RecordBuilder
 from mcap.opcode import Opcode
 from mcap.records import (
     Channel,
-    Chunk,
     ChunkIndex,
     DataEnd,
     Footer,
@@ -27,16 +27,16 @@ from mcap.records import (
     Statistics,
     SummaryOffset,
 )
+from mcap.records import Chunk as ChunkRecord
 from zstandard import ZstdCompressor
+
+from skerry.interfaces.recorder.chunks import Chunk
 
 Compression: TypeAlias = Literal["zstd", "lz4", "none"]
 
 MAGIC: Final = b"\x89MCAP0\r\n"
 _LEVEL: Final = 1  # of zstd; the default level takes twice as long for files that are 3 % smaller
-_MESSAGE: Final = Struct("<BQHIQQ")  # opcode, bytes that follow, channel, sequence, times of the log and of publishing
-_MESSAGE_OPCODE: Final = int(Opcode.MESSAGE)  # as a plain number, which is quicker to write
-_HEAD: Final = _MESSAGE.size
-_UNCOUNTED: Final = 9  # of those bytes, which the length does not count: the opcode and itself
+_ENTRY: Final = 16  # bytes of the array for each message: its time and its place
 _INDEX: Final = Struct("<BQHI")  # opcode, bytes that follow, channel, bytes of the array
 _FOOTER: Final = Struct("<BQQQ")  # opcode, bytes that follow, beginning of the summary, of its offsets
 
@@ -47,29 +47,6 @@ def record(found: Any) -> bytes:
     found.write(builder)
     data: bytes = builder.end()
     return data
-
-
-class ChunkOfMessages:
-    """Records that are to be written together, and where among them the messages of each channel are."""
-
-    def __init__(self) -> None:
-        self.records: list[bytes] = []
-        self.size = 0  # bytes of all
-        self.places: dict[int, list[int]] = {}  # by channel, times and places by turns
-
-    def add_record(self, found: Any) -> None:
-        """Add what describes messages to come."""
-        data = record(found)
-        self.records.append(data)
-        self.size += len(data)
-
-    def add_message(self, channel: int, sequence: int, time: int, data: bytes) -> None:
-        """Add a message of this time, ns."""
-        length = _HEAD + len(data)
-        head = _MESSAGE.pack(_MESSAGE_OPCODE, length - _UNCOUNTED, channel, sequence, time, time)
-        self.records += (head, data)
-        self.places.setdefault(channel, []).extend((time, self.size))
-        self.size += length
 
 
 class McapFile:
@@ -90,24 +67,26 @@ class McapFile:
         self._metadata.append(MetadataIndex(self._place, len(data), name))
         self._write(data)
 
-    def add_chunk(self, chunk: ChunkOfMessages) -> None:
-        """Write a chunk, and behind it where in it the messages of each channel are; nothing, if there are none."""
-        if not chunk.places:
-            return
-        data = b"".join(chunk.records)
-        compressed = self._compress(data)
-        start = min([min(found[::2]) for found in chunk.places.values()])
-        end = max([max(found[::2]) for found in chunk.places.values()])
-        written = record(Chunk(self._name, compressed, end, start, zlib.crc32(data), len(data)))
+    def add_chunk(self, chunk: Chunk) -> None:
+        """Write a chunk, and behind it where in it the messages of each channel are."""
+        compressed = self._compress(chunk.records.data)
+        start, end = int(chunk.times.min()), int(chunk.times.max())
+        size, crc = chunk.records.nbytes, zlib.crc32(chunk.records.data)
+        written = record(ChunkRecord(self._name, compressed, end, start, crc, size))
+        channels, counts = np.unique(chunk.channels, return_counts=True)
+        by_channel = np.argsort(chunk.channels, kind="stable")
+        entries = np.column_stack([chunk.times, chunk.places])[by_channel].astype("<u8", copy=False).tobytes()
         indices, offsets = [], {}
         place = index_start = self._place + len(written)
-        for channel, found in chunk.places.items():
-            size = 8 * len(found)
-            index = _INDEX.pack(Opcode.MESSAGE_INDEX, 6 + size, channel, size) + pack(f"<{len(found)}Q", *found)
-            indices.append(index)
+        first = 0
+        for channel, count in zip(channels.tolist(), counts.tolist(), strict=True):
+            length = _ENTRY * count
+            head = _INDEX.pack(Opcode.MESSAGE_INDEX, 6 + length, channel, length)
+            indices += [head, entries[first : first + length]]
             offsets[channel] = place
-            place += len(index)
-            self._counts[channel] += len(found) // 2
+            place += len(head) + length
+            first += length
+            self._counts[channel] += count
         self._chunks.append(
             ChunkIndex(
                 chunk_length=len(written),
@@ -118,7 +97,7 @@ class McapFile:
                 message_index_length=place - index_start,
                 message_index_offsets=offsets,
                 message_start_time=start,
-                uncompressed_size=len(data),
+                uncompressed_size=size,
             )
         )
         self._write(b"".join([written, *indices]))
@@ -161,7 +140,7 @@ class McapFile:
         self._place += len(data)
 
 
-def _compressor(compression: Compression) -> tuple[str, Callable[[bytes], bytes]]:
+def _compressor(compression: Compression) -> tuple[str, Callable[[memoryview], bytes]]:
     """Its name in the file, and what compresses."""
     match compression:
         case "zstd":
@@ -169,4 +148,4 @@ def _compressor(compression: Compression) -> tuple[str, Callable[[bytes], bytes]
         case "lz4":
             return "lz4", lz4.frame.compress
         case "none":
-            return "", lambda data: data
+            return "", bytes

@@ -15,8 +15,9 @@ from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.plain import command_to_text
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, RecordingWriter
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Bus, nanoseconds
+from skerry.interfaces.ros.bus import Bus
 from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.outgoing import nanoseconds
 from skerry.parts.interface import Command, Inbox, Interface, News
 from skerry.parts.onlooker import Onlooker
 from skerry.world import Snapshot, World
@@ -96,8 +97,11 @@ class RecorderInterface(Interface):
         self._put(COMMANDS, f'{{"tick": 0, "do": {text}}}', self._world.tick)
 
     def next_due(self, tick: int) -> int | None:
-        due = None if self._own is None else self._own.next_due(tick)
         own = self._rate.next_due(tick)
+        if self._own is None:
+            return own
+        due = self._own.next_due(tick)
+        self.wanted = self._own.wanted
         return own if due is None else min(due, own)
 
     def next_word(self, tick: int) -> int | None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from pathlib import Path
 from threading import Condition, Lock, Thread
-from typing import IO, Final
+from time import perf_counter
+from typing import IO, Final, NamedTuple
 
+import numpy as np
 from mcap.records import Channel, Schema
 
 from skerry import __version__
 from skerry.core.errors import SkerryError
-from skerry.interfaces.recorder.mcap_file import ChunkOfMessages, Compression, McapFile
-from skerry.interfaces.ros.bus import LATCHED, Bus, Outbox, Outgoing, Qos, Series, Topic
+from skerry.interfaces.recorder.chunks import Piece, chunks_of
+from skerry.interfaces.recorder.mcap_file import Compression, McapFile, record
+from skerry.interfaces.ros.bus import LATCHED, Bus, Outbox, Qos, Topic
+from skerry.interfaces.ros.outgoing import Outgoing, Series
+from skerry.interfaces.ros.packed import Packed
 
 logger = logging.getLogger("skerry")
 
@@ -25,10 +29,15 @@ METADATA: Final = "skerry"
 COMMANDS: Final = "/skerry/recording/commands"
 FINGERPRINTS: Final = "/skerry/recording/fingerprints"
 
-MOST_WAITING: Final = 20_000  # messages; of pictures and clouds, each counts as many as BULKY
-BULKY: Final = 100
-BATCH: Final = 1000  # the same, for which the thread is woken
-CHUNK: Final = 256 * 1024  # bytes; what a run that is killed loses at most, beside what the system has not written yet
+MOST_WAITING: Final = 64_000_000  # bytes of messages, each counted as what others of its topic have had, but at least
+LEAST: Final = 1000  # which it takes on its way; where there were none, pictures and clouds as
+BULKY: Final = 1_000_000
+BATCH: Final = 16_000_000  # bytes, for which the thread is woken at once,
+SMALL_BATCH: Final = 256_000  # for which it is woken
+SOON: Final = 0.25  # s of wall time after the time before; and for any after
+LATE: Final = 2.0  # s
+MOST_CHANNELS: Final = 2**16  # as many as their numbers tell apart
+CHUNK: Final = 1024 * 1024  # bytes, of the file; as the package `mcap` has it
 
 # the quality of service as rosbag2 of Humble writes it; the long times mean for ever
 _QOS: Final = """- history: 1
@@ -69,8 +78,10 @@ class RecordingWriter(Outbox):
         self._batches: deque[_Batch] = deque()
         self._waiting = 0  # the weight of all that the thread has not done yet
         self._over = False
-        self._chunk = ChunkOfMessages()
-        self._lines: dict[Topic, _Line] = {}
+        self._sizes: dict[Topic, int] = {}  # bytes of a message, lately
+        self._channels: dict[Topic, Channel] = {}
+        self._head = bytearray()  # the records of those that are new
+        self._counts = np.zeros(MOST_CHANNELS, np.int64)  # of messages, by channel
         self._schemas: dict[str, Schema] = {}
         try:
             self._stream: IO[bytes] = path.open("xb")
@@ -88,7 +99,7 @@ class RecordingWriter(Outbox):
 
     def put(self, messages: Sequence[Outgoing | Series]) -> None:
         """Record messages, as far as there is room."""
-        weight = sum(map(_weight, messages))
+        weight = sum(map(self._weight, messages))
         with self._lock:
             if self._waiting + weight > MOST_WAITING:
                 messages, weight = self._fitting(messages)
@@ -97,13 +108,13 @@ class RecordingWriter(Outbox):
     def put_text(self, topic: str, text: str, time: int) -> None:
         """Record a command or a fingerprint of this time, ns."""
         with self._lock:
-            self._add([Outgoing(self._own[topic], self._string(text))], 1, time)
+            self._add([Outgoing(self._own[topic], self._string(text))], len(text), time)
 
     def _fitting(self, messages: Sequence[Outgoing | Series]) -> tuple[list[Outgoing | Series], int]:
         """Those for which there is room, and their weight."""
         found, weight = [], 0
         for outgoing in messages:
-            more = _weight(outgoing)
+            more = self._weight(outgoing)
             if self._waiting + weight + more > MOST_WAITING:
                 self.dropped[outgoing.topic.name] += _count(outgoing)
             else:
@@ -116,8 +127,14 @@ class RecordingWriter(Outbox):
         batch.said.append((time, messages))
         batch.weight += weight
         self._waiting += weight
-        if batch.weight > BATCH:
+        age = perf_counter() - batch.began
+        if age > LATE or (age > SOON and batch.weight > SMALL_BATCH) or batch.weight > BATCH:
             self._hand_over()
+
+    def _weight(self, outgoing: Outgoing | Series) -> int:
+        topic = outgoing.topic
+        size = self._sizes.get(topic, BULKY if topic.qos.depth == 1 else LEAST)
+        return max(size, LEAST) * _count(outgoing)
 
     def _hand_over(self) -> None:
         self._batches.append(self._batch)
@@ -137,13 +154,10 @@ class RecordingWriter(Outbox):
         try:
             with self._stream:
                 while (batch := self._next()) is not None:
-                    for time, topic, data in self._in_order(batch):
-                        self._write(time, topic, data)
+                    self._write(batch)
                     with self._lock:
                         self._waiting -= batch.weight
-                self._write_chunk()
-                channels = [self._channel(topic, line) for topic, line in self._lines.items()]
-                self._file.finish(list(self._schemas.values()), channels)
+                self._file.finish(list(self._schemas.values()), list(self._channels.values()))
         except (OSError, ValueError) as error:
             self.problem = str(error)
             logger.error("%s cannot be written any more: %s; the run goes on without it", self.path, error)
@@ -153,60 +167,72 @@ class RecordingWriter(Outbox):
             self._arrived.wait_for(lambda: self._batches or self._over)
             return self._batches.popleft() if self._batches else None
 
-    def _in_order(self, batch: _Batch) -> list[tuple[int, Topic, bytes]]:
-        """All messages of a batch with the file's time, in its order; those of one time as they were said."""
-        found: list[tuple[int, Topic, bytes]] = []
+    def _write(self, batch: _Batch) -> None:
+        """Write all messages of a batch with the file's time, in its order; those of one time as they were said."""
+        pieces = list(self._pieces(batch))
+        if pieces:
+            for chunk in chunks_of(pieces, self._counts, CHUNK, bytes(self._head)):
+                self._file.add_chunk(chunk)
+                self.written += len(chunk.times)
+            self._head.clear()
+            self._stream.flush()
+
+    def _pieces(self, batch: _Batch) -> Iterator[Piece]:
+        """Those that are made alike together, with what was said of a topic one by one."""
+        groups: dict[Hashable, list[_Said]] = {}
+        turn = 0
         for now, messages in batch.said:
             # where the world goes back in time, the file goes on, as players want the order of time
             self._ahead += max(self._time - now, 0)
-            self._time, ahead = now, self._ahead
+            self._time = now
             for outgoing in messages:
-                topic = outgoing.topic
-                if isinstance(outgoing, Series):
-                    for time, data in zip(outgoing.times, outgoing.all(), strict=True):
-                        if data is not None:
-                            found.append((time + ahead, topic, data))
-                elif outgoing.is_there:
-                    time = now if outgoing.time is None else outgoing.time
-                    found.append((time + ahead, topic, outgoing.cdr))
-        found.sort(key=itemgetter(0))
-        return found
+                kin = outgoing.kin if isinstance(outgoing, Series) else None
+                said = _Said(outgoing, now, self._ahead, turn := turn + 1)
+                groups.setdefault((outgoing.topic, self._ahead, kin), []).append(said)
+        for group in groups.values():
+            series = [said.outgoing for said in group if isinstance(said.outgoing, Series)]
+            if series:
+                joined = Series.joined(series)
+                packed, times = joined.all(), joined.times()
+            else:
+                packed = Packed.of([said.outgoing.said for said in group if isinstance(said.outgoing, Outgoing)])
+                times = [said.now for said in group]
+            if packed.data:
+                ahead = group[0].ahead
+                topic = group[0].outgoing.topic
+                self._sizes[topic] = len(packed.data) // len(times)
+                turns = [(said.turn, _count(said.outgoing)) for said in group]
+                times = [time + ahead for time in times] if ahead else times
+                yield Piece(self._channel(topic), times, turns, packed)
 
-    def _write(self, time: int, topic: Topic, data: bytes) -> None:
-        line = self._lines.get(topic) or self._register(topic)
-        line.count += 1
-        self._chunk.add_message(line.channel, line.count, time, data)
-        self.written += 1
-        if self._chunk.size > CHUNK:
-            self._write_chunk()
-
-    def _register(self, topic: Topic) -> _Line:
-        if topic.type not in self._schemas:
-            text = self._bus.codec.definition(topic.type)
-            schema = Schema(id=len(self._schemas) + 1, data=text.encode(), encoding="ros2msg", name=topic.type)
-            self._schemas[topic.type] = schema
-            self._chunk.add_record(schema)
-        line = self._lines[topic] = _Line(len(self._lines) + 1)
-        self._chunk.add_record(self._channel(topic, line))
-        return line
-
-    def _channel(self, topic: Topic, line: _Line) -> Channel:
-        qos = {"offered_qos_profiles": _profile(topic.qos)}
-        schema = self._schemas[topic.type].id
-        return Channel(id=line.channel, topic=topic.name, message_encoding="cdr", metadata=qos, schema_id=schema)
-
-    def _write_chunk(self) -> None:
-        self._file.add_chunk(self._chunk)
-        self._stream.flush()
-        self._chunk = ChunkOfMessages()
+    def _channel(self, topic: Topic) -> int:
+        channel = self._channels.get(topic)
+        if channel is None:
+            schema = self._schemas.get(topic.type)
+            if schema is None:
+                text = self._bus.codec.definition(topic.type)
+                schema = Schema(id=len(self._schemas) + 1, data=text.encode(), encoding="ros2msg", name=topic.type)
+                self._schemas[topic.type] = schema
+                self._head += record(schema)
+            channel = Channel(
+                id=len(self._channels) + 1,
+                topic=topic.name,
+                message_encoding="cdr",
+                metadata={"offered_qos_profiles": _profile(topic.qos)},
+                schema_id=schema.id,
+            )
+            self._channels[topic] = channel
+            self._head += record(channel)
+        return channel.id
 
 
-@dataclass(eq=False, slots=True)
-class _Line:
-    """A topic in the file: its channel's number, and how many messages there were."""
+class _Said(NamedTuple):
+    """What was said at a time of the world, ns, when the file's was ahead of it by so much; and its turn in a batch."""
 
-    channel: int
-    count: int = 0
+    outgoing: Outgoing | Series
+    now: int
+    ahead: int
+    turn: int
 
 
 @dataclass(eq=False, slots=True)
@@ -215,14 +241,11 @@ class _Batch:
 
     said: list[tuple[int, Sequence[Outgoing | Series]]] = field(default_factory=list)
     weight: int = 0
+    began: float = field(default_factory=perf_counter)
 
 
 def _count(outgoing: Outgoing | Series) -> int:
-    return len(outgoing.times) if isinstance(outgoing, Series) else 1
-
-
-def _weight(outgoing: Outgoing | Series) -> int:
-    return _count(outgoing) * (BULKY if outgoing.topic.qos.depth == 1 else 1)
+    return len(outgoing) if isinstance(outgoing, Series) else 1
 
 
 def _profile(qos: Qos) -> str:

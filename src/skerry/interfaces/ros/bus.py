@@ -13,23 +13,17 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from threading import Condition, Lock
 from typing import Any, Final, TypeAlias
 
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import full_name
+from skerry.interfaces.ros.outgoing import Maker, Outgoing, Series
 
 logger = logging.getLogger("skerry")
 
 Parameter: TypeAlias = bool | int | float | str
-Make: TypeAlias = Callable[[], "Message | bytes | None"]
-"""Makes a message, as an object or as CDR, or finds that there is nothing to say."""
-MakeOne: TypeAlias = Callable[[int], "Message | bytes | None"]
-"""The same, of the message of some number."""
-MakeAll: TypeAlias = Callable[[], "Sequence[bytes | None] | None"]
-"""Makes all of several messages, as CDR, each of which may be None; or finds that they can only be made one by one."""
 
 
 @dataclass(frozen=True)
@@ -45,116 +39,6 @@ SENSOR: Final = Qos()
 LATEST: Final = Qos(depth=1)
 """For pictures and clouds: who is slow gets the latest one."""
 LATCHED: Final = Qos(transient_local=True, depth=1)
-
-
-class Outgoing:
-    """A message on its way: an object, CDR, or what will make one of them.
-
-    It is made, and encoded in each form, at most once, when that is first taken, in the thread of whoever takes it.
-    `time`, ns, is that of what it tells of, if that is not the time at which it is said.
-    """
-
-    __slots__ = ("_cdr", "_json", "_make", "_message", "_ros1", "time", "topic")
-
-    def __init__(
-        self, topic: Topic, message: Message | bytes | None, make: Make | None = None, time: int | None = None
-    ) -> None:
-        self.topic = topic
-        self.time = time
-        self._make = make
-        self._cdr: bytes | None = None
-        self._message: Message = message
-        self._ros1: bytes | None = None
-        self._json: dict[str, Any] | None = None
-        if type(message) is bytes:
-            self._cdr, self._message = message, None
-
-    @property
-    def is_there(self) -> bool:
-        """Whether there is a message; what was to make it may have found that there is nothing to say."""
-        if (make := self._make) is not None:
-            made = self._made(make)
-            if type(made) is bytes:
-                self._cdr = made
-            else:
-                self._message = made
-            self._make = None  # last, as another thread may be here too
-        return self._cdr is not None or self._message is not None
-
-    def _made(self, make: Make) -> Message | bytes | None:
-        """What is made; a fault of whatever makes it must not end the thread of a peer."""
-        try:
-            return make()
-        except Exception:
-            self.topic.fail()
-            return None
-
-    @property
-    def message(self) -> Message:
-        """As an object."""
-        if self.is_there and self._message is None:
-            self._message = self.topic.codec.from_cdr(self.cdr, self.topic.type)
-        return self._message
-
-    @property
-    def cdr(self) -> bytes:
-        """As ROS 2 has it."""
-        if self.is_there and self._cdr is None:
-            self._cdr = self.topic.codec.to_cdr(self._message)
-        assert self._cdr is not None
-        return self._cdr
-
-    @property
-    def ros1(self) -> bytes:
-        """As ROS 1 has it."""
-        if self._ros1 is None:
-            self._ros1 = self.topic.codec.cdr_to_ros1(self.cdr, self.topic.type)
-        return self._ros1
-
-    @property
-    def json(self) -> dict[str, Any]:
-        """As rosbridge has it."""
-        if self._json is None:
-            self._json = self.topic.codec.to_json(self.message)
-        return self._json
-
-
-class Series:
-    """Messages of one topic on their way, of several times, ns; what makes them makes one of them, or all at once."""
-
-    __slots__ = ("_each", "_make_all", "_make_one", "times", "topic")
-
-    def __init__(self, topic: Topic, times: Sequence[int], make_one: MakeOne, make_all: MakeAll) -> None:
-        self.topic = topic
-        self.times = times
-        self._make_one, self._make_all = make_one, make_all
-        self._each: list[Outgoing] | None = None
-
-    def each(self) -> list[Outgoing]:
-        """One by one; the same ones for all who take them."""
-        if self._each is None:
-            self._each = [Outgoing(self.topic, None, partial(self._make_one, k)) for k in range(len(self.times))]
-        return self._each
-
-    def all(self) -> Sequence[bytes | None]:
-        """As CDR, all at once; None where there is nothing to say."""
-        if self._each is not None:
-            return [outgoing.cdr if outgoing.is_there else None for outgoing in self._each]
-        try:
-            said = self._make_all()
-            if said is not None:
-                return said
-        except Exception:
-            self.topic.fail()
-        return [self._one(number) for number in range(len(self.times))]
-
-    def _one(self, number: int) -> bytes | None:
-        try:
-            made = self._make_one(number)
-            return made if made is None or type(made) is bytes else self.topic.codec.to_cdr(made)
-        except Exception:
-            self.topic.fail()
-            return None
 
 
 class Outbox:
@@ -275,22 +159,16 @@ class Topic:
 
     def publish(self, message: Message | bytes) -> None:
         """Give a message, an object or CDR, to all who take it; returns at once."""
-        self._give(Outgoing(self, message))
-
-    def publish_when_taken(self, make: Make, time: int | None = None) -> None:
-        """Let a message be made by whoever takes it first, in their thread; so what it is made of must not change."""
-        self._give(Outgoing(self, None, make, time))
-
-    def _give(self, outgoing: Outgoing) -> None:
+        outgoing = Outgoing(self, message)
         if self.qos.transient_local:
             self.last = outgoing
         self.sent += 1
         self.post.put(outgoing)
 
-    def publish_series(self, times: Sequence[int], make_one: MakeOne, make_all: MakeAll) -> None:
-        """The same of several messages, of these times, ns; for whoever wants them all at once, too."""
-        self.sent += len(times)
-        self.post.put(Series(self, times, make_one, make_all))
+    def publish_series(self, maker: Maker, ticks: Sequence[int], seen: Sequence[Any], step: Fraction) -> None:
+        """Let messages of what was seen at ticks of this step be made by whoever takes them first, in their thread."""
+        self.sent += len(ticks)
+        self.post.put(Series(self, maker, ticks, seen, step))
 
     def fail(self) -> None:
         """Say that a message could not be made, in an `except`, once."""
@@ -351,11 +229,6 @@ class Client:
             promise.set_exception(SkerryError(f"nobody is connected who could carry a call of {self.name}"))
             return promise
         return self.carriers[-1](request)
-
-
-def nanoseconds(tick: int, step: Fraction) -> int:
-    """Simulated time, ns."""
-    return tick * step.numerator * 1_000_000_000 // step.denominator
 
 
 class Bus:

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from skerry import __version__
 from skerry.core.errors import SkerryError, shorten
-from skerry.interfaces.ros.bus import Bus, Outbox, Outgoing
+from skerry.interfaces.ros.bus import Bus, Outbox
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import full_name
+from skerry.interfaces.ros.outgoing import Outgoing
 from skerry.interfaces.ros.transport import NODE
 from skerry.interfaces.ros.websocket_server import Frame
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Final, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,6 @@ _ENU_IN_NED: Final = np.array([math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0])
 """x north, y east, z down turned to x east, y north, z up: half a turn about the line between north and east."""
 
 
-Look: TypeAlias = Callable[[], tuple[list[str], list[float]]]
-"""Works out where frames were: parent and child by turns, and the seven numbers of each pose."""
-
-
 class Transform(NamedTuple):
     """Where a frame stands in its parent."""
 
@@ -46,6 +42,24 @@ def ros_name(name: str) -> str:
     """A name as ROS allows it: letters, digits and underscores, not beginning with a digit."""
     clean = re.sub(r"\W", "_", name, flags=re.ASCII)
     return f"_{clean}" if clean[:1].isdigit() else clean
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sight:
+    """How bodies were, by which frames that may change can be worked out, later and in any thread."""
+
+    moving: MovingFrames
+    motion: NDArray[np.float64]
+    moving_names: list[str]
+    others: list[Transform]  # that come and go
+
+    def frames(self) -> tuple[list[str], list[float]]:
+        """Where frames were: parent and child by turns, and the seven numbers of each pose."""
+        names, numbers = list(self.moving_names), self.moving.numbers(self.motion[None]).ravel().tolist()
+        for parent, child, pose in self.others:
+            names += parent, child
+            numbers += [*pose.position.tolist(), *pose.orientation.tolist()]
+        return names, numbers
 
 
 class FrameTree:
@@ -121,14 +135,15 @@ class FrameTree:
             if self._world.scenario.objects[name].motion == "static":
                 yield Transform(self.map, self._object(name), thing.pose)
 
-    def look(self) -> Look:
-        """See those that may change, as they are now; what it gives works them out, later and in any thread."""
-        return partial(_work_out, self._moving, self._motion.copy(), self._moving_names, list(self._come_and_go()))
+    def look(self) -> Sight:
+        """See those that may change, as they are now."""
+        others = list(self._come_and_go()) if self._believed or self._world.ropes else []
+        return Sight(self._moving, self._motion.copy(), self._moving_names, others)
 
     def now(self) -> Iterator[Transform]:
         """All of them, as they are now."""
         yield from self.still()
-        names, numbers = self.look()()
+        names, numbers = self.look().frames()
         for number, (parent, child) in enumerate(zip(names[::2], names[1::2], strict=True)):
             yield Transform(parent, child, Pose.of(numbers[7 * number : 7 * number + 7]))
 
@@ -180,18 +195,6 @@ class FrameTree:
 
     def _object(self, name: str) -> str:
         return f"{ros_name(name)}{self.suffix}"
-
-
-def _work_out(
-    moving: MovingFrames, motion: NDArray[np.float64], names: list[str], others: list[Transform]
-) -> tuple[list[str], list[float]]:
-    numbers = moving.numbers(motion)
-    if not others:
-        return names, numbers
-    more = [name for parent, child, _ in others for name in (parent, child)]
-    for _, _, pose in others:
-        numbers += [*pose.position.tolist(), *pose.orientation.tolist()]
-    return [*names, *more], numbers
 
 
 def sensor_pose(settings: SensorConfig) -> Pose:

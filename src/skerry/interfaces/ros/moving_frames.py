@@ -19,19 +19,19 @@ Place: TypeAlias = tuple[int, Pose]
 
 @kernel
 def _relate(motion: Any, bodies: Any, offsets: Any, found: Any) -> None:
-    """Where the second frame of each pair stands in the first, as position and quaternion, (n, 7).
+    """Where the second frame of each pair stands in the first, as position and quaternion, (instants, n, 7).
 
-    `motion` (bodies, ≥ 7) are poses of bodies in the world; a frame is on one of `bodies` (n, 2), at the pose
+    `motion` (instants, bodies, ≥ 7) are poses of bodies in the world; a frame is on one of `bodies` (n, 2), at the pose
     `offsets` (n, 2, 7).
     """
     both = np.empty((2, 7))  # in the world
-    for k in range(len(bodies)):
+    for i, k in np.ndindex((len(motion), len(bodies))):
         for side in range(2):
             body = bodies[k, side]
             both[side] = offsets[k, side]
             if body >= 0:
                 ox, oy, oz, a, b, c, d = both[side]
-                px, py, pz, x, y, z, w = motion[body, :7]
+                px, py, pz, x, y, z, w = motion[i, body, :7]
                 tx, ty, tz = turn(x, y, z, w, ox, oy, oz)
                 both[side, 0], both[side, 1], both[side, 2] = px + tx, py + ty, pz + tz
                 both[side, 3] = w * a + x * d + y * c - z * b
@@ -40,11 +40,11 @@ def _relate(motion: Any, bodies: Any, offsets: Any, found: Any) -> None:
                 both[side, 6] = w * d - x * a - y * b - z * c
         px, py, pz, x, y, z, w = both[0]
         qx, qy, qz, a, b, c, d = both[1]
-        found[k, 0], found[k, 1], found[k, 2] = turn_back(x, y, z, w, qx - px, qy - py, qz - pz)
-        found[k, 3] = w * a - x * d - y * c + z * b
-        found[k, 4] = w * b + x * c - y * d - z * a
-        found[k, 5] = w * c - x * b + y * a - z * d
-        found[k, 6] = w * d + x * a + y * b + z * c
+        found[i, k, 0], found[i, k, 1], found[i, k, 2] = turn_back(x, y, z, w, qx - px, qy - py, qz - pz)
+        found[i, k, 3] = w * a - x * d - y * c + z * b
+        found[i, k, 4] = w * b + x * c - y * d - z * a
+        found[i, k, 5] = w * c - x * b + y * a - z * d
+        found[i, k, 6] = w * d + x * a + y * b + z * c
 
 
 class MovingFrames:
@@ -55,9 +55,11 @@ class MovingFrames:
         poses = [[[*pose.position, *pose.orientation] for _, pose in pair] for pair in pairs]
         self._offsets = np.array(poses, np.float64).reshape(-1, 2, 7)
 
-    def numbers(self, motion: NDArray[np.float64]) -> list[float]:
-        """Position and quaternion of the second of each pair in the first, by the motion of bodies, (bodies, ≥ 7)."""
-        found = np.empty((len(self._bodies), 7))
-        _relate(motion, self._bodies, self._offsets, found)
-        numbers: list[float] = found.ravel().tolist()
-        return numbers
+    def numbers(self, motions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Position and quaternion of the second of each pair in the first, (instants, pairs, 7).
+
+        `motions` are those of the bodies, (instants, bodies, ≥ 7).
+        """
+        found = np.empty((len(motions), len(self._bodies), 7))
+        _relate(motions, self._bodies, self._offsets, found)
+        return found

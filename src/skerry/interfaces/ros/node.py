@@ -31,7 +31,7 @@ from skerry.core.documents import parse_document
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, normalise, quaternion_to_rpy
 from skerry.interfaces.ros.actionlib import Actionlib
-from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus, nanoseconds
+from skerry.interfaces.ros.bus import LATCHED, LATEST, SENSOR, Bus
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.context import Context
 from skerry.interfaces.ros.conversions import Source, conversion, number_of
@@ -40,6 +40,7 @@ from skerry.interfaces.ros.geodesy import offer_conversions
 from skerry.interfaces.ros.goto_waypoint import GotoWaypoint
 from skerry.interfaces.ros.helm import HelmTopics
 from skerry.interfaces.ros.markers import WaypointMarkers
+from skerry.interfaces.ros.outgoing import nanoseconds
 from skerry.interfaces.ros.outlets import (
     ClockOutlet,
     FieldPath,

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any, ClassVar, Protocol
+
+import numpy as np
 
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus import Topic, nanoseconds
+from skerry.interfaces.ros.bus import Topic
 from skerry.interfaces.ros.codec import Codec, Message
-from skerry.interfaces.ros.conversions import Conversion, Numbers, Say, Source
+from skerry.interfaces.ros.conversions import Conversion, SaysMany, Source
+from skerry.interfaces.ros.outgoing import Maker
+from skerry.interfaces.ros.packed import Packed
 from skerry.interfaces.ros.prepared import RowsForm, prepare, stamp_of
 from skerry.parts.interface import NewReadings
 from skerry.parts.sensor import Rows
@@ -73,66 +76,56 @@ class TimedTogether:
                 timer.say(tick)
 
 
-class ReadingOutlet:
-    """Readings of one sensor on one topic; of a slower topic than the sensor, the first reading of each period.
+class SensorOutlet(Maker):
+    """Says readings of one sensor on one topic."""
+
+    def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: Fraction) -> None:
+        self.topic = topic
+        self.convert = conversion(source)
+        self._exact_step, self._step = step, float(step)
+
+    def make(self, tick: int, seen: Any) -> Message | bytes | None:
+        return self.convert(seen, tick * self._step)
+
+    def make_all(self, ticks: Sequence[int], seen: Sequence[Any]) -> Packed | None:
+        return self.convert.many(seen, ticks, self._step) if isinstance(self.convert, SaysMany) else None
+
+
+class ReadingOutlet(SensorOutlet):
+    """Each reading; of a slower topic than the sensor, the first reading of each period.
 
     `rate` is the topic's, where it is not the sensor's own.
     """
 
     def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: Fraction, rate: Rate | None) -> None:
-        self.topic, self.rate = topic, rate
-        self.convert = conversion(source)
+        super().__init__(topic, conversion, source, step)
+        self.rate = rate
         self.frequency = source.settings.frequency if rate is None else rate.frequency
-        self._exact_step, self._step = step, float(step)
-        self._said, self._next = -1, -1  # ticks
+        self._last = -1  # the tick of the latest reading
 
     def take(self, new: NewReadings) -> None:
         """Say those readings that are due."""
-        ticks, readings, step = new.ticks, new.readings, self._step
-        rows: Sequence[int] = range(len(ticks)) if self.rate is None else self._due(ticks)
-        if len(rows) == 1:
-            row = rows[0]
-            time = nanoseconds(ticks[row], self._exact_step)
-            self.topic.publish_when_taken(partial(self.convert, readings[row], ticks[row] * step), time)
-        elif rows:
-            times = [nanoseconds(ticks[row], self._exact_step) for row in rows]
-            one = partial(_say_one, self.convert, ticks, readings, rows, step)
-            self.topic.publish_series(times, one, partial(_say_all, self.convert, ticks, readings, rows, step))
+        ticks, readings = new.ticks, new.readings
+        if self.rate is not None:
+            rows = self._due(ticks, self.rate)
+            ticks = [ticks[row] for row in rows]
+            readings = readings.some(rows) if isinstance(readings, Rows) else [readings[row] for row in rows]
+        if ticks:
+            self.topic.publish_series(self, ticks, readings, self._exact_step)
 
-    def _due(self, ticks: Sequence[int]) -> list[int]:
+    def _due(self, ticks: Sequence[int], rate: Rate) -> list[int]:
         """The rows of those that are due."""
-        assert self.rate is not None
-        found = []
-        for row, tick in enumerate(ticks):
-            if not self._said <= tick < self._next:
-                self._said, self._next = tick, self.rate.next_due(tick)
-                found.append(row)
-        return found
+        counts = rate.counts(np.array([self._last, *ticks]))
+        self._last = ticks[-1]
+        return np.flatnonzero(np.diff(counts)).tolist()
 
 
-def _say_one(
-    say: Say, ticks: Sequence[int], readings: Sequence[Any], rows: Sequence[int], step: float, number: int
-) -> Message | bytes | None:
-    row = rows[number]
-    return say(readings[row], ticks[row] * step)
-
-
-def _say_all(
-    say: Say, ticks: Sequence[int], readings: Sequence[Any], rows: Sequence[int], step: float
-) -> Sequence[bytes | None] | None:
-    if not (isinstance(say, Numbers) and isinstance(readings, Rows)):
-        return None
-    said = say.many(readings, [tick * step for tick in ticks])
-    return said if said is None or len(rows) == len(ticks) else [said[row] for row in rows]
-
-
-class RepeatingOutlet:
-    """The last reading of one sensor, over and over, whether or not there is a new one."""
+class RepeatingOutlet(SensorOutlet):
+    """The last reading, over and over, whether or not there is a new one."""
 
     def __init__(self, topic: Topic, conversion: Conversion, source: Source, step: Fraction, rate: Rate) -> None:
-        self.topic, self.rate = topic, rate
-        self.convert = conversion(source)
-        self._exact_step, self._step = step, float(step)
+        super().__init__(topic, conversion, source, step)
+        self.rate = rate
         self._last: Any = None
         self._new: deque[tuple[int, Any]] = deque()  # ticks and readings
         self._said = -1  # tick, up to which all is said
@@ -152,28 +145,25 @@ class RepeatingOutlet:
 
     def say(self, tick: int) -> None:
         """Say all that has become due, each time what was the last reading then."""
-        said: list[tuple[int, Any]] = []
+        ticks, readings = [], []
         while (due := self.rate.next_due(self._said)) <= tick and self.topic.taken:
             self._said = due
             self._know_up_to(due)
             if self._last is not None:
-                said.append((due, self._last))
-        if said:
-            times = [nanoseconds(due, self._exact_step) for due, _ in said]
-            self.topic.publish_series(times, partial(self._say_one, said), lambda: None)
-
-    def _say_one(self, said: list[tuple[int, Any]], number: int) -> Message | bytes | None:
-        tick, reading = said[number]
-        return self.convert(reading, tick * self._step)
+                ticks.append(due)
+                readings.append(self._last)
+        if ticks:
+            self.topic.publish_series(self, ticks, readings, self._exact_step)
 
 
-class NotingOutlet(ABC):
+class NotingOutlet(Maker):
     """What is noted whenever it is due, and said when the world has gone on, all that was noted at once."""
 
     def __init__(self, topic: Topic, rate: Rate, step: Fraction) -> None:
         self.topic, self.rate = topic, rate
         self._exact_step, self._step = step, float(step)
-        self._noted: list[tuple[int, Any]] = []
+        self._ticks: list[int] = []
+        self._seen: list[Any] = []
 
     @property
     def looks_back(self) -> bool:
@@ -184,24 +174,16 @@ class NotingOutlet(ABC):
     def look(self, tick: int) -> Any:
         """What is to be noted of the world now."""
 
-    @abstractmethod
-    def make(self, tick: int, seen: Any) -> Message | bytes | None:
-        """The message of what was noted; made in the thread of whoever takes it."""
-
-    def make_all(self, noted: list[tuple[int, Any]]) -> Sequence[bytes | None] | None:
-        """All messages at once, if that can be done."""
-        return None
-
     def say(self, tick: int) -> None:
         """Note it."""
-        self._noted.append((tick, self.look(tick)))
+        self._seen.append(self.look(tick))
+        self._ticks.append(tick)
 
     def speak(self) -> None:
         """Say all that was noted."""
-        if noted := self._noted:
-            self._noted = []
-            times = [nanoseconds(tick, self._exact_step) for tick, _ in noted]
-            self.topic.publish_series(times, lambda k: self.make(*noted[k]), partial(self.make_all, noted))
+        if ticks := self._ticks:
+            seen, self._ticks, self._seen = self._seen, [], []
+            self.topic.publish_series(self, ticks, seen, self._exact_step)
 
 
 class NumbersOutlet(NotingOutlet):
@@ -227,10 +209,9 @@ class NumbersOutlet(NotingOutlet):
     def make(self, tick: int, seen: Sequence[float]) -> bytes:
         return self._fill(*stamp_of(tick * self._step), *seen)
 
-    def make_all(self, noted: list[tuple[int, Any]]) -> Sequence[bytes | None]:
-        columns = zip(*(seen for _, seen in noted), strict=True)
-        times = [tick * self._step for tick, _ in noted]
-        return self._rows.fill(times, dict(zip(self._changing, columns, strict=True)))
+    def make_all(self, ticks: Sequence[int], seen: Sequence[Sequence[float]]) -> Packed:
+        times = [tick * self._step for tick in ticks]
+        return self._rows.fill(times, dict(zip(self._changing, zip(*seen, strict=True), strict=True)))
 
 
 class ClockOutlet:

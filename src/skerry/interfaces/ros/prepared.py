@@ -19,6 +19,7 @@ from rosbags.typesys.base import normalize_fieldname
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import NUMBERS, FieldType
+from skerry.interfaces.ros.packed import Packed
 from skerry.interfaces.ros.templates import LITTLE_ENDIAN
 from skerry.interfaces.ros.type_hash import EMPTY
 
@@ -71,7 +72,7 @@ def prepare(codec: Codec, message: Message, changing: Sequence[str]) -> Fill:
 class RowsForm:
     """How many messages like one are written at once, of which the stamps and the named fields change; see `prepare`.
 
-    Fields are numbers, or arrays or messages of numbers.
+    Fields are numbers, or arrays or messages of numbers; the bytes of an array are so many numbers.
     """
 
     def __init__(self, codec: Codec, message: Message, changing: Sequence[str]) -> None:
@@ -88,13 +89,17 @@ class RowsForm:
         for path, words in layout.words.items():
             found = [slots[word] for word in words]
             size, letter = found[0].size, found[0].letter
-            if all(slot == _Slot(found[0].place + size * k, size, letter, slot.word) for k, slot in enumerate(found)):
+            numbers = len(words)
+            if letter.endswith("s"):
+                names, numbers = [path], size
+                fields[path] = (("u1", (size,)), found[0].place)
+            elif all(slot == _Slot(found[0].place + size * k, size, letter, slot.word) for k, slot in enumerate(found)):
                 names = [path]
-                fields[path] = ((f"<{letter}", (len(words),)), found[0].place)
+                fields[path] = ((f"<{letter}", (numbers,)), found[0].place)
             else:
-                names = [f"{path} {number}" for number in range(len(words))]
+                names = [f"{path} {number}" for number in range(numbers)]
                 fields |= {name: (f"<{slot.letter}", slot.place) for name, slot in zip(names, found, strict=True)}
-            self._parts.append((path, names, len(words)))
+            self._parts.append((path, names, numbers))
         self._type = np.dtype(
             {
                 "names": list(fields),
@@ -104,7 +109,7 @@ class RowsForm:
             }
         )
 
-    def fill(self, times: Sequence[float], columns: Mapping[str, ArrayLike]) -> list[bytes]:
+    def fill(self, times: Sequence[float], columns: Mapping[str, ArrayLike]) -> Packed:
         """The messages of these times, s, and numbers: for each field as many as it has for each message, or once."""
         count, size = len(times), len(self._template)
         rows = np.frombuffer(bytearray(self._template * count), self._type)
@@ -121,8 +126,7 @@ class RowsForm:
             else:
                 for number, name in enumerate(names):
                     rows[name] = many[:, number]
-        data = rows.tobytes()
-        return [data[place : place + size] for place in range(0, len(data), size)]
+        return Packed(rows.tobytes(), [size] * count)
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,11 @@ import numpy as np
 from rosbags.typesys.base import normalize_fieldname
 
 from skerry.core.errors import SkerryError, shorten
-from skerry.interfaces.ros.bus import Bus, Outbox, Outgoing
+from skerry.interfaces.ros.bus import Bus, Outbox
 from skerry.interfaces.ros.cbor import to_cbor
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import FieldType
+from skerry.interfaces.ros.outgoing import Outgoing
 from skerry.interfaces.ros.rosapi import RosApi
 from skerry.interfaces.ros.rosbridge_protocol import Conversation
 from skerry.interfaces.ros.websocket_server import LONGEST, Frame

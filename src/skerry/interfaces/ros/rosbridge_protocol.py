@@ -19,9 +19,10 @@ from typing import Any, Final
 
 from skerry.core.errors import SkerryError, did_you_mean, shorten
 from skerry.interfaces.ros.actions import Goal, Status
-from skerry.interfaces.ros.bus import Bus, Client, Outbox, Outgoing
+from skerry.interfaces.ros.bus import Bus, Client, Outbox
 from skerry.interfaces.ros.codec import Message
 from skerry.interfaces.ros.definitions import full_name
+from skerry.interfaces.ros.outgoing import Outgoing
 from skerry.interfaces.ros.rosapi import PREFIX, RosApi
 
 logger = logging.getLogger("skerry")

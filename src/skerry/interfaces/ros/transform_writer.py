@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skerry.core.clock import Rate
 from skerry.interfaces.ros.bus import Topic
 from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.frames import FrameTree, Look, Transform
+from skerry.interfaces.ros.conversions import stacked
+from skerry.interfaces.ros.frames import FrameTree, Sight, Transform
 from skerry.interfaces.ros.outlets import NotingOutlet
-from skerry.interfaces.ros.prepared import Fill, prepare, stamp_of
+from skerry.interfaces.ros.packed import Packed
+from skerry.interfaces.ros.prepared import Fill, RowsForm, prepare, stamp_of
 
 
 class TransformWriter:
@@ -18,14 +24,16 @@ class TransformWriter:
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
-        self._form: tuple[list[str], Fill] | None = None  # of the latest names; one piece, as several threads may write
+        self._form: _Form | None = None  # of the latest names; one piece, as several threads may write
 
     def write(self, time: float, names: list[str], numbers: list[float]) -> bytes:
         """The message of an instant, s, of parents and children by turns and the seven numbers of each pose."""
-        form = self._form
-        if form is None or names != form[0]:
-            form = self._form = (names, self._prepare(names))
-        return form[1](*stamp_of(time), *numbers)
+        return self._form_of(names).fill(*stamp_of(time), *numbers)
+
+    def write_many(self, times: Sequence[float], names: list[str], numbers: NDArray[np.float64]) -> Packed:
+        """The messages of many instants, s, in which the same frames have these numbers, (instants, frames, 7)."""
+        form = self._form_of(names)
+        return form.rows.fill(times, {path: numbers[:, number] for number, path in enumerate(form.paths)})
 
     def write_all(self, time: float, transforms: Iterable[Transform]) -> bytes:
         """The message of an instant, s, of transforms as objects."""
@@ -36,11 +44,26 @@ class TransformWriter:
             numbers += [*pose.position.tolist(), *pose.orientation.tolist()]
         return self.write(time, names, numbers)
 
-    def _prepare(self, names: list[str]) -> Fill:
-        pairs = list(zip(names[::2], names[1::2], strict=True))
-        transforms = [{"header": {"frame_id": parent}, "child_frame_id": child} for parent, child in pairs]
-        message = self._codec.make("tf2_msgs/TFMessage", transforms=transforms)
-        return prepare(self._codec, message, [f"transforms.{number}.transform" for number in range(len(pairs))])
+    def _form_of(self, names: list[str]) -> _Form:
+        form = self._form
+        if form is None or names != form.names:
+            pairs = list(zip(names[::2], names[1::2], strict=True))
+            transforms = [{"header": {"frame_id": parent}, "child_frame_id": child} for parent, child in pairs]
+            message = self._codec.make("tf2_msgs/TFMessage", transforms=transforms)
+            paths = [f"transforms.{number}.transform" for number in range(len(pairs))]
+            fill, rows = prepare(self._codec, message, paths), RowsForm(self._codec, message, paths)
+            form = self._form = _Form(names, paths, fill, rows)
+        return form
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """How the transforms between some frames are written, in one message or in many."""
+
+    names: list[str]
+    paths: list[str]
+    fill: Fill
+    rows: RowsForm
 
 
 class TransformOutlet(NotingOutlet):
@@ -56,8 +79,15 @@ class TransformOutlet(NotingOutlet):
         """Yes, unless there is among them where robots believe that they are."""
         return not self._frames.are_believed
 
-    def look(self, tick: int) -> Look:
+    def look(self, tick: int) -> Sight:
         return self._frames.look()
 
-    def make(self, tick: int, seen: Look) -> bytes:
-        return self._writer.write(tick * self._step, *seen())
+    def make(self, tick: int, seen: Sight) -> bytes:
+        return self._writer.write(tick * self._step, *seen.frames())
+
+    def make_all(self, ticks: Sequence[int], seen: Sequence[Sight]) -> Packed | None:
+        moving, names = seen[0].moving, seen[0].moving_names
+        if any(sight.others or sight.moving is not moving for sight in seen):
+            return None
+        numbers = moving.numbers(stacked([sight.motion for sight in seen]))
+        return self._writer.write_many([tick * self._step for tick in ticks], names, numbers)

@@ -14,7 +14,8 @@ from aiohttp import WSMsgType, web
 from pydantic import Field
 
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus import Bus, Outbox, Outgoing
+from skerry.interfaces.ros.bus import Bus, Outbox
+from skerry.interfaces.ros.outgoing import Outgoing
 from skerry.interfaces.ros.transport import Transport, TransportConfig
 
 logger = logging.getLogger("skerry")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 from skerry.core.frames import matrix_to_quaternion
 from skerry.interfaces.ros.codec import Message
 from skerry.interfaces.ros.conversions import Say, Source, prepares, speaks
-from skerry.interfaces.ros.prepared import stamp_of
 from skerry.sensors.compass import CompassReading
 from skerry.sensors.dvl import Dvl, DvlReading
 from skerry.sensors.encoder import EncoderReading
@@ -97,31 +95,31 @@ def dvl(source: Source) -> Say:
     header = source.header(0.0)
     directions = _beams(settings)
     of_beam = ("range", "range_covariance", "velocity", "velocity_covariance")
-    fill = source.form(
+    beams = {f"beams.{number}.{word}": (number, word) for number in range(len(directions)) for word in of_beam}
+    variances = settings.range_noise**2, settings.velocity_noise**2
+
+    def numbers(reading: DvlReading) -> dict[str, Any]:
+        valid = np.isfinite(reading.velocity.sum(axis=-1, keepdims=True))
+        heard = np.isfinite(reading.ranges)
+        found = {
+            "range": np.where(heard, reading.ranges, -1.0),
+            "range_covariance": np.where(heard, variances[0], -1.0),
+            "velocity": np.where(heard, reading.beam_velocities, 0.0),
+            "velocity_covariance": np.where(heard, variances[1], -1.0),
+        }
+        return {
+            "velocity": np.where(valid, reading.velocity, 0.0),
+            "velocity_covariance": np.where(valid[..., None], reading.covariance, -1.0),
+            "altitude": np.where(np.isfinite(reading.altitude), reading.altitude, -1.0),
+            **{path: found[word][..., number] for path, (number, word) in beams.items()},
+        }
+
+    return source.numbers(
         "smarc_msgs/DVL",
-        *("velocity", "velocity_covariance", "altitude"),
-        *(f"beams.{number}.{word}" for number in range(len(directions)) for word in of_beam),
+        numbers,
+        ("velocity", "velocity_covariance", "altitude", *beams),
         beams=[{"pose": {"header": header, "pose": {"orientation": source.quaternion(q)}}} for q in directions],
     )
-    variances = settings.range_noise**2, settings.velocity_noise**2
-    unknown = [0.0] * 3 + [-1.0] * 9
-
-    def say(reading: DvlReading | None, time: float) -> bytes | None:
-        if reading is None:
-            return None
-        velocity = reading.velocity.tolist()
-        valid = isfinite(sum(velocity))
-        beams: list[float] = []
-        for length, speed in zip(reading.ranges.tolist(), reading.beam_velocities.tolist(), strict=True):
-            beams += (length, variances[0], speed, variances[1]) if isfinite(length) else (-1.0, -1.0, 0.0, -1.0)
-        return fill(
-            *stamp_of(reading.time),
-            *((*velocity, *np.ravel(reading.covariance).tolist()) if valid else unknown),
-            reading.altitude if isfinite(reading.altitude) else -1.0,
-            *beams,
-        )
-
-    return say
 
 
 @lru_cache(64)

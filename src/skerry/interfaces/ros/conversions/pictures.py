@@ -1,4 +1,4 @@
-"""Readings that are pictures, clouds or swaths: cameras, lidars, sonars."""
+"""Readings that are pictures, clouds or swaths: cameras, lidars, scanning sonars."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from numpy.typing import NDArray
 
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.conversions import Say, Source, prepares, speaks
-from skerry.interfaces.ros.prepared import Fill, stamp_of
 from skerry.sensors.camera import CameraReading
 from skerry.sensors.fls import FlsReading
 from skerry.sensors.lidar import LidarReading, PlanarReading
-from skerry.sensors.mbes import MbesReading
 from skerry.sensors.msis import MsisReading
-from skerry.sensors.sidescan import SidescanReading
-from skerry.sensors.sonar import Bytes, SonarCloud
+from skerry.sensors.sidescan import Sidescan, SidescanReading
+from skerry.sensors.sonar import Bytes
 
 SIDESCAN_8_BITS: Final = 0xE2  # the packet type of eight bits a bucket (smarc_msgs/Sidescan)
 SOUND_SPEED: Final = 1500.0  # m/s; by which a side-scan works out its bucket from a time
 
-_SONAR_POINT: Final = (("x", "f4"), ("y", "f4"), ("z", "f4"), ("intensity", "u1"))  # 13 bytes
 _DATATYPES: Final = {"f4": 7, "u1": 2, "u2": 4}  # sensor_msgs/PointField
 
 
@@ -50,28 +47,6 @@ def _layout(codec: Codec, columns: tuple[tuple[str, str], ...]) -> tuple[np.dtyp
     offsets = [field[1] for field in (layout.fields or {}).values()]
     fields = [make(name, offset, _DATATYPES[kind], 1) for (name, kind), offset in zip(columns, offsets, strict=True)]
     return layout, fields
-
-
-def _sonar_cloud(source: Source, time: float, found: SonarCloud) -> Message:
-    """In the map, x, y, z and a byte of intensity, as the SMaRC simulator's; rays without an echo are absent."""
-    _, fields = _layout(source.codec, _SONAR_POINT)
-    points = found.world_points
-    octets = np.empty((len(points), 13), np.uint8)
-    octets[:, :12] = points.view(np.uint8)
-    octets[:, 12] = found.levels
-    return _cloud(source.codec, source.header(time, source.map_frame), fields, 13, octets.reshape(-1))
-
-
-@speaks("mbes", "sensor_msgs/PointCloud2")
-def swath(reading: MbesReading | None, source: Source, time: float) -> Message | None:
-    """A multibeam's points in the map."""
-    return None if reading is None else _sonar_cloud(source, reading.time, reading.cloud)
-
-
-@speaks("fls", "sensor_msgs/PointCloud2")
-def forward_points(reading: FlsReading | None, source: Source, time: float) -> Message | None:
-    """A forward-looking sonar's points in the map."""
-    return None if reading is None else _sonar_cloud(source, reading.time, reading.cloud)
 
 
 @speaks("fls", "sensor_msgs/Image")
@@ -103,29 +78,33 @@ def sides(source: Source) -> Say:
     """Both sides, the nearest bucket first; angles as high and low bytes where the sonar measures them."""
     name = "smarc_msgs/Sidescan"
     known = {field.name for field in source.codec.vocabulary.message(name).fields}
-    forms: dict[tuple[tuple[str, int], ...], Fill] = {}  # by what there is, and how much of it
+    settings = source.settings
+    assert isinstance(settings, Sidescan)
+    has_angles = settings.interferometric and "port_channel_angle_high" in known
+    words = ("channel", "channel_angle_high", "channel_angle_low") if has_angles else ("channel",)
+    channels = [f"{side}_{word}" for side in ("port", "starboard") for word in words]
 
-    def say(reading: SidescanReading | None, time: float) -> bytes | None:
-        if reading is None:
-            return None
-        values = {"port_channel": reading.port_levels, "starboard_channel": reading.starboard_levels}
-        for side, angles in (("port", reading.port_angles), ("starboard", reading.starboard_angles)):
-            if angles is not None and f"{side}_channel_angle_high" in known:
-                values[f"{side}_channel_angle_high"] = (angles >> 8).astype(np.uint8)
-                values[f"{side}_channel_angle_low"] = (angles & 0xFF).astype(np.uint8)
-        key = tuple((word, value.size) for word, value in values.items())
-        fill = forms.get(key)
-        if fill is None:
-            fill = source.form(name, "time", "max_duration", *values, type=SIDESCAN_8_BITS, **values)
-            forms[key] = fill
-        return fill(
-            *stamp_of(reading.time),
-            round(reading.time * 1e4) % 2**32,
-            2.0 * reading.bucket_size * len(reading.port_levels) / SOUND_SPEED,
-            *[value.tobytes() for value in values.values()],
-        )
+    def numbers(reading: SidescanReading) -> dict[str, Any]:
+        values: dict[str, Any] = {
+            "time": np.rint(np.multiply(reading.time, 1e4)).astype(np.int64) % 2**32,
+            "port_channel": reading.port_levels,
+            "starboard_channel": reading.starboard_levels,
+        }
+        for side in ("port", "starboard") if has_angles else ():
+            angles = getattr(reading, f"{side}_angles")
+            values[f"{side}_channel_angle_high"] = (angles >> 8).astype(np.uint8)
+            values[f"{side}_channel_angle_low"] = (angles & 0xFF).astype(np.uint8)
+        return {field: values[field] for field in ("time", *channels)}
 
-    return say
+    nothing: dict[str, Any] = dict.fromkeys(channels, np.zeros(settings.buckets, np.uint8))
+    return source.numbers(
+        name,
+        numbers,
+        ("time", *channels),
+        type=SIDESCAN_8_BITS,
+        max_duration=2.0 * settings.max_range / SOUND_SPEED,
+        **nothing,
+    )
 
 
 @speaks("lidar", "sensor_msgs/PointCloud2")

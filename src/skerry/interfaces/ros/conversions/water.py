@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import numpy as np
 
 from skerry.interfaces.ros.conversions import Say, Source, prepares
-from skerry.interfaces.ros.prepared import stamp_of
 from skerry.sensors.altimeter import Altimeter, AltimeterReading
 from skerry.sensors.battery import BatteryReading
 from skerry.sensors.contact import ContactReading
@@ -45,21 +47,34 @@ def ctd(source: Source) -> Say:
 @prepares("leak", "smarc_msgs/Leak")
 def leak(source: Source) -> Say:
     """Whether there is a leak, and how many readings have said so."""
-    fill = source.form("smarc_msgs/Leak", "value", "leak_counter")
 
-    def say(reading: LeakReading | None, time: float) -> bytes | None:
-        return None if reading is None else fill(0, 0, reading.leaked, reading.count)
+    def numbers(reading: LeakReading) -> dict[str, int]:
+        return {"value": reading.leaked, "leak_counter": reading.count}
 
-    return say
+    return source.numbers("smarc_msgs/Leak", numbers, ("value", "leak_counter"))
 
 
 @prepares("battery", "sensor_msgs/BatteryState")
 def battery(source: Source) -> Say:
     """The percentage goes from 0 to 1, and a current that discharges is negative, as the message's definition says."""
     constant, name = source.codec.constant, "sensor_msgs/BatteryState"
-    fill = source.form(
+    capacity = getattr(source.settings, "capacity_wh", None)
+
+    def numbers(reading: BatteryReading) -> dict[str, float]:
+        design = math.nan if capacity is None else capacity / reading.voltage
+        share = reading.percent / 100.0
+        return {
+            "voltage": reading.voltage,
+            "current": -reading.current,
+            "charge": design * share,
+            "design_capacity": design,
+            "percentage": share,
+        }
+
+    return source.numbers(
         name,
-        *("voltage", "current", "charge", "design_capacity", "percentage"),
+        numbers,
+        ("voltage", "current", "charge", "design_capacity", "percentage"),
         temperature=math.nan,
         capacity=math.nan,
         power_supply_status=constant(name, "POWER_SUPPLY_STATUS_DISCHARGING"),
@@ -67,16 +82,6 @@ def battery(source: Source) -> Say:
         power_supply_technology=constant(name, "POWER_SUPPLY_TECHNOLOGY_UNKNOWN"),
         present=True,
     )
-    capacity = getattr(source.settings, "capacity_wh", None)
-
-    def say(reading: BatteryReading | None, time: float) -> bytes | None:
-        if reading is None:
-            return None
-        design = math.nan if capacity is None else capacity / reading.voltage
-        charge, share = design * reading.percent / 100.0, reading.percent / 100.0
-        return fill(*stamp_of(reading.time), reading.voltage, -reading.current, charge, design, share)
-
-    return say
 
 
 @prepares("altimeter", "sensor_msgs/Range")
@@ -84,50 +89,46 @@ def altitude(source: Source) -> Say:
     """The range of the echo; infinite without one, as the message's definition says."""
     settings = source.settings
     assert isinstance(settings, Altimeter)
-    fill = source.form(
+
+    def numbers(reading: AltimeterReading) -> dict[str, Any]:
+        found = np.asarray(reading.range, np.float64)  # None becomes no number
+        return {"range": np.where(np.isnan(found), math.inf, found)}
+
+    return source.numbers(
         "sensor_msgs/Range",
-        "range",
+        numbers,
+        ("range",),
         field_of_view=math.radians(settings.beam_breadth_deg),
         min_range=settings.min_range,
         max_range=settings.max_range,
     )
 
-    def say(reading: AltimeterReading | None, time: float) -> bytes | None:
-        if reading is None:
-            return None
-        return fill(*stamp_of(reading.time), math.inf if reading.range is None else reading.range)
-
-    return say
-
 
 @prepares("range_receiver", "smarc_msgs/FloatStamped")
 def distance(source: Source) -> Say:
     """To the nearest sender, m; infinite if none is heard."""
-    fill = source.form("smarc_msgs/FloatStamped", "data")
 
-    def say(reading: RangeReading | None, time: float) -> bytes | None:
-        return None if reading is None else fill(*stamp_of(reading.time), reading.range)
+    def numbers(reading: RangeReading) -> dict[str, float]:
+        return {"data": reading.range}
 
-    return say
+    return source.numbers("smarc_msgs/FloatStamped", numbers, ("data",))
 
 
 @prepares("locked_direction_depth", "smarc_msgs/FloatStamped")
 def height(source: Source) -> Say:
     """Height over what is below, m."""
-    fill = source.form("smarc_msgs/FloatStamped", "data")
 
-    def say(reading: LockedDirectionDepthReading | None, time: float) -> bytes | None:
-        return None if reading is None else fill(*stamp_of(reading.time), reading.value)
+    def numbers(reading: LockedDirectionDepthReading) -> dict[str, float]:
+        return {"data": reading.value}
 
-    return say
+    return source.numbers("smarc_msgs/FloatStamped", numbers, ("data",))
 
 
 @prepares("contact", "std_msgs/Bool")
 def touching(source: Source) -> Say:
     """Whether anything is touched."""
-    fill = source.form("std_msgs/Bool", "data")
 
-    def say(reading: ContactReading | None, time: float) -> bytes | None:
-        return None if reading is None else fill(0, 0, reading.touching)
+    def numbers(reading: ContactReading) -> dict[str, bool]:
+        return {"data": reading.touching}
 
-    return say
+    return source.numbers("std_msgs/Bool", numbers, ("data",))
