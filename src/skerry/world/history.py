@@ -45,6 +45,8 @@ class History:
         self.userdata = np.zeros_like(engine.part("userdata")[0])
         self.positions, self.velocities = engine.part("qpos")[0], engine.part("qvel")[0]
         self.probe = Probe(water, self.userdata)
+        self.stretch = 0
+        """The number of times that it has begun anew."""
         self.tick = 0
         self.time = 0.0
         self.engine = engine
@@ -90,6 +92,7 @@ class History:
 
     def clear(self) -> None:
         """Begin anew, when all have looked."""
+        self.stretch += 1
         self.ticks.clear()
         self._rows.clear()
         for frame in self._frames.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import is_dataclass, replace
@@ -71,11 +72,11 @@ class MountedSensor(Component):
         self._truth = truth
         self._reading: Any = None
         self._rows: Sequence[Any] | None = None  # the latest of which is the reading, which nobody has looked at yet
-        self._job: Future[Any] | None = None  # the reading that is being measured
+        self._jobs: deque[tuple[int, Future[Any]]] = deque()  # ticks of readings that are being measured
+        self._stretch = -1  # that of the history in which they are
         self._rehearsal: Future[Any] | None = None
         self._past: RobotTruth | None = None
         self._trail: RayTrail | None = None
-        self._tick = 0  # at which the reading was measured
         self._measured = -1  # the number of the due instant that the reading is of
         self._watched = -1  # and of the last one that the sensor has seen
 
@@ -207,7 +208,7 @@ class MountedSensor(Component):
             start = perf_counter()
             rows = sensor.measure_many(RobotTruths.of(self._truth, self._history, some), self._noise)
             self.load = (perf_counter() - start) / len(some) * self._frequency
-            self._tick, self._measured = some[-1], self.rate.count(some[-1])
+            self._measured = self.rate.count(some[-1])
             self._rows = rows
             if self._deliver is not None:
                 self._deliver(some, rows)
@@ -223,29 +224,43 @@ class MountedSensor(Component):
         due = self.rate.count(tick)
         if due == self._measured or not self._on:
             return False
-        self._wait_for_job()
         self._end_rehearsal()
-        self._measured, self._tick = due, tick
+        self._measured = due
         if self.sensor.heavy and processors() > 1:
-            self._job = pool("sensors", max(processors() - 1, 1)).submit(self._measure_held, truth.instant.hold())
+            self._measure_in_thread(truth)
         else:
-            self._take(self._measure(truth))
+            self._take(tick, self._measure(truth))
         return True
+
+    def _measure_in_thread(self, truth: RobotTruth) -> None:
+        """Begin to measure, after what is being measured already: of one stretch of the history, that is waited for.
+
+        Were instants of several stretches to wait, readings of a sensor that is too slow would come ever later.
+        """
+        history = self._history
+        stretch = history.stretch if history is not None and truth.instant is history else -1
+        if stretch != self._stretch or stretch < 0 or self._trail is not None:
+            self._wait_for_jobs()
+        self._stretch = stretch
+        before = self._jobs[-1][1] if self._jobs else None
+        threads = pool("sensors", max(processors() - 1, 1))
+        self._jobs.append((truth.tick, threads.submit(self._measure_held, truth.instant.hold(), before)))
 
     def finish(self) -> None:
         """Look at all instants that wait, and wait for a reading that is being measured."""
         self.catch_up()
-        self._wait_for_job()
+        self._wait_for_jobs()
 
-    def _wait_for_job(self) -> None:
-        if self._job is not None:
-            job, self._job = self._job, None
-            self._take(job.result())
+    def _wait_for_jobs(self) -> None:
+        if self._jobs:
+            self._jobs[-1][1].exception()  # once, for all before it
+        self.poll()
 
     def poll(self) -> None:
-        """Take a reading that was being measured, if it is there by now."""
-        if self._job is not None and self._job.done():
-            self._wait_for_job()
+        """Take readings that were being measured, if they are there by now."""
+        while self._jobs and self._jobs[0][1].done():
+            tick, job = self._jobs.popleft()
+            self._take(tick, job.result())
 
     def rehearse(self) -> None:
         """Measure once and forget it, so that what takes long the first time is done; no reading to come is changed."""
@@ -275,16 +290,15 @@ class MountedSensor(Component):
             self._rehearsal.exception()  # what goes wrong, goes wrong again where it is told
 
     def drop(self) -> None:
-        """Wait for a reading that is being measured, and forget it."""
+        """Wait for readings that are being measured, and forget them."""
         self._end_rehearsal()
-        if self._job is not None:
-            job, self._job = self._job, None
-            job.exception()
+        while self._jobs:
+            self._jobs.popleft()[1].exception()
 
-    def _take(self, reading: Any) -> None:
+    def _take(self, tick: int, reading: Any) -> None:
         self._reading, self._rows = reading, None
         if self._deliver is not None:
-            self._deliver([self._tick], [reading])
+            self._deliver([tick], [reading])
         if self._trail is not None and reading is not None:
             self._trail.add()
 
@@ -294,8 +308,10 @@ class MountedSensor(Component):
         self.load = (perf_counter() - start) * self._frequency
         return reading
 
-    def _measure_held(self, instant: Held) -> Any:
+    def _measure_held(self, instant: Held, before: Future[Any] | None) -> Any:
         with self._truth.at(instant) as truth:
+            if before is not None:
+                before.exception()  # a sensor measures one thing at a time; that one began earlier
             return self._measure(truth)
 
     def look_through(self, sensor: Sensor[Any]) -> Callable[[], Any]:
