@@ -20,7 +20,7 @@ from skerry.parts.component import Component, Mount
 from skerry.parts.sensor import RowSensor, Sensor
 from skerry.rays.threads import pool, processors
 from skerry.sensors.ray_sensor import RaySensor
-from skerry.world.history import History
+from skerry.world.history import Due, History
 from skerry.world.instant import Held
 from skerry.world.ray_trail import RayTrail
 from skerry.world.truth import RobotTruth
@@ -176,12 +176,16 @@ class MountedSensor(Component):
 
     def take_what_waits(self) -> list[int]:
         """The ticks of the history at which it was due since it last looked; from now on it has."""
+        due = self._take_due()
+        return [] if due is None else due.ticks.tolist()
+
+    def _take_due(self) -> Due | None:
         history = self._history
         if history is None or not history.ticks or history.ticks[-1] <= self._seen or not self.is_looked_at:
-            return []
-        waiting = history.due_since(self._seen, self.rate)
+            return None
+        due = history.waiting(self._seen, self.rate)
         self._seen = history.ticks[-1]
-        return waiting
+        return due
 
     def look_at_history(self) -> None:
         """Measure the instant that the history is at."""
@@ -192,26 +196,26 @@ class MountedSensor(Component):
 
     def catch_up(self) -> None:
         """Measure all that waits in the history."""
-        ticks = self.take_what_waits()
-        if not ticks or not self._on:
+        due = self._take_due()
+        if not due or not self._on:
             return
         assert self._history is not None
         if self.sensor.heavy or not self.sensor.measures_rows:
-            for tick in ticks:
+            for tick in due.ticks.tolist():
                 self._history.go(tick)
                 self.look_at_history()
             return
         self._end_rehearsal()
         sensor = cast("RowSensor[Any]", self.sensor)
-        for first in range(0, len(ticks), sensor.most_rows):
-            some = ticks[first : first + sensor.most_rows]
+        for first in range(0, len(due), sensor.most_rows):
+            some = due[first : first + sensor.most_rows]
             start = perf_counter()
-            rows = sensor.measure_many(RobotTruths.of(self._truth, self._history, some), self._noise)
+            rows = sensor.measure_many(RobotTruths(self._truth, self._history, some), self._noise)
             self.load = (perf_counter() - start) / len(some) * self._frequency
-            self._measured = self.rate.count(some[-1])
+            self._measured = self.rate.count(some.ticks.item(-1))
             self._rows = rows
             if self._deliver is not None:
-                self._deliver(some, rows)
+                self._deliver(some.ticks.tolist(), rows)
             if self._trail is not None:
                 self._trail.add()
 
