@@ -1,6 +1,7 @@
 """Heavy sensors are measured in threads of their own, and give what they would give without."""
 
 import time
+from threading import Event, Lock
 
 import numpy as np
 import pytest
@@ -63,6 +64,30 @@ def test_the_world_goes_on_while_a_heavy_sensor_measures(monkeypatch):
         now = world.robots["sam"].pose.position
         travelled = np.linalg.norm(seen[0][1] - before) / np.linalg.norm(now - before)
         assert 0 < travelled < 0.2  # it saw the instant at which it was due: 5 ms of the 85
+
+
+def test_the_world_waits_for_none_of_several_instants_and_they_come_in_their_order(monkeypatch):
+    """Three pings are due on the way, and none of them is measured before the world has come to its end."""
+    monkeypatch.setattr(sensing, "processors", lambda: 4)
+    with skerry.load("sam_in_the_bay") as world:
+        dvl, arrived, told, measuring = world.robots["sam"].sensors["dvl"], Event(), [], Lock()
+        dvl.sensor.heavy = True
+        measure = dvl.sensor.measure
+
+        def late(truth, noise):
+            assert arrived.wait(20)
+            assert measuring.acquire(blocking=False)  # one thing at a time
+            time.sleep(0.01)
+            measuring.release()
+            return measure(truth, noise)
+
+        dvl.sensor.measure = late
+        dvl.deliver = lambda ticks, readings: told.extend(zip(ticks, (r.time for r in readings), strict=True))
+        world.advance(0.33)
+        assert told == []
+        arrived.set()
+        dvl.finish()
+        assert told == [(20, pytest.approx(0.1)), (40, pytest.approx(0.2)), (60, pytest.approx(0.3))]
 
 
 def test_a_snapshot_waits_for_what_is_being_measured(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,21 @@ PLANNED = 1000
 """Ticks for which it is worked out ahead which of them are kept."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Due:
+    """Instants at which sensors of one rate were due: ticks, rows of the engine's log, and times."""
+
+    ticks: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    times: list[float]
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __getitem__(self, some: slice) -> Due:
+        return Due(self.ticks[some], self.rows[some], self.times[some])
+
+
 class History:
     """Ticks and what the engine has kept of them, in its log; and one of them as an instant, the one that it is at.
 
@@ -47,6 +63,8 @@ class History:
         self.userdata = np.zeros_like(engine.part("userdata")[0])
         self.positions, self.velocities = engine.part("qpos")[0], engine.part("qvel")[0]
         self.probe = Probe(water, self.userdata)
+        self.stretch = 0
+        """The number of times that it has begun anew."""
         self.tick = 0
         self.time = 0.0
         self.engine = engine
@@ -54,6 +72,7 @@ class History:
         self.water = water
         self._surroundings = surroundings
         self._rows: dict[int, int] = {}
+        self._waiting: dict[tuple[int, Rate], Due] = {}  # what has been found to be due since some tick
         self._frames: dict[int, Frame] = {}  # of those rows of the log at which rays were sent
 
     @property
@@ -80,28 +99,36 @@ class History:
         many = np.array(ticks, np.int64)
         return many[rate.due_among(many)].tolist()
 
+    def waiting(self, tick: int, rate: Rate) -> Due:
+        """The instants after a tick that it has kept at which sensors of that rate were due."""
+        due = self._waiting.get((tick, rate))
+        if due is None:
+            ticks, rows, time_of = self.due_since(tick, rate), self._rows, self.clock.time_of
+            numbers = np.array(ticks, np.int64), np.array([rows[tick] for tick in ticks], np.int64)
+            due = self._waiting[tick, rate] = Due(*numbers, [time_of(tick) for tick in ticks])
+        return due
+
     def keep(self, ticks: list[int]) -> None:
         """Be told which ticks, after those that it has, the engine is about to keep."""
+        self._waiting.clear()
         first = len(self.ticks)
         self.ticks += ticks
         self._rows.update(zip(ticks, range(first, len(self.ticks)), strict=True))
 
     def end_at(self, tick: int) -> None:
         """Forget what did not come to be."""
+        self._waiting.clear()
         del self.ticks[bisect_right(self.ticks, tick) :]
 
     def clear(self) -> None:
         """Begin anew, when all have looked."""
+        self.stretch += 1
         self.ticks.clear()
         self._rows.clear()
+        self._waiting.clear()
         for frame in self._frames.values():
             self._surroundings.scene.release(frame)
         self._frames.clear()
-
-    def rows(self, ticks: list[int]) -> NDArray[np.int64]:
-        """The places of these ticks in the engine's log."""
-        found = self._rows
-        return np.array([found[tick] for tick in ticks])
 
     def relive(self, onlookers: Sequence[Onlooker]) -> None:
         """Show each onlooker the world as it was at the ticks that it has kept at which the onlooker's rate was due."""

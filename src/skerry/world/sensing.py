@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import is_dataclass, replace
@@ -19,7 +20,7 @@ from skerry.parts.component import Component, Mount
 from skerry.parts.sensor import RowSensor, Sensor
 from skerry.rays.threads import pool, processors
 from skerry.sensors.ray_sensor import RaySensor
-from skerry.world.history import History
+from skerry.world.history import Due, History
 from skerry.world.instant import Held
 from skerry.world.ray_trail import RayTrail
 from skerry.world.truth import RobotTruth
@@ -71,11 +72,11 @@ class MountedSensor(Component):
         self._truth = truth
         self._reading: Any = None
         self._rows: Sequence[Any] | None = None  # the latest of which is the reading, which nobody has looked at yet
-        self._job: Future[Any] | None = None  # the reading that is being measured
+        self._jobs: deque[tuple[int, Future[Any]]] = deque()  # ticks of readings that are being measured
+        self._stretch = -1  # that of the history in which they are
         self._rehearsal: Future[Any] | None = None
         self._past: RobotTruth | None = None
         self._trail: RayTrail | None = None
-        self._tick = 0  # at which the reading was measured
         self._measured = -1  # the number of the due instant that the reading is of
         self._watched = -1  # and of the last one that the sensor has seen
 
@@ -175,12 +176,16 @@ class MountedSensor(Component):
 
     def take_what_waits(self) -> list[int]:
         """The ticks of the history at which it was due since it last looked; from now on it has."""
+        due = self._take_due()
+        return [] if due is None else due.ticks.tolist()
+
+    def _take_due(self) -> Due | None:
         history = self._history
         if history is None or not history.ticks or history.ticks[-1] <= self._seen or not self.is_looked_at:
-            return []
-        waiting = history.due_since(self._seen, self.rate)
+            return None
+        due = history.waiting(self._seen, self.rate)
         self._seen = history.ticks[-1]
-        return waiting
+        return due
 
     def look_at_history(self) -> None:
         """Measure the instant that the history is at."""
@@ -191,26 +196,26 @@ class MountedSensor(Component):
 
     def catch_up(self) -> None:
         """Measure all that waits in the history."""
-        ticks = self.take_what_waits()
-        if not ticks or not self._on:
+        due = self._take_due()
+        if not due or not self._on:
             return
         assert self._history is not None
         if self.sensor.heavy or not self.sensor.measures_rows:
-            for tick in ticks:
+            for tick in due.ticks.tolist():
                 self._history.go(tick)
                 self.look_at_history()
             return
         self._end_rehearsal()
         sensor = cast("RowSensor[Any]", self.sensor)
-        for first in range(0, len(ticks), sensor.most_rows):
-            some = ticks[first : first + sensor.most_rows]
+        for first in range(0, len(due), sensor.most_rows):
+            some = due[first : first + sensor.most_rows]
             start = perf_counter()
-            rows = sensor.measure_many(RobotTruths.of(self._truth, self._history, some), self._noise)
+            rows = sensor.measure_many(RobotTruths(self._truth, self._history, some), self._noise)
             self.load = (perf_counter() - start) / len(some) * self._frequency
-            self._tick, self._measured = some[-1], self.rate.count(some[-1])
+            self._measured = self.rate.count(some.ticks.item(-1))
             self._rows = rows
             if self._deliver is not None:
-                self._deliver(some, rows)
+                self._deliver(some.ticks.tolist(), rows)
             if self._trail is not None:
                 self._trail.add()
 
@@ -223,29 +228,43 @@ class MountedSensor(Component):
         due = self.rate.count(tick)
         if due == self._measured or not self._on:
             return False
-        self._wait_for_job()
         self._end_rehearsal()
-        self._measured, self._tick = due, tick
+        self._measured = due
         if self.sensor.heavy and processors() > 1:
-            self._job = pool("sensors", max(processors() - 1, 1)).submit(self._measure_held, truth.instant.hold())
+            self._measure_in_thread(truth)
         else:
-            self._take(self._measure(truth))
+            self._take(tick, self._measure(truth))
         return True
+
+    def _measure_in_thread(self, truth: RobotTruth) -> None:
+        """Begin to measure, after what is being measured already: of one stretch of the history, that is waited for.
+
+        Were instants of several stretches to wait, readings of a sensor that is too slow would come ever later.
+        """
+        history = self._history
+        stretch = history.stretch if history is not None and truth.instant is history else -1
+        if stretch != self._stretch or stretch < 0 or self._trail is not None:
+            self._wait_for_jobs()
+        self._stretch = stretch
+        before = self._jobs[-1][1] if self._jobs else None
+        threads = pool("sensors", max(processors() - 1, 1))
+        self._jobs.append((truth.tick, threads.submit(self._measure_held, truth.instant.hold(), before)))
 
     def finish(self) -> None:
         """Look at all instants that wait, and wait for a reading that is being measured."""
         self.catch_up()
-        self._wait_for_job()
+        self._wait_for_jobs()
 
-    def _wait_for_job(self) -> None:
-        if self._job is not None:
-            job, self._job = self._job, None
-            self._take(job.result())
+    def _wait_for_jobs(self) -> None:
+        if self._jobs:
+            self._jobs[-1][1].exception()  # once, for all before it
+        self.poll()
 
     def poll(self) -> None:
-        """Take a reading that was being measured, if it is there by now."""
-        if self._job is not None and self._job.done():
-            self._wait_for_job()
+        """Take readings that were being measured, if they are there by now."""
+        while self._jobs and self._jobs[0][1].done():
+            tick, job = self._jobs.popleft()
+            self._take(tick, job.result())
 
     def rehearse(self) -> None:
         """Measure once and forget it, so that what takes long the first time is done; no reading to come is changed."""
@@ -275,16 +294,15 @@ class MountedSensor(Component):
             self._rehearsal.exception()  # what goes wrong, goes wrong again where it is told
 
     def drop(self) -> None:
-        """Wait for a reading that is being measured, and forget it."""
+        """Wait for readings that are being measured, and forget them."""
         self._end_rehearsal()
-        if self._job is not None:
-            job, self._job = self._job, None
-            job.exception()
+        while self._jobs:
+            self._jobs.popleft()[1].exception()
 
-    def _take(self, reading: Any) -> None:
+    def _take(self, tick: int, reading: Any) -> None:
         self._reading, self._rows = reading, None
         if self._deliver is not None:
-            self._deliver([self._tick], [reading])
+            self._deliver([tick], [reading])
         if self._trail is not None and reading is not None:
             self._trail.add()
 
@@ -294,8 +312,10 @@ class MountedSensor(Component):
         self.load = (perf_counter() - start) * self._frequency
         return reading
 
-    def _measure_held(self, instant: Held) -> Any:
+    def _measure_held(self, instant: Held, before: Future[Any] | None) -> Any:
         with self._truth.at(instant) as truth:
+            if before is not None:
+                before.exception()  # a sensor measures one thing at a time; that one began earlier
             return self._measure(truth)
 
     def look_through(self, sensor: Sensor[Any]) -> Callable[[], Any]:

@@ -17,7 +17,7 @@ from skerry.parts.sensor import Contact
 from skerry.rays import RayViews
 from skerry.water import Water
 from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
-from skerry.world.history import History
+from skerry.world.history import Due, History
 from skerry.world.truth import BEFORE, NOW, RobotTruth
 
 Floats = NDArray[np.float64]
@@ -54,14 +54,19 @@ class RobotTruths:
 
     truth: RobotTruth
     history: History
-    ticks: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    times: list[float]
+    due: Due
 
-    @classmethod
-    def of(cls, truth: RobotTruth, history: History, ticks: list[int]) -> RobotTruths:
-        times = [history.clock.time_of(tick) for tick in ticks]
-        return cls(truth, history, np.array(ticks), history.rows(ticks), times)
+    @property
+    def ticks(self) -> NDArray[np.int64]:
+        return self.due.ticks
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        return self.due.rows
+
+    @property
+    def times(self) -> list[float]:
+        return self.due.times
 
     @property
     def step(self) -> float:
