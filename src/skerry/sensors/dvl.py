@@ -21,7 +21,7 @@ from skerry.core.frames import Pose, rotate
 from skerry.core.kernels import kernel, strict_kernel
 from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import turn
-from skerry.parts.sensor import Rows, Truth, Truths
+from skerry.parts.sensor import Columns, Rows, Truth, Truths
 from skerry.rays import Bundle
 from skerry.sensors.ray_sensor import RayRowSensor, RaySensorConfig
 
@@ -274,7 +274,19 @@ class DvlSensor(RayRowSensor[DvlReading]):
                 int(hits[k]),
             )
 
-        return Rows(count, make, there=there)
+        def columns() -> Columns:
+            distance = np.array(below)
+            within = (distance >= config.min_range) & (distance < math.inf)
+            return Columns(
+                time=times,
+                velocity=velocities,
+                covariance=covariances,
+                altitude=np.where(within, distance + errors, math.nan),
+                ranges=heard[:, 0],
+                beam_velocities=heard[:, 1],
+            )
+
+        return Rows(count, make, columns, there)
 
     def _through_water(
         self, truth: Truth, pose: Pose, velocity: Floats, ranges: Floats

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, Truths
+from skerry.parts.sensor import Columns, Rows, Truths
 from skerry.sensors.sonar import SonarCloud, SonarConfig, SonarSensor, across
 
 
@@ -27,7 +27,11 @@ class MbesSensor(SonarSensor[MbesReading]):
     def measure_many(self, truths: Truths, noise: Noise) -> Rows[MbesReading | None]:
         pings = self.pings(truths, noise)
         cloud = self.clouds(noise, pings)
-        return Rows(len(pings), lambda k: MbesReading(pings.times[k], cloud(k)), there=pings.there)
+
+        def columns() -> Columns:
+            return Columns(time=pings.times, cloud=cloud.columns())
+
+        return Rows(len(pings), lambda k: MbesReading(pings.times[k], cloud(k)), columns, pings.there)
 
 
 class Mbes(SonarConfig):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, Truths
+from skerry.parts.sensor import Columns, Rows, Truths
 from skerry.sensors.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, across
 
 ANGLE_CODES: Final = 20860.0
@@ -45,7 +45,14 @@ class SidescanSensor(BucketSonar[SidescanReading]):
             angles = found.codes[k].copy() if len(self._codes) else (None, None)
             return SidescanReading(pings.times[k], pings.pose(k), self.bucket_size, *sides, *levels, *angles)
 
-        return Rows(len(pings), make, there=pings.there)
+        def columns() -> Columns:
+            angles: dict[str, Any] = {}
+            if len(self._codes):
+                angles = {"port_angles": found.codes[:, 0], "starboard_angles": found.codes[:, 1]}
+            levels = found.levels
+            return Columns(time=pings.times, port_levels=levels[:, 0], starboard_levels=levels[:, 1], **angles)
+
+        return Rows(len(pings), make, columns, pings.there)
 
 
 class Sidescan(BucketConfig):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose, multiply
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Truths
+from skerry.parts.sensor import Columns, Truths
 from skerry.rays import Bundle, Hits
 from skerry.sensors.echo_rows import RANGE_ERRORS, collect_each, fill_each, receive_each
 from skerry.sensors.echoes import place_points
@@ -187,6 +187,40 @@ class Pings:
         return Pose.of(self.places[row, :7])
 
 
+@dataclass(frozen=True, eq=False)
+class SonarClouds:
+    """Clouds of one or more instants, each in a row that is as long as there are rays; the first `count` are there."""
+
+    pings: Pings
+    count: NDArray[np.int64]  # (n,)
+    ray: NDArray[np.int32]  # (n, rays), and the others as in a `SonarCloud`
+    points: Singles
+    ranges: Singles
+    intensity: Singles
+    levels: Bytes
+    labels: Bytes
+
+    def __call__(self, row: int) -> SonarCloud:
+        """That of an instant, by its number."""
+        there = (row, slice(self.count[row]))
+        return SonarCloud(
+            self.pings.pose(row),
+            self.ray.shape[1],
+            self.ray[there].copy(),
+            self.points[there].copy(),
+            self.ranges[there].copy(),
+            self.intensity[there].copy(),
+            self.levels[there].copy(),
+            self.labels[there].copy(),
+        )
+
+    def columns(self) -> Columns:
+        """What is said of all."""
+        places = self.pings.places
+        pose = Columns(position=places[:, :3], orientation=places[:, 3:7])
+        return Columns(count=self.count, points=self.points, levels=self.levels, pose=pose)
+
+
 class SonarSensor(RayRowSensor[Reading]):
     """Sends its rays and works out what comes back."""
 
@@ -249,13 +283,20 @@ class SonarSensor(RayRowSensor[Reading]):
         )
         return Pings(truths.times, truths.ticks, places, there, above, absorption, hits, echoes)
 
-    def clouds(self, noise: Noise, pings: Pings) -> Callable[[int], SonarCloud]:
-        """The echoes as points: a function of the instant's number."""
+    def clouds(self, noise: Noise, pings: Pings) -> SonarClouds:
+        """The echoes as points."""
         config, shape = self.config, (len(pings), len(self.bundle))
         ranges, _, _, strength = pings.echoes
-        count = np.zeros(len(pings), np.int64)
-        ray, levels, labels = np.empty(shape, np.int32), np.empty(shape, np.uint8), np.empty(shape, np.uint8)
-        points, lengths, intensity = (np.empty((*shape, *rest), np.float32) for rest in ((3,), (), ()))
+        found = SonarClouds(
+            pings,
+            np.zeros(len(pings), np.int64),
+            np.empty(shape, np.int32),
+            np.empty((*shape, 3), np.float32),
+            np.empty(shape, np.float32),
+            np.empty(shape, np.float32),
+            np.empty(shape, np.uint8),
+            np.empty(shape, np.uint8),
+        )
         collect_each(
             pings.there,
             ranges,
@@ -271,29 +312,15 @@ class SonarSensor(RayRowSensor[Reading]):
             config.tvg_spreading / 10.0 if config.tvg else 0.0,
             pings.absorption if config.tvg else np.zeros(len(pings)),
             self._scale,
-            count,
-            ray,
-            points,
-            lengths,
-            intensity,
-            levels,
-            labels,
+            found.count,
+            found.ray,
+            found.points,
+            found.ranges,
+            found.intensity,
+            found.levels,
+            found.labels,
         )
-
-        def cloud(row: int) -> SonarCloud:
-            there = (row, slice(count[row]))
-            return SonarCloud(
-                pings.pose(row),
-                shape[1],
-                ray[there].copy(),
-                points[there].copy(),
-                lengths[there].copy(),
-                intensity[there].copy(),
-                levels[there].copy(),
-                labels[there].copy(),
-            )
-
-        return cloud
+        return found
 
     def _errors(self, truths: Truths, noise: Noise) -> NDArray[np.float64]:
         """Of the ranges, (n, rays); none of a sonar that makes none."""

@@ -30,7 +30,7 @@ class Recorder(InterfaceConfig):
         description="topics that are not recorded, as patterns; /clock, as each message has its time, and pictures",
     )
     fingerprint_frequency: Rational = Field(
-        Fraction(1, 10),
+        Fraction(1, 60),
         gt=0,
         description="Hz of simulated time at which the world's fingerprint is taken, beside those of beginning and end",
     )

@@ -62,7 +62,9 @@ def _write_messages(
         _write_number(out, place + 11, 4, counts[channel])
         _write_number(out, place + 15, 8, times[i])
         _write_number(out, place + 23, 8, times[i])
-        out[place + HEAD : place + HEAD + size] = data[starts[i] : starts[i] + size]
+        message, written = data[starts[i] : starts[i] + size], out[place + HEAD : place + HEAD + size]
+        for k in range(size):  # which is compiled to a copy of all at once, as an assignment is not
+            written[k] = message[k]
 
 
 def chunks_of(pieces: Sequence[Piece], counts: NDArray[np.int64], most: int, head: bytes) -> Iterator[Chunk]:

@@ -101,8 +101,8 @@ class SaysMany(ABC):
     def __call__(self, reading: Any, time: float) -> bytes | None: ...
 
     @abstractmethod
-    def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed | None:
-        """Of all readings, at these ticks of this step, s; None if they cannot be had at once."""
+    def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
+        """Of all readings, at these ticks of this step, s."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,28 +134,27 @@ class Numbers(SaysMany):
                 values += number.ravel().tolist()
         return self.fill(*stamp_of(reading.time), *values)
 
-    def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed | None:
+    def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
         missing = _missing(readings)
         if len(missing) == len(ticks):
             return Packed.of([self(None, tick * step) for tick in ticks])
         columns: Any
-        if not isinstance(readings, Rows):
-            some = next(found for found in readings if found is not None)
-            columns = Gathered([some if found is None else found for found in readings])
-        elif readings.columns is not None:
+        if isinstance(readings, Rows) and readings.columns is not None:
             columns = readings.columns()
         else:
-            return None
+            each = list(readings)
+            some = next(found for found in each if found is not None)
+            columns = Gathered([some if found is None else found for found in each])
         said = self.rows.fill(columns.time, self.numbers(columns))
         silent = [] if self.unless is None else np.flatnonzero(self.unless(columns)).tolist()
         if not silent and not missing:
             return said
-        each = said.each()
+        messages = said.each()
         for row in silent:
-            each[row] = None
+            messages[row] = None
         for row in missing:
-            each[row] = self(None, ticks[row] * step)
-        return Packed.of(each)
+            messages[row] = self(None, ticks[row] * step)
+        return Packed.of(messages)
 
 
 def _missing(readings: Sequence[Any]) -> list[int]:

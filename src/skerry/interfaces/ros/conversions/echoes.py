@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from skerry.core.kernels import kernel
-from skerry.interfaces.ros.conversions import Say, SaysMany, Source, prepares, stacked
+from skerry.interfaces.ros.conversions import Say, SaysMany, Source, prepares
 from skerry.interfaces.ros.packed import Packed
+from skerry.parts.sensor import Rows
 from skerry.sensors.echoes import place_points
 
 POINT: Final = 13  # bytes: x, y, z and an intensity
@@ -23,27 +24,26 @@ def _write_clouds(
 ) -> None:
     """Messages one after the other, of `heads` (n, bytes), which are messages without points.
 
-    `points` (m, 3) and `levels` (m,) are those of all, so many of each as `counts` (n,) tells, in the frame of a sonar
-    at `positions` (n, 3) and `orientations` (n, 4). `placed` (m, 3) is room for where they are in the world.
+    `points` (n, most, 3) and `levels` (n, most) are those of each, of which the first `counts` (n,) are there, in the
+    frame of a sonar at `positions` (n, 3) and `orientations` (n, 4). `placed` (most, 3) is room for where they are in
+    the world.
     """
     size = heads.shape[1] - 1  # the last byte stands behind the points
     octets = placed.view(np.uint8)
-    place = first = 0
+    place = 0
     for i, count in enumerate(counts):
-        end = first + count
-        place_points(points[first:end], positions[i], orientations[i], placed[first:end])
+        place_points(points[i, :count], positions[i], orientations[i], placed[:count])
         out[place : place + size] = heads[i, :size]
         place += size
         for k in range(_LENGTH):
             out[place - _LENGTH + k] = (POINT * count) >> (8 * k) & 0xFF
-        for j in range(first, end):
+        for j in range(count):
             for k in range(12):
                 out[place + k] = octets[j, k]
-            out[place + 12] = levels[j]
+            out[place + 12] = levels[i, j]
             place += POINT
         out[place] = heads[i, size]
         place += 1
-        first = end
 
 
 class Clouds(SaysMany):
@@ -63,31 +63,39 @@ class Clouds(SaysMany):
         )
 
     def __call__(self, reading: Any, time: float) -> bytes | None:
-        return self.many([reading], [], 0.0).each()[0]
+        if reading is None:
+            return None
+        cloud, pose = reading.cloud, reading.cloud.pose
+        points, levels, count = cloud.points[None], cloud.levels[None], np.array([len(cloud.levels)])
+        return self._write([reading.time], points, levels, count, pose.position[None], pose.orientation[None]).data
 
     def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
-        """Of all readings, which have their times; of None there is nothing to say."""
-        found = [reading for reading in readings if reading is not None]
-        if not found:
-            return Packed.of([None] * len(readings))
-        clouds = [reading.cloud for reading in found]
-        counts = np.array([len(cloud.levels) for cloud in clouds])
-        times = [reading.time for reading in found]
+        if not isinstance(readings, Rows) or readings.columns is None:
+            return Packed.of([self(reading, tick * step) for reading, tick in zip(readings, ticks, strict=True)])
+        columns = readings.columns()
+        cloud, pose = columns.cloud, columns.cloud.pose
+        found = self._write(columns.time, cloud.points, cloud.levels, cloud.count, pose.position, pose.orientation)
+        if readings.there is None or readings.there.all():
+            return found
+        return Packed.of([said if there else None for said, there in zip(found.each(), readings.there, strict=True)])
+
+    def _write(
+        self, times: Sequence[float], points: Any, levels: Any, counts: Any, positions: Any, orientations: Any
+    ) -> Packed:
         heads = self._heads.fill(times, {"width": counts, "row_step": POINT * counts})
-        points = np.concatenate([cloud.points for cloud in clouds])
-        out = np.empty(len(heads.data) + POINT * len(points), np.uint8)
+        sizes = heads.sizes[0] + POINT * counts
+        out = np.empty(sizes.sum(), np.uint8)
         _write_clouds(
-            np.frombuffer(heads.data, np.uint8).reshape(len(found), -1),
+            np.frombuffer(heads.data, np.uint8).reshape(len(counts), -1),
             points,
-            np.concatenate([cloud.levels for cloud in clouds]),
+            levels,
             counts,
-            stacked([cloud.pose.position for cloud in clouds]),
-            stacked([cloud.pose.orientation for cloud in clouds]),
-            np.empty_like(points),
+            np.array(positions),
+            np.array(orientations),
+            np.empty_like(points[0]),
             out,
         )
-        sizes = iter((heads.sizes[0] + POINT * counts).tolist())
-        return Packed(out.tobytes(), [0 if reading is None else next(sizes) for reading in readings])
+        return Packed(out.tobytes(), sizes.tolist())
 
 
 @prepares("mbes", "sensor_msgs/PointCloud2")
