@@ -21,6 +21,9 @@ from skerry.world.surroundings import Surroundings
 FEW = 40
 """Ticks that are looked through one by one more quickly than all at once."""
 
+MOST_FRAMES = 64
+"""Instants of which the bodies are kept for rays: a frame takes 13 µs for each body when it is first made."""
+
 NEVER = -1
 """A tick before the first one."""
 
@@ -124,9 +127,7 @@ class History:
         self.ticks.clear()
         self._rows.clear()
         self._waiting.clear()
-        for frame in self._frames.values():
-            self._surroundings.scene.release(frame)
-        self._frames.clear()
+        self._release(list(self._frames))
 
     def relive(self, onlookers: Sequence[Onlooker]) -> None:
         """Show each onlooker the world as it was at the ticks that it has kept at which the onlooker's rate was due."""
@@ -183,5 +184,11 @@ class History:
         frames = self._frames
         new = [row for row in rows if row not in frames]
         if new:
+            if len(frames) + len(new) > MOST_FRAMES:
+                self._release(set(frames).difference(rows))
             frames.update(zip(new, self._surroundings.scene.frames(self.engine.log_motions[new, 0]), strict=True))
         return [frames[row] for row in rows]
+
+    def _release(self, rows: Iterable[int]) -> None:
+        for row in rows:
+            self._surroundings.scene.release(self._frames.pop(row))
