@@ -39,7 +39,7 @@ from skerry.rays.packets import (
     V,
     packet_memory,
 )
-from skerry.rays.scene import OBJECT_BIT
+from skerry.rays.scene import OBJECT_BIT, words_of
 from skerry.rays.tiles import new_tiles, next_tile
 from skerry.rays.tracer import Tracer
 from skerry.rays.view import FEW
@@ -403,7 +403,8 @@ def test_casts_at_several_instants_at_once_are_those_of_one_by_one(tracer: Trace
     places = np.array([[*pose.position, *pose.orientation] for pose in poses])
     there = np.array([True, True, False, True])
     nothing = bundle.memory(4).distance[2] = np.pi
-    hits = RayViews(scene, frames, motions, None).cast(bundle, places, there, 60.0)
+    views = RayViews(scene, words_of(frames), motions, np.arange(4), None)
+    hits = views.cast(bundle, places, there, 60.0)
     assert [copied(hits[k]) == alone[k] for k in range(4)] == there.tolist()
     assert (hits.distance[2] == np.float32(nothing)).all()
 
