@@ -90,6 +90,25 @@ def test_the_world_waits_for_none_of_several_instants_and_they_come_in_their_ord
         assert told == [(20, pytest.approx(0.1)), (40, pytest.approx(0.2)), (60, pytest.approx(0.3))]
 
 
+def test_no_more_readings_of_a_heavy_sensor_wait_than_there_should_be(monkeypatch):
+    monkeypatch.setattr(sensing, "processors", lambda: 2)
+    with skerry.load("sam_in_the_bay") as world:
+        dvl, begun, told = world.robots["sam"].sensors["dvl"], [], []
+        dvl.sensor.heavy = True
+        measure = dvl.sensor.measure
+
+        def count(truth, noise):
+            begun.append(len(begun) + 1 - len(told))
+            return measure(truth, noise)
+
+        dvl.sensor.measure = count
+        dvl.deliver = lambda ticks, readings: told.extend(ticks)
+        world.advance(2.0)
+        assert max(begun) <= sensing.MOST_JOBS
+        dvl.finish()
+        assert told == list(range(20, 401, 20))
+
+
 def test_a_snapshot_waits_for_what_is_being_measured(monkeypatch):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay") as world:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -38,7 +39,7 @@ from skerry.rays.packets import (
     V,
     packet_memory,
 )
-from skerry.rays.scene import OBJECT_BIT
+from skerry.rays.scene import OBJECT_BIT, words_of
 from skerry.rays.tiles import new_tiles, next_tile
 from skerry.rays.tracer import Tracer
 from skerry.rays.view import FEW
@@ -402,7 +403,8 @@ def test_casts_at_several_instants_at_once_are_those_of_one_by_one(tracer: Trace
     places = np.array([[*pose.position, *pose.orientation] for pose in poses])
     there = np.array([True, True, False, True])
     nothing = bundle.memory(4).distance[2] = np.pi
-    hits = RayViews(scene, frames, motions, None).cast(bundle, places, there, 60.0)
+    views = RayViews(scene, words_of(frames), motions, np.arange(4), None)
+    hits = views.cast(bundle, places, there, 60.0)
     assert [copied(hits[k]) == alone[k] for k in range(4)] == there.tolist()
     assert (hits.distance[2] == np.float32(nothing)).all()
 
@@ -433,6 +435,22 @@ def test_frames_of_instants_that_were_looked_back_at_are_given_back() -> None:
             frames = world.surroundings.scene._frames
             assert sum(frame.users for frame in frames) == 1  # the present's
         assert len(frames) == 11  # as many as instants at which rays were sent at a time, and the present's
+
+
+def test_there_are_no_more_frames_than_are_worth_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readings are the same where all sensors must have theirs moved anew."""
+    found = []
+    for most in (64, 3):
+        monkeypatch.setattr("skerry.world.history.MOST_FRAMES", most)
+        monkeypatch.setattr("skerry.sensors.ray_sensor.RayRowSensor.most_rows", 3)
+        with skerry.load("sam_in_the_bay", overrides={"terrain": {"size": [60, 60]}}) as world:
+            sensors, told = world.robots["sam"].sensors, []
+            for name in ("dvl", "sidescan", "mbes"):
+                sensors[name].deliver = lambda _, readings, told=told: told.extend(map(pickle.dumps, readings))
+            world.advance(1.0)
+            found.append(told)
+            assert len(world.surroundings.scene._frames) == {64: 20, 3: 3}[most]
+    assert found[0] == found[1] and len(found[0]) == 40
 
 
 # ------------------------------------------------------------------------------------------------ repeatability

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.rays.packets import EVERYTHING, packet_memory, trace_each
-from skerry.rays.scene import Frame, RayScene, mask_without, words_of
+from skerry.rays.scene import Frame, RayScene, mask_without
 from skerry.rays.sphere_casts import Contact, sweep
 from skerry.rays.threads import in_tiles, processors
 from skerry.rays.tiles import WORDS as TILE_WORDS
@@ -196,7 +195,7 @@ class RayView:
     @property
     def alone(self) -> RayViews:
         """This view as the only one of several."""
-        return RayViews(self.scene, (self.frame,), self.motion[None], self.own_bit)
+        return RayViews(self.scene, self.frame.words[None], self.motion[None], np.zeros(1, np.int64), self.own_bit)
 
     def mask(self, see_self: bool) -> int:
         """The mask of this robot's rays."""
@@ -240,9 +239,15 @@ class RayViews:
     """The world as one robot's sensors see it by rays, at several instants: a frame for each."""
 
     scene: RayScene
-    frames: Sequence[Frame]
-    motions: NDArray[np.float64]  # (instants, bodies of the engine, 13)
+    words: NDArray[np.int64]  # (instants, …), those of the frames
+    log: NDArray[np.float64]  # (rows, bodies of the engine, 13), and
+    rows: NDArray[np.int64]  # which of its rows the instants are
     own_bit: int | None
+
+    @property
+    def motions(self) -> NDArray[np.float64]:
+        """(instants, bodies of the engine, 13): position, quaternion, velocity, angular velocity."""
+        return self.log[self.rows]
 
     def cast(
         self,
@@ -256,4 +261,4 @@ class RayViews:
     ) -> Hits:
         """Send a bundle at those instants at which it is `there`, from where it is then: `places` (n, ≥ 7)."""
         mask = mask_without(None if see_self else self.own_bit)
-        return bundle.cast_each(self.scene, words_of(self.frames), places, there, far, near, mask, threads)
+        return bundle.cast_each(self.scene, self.words, places, there, far, near, mask, threads)

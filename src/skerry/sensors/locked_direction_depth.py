@@ -45,7 +45,7 @@ class LockedDirectionDepthSensor(RayRowSensor[LockedDirectionDepthReading]):
         reach = self.look_each(truths, places, everywhere, config.max_range).distance[:, 0].astype(np.float64)
         using_water = reach == np.inf
         value = -reach * float(self.bundle.directions[2, 0])
-        if using_water.any():
+        if np.count_nonzero(using_water):
             value = np.where(using_water, -truths.depth(places[:, :3]), value)
         value *= 1.0 + config.noise_mean + config.noise_sigma * noise.normals(truths.ticks, 1)[:, 0]
 

@@ -95,7 +95,7 @@ class RaySensor(Sensor[Reading]):
         The hits have a row for each; they are the bundle's own and are overwritten by the next look.
         """
         self._looks = Looks(truths.times, places, there, far)
-        if not there.any():
+        if not np.count_nonzero(there):
             return self.bundle.memory(len(there))
         views: RayViews = truths.rays
         self._scene = views.scene

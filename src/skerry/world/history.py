@@ -13,6 +13,7 @@ from skerry.core.clock import Clock, Rate
 from skerry.parts.onlooker import Onlooker
 from skerry.physics.engine import MOST_LOOKS, Engine
 from skerry.rays import Frame, RayView, RayViews
+from skerry.rays.packets import WORDS
 from skerry.water import Water
 from skerry.water.probe import Probe
 from skerry.world.instant import Glimpse, Held
@@ -20,6 +21,9 @@ from skerry.world.surroundings import Surroundings
 
 FEW = 40
 """Ticks that are looked through one by one more quickly than all at once."""
+
+MOST_FRAMES = 64
+"""Instants of which the bodies are kept for rays: a frame takes 13 µs for each body when it is first made."""
 
 NEVER = -1
 """A tick before the first one."""
@@ -73,7 +77,8 @@ class History:
         self._surroundings = surroundings
         self._rows: dict[int, int] = {}
         self._waiting: dict[tuple[int, Rate], Due] = {}  # what has been found to be due since some tick
-        self._frames: dict[int, Frame] = {}  # of those rows of the log at which rays were sent
+        self._frames: dict[int, Frame] = {}  # of those rows of the log at which rays were sent, and
+        self._words = np.zeros((MOST_LOOKS, WORDS), np.int64)  # what kernels need of them, by row
 
     @property
     def room(self) -> int:
@@ -126,9 +131,7 @@ class History:
         self.ticks.clear()
         self._rows.clear()
         self._waiting.clear()
-        for frame in self._frames.values():
-            self._surroundings.scene.release(frame)
-        self._frames.clear()
+        self._release(list(self._frames))
 
     def relive(self, onlookers: Sequence[Onlooker]) -> None:
         """Show each onlooker the world as it was at the ticks that it has kept at which the onlooker's rate was due."""
@@ -173,17 +176,27 @@ class History:
         return Held(self, self.water, scene, scene.hold(self._frame()))
 
     def _frame(self) -> Frame:
-        return self._frames_of([self._rows[self.tick]])[0]
+        row = self._rows[self.tick]
+        self._make_frames([row])
+        return self._frames[row]
 
-    def views(self, rows: list[int], own_bit: int) -> RayViews:
+    def views(self, rows: NDArray[np.int64], own_bit: int) -> RayViews:
         """The world by rays at these rows of the log."""
-        motions = self.engine.log_motions[rows, 0]
-        return RayViews(self._surroundings.scene, self._frames_of(rows), motions, own_bit)
+        self._make_frames(rows.tolist())
+        log = self.engine.log_motions[:, 0]
+        return RayViews(self._surroundings.scene, self._words[rows], log, rows, own_bit)
 
-    def _frames_of(self, rows: list[int]) -> list[Frame]:
-        """Frames of these rows, which all sensors share until all have looked."""
+    def _make_frames(self, rows: list[int]) -> None:
+        """See to it that there are frames of these rows, which all sensors share until all have looked."""
         frames = self._frames
         new = [row for row in rows if row not in frames]
         if new:
-            frames.update(zip(new, self._surroundings.scene.frames(self.engine.log_motions[new, 0]), strict=True))
-        return [frames[row] for row in rows]
+            if len(frames) + len(new) > MOST_FRAMES:
+                self._release(set(frames).difference(rows))
+            made = self._surroundings.scene.frames(self.engine.log_motions[new, 0])
+            frames.update(zip(new, made, strict=True))
+            self._words[new] = [frame.words for frame in made]
+
+    def _release(self, rows: Iterable[int]) -> None:
+        for row in rows:
+            self._surroundings.scene.release(self._frames.pop(row))

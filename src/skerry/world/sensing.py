@@ -32,6 +32,9 @@ Deliver: TypeAlias = Callable[[Sequence[int], Sequence[Any]], None]
 NEVER: Final = 2**62
 """A tick that never comes."""
 
+MOST_JOBS: Final = 8
+"""Readings of a heavy sensor that may wait until they are taken: a picture takes some megabytes."""
+
 
 class MountedSensor(Component):
     """A sensor with its rate and its noise stream.
@@ -246,6 +249,8 @@ class MountedSensor(Component):
         if stretch != self._stretch or stretch < 0 or self._trail is not None:
             self._wait_for_jobs()
         self._stretch = stretch
+        while len(self._jobs) >= MOST_JOBS:
+            self._take_first_job()
         before = self._jobs[-1][1] if self._jobs else None
         threads = pool("sensors", max(processors() - 1, 1))
         self._jobs.append((truth.tick, threads.submit(self._measure_held, truth.instant.hold(), before)))
@@ -263,8 +268,11 @@ class MountedSensor(Component):
     def poll(self) -> None:
         """Take readings that were being measured, if they are there by now."""
         while self._jobs and self._jobs[0][1].done():
-            tick, job = self._jobs.popleft()
-            self._take(tick, job.result())
+            self._take_first_job()
+
+    def _take_first_job(self) -> None:
+        tick, job = self._jobs.popleft()
+        self._take(tick, job.result())
 
     def rehearse(self) -> None:
         """Measure once and forget it, so that what takes long the first time is done; no reading to come is changed."""

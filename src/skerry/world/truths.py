@@ -82,7 +82,7 @@ class RobotTruths:
 
     @cached_property
     def rays(self) -> RayViews:
-        return self.history.views(self.rows.tolist(), self.truth.ray_bit)
+        return self.history.views(self.rows, self.truth.ray_bit)
 
     def at(self, number: int) -> RobotTruth:
         """One of the instants, until another is asked for."""
