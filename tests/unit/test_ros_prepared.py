@@ -128,6 +128,9 @@ def test_what_is_said_is_read_and_written_by_rosbags_to_the_same_bytes(scenario:
     assert {name.rpartition("/")[2] for name in box.made_at_once} >= AT_ONCE[scenario]
     codec = ros.bus.codec
     assert len({outgoing.topic.name for outgoing in box.found}) > 3
+    for kin in box.kin.values():
+        assert Series.joined(kin).all().each() == [said for series in kin for said in series.all().each()]
+    assert max(map(len, box.kin.values())) > 1
     for outgoing in box.found:
         name = outgoing.topic.type
         again = bytes(codec._store.serialize_cdr(codec.from_cdr(outgoing.cdr, name), name, little_endian=True))
@@ -135,9 +138,12 @@ def test_what_is_said_is_read_and_written_by_rosbags_to_the_same_bytes(scenario:
 
 
 AT_ONCE = {
-    "sam_in_the_bay": {"Imu", "FluidPressure", "FloatStamped", "MagneticField", "CTD", "Odometry", "GeoPoint"},
-    "drone_recovers_sam": {"FluidPressure"},
-    "evolo_slalom": {"Imu", "Odometry", "GeoPoint"},
+    "sam_in_the_bay": {
+        *{"Imu", "FluidPressure", "FloatStamped", "MagneticField", "CTD", "Odometry", "GeoPoint", "DVL", "Sidescan"},
+        *{"PointCloud2", "BatteryState", "Leak", "TFMessage", "ThrusterFeedback", "PercentStamped"},
+    },
+    "drone_recovers_sam": {"FluidPressure", "BatteryState"},
+    "evolo_slalom": {"Imu", "Odometry", "GeoPoint", "TFMessage"},
 }
 
 
@@ -197,12 +203,16 @@ class Keeping(Outbox):
         super().__init__()
         self.found: list[Outgoing] = []
         self.made_at_once: set[str] = set()
+        self.kin: dict[Any, list[Series]] = {}
 
     def put(self, messages: Sequence[Outgoing | Series]) -> None:
         for found in messages:
             if isinstance(found, Series):
                 if found._maker.make_all(found._ticks, found._seen) is not None:
                     self.made_at_once.add(found.topic.type)
+                self.kin.setdefault((found.topic.name, found.kin), []).append(
+                    Series(found.topic, found._maker, found._ticks, found._seen, found._step)
+                )
                 at_once = found.all().each()
                 each = found.each()
                 assert at_once == [outgoing.cdr if outgoing.is_there else None for outgoing in each]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -44,8 +43,7 @@ def ros_name(name: str) -> str:
     return f"_{clean}" if clean[:1].isdigit() else clean
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Sight:
+class Sight(NamedTuple):
     """How bodies were, by which frames that may change can be worked out, later and in any thread."""
 
     moving: MovingFrames

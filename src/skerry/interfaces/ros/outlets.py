@@ -61,7 +61,9 @@ class TimedTogether:
 
     def see(self, tick: int) -> None:
         """Note it, of the world as it was at a tick at which it was due."""
-        self.say_if_due(tick)
+        self._count = self.rate.count(tick)
+        for timer in self.timers:
+            timer.say(tick)
 
     def speak(self) -> None:
         """Say what was noted."""
@@ -117,7 +119,7 @@ class ReadingOutlet(SensorOutlet):
         """The rows of those that are due."""
         counts = rate.counts(np.array([self._last, *ticks]))
         self._last = ticks[-1]
-        return np.flatnonzero(np.diff(counts)).tolist()
+        return np.flatnonzero(counts[1:] != counts[:-1]).tolist()
 
 
 class RepeatingOutlet(SensorOutlet):

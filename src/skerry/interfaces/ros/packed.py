@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Packed:
@@ -21,14 +19,6 @@ class Packed:
         """Messages one by one, None where there is nothing to say."""
         found = [message or b"" for message in messages]
         return cls(b"".join(found), [len(message) for message in found])
-
-    def some(self, numbers: Sequence[int]) -> Self:
-        """Those of these numbers."""
-        if len(set(self.sizes)) == 1:
-            rows = np.frombuffer(self.data, np.uint8).reshape(len(self.sizes), -1)
-            return type(self)(rows[numbers].tobytes(), self.sizes[: len(numbers)])
-        each = self.each()
-        return type(self).of([each[number] for number in numbers])
 
     def each(self) -> list[bytes | None]:
         """One by one."""
