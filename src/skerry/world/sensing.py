@@ -249,8 +249,8 @@ class MountedSensor(Component):
         if stretch != self._stretch or stretch < 0 or self._trail is not None:
             self._wait_for_jobs()
         self._stretch = stretch
-        while len(self._jobs) >= MOST_JOBS:
-            self._take_first_job()
+        if len(self._jobs) >= MOST_JOBS:
+            self._wait_for_jobs(MOST_JOBS // 2)
         before = self._jobs[-1][1] if self._jobs else None
         threads = pool("sensors", max(processors() - 1, 1))
         self._jobs.append((truth.tick, threads.submit(self._measure_held, truth.instant.hold(), before)))
@@ -260,19 +260,17 @@ class MountedSensor(Component):
         self.catch_up()
         self._wait_for_jobs()
 
-    def _wait_for_jobs(self) -> None:
+    def _wait_for_jobs(self, count: int = 0) -> None:
+        """Wait for so many of the readings that are being measured, or all, and take them."""
         if self._jobs:
-            self._jobs[-1][1].exception()  # once, for all before it
+            self._jobs[count - 1][1].exception()  # once, for all before it
         self.poll()
 
     def poll(self) -> None:
         """Take readings that were being measured, if they are there by now."""
         while self._jobs and self._jobs[0][1].done():
-            self._take_first_job()
-
-    def _take_first_job(self) -> None:
-        tick, job = self._jobs.popleft()
-        self._take(tick, job.result())
+            tick, job = self._jobs.popleft()
+            self._take(tick, job.result())
 
     def rehearse(self) -> None:
         """Measure once and forget it, so that what takes long the first time is done; no reading to come is changed."""
