@@ -24,7 +24,7 @@ logger = logging.getLogger("skerry")
 SLICE: Final = 0.05  # s of wall time between looks at the clock, so that the status stays live and a stop is prompt
 AHEAD: Final = 0.02  # s by which a world may be ahead of the wall clock: to wake up costs more than a short step
 CATCH_UP: Final = 0.5  # s that a slow machine may lag behind before the lag is forgiven
-SWITCH: Final = 0.0001  # s after which the loop lets a peer's thread speak, if it asks; Python's own is 5 ms
+SWITCH: Final = 0.00002  # s after which a peer that asks may speak, and the loop go on after native code; else 5 ms
 MakeWorld = Callable[[str | Scenario, int | None], World]
 """Builds a world of a scenario, with a seed, or with the scenario's own."""
 MOST_COMMANDS: Final = 10_000  # that wait; who sends more between two steps of the world is not heard

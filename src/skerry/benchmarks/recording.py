@@ -15,8 +15,8 @@ from skerry.runner import Runner
 from skerry.sensors.camera import CameraSensor
 from skerry.world import World, build_world
 
-SECONDS = 60.0  # so long that what is recorded is written meanwhile
-REPEATS = 8
+SECONDS = 90.0  # so long that what is recorded is written meanwhile, twice or more
+REPEATS = 12
 
 GOALS = {"recording.slowdown_percent": Goal(10), "recording.mb_per_10min": Goal(60)}
 
