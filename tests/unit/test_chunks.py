@@ -34,7 +34,7 @@ def test_messages_stand_in_the_order_of_time_and_those_of_one_time_as_they_were_
     pieces = [
         Piece(
             channel,
-            [time for time, _ in messages],
+            np.array([time for time, _ in messages], np.int64),
             [(turn, len(messages))],
             Packed.of([data for _, data in messages]),
         )

@@ -23,7 +23,7 @@ class Piece:
     """Messages of one channel, of these times, ns, and the turns at which they were said, for those of one time."""
 
     channel: int
-    times: list[int]
+    times: NDArray[np.int64]
     turns: list[tuple[int, int]]  # each, and how many messages
     messages: Packed
 
@@ -75,8 +75,8 @@ def chunks_of(pieces: Sequence[Piece], counts: NDArray[np.int64], most: int, hea
     """
     lengths = [len(piece.times) for piece in pieces]
     channels = np.repeat([piece.channel for piece in pieces], lengths)
-    times = np.array([time for piece in pieces for time in piece.times])
-    sizes = np.array([size for piece in pieces for size in piece.messages.sizes])
+    times = np.concatenate([piece.times for piece in pieces])
+    sizes = np.concatenate([piece.messages.sizes for piece in pieces])
     starts = np.cumsum(sizes) - sizes
     data = np.frombuffer(b"".join([piece.messages.data for piece in pieces]), np.uint8)
     order = np.lexsort((np.repeat(*np.array([turn for piece in pieces for turn in piece.turns]).T), times))
@@ -99,4 +99,4 @@ def chunks_of(pieces: Sequence[Piece], counts: NDArray[np.int64], most: int, hea
 
 def rehearse() -> None:
     """Have the kernel compiled, so that the first batch need not wait for it."""
-    list(chunks_of([Piece(0, [0], [(0, 1)], Packed(b"\x00", [1]))], np.zeros(1, np.int64), 1, b""))
+    list(chunks_of([Piece(0, np.array([0]), [(0, 1)], Packed.of([b"\x00"]))], np.zeros(1, np.int64), 1, b""))

@@ -35,7 +35,7 @@ from skerry.interfaces.recorder.chunks import Chunk
 Compression: TypeAlias = Literal["zstd", "lz4", "none"]
 
 MAGIC: Final = b"\x89MCAP0\r\n"
-_LEVEL: Final = 1  # of zstd; the default level takes twice as long for files that are 3 % smaller
+_LEVEL: Final = -3  # of zstd: takes half as long as level 1, and a quarter of the default one, for files 12 % larger
 _ENTRY: Final = 16  # bytes of the array for each message: its time and its place
 _INDEX: Final = Struct("<BQHI")  # opcode, bytes that follow, channel, bytes of the array
 _FOOTER: Final = Struct("<BQQQ")  # opcode, bytes that follow, beginning of the summary, of its offsets

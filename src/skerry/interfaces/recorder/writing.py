@@ -197,14 +197,13 @@ class RecordingWriter(Outbox):
                 packed, times = joined.all(), joined.times()
             else:
                 packed = Packed.of([said.outgoing.said for said in group if isinstance(said.outgoing, Outgoing)])
-                times = [said.now for said in group]
+                times = np.array([said.now for said in group])
             if packed.data:
                 ahead = group[0].ahead
                 topic = group[0].outgoing.topic
                 self._sizes[topic] = len(packed.data) // len(times)
                 turns = [(said.turn, _count(said.outgoing)) for said in group]
-                times = [time + ahead for time in times] if ahead else times
-                yield Piece(self._channel(topic), times, turns, packed)
+                yield Piece(self._channel(topic), times + ahead, turns, packed)
 
     def _channel(self, topic: Topic) -> int:
         channel = self._channels.get(topic)

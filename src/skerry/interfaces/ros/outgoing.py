@@ -6,7 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skerry.interfaces.ros.codec import Message
 from skerry.interfaces.ros.packed import Packed
@@ -139,15 +143,14 @@ class Series:
         if len(parts) == 1:
             return parts[0]
         first = parts[0]
-        ticks = [tick for part in parts for tick in part._ticks]
+        ticks = list(chain.from_iterable(part._ticks for part in parts))
         rows = [part._seen for part in parts if isinstance(part._seen, Rows)]
-        seen = Rows.joined(rows) if rows else [one for part in parts for one in part._seen]
+        seen = Rows.joined(rows) if rows else list(chain.from_iterable(part._seen for part in parts))
         return cls(first.topic, first._maker, ticks, seen, first._step)
 
-    def times(self) -> list[int]:
+    def times(self) -> NDArray[np.int64]:
         """Of what they tell of, ns."""
-        scale, divisor = self._step.numerator * SECOND, self._step.denominator
-        return [tick * scale // divisor for tick in self._ticks]
+        return np.array(self._ticks, np.int64) * (self._step.numerator * SECOND) // self._step.denominator
 
     def each(self) -> list[Outgoing]:
         """One by one; the same ones for all who take them."""

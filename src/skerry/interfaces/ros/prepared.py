@@ -126,7 +126,7 @@ class RowsForm:
             else:
                 for number, name in enumerate(names):
                     rows[name] = many[:, number]
-        return Packed(rows.tobytes(), [size] * count)
+        return Packed(rows.tobytes(), np.full(count, size))
 
 
 @dataclass(frozen=True)

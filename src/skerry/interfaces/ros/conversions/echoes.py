@@ -95,7 +95,7 @@ class Clouds(SaysMany):
             np.empty_like(points[0]),
             out,
         )
-        return Packed(out.tobytes(), sizes.tolist())
+        return Packed(out.tobytes(), sizes)
 
 
 @prepares("mbes", "sensor_msgs/PointCloud2")
