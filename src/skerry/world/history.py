@@ -76,7 +76,7 @@ class History:
         self.water = water
         self._surroundings = surroundings
         self._rows: dict[int, int] = {}
-        self._waiting: dict[tuple[int, Rate], Due] = {}  # what has been found to be due since some tick
+        self._waiting: dict[tuple[int, tuple[int, int]], Due] = {}  # what was due since some tick, by a rate's words
         self._frames: dict[int, Frame] = {}  # of those rows of the log at which rays were sent, and
         self._words = np.zeros((MOST_LOOKS, WORDS), np.int64)  # what kernels need of them, by row
 
@@ -106,11 +106,12 @@ class History:
 
     def waiting(self, tick: int, rate: Rate) -> Due:
         """The instants after a tick that it has kept at which sensors of that rate were due."""
-        due = self._waiting.get((tick, rate))
+        place = tick, rate.words  # as the hash of a fraction takes microseconds
+        due = self._waiting.get(place)
         if due is None:
             ticks, rows, time_of = self.due_since(tick, rate), self._rows, self.clock.time_of
             numbers = np.array(ticks, np.int64), np.array([rows[tick] for tick in ticks], np.int64)
-            due = self._waiting[tick, rate] = Due(*numbers, [time_of(tick) for tick in ticks])
+            due = self._waiting[place] = Due(*numbers, [time_of(tick) for tick in ticks])
         return due
 
     def keep(self, ticks: list[int]) -> None:
