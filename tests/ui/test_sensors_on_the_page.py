@@ -72,7 +72,7 @@ def test_a_message_is_sent_by_the_modem_and_told(operator: Any) -> None:
     operator["acoustics-text"].fill("all is well")
     operator.click("acoustics-send")
     operator.until(lambda: "all is well" in operator["acoustics-log"].inner_text(), "the message in the log")
-    assert operator["acoustics-text"].input_value() == ""
+    operator.until(lambda: operator["acoustics-text"].input_value() == "", "an empty line to write in")
 
 
 def test_any_figure_can_be_plotted(operator: Any) -> None:
