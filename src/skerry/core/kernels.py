@@ -154,7 +154,7 @@ def _caching_in(place: Path) -> Iterator[None]:
 
 @cache
 def _announce() -> None:
-    _say("skerry: compiling native kernels that were not needed before; this happens once and takes up to a minute …")
+    _say("skerry: compiling native kernels that were not needed before; this happens once, for up to two minutes …")
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]
