@@ -68,8 +68,8 @@ def type_said(ros: RosInterface, topic: str) -> str:
 
 
 def start(peer: Path, what: str, topic: str, kind: str, reliability: str, last: str) -> subprocess.Popen[str]:
-    """The peer, for 20 s at most."""
-    arguments = [str(peer), what, f"rt{topic}", type_of(kind), reliability, "20", last]
+    """The peer, for a minute at most."""
+    arguments = [str(peer), what, f"rt{topic}", type_of(kind), reliability, "60", last]
     environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)}
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, env=environment)
 
@@ -89,7 +89,7 @@ def test_fast_dds_hears_our_topics_whole(
 ) -> None:
     kind = type_said(ros, topic)
     heard = start(peer, "hear", topic, kind, reliability, str(count))
-    messages = [ros.bus.codec.from_cdr(bytes.fromhex(line), kind) for line in heard.communicate(timeout=60)[0].split()]
+    messages = [ros.bus.codec.from_cdr(bytes.fromhex(line), kind) for line in heard.communicate(timeout=90)[0].split()]
     assert heard.returncode == 0
     assert len(messages) == count
     if topic == "/clock":
@@ -114,7 +114,7 @@ def test_we_hear_what_fast_dds_says(peer: Path, ros: RosInterface) -> None:
         end = time.monotonic() + 20.0
         while time.monotonic() < end:
             heard = start(peer, "hear", "/sam/core/thruster1_fb", kind, "reliable", "1")
-            line = heard.communicate(timeout=60)[0].strip()
+            line = heard.communicate(timeout=90)[0].strip()
             if line and ros.bus.codec.from_cdr(bytes.fromhex(line), kind).rpm.rpm >= 695:
                 return
         pytest.fail("the thruster does not turn")

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("skerry")
 
 LOOK: Final = 0.2  # s between looks at who takes what, and at what is new on the bus
+KEPT: Final = 10  # messages at least that a reliable writer keeps, to send lost parts of large ones again
 MOST_DOMAINS: Final = 232  # the highest domain of DDS whose ports exist
 
 
@@ -119,7 +120,8 @@ class DdsNode(Transport):
     def _quality(self, topic: Topic) -> Quality:
         qos = topic.qos
         user_data = f"typehash={self._bus.codec.vocabulary.hash(topic.type)};".encode()
-        return self._cyclone.Quality(qos.reliable, qos.transient_local, qos.depth, user_data)
+        depth = qos.depth if qos.transient_local else max(qos.depth, KEPT)
+        return self._cyclone.Quality(qos.reliable, qos.transient_local, depth, user_data)
 
     def _hear(self, name: str, type_name: str) -> None:
         codec = self._bus.codec
