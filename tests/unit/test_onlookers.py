@@ -11,12 +11,14 @@ from skerry.core.clock import Rate
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bus import Outbox
 from skerry.interfaces.ros.node import RosInterface
+from skerry.parts.onlooker import Onlooker
+from skerry.physics.engine import EngineError
 from skerry.runner import Runner
 
 STEPS = 340  # more than the engine keeps if every step is looked at
 
 
-class Seeing:
+class Seeing(Onlooker):
     """Keeps what it sees of a world."""
 
     def __init__(self, world, frequency):
@@ -61,6 +63,66 @@ def test_what_they_see_is_what_whoever_stops_the_world_sees(scenario, frequency)
     assert len(found[0]) > 20
     assert found[0] == found[1]
     assert ends[0] == ends[1]
+
+
+class Reading(Onlooker):
+    """Reads the gauges of all actuators, and what they draw, of many instants at once."""
+
+    must_be_shown = False
+
+    def __init__(self, world):
+        self.world, self.rate = world, Rate.of(Fraction(50), world.scenario.step)
+        self.found = []
+
+    def all(self, read):
+        actuators = [actuator for robot in self.world.robots.values() for actuator in robot.actuators.values()]
+        return [[read(actuator.gauge), actuator.power_by(read)] for actuator in actuators]
+
+    def look_back(self, past):
+        all_read = self.all(past.read)
+        for row, tick in enumerate(past.ticks):
+            numbers = [[None if found is None else found[row].item() for found in pair] for pair in all_read]
+            self.found.append((tick, past.times[row], numbers))
+
+    def see(self, tick):
+        numbers = [
+            [actuator.feedback, actuator.power]
+            for robot in self.world.robots.values()
+            for actuator in robot.actuators.values()
+        ]
+        self.found.append((tick, self.world.time, numbers))
+
+
+@pytest.mark.parametrize("vehicle", ["sam", "bluerov2", "lolo", "quadrotor", "evolo", "otter", "husky", "remus100"])
+def test_gauges_show_of_the_past_what_they_showed_then(vehicle):
+    found = []
+    for stops in (True, False):
+        with skerry.load(vehicle_alone(vehicle), seed=1) as world:
+            for actuator in world.robots["it"].actuators.values():
+                actuator.command(**{actuator.keyword: actuator.limits[0] + 0.8 * np.ptp(actuator.limits)})
+            reading = Reading(world)
+            while stops and world.tick < STEPS:
+                world.advance_steps(reading.rate.next_due(world.tick) - world.tick)
+                reading.see(world.tick)
+            if not stops:
+                world.advance_steps(STEPS, [reading])
+            found.append(reading.found)
+    assert len(found[0]) == 85
+    assert found[0] == found[1]
+    assert len({str(numbers) for _, _, numbers in found[0]}) > 10  # they move
+
+
+def test_what_is_no_state_of_the_engine_has_no_past():
+    with skerry.load("sam_empty") as world, pytest.raises(EngineError, match="no number of the engine's state"):
+        world._engine.log_of(np.zeros(1))
+
+
+def vehicle_alone(vehicle):
+    pose = {"position": [0, 0, 3 if vehicle == "quadrotor" else -2]}
+    return {
+        "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
+        "robots": {"it": {"vehicle": vehicle, "pose": pose}},
+    }
 
 
 def test_the_world_is_as_it_was_after_an_onlooker_that_fails():

@@ -12,6 +12,7 @@ from skerry.actuators.joints import JointActuatorConfig, need_joint
 from skerry.core.config import Positive
 from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.parts.actuator import Actuator, Lever
+from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach, Law
 from skerry.physics.laws.fin import BROADSIDE, SLOPE, FinShape
 
@@ -37,8 +38,8 @@ class ControlSurfaceActuator(Actuator):
         return self._hinge.wanted
 
     @property
-    def feedback(self) -> float:
-        return self._hinge.feedback
+    def gauge(self) -> Gauge:
+        return self._hinge.gauge
 
     @property
     def lever(self) -> Lever | None:

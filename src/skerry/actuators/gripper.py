@@ -10,6 +10,7 @@ from skerry.actuators.joints import need_joint
 from skerry.actuators.motors import BY_ANGLE, MotorActuator, MotorConfig
 from skerry.core.config import Positive
 from skerry.parts.actuator import within
+from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach
 from skerry.physics.joint_drive import WANTED, JointDrive
 
@@ -35,8 +36,10 @@ class GripperActuator(MotorActuator):
         return self._opening(self._sign * float(memory[WANTED])) if memory[BY_ANGLE] else self.feedback
 
     @property
-    def feedback(self) -> float:
-        return self._opening(self._sign * self._angle())
+    def gauge(self) -> Gauge:
+        """Shows how far it is open."""
+        lower, upper = self.angle_limits
+        return Gauge(self._drive.position, self._sign / (upper - lower), -lower / (upper - lower))
 
     def check(self, **value: float) -> None:
         if list(value) == ["power"]:

@@ -10,6 +10,7 @@ from skerry.actuators.joints import JointActuatorConfig, need_joint
 from skerry.core.config import Positive
 from skerry.core.errors import SkerryError
 from skerry.parts.actuator import Actuator, Lever
+from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach
 from skerry.physics.joint_drive import WANTED, JointDrive
 
@@ -30,8 +31,8 @@ class HingeActuator(Actuator):
         return self._sign * float(self._drive.memory[WANTED])
 
     @property
-    def feedback(self) -> float:
-        return self._sign * self._drive.read()
+    def gauge(self) -> Gauge:
+        return Gauge(self._drive.position, self._sign)
 
     @property
     def lever(self) -> Lever:

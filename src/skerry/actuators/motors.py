@@ -18,6 +18,7 @@ from skerry.core.config import NonNegative, Positive
 from skerry.core.kernels import floats, kernel, load_word, words
 from skerry.core.urdf import Joint
 from skerry.parts.actuator import Actuator, ActuatorConfig, within
+from skerry.parts.gauge import Gauge
 from skerry.parts.law import HEADER, JOINT_AXIS, JOINT_POSITION, LAYOUT, constants_of, law, state_of
 from skerry.physics.joint_drive import (
     DAMPING,
@@ -92,9 +93,9 @@ class MotorActuator(Actuator):
         return self._sign * float(memory[POWER if memory[BY_ANGLE] else WANTED])
 
     @property
-    def feedback(self) -> float:
-        """The power that it runs with."""
-        return self.running_power
+    def gauge(self) -> Gauge:
+        """Shows the power that it runs with."""
+        return Gauge(self._drive.memory[POWER : POWER + 1], self._sign)
 
     @property
     def running_power(self) -> float:
@@ -124,7 +125,7 @@ class MotorActuator(Actuator):
 
     def _angle(self) -> float:
         """Of the gear's output."""
-        return self._drive.read()
+        return self._drive.position.item(0)
 
     def _take(self, value: dict[str, float]) -> None:
         if list(value) == ["angle"]:
@@ -182,7 +183,7 @@ class MotorConfig(ActuatorConfig):
             inertia_place=INERTIA,
             joint_damping=2 * self.damping_ratio * frequency,
         )
-        drive.read = drive.read_second = lambda: start
+        drive.position, drive.second_position = np.array([start]), np.array([start])
         return drive
 
     def geared_inertia(self) -> float:

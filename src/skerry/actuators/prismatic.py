@@ -9,6 +9,7 @@ from pydantic import Field
 from skerry.actuators.joints import JointActuatorConfig, need_joint
 from skerry.core.urdf import Joint
 from skerry.parts.actuator import Actuator
+from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach
 from skerry.physics.joint_drive import WANTED, JointDrive
 
@@ -28,8 +29,9 @@ class PrismaticActuator(Actuator):
         return to_percent(self._joint, float(self._drive.memory[WANTED]))
 
     @property
-    def feedback(self) -> float:
-        return to_percent(self._joint, self._drive.read())
+    def gauge(self) -> Gauge:
+        per_percent = (self._joint.upper - self._joint.lower) / 100.0
+        return Gauge(self._drive.position, 1.0 / per_percent, -self._joint.lower / per_percent)
 
     def _set(self, value: float) -> None:
         self._drive.go_to(to_travel(self._joint, value))

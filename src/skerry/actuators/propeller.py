@@ -9,7 +9,7 @@ by the share that is above.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from skerry.actuators.shaft import (
 from skerry.core.config import Config, NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator, ActuatorConfig, Lever
+from skerry.parts.gauge import Gauge, Read
 from skerry.parts.law import (
     DENSITY,
     RELATIVE,
@@ -121,12 +122,11 @@ class PropellerActuator(ShaftActuator):
         return float(self._shaft.memory[WANTED])
 
     @property
-    def feedback(self) -> float:
-        return float(self._shaft.memory[TURNING])
+    def gauge(self) -> Gauge:
+        return Gauge(self._shaft.memory[TURNING : TURNING + 1])
 
-    @property
-    def rpm(self) -> float:
-        return self.feedback
+    def rpm_by(self, read: Read) -> Any:
+        return read(self.gauge)
 
     @property
     def thrust_per_rpm(self) -> float | None:
@@ -153,12 +153,9 @@ class PropellerActuator(ShaftActuator):
         """N m that the body feels about the axis of the thrust per N of it; of a propeller with `rpm_to_force`."""
         return float(-self._shaft.constants[SENSE] * self._shaft.constants[TORQUE_PER_THRUST])
 
-    @property
-    def power(self) -> float | None:
+    def power_by(self, read: Read) -> Any | None:
         """Torque times speed of the shaft over the efficiency, W, in the last step; None if it has no torque."""
-        if self._efficiency is None:
-            return None
-        return max(self.torque * self.feedback * (np.pi / 30.0), 0.0) / self._efficiency
+        return None if self._efficiency is None else self.shaft_power_by(read, self.rpm_by(read)) / self._efficiency
 
     @property
     def lever(self) -> Lever:

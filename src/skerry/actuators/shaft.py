@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skerry.core.kernels import kernel
 from skerry.parts.actuator import Actuator
+from skerry.parts.gauge import Gauge, Read, read_now
 from skerry.parts.law import POSITION, ROTATION, SURFACE, WRENCH, Law, add_force_at
 
 WANTED, TURNING, ANGLE, THRUST, TORQUE, COUNT = range(6)  # the state: command, what it has become, rad, N, N m
@@ -61,10 +62,15 @@ class ShaftActuator(Actuator):
     def command_for(self, thrust: float) -> float:
         """The command that gives this thrust, N, at rest in its medium; of one beyond the largest, the limit."""
 
-    @property
     @abstractmethod
+    def rpm_by(self, read: Read) -> Any | None:
+        """Of the shaft, negative backwards, by its gauges; None if nothing is known of it."""
+
+    @property
     def rpm(self) -> float | None:
-        """Of the shaft, negative backwards; None if nothing is known of it."""
+        """Of the shaft now, negative backwards; None if nothing is known of it."""
+        rpm = self.rpm_by(read_now)
+        return None if rpm is None else float(rpm)
 
     @property
     def thrust(self) -> float:
@@ -72,9 +78,18 @@ class ShaftActuator(Actuator):
         return float(self._shaft.memory[THRUST])
 
     @property
+    def torque_gauge(self) -> Gauge:
+        """Shows N m on the shaft, in the last step."""
+        return Gauge(self._shaft.memory[TORQUE : TORQUE + 1])
+
+    @property
     def torque(self) -> float:
         """N m on the shaft, in the last step."""
-        return float(self._shaft.memory[TORQUE])
+        return read_now(self.torque_gauge)
+
+    def shaft_power_by(self, read: Read, rpm: Any) -> Any:
+        """Torque times speed of the shaft, W, in the last step; what drives it from outside gives nothing back."""
+        return np.maximum(read(self.torque_gauge) * rpm * (np.pi / 30.0), 0.0)
 
     @property
     def angle(self) -> float:

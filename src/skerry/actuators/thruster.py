@@ -8,7 +8,7 @@ not change the force; for that take a propeller with its open-water curve.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from skerry.actuators.thrust_curves import HALF_PULSE, MIDDLE_PULSE, NODES, THRO
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator, ActuatorConfig, within
+from skerry.parts.gauge import Gauge, Read
 from skerry.parts.law import (
     Attach,
     Jet,
@@ -102,8 +103,8 @@ class ThrusterActuator(ShaftActuator):
         return self._middle + self._half * float(self._shaft.memory[WANTED])
 
     @property
-    def feedback(self) -> float:
-        return self._middle + self._half * float(self._shaft.memory[TURNING])
+    def gauge(self) -> Gauge:
+        return Gauge(self._shaft.memory[TURNING : TURNING + 1], self._half, self._middle)
 
     @property
     def thrust_limits(self) -> tuple[float, float]:
@@ -113,9 +114,8 @@ class ThrusterActuator(ShaftActuator):
         throttle = float(np.interp(thrust, self._rising, THROTTLES)) if thrust else 0.0
         return self._middle + self._half * throttle
 
-    @property
-    def rpm(self) -> float | None:
-        return self._now(self._curve.rpm)
+    def rpm_by(self, read: Read) -> Any | None:
+        return self._by(read, self._curve.rpm)
 
     @property
     def keywords(self) -> tuple[str, ...]:
@@ -128,15 +128,17 @@ class ThrusterActuator(ShaftActuator):
         rpm = within("rpm", value["rpm"], (float(rising[0]), float(rising[-1])))
         return self._middle + self._half * (float(np.interp(rpm, rising, THROTTLES)) if rpm else 0.0)
 
-    @property
-    def power(self) -> float | None:
+    def power_by(self, read: Read) -> Any | None:
         """Drawn, W, by the curve, or else torque times speed of the shaft; None if neither is known."""
-        if self._curve.power is None and (rpm := self.rpm) is not None and self.torque_is_known:
-            return max(self.torque * rpm * (np.pi / 30.0), 0.0)
-        return self._now(self._curve.power)
+        if self._curve.power is None and (rpm := self.rpm_by(read)) is not None and self.torque_is_known:
+            return self.shaft_power_by(read, rpm)
+        return self._by(read, self._curve.power)
 
-    def _now(self, values: NDArray[np.float64] | None) -> float | None:
-        return None if values is None else float(np.interp(self._shaft.memory[TURNING], THROTTLES, values))
+    def _by(self, read: Read, values: NDArray[np.float64] | None) -> Any | None:
+        """What a column of the curve has at the throttle that it runs with."""
+        if values is None:
+            return None
+        return np.interp(read(Gauge(self._shaft.memory[TURNING : TURNING + 1])), THROTTLES, values)
 
     def _set(self, value: float) -> None:
         self._shaft.memory[..., WANTED] = (value - self._middle) / self._half

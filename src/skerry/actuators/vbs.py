@@ -17,9 +17,10 @@ from skerry.core.config import Positive, Vector3
 from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.core.urdf import Joint
 from skerry.parts.actuator import Actuator
+from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach
 from skerry.physics.joint_drive import JointDrive
-from skerry.physics.laws.ballast import WANTED, Ballast, BallastLaw
+from skerry.physics.laws.ballast import MASS, WANTED, Ballast, BallastLaw
 
 
 class VbsActuator(Actuator):
@@ -39,8 +40,8 @@ class VbsActuator(Actuator):
         return 100.0 * float(self._tank.memory[WANTED]) / self._tank.capacity
 
     @property
-    def feedback(self) -> float:
-        return 100.0 * float(self._tank.mass) / self._tank.capacity
+    def gauge(self) -> Gauge:
+        return Gauge(self._tank.memory[MASS : MASS + 1], 100.0 / self._tank.capacity)
 
     @property
     def water(self) -> float:

@@ -17,6 +17,7 @@ from skerry.actuators.joints import need_joint
 from skerry.core.config import NonNegative, Positive
 from skerry.core.kernels import floats, load_word, words
 from skerry.parts.actuator import Actuator, ActuatorConfig
+from skerry.parts.gauge import Gauge
 from skerry.parts.law import (
     HEADER,
     JOINT_AXIS,
@@ -98,9 +99,11 @@ class WheelMotorActuator(Actuator):
         return self._sign * self._scale * float(self._drive.memory[WANTED])
 
     @property
-    def feedback(self) -> float:
-        """The power that it runs with, or the torque that it gives."""
-        return self.torque if self.keyword == "torque" else self.wanted
+    def gauge(self) -> Gauge:
+        """Shows the power that it runs with, or the torque that it gives."""
+        if self.keyword == "torque":
+            return Gauge(self._drive.memory[TORQUE : TORQUE + 1], self._sign)
+        return Gauge(self._drive.memory[WANTED : WANTED + 1], self._sign * self._scale)
 
     @property
     def torque(self) -> float:
@@ -110,7 +113,7 @@ class WheelMotorActuator(Actuator):
     @property
     def position(self) -> float | None:
         """What its encoder reads: the wheel's angle, rad; None if it has no encoder."""
-        return self._sign * self._drive.read() if self._encoder else None
+        return self._sign * self._drive.position.item(0) if self._encoder else None
 
     def _set(self, value: float) -> None:
         self._drive.memory[..., WANTED] = self._sign * value / self._scale
@@ -145,5 +148,5 @@ class WheelMotor(ActuatorConfig):
             armature=self.rotor_inertia,
             inertia_place=INERTIA,
         )
-        drive.read = lambda: 0.0
+        drive.position = np.zeros(1)
         return WheelMotorActuator(self, drive)

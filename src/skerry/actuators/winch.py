@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive
 from skerry.parts.actuator import Actuator, ActuatorConfig, within
+from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach, Law, constants_of, law, state_of
 
 # state
@@ -59,8 +60,8 @@ class WinchActuator(Actuator):
         return float(self._drum.memory[TARGET])
 
     @property
-    def feedback(self) -> float:
-        return float(self._drum.memory[LENGTH])
+    def gauge(self) -> Gauge:
+        return Gauge(self._drum.memory[LENGTH : LENGTH + 1])
 
     @property
     def length(self) -> float:

@@ -83,7 +83,7 @@ class WristMotorActuator(MotorActuator):
 
     def _angle(self) -> float:
         c = self._drive.constants
-        return float(c[ON_FIRST] * self._drive.read() + c[ON_OTHER] * self._drive.read_second())
+        return float(c[ON_FIRST] * self._drive.position[0] + c[ON_OTHER] * self._drive.second_position[0])
 
 
 class WristPair(MotorConfig):

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite, nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from skerry.core.clock import Clock
 from skerry.core.config import Family, Rational
 from skerry.core.errors import SkerryError, did_you_mean, shorten
 from skerry.parts.component import Component, ComponentConfig, Mount
+from skerry.parts.gauge import Gauge, Read, read_now
 from skerry.parts.law import Attach, Law
 from skerry.parts.ownership import Ownership, check_source, speaking_as
 from skerry.parts.watchdog import Watchdog
@@ -115,13 +117,23 @@ class Actuator(Component):
 
     @property
     @abstractmethod
+    def gauge(self) -> Gauge:
+        """Shows what it really does, in the unit of its command."""
+
+    @property
     def feedback(self) -> float:
         """What it really does now, in the unit of its command."""
+        return read_now(self.gauge)
+
+    def power_by(self, read: Read) -> Any | None:
+        """What it draws, W, by its gauges; None if nothing is known of it."""
+        return None
 
     @property
     def power(self) -> float | None:
         """What it draws now, W; None if nothing is known of it."""
-        return None
+        power = self.power_by(read_now)
+        return None if power is None else float(power)
 
     @property
     def lever(self) -> Lever | None:

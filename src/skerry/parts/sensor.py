@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
@@ -125,7 +125,8 @@ class Sensor(Component, Generic[Reading]):
     watches: bool = False
     heavy: bool = False
     sees_bodies_only: bool = False
-    feels_contacts: bool = False  # it is one that asks for contacts, for which more must be kept
+    feels_contacts: bool = False  # it is one that asks for contacts, for which more must be kept; and so
+    feels_power: bool = False  # for what actuators draw
     measures_rows: bool = False  # it is a `RowSensor`, and not heavy
 
     def watch(self, truth: Truth) -> None:
@@ -168,6 +169,10 @@ class Truths(Protocol):
     def joints(self) -> tuple[str, ...]: ...
     def joint_position(self, joint: str) -> NDArray[np.float64]: ...
     def joint_velocity(self, joint: str) -> NDArray[np.float64]: ...
+    @property
+    def power(self) -> NDArray[np.float64]:
+        """Of a sensor that `feels_power`."""
+
     def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
         """By the row of the instant, where there are any; of a sensor that `feels_contacts`."""
 
@@ -223,6 +228,10 @@ class OneInstant:
     def joint_velocity(self, joint: str) -> NDArray[np.float64]:
         return np.array([self._truth.joint_velocity(joint)])
 
+    @property
+    def power(self) -> NDArray[np.float64]:
+        return np.array([self._truth.power])
+
     def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
         found = self._truth.contacts(link)
         return {0: found} if found else {}
@@ -239,7 +248,7 @@ class Rows(Sequence[Reading]):
     """Readings of several instants, each made of its row when somebody looks at it.
 
     `columns` gives all at once, to whoever writes many in one go. `there` tells in which rows there is a reading at
-    all; elsewhere it is None.
+    all; elsewhere it is None. Rows of one source can be joined if they are `alike`.
     """
 
     def __init__(
@@ -248,7 +257,9 @@ class Rows(Sequence[Reading]):
         make: Callable[[int], Reading],
         columns: Callable[[], Columns] | None = None,
         there: NDArray[np.bool_] | None = None,
+        alike: Hashable = None,
     ) -> None:
+        self.alike = alike
         self._count = count
         self._make = make
         self.columns = columns
@@ -288,6 +299,7 @@ class Rows(Sequence[Reading]):
             make,
             (lambda: Columns.joined([give() for give in columns])) if len(columns) == len(parts) else None,
             None if all(part.there is None for part in parts) else np.concatenate(there),
+            parts[0].alike,
         )
 
 

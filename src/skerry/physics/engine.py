@@ -116,6 +116,8 @@ class Engine:
             (self.part("qpos")[0], self.log_positions),
             (self.part("qvel")[0], self.log_velocities),
         ]
+        # of those but the motions: where they are, how many bytes they have, and their log
+        self._logs = [(live.ctypes.data, live.nbytes, log) for live, log in self._shown[1:]]
         self.joint_places: list[tuple[int, int]] = list(
             zip(first.jnt_qposadr.tolist(), first.jnt_dofadr.tolist(), strict=True)
         )
@@ -213,6 +215,14 @@ class Engine:
         """Be as it was at a look, in motion, positions, velocities and userdata; only to be seen, not to go on."""
         for live, log in self._shown:
             live[...] = log[row]
+
+    def log_of(self, state: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the log has of one number (1,) of a lone world's positions, velocities or userdata, by row."""
+        address: int = state.__array_interface__["data"][0]  # quicker than `ctypes`
+        for first, size, log in self._logs:
+            if 0 <= address - first < size:
+                return log[:, (address - first) // state.itemsize]
+        raise EngineError("this is no number of the engine's state, or of one that is gone")
 
     def show_present(self) -> None:
         """Be as it is."""
@@ -369,6 +379,11 @@ class Engine:
     def joint_position(self, world: int, joint: int) -> float:
         """A hinge's angle or a slide's travel."""
         return float(self.states[world, self._places["qpos"].start + self.joint_places[joint][0]])
+
+    def joint_view(self, world: int, joint: int) -> NDArray[np.float64]:
+        """The same, as a live array (1,)."""
+        place = self._places["qpos"].start + self.joint_places[joint][0]
+        return self.states[world, place : place + 1]
 
     def joint_velocity(self, world: int, joint: int) -> float:
         """A hinge's or slide's rate."""

@@ -7,9 +7,8 @@ of the mass matrix, so that no drive is too stiff for the step (Hairer & Wanner,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
+from numpy.typing import NDArray
 
 from skerry.core.kernels import floats, load_word, words
 from skerry.parts.law import (
@@ -62,12 +61,10 @@ def drive_joint(model: int, data: int, table: int) -> None:
 
 
 class JointDrive(Law):
-    """The drive of a joint, built; `read` gives the joint's position once the world is there, `read_second` that of a
-    second joint that it drives too.
-    """
+    """The drive of a joint, built."""
 
-    read: Callable[[], float]
-    read_second: Callable[[], float]
+    position: NDArray[np.float64]  # (1,), the joint's; a view of the engine's once the world is there
+    second_position: NDArray[np.float64]  # the same of a second joint that it drives too
 
     def go_to(self, position: float) -> None:
         """Set where the joint shall go."""
@@ -100,5 +97,5 @@ def joint_drive(
         inertia_place=INERTIA,
         joint_damping=2 * damping_ratio * frequency,
     )
-    drive.read = lambda: start
+    drive.position = np.array([start])
     return drive

@@ -10,11 +10,12 @@ import struct
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truth, Truths
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,10 @@ class BatteryReading:
     power: float  # W, of the base load and of the actuators as far as they know theirs
 
 
-class BatterySensor(Sensor[BatteryReading]):
+class BatterySensor(RowSensor[BatteryReading]):
     """Measures the charge."""
+
+    feels_power = True
 
     def __init__(self, config: Battery) -> None:
         self._config = config
@@ -41,15 +44,20 @@ class BatterySensor(Sensor[BatteryReading]):
         self._used += (self._config.base_load + truth.power) * (truth.tick - self._tick) * truth.step
         self._tick = truth.tick
 
-    def measure(self, truth: Truth, noise: Noise) -> BatteryReading:
-        config = self._config
-        percent = config.start_percent - config.percent_per_minute * truth.time / 60.0
-        if config.capacity_wh is not None:
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[BatteryReading]:
+        config, times = self._config, truths.times
+        percent = config.start_percent - config.percent_per_minute * np.array(times) / 60.0
+        if config.capacity_wh is not None:  # then it watches, and is measured as soon as it has seen an instant
             percent -= self._used / (36.0 * config.capacity_wh)
-        percent = max(percent, 0.0)
+        percent = np.maximum(percent, 0.0)
         voltage = config.min_voltage + (config.max_voltage - config.min_voltage) * percent / 100.0
-        power = config.base_load + truth.power if percent > 0.0 else 0.0
-        return BatteryReading(truth.time, percent, voltage, power / voltage, power)
+        power = np.where(percent > 0.0, config.base_load + truths.power, 0.0)
+        found = {"percent": percent, "voltage": voltage, "current": power / voltage, "power": power}
+
+        def make(k: int) -> BatteryReading:
+            return BatteryReading(times[k], *(column.item(k) for column in found.values()))
+
+        return Rows(len(times), make, lambda: Columns(None, time=times, **found))
 
     def state(self) -> bytes:
         return struct.pack("<dq", self._used, self._tick)

@@ -6,8 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
 
 
 @dataclass(frozen=True)
@@ -19,10 +21,8 @@ class LeakReading:
     count: int
 
 
-class LeakSensor(Sensor[LeakReading]):
+class LeakSensor(RowSensor[LeakReading]):
     """Set `leaked`, or `trigger` it, to let it leak."""
-
-    sees_bodies_only = True
 
     def __init__(self, leaked: bool) -> None:
         self.leaked = leaked
@@ -31,9 +31,15 @@ class LeakSensor(Sensor[LeakReading]):
     def trigger(self) -> None:
         self.leaked = True
 
-    def measure(self, truth: Truth, noise: Noise) -> LeakReading:
-        self.count += self.leaked
-        return LeakReading(truth.time, self.leaked, self.count)
+    def measure_many(self, truths: Truths, noise: Noise) -> Rows[LeakReading]:
+        times, leaked = truths.times, self.leaked
+        counts = self.count + leaked * np.arange(1, len(times) + 1)
+        self.count = counts.item(-1)
+
+        def make(k: int) -> LeakReading:
+            return LeakReading(times[k], leaked, counts.item(k))
+
+        return Rows(len(times), make, lambda: Columns(time=times, leaked=np.full(len(times), leaked), count=counts))
 
     def state(self) -> bytes:
         return json.dumps([self.leaked, self.count]).encode()

@@ -138,9 +138,9 @@ def build_world(
             actuator.bind(f"{name}/{part}", told, clock)
             for _, law in actuator.laws:
                 if isinstance(law, JointDrive):
-                    law.read = partial(engine.joint_position, 0, model.joints[name][law.joint or ""])
+                    law.position = engine.joint_view(0, model.joints[name][law.joint or ""])
                     if law.second_joint is not None:
-                        law.read_second = partial(engine.joint_position, 0, model.joints[name][law.second_joint[0]])
+                        law.second_position = engine.joint_view(0, model.joints[name][law.second_joint[0]])
         robots[name] = robot
     objects = {
         name: Object(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.clock import Clock, Rate
+from skerry.parts.gauge import Gauge
 from skerry.parts.onlooker import Onlooker
 from skerry.physics.engine import MOST_LOOKS, Engine
 from skerry.rays import Frame, RayView, RayViews
@@ -45,6 +46,30 @@ class Due:
 
     def __getitem__(self, some: slice) -> Due:
         return Due(self.ticks[some], self.rows[some], self.times[some])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class EnginePast:
+    """A `Past` of what the engine has kept."""
+
+    engine: Engine
+    due: Due
+
+    @property
+    def ticks(self) -> list[int]:
+        return self.due.ticks.tolist()
+
+    @property
+    def times(self) -> list[float]:
+        return self.due.times
+
+    def motions(self) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.engine.log_motions[self.due.rows, 0]
+        return found
+
+    def read(self, gauge: Gauge) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = gauge.shows(self.engine.log_of(gauge.state)[self.due.rows])
+        return found
 
 
 class History:
@@ -135,11 +160,19 @@ class History:
         self._release(list(self._frames))
 
     def relive(self, onlookers: Sequence[Onlooker]) -> None:
-        """Show each onlooker the world as it was at the ticks that it has kept at which the onlooker's rate was due."""
+        """Let each onlooker see the world as it was at the ticks that it has kept at which its rate was due."""
         due: dict[int, list[Onlooker]] = {}
         for onlooker in onlookers:
-            for tick in self.due_since(NEVER, onlooker.rate):
-                due.setdefault(tick, []).append(onlooker)
+            found = self.waiting(NEVER, onlooker.rate)
+            if len(found):
+                onlooker.look_back(EnginePast(self.engine, found))
+            if onlooker.must_be_shown:
+                for tick in found.ticks.tolist():
+                    due.setdefault(tick, []).append(onlooker)
+        if due:
+            self._show(due)
+
+    def _show(self, due: dict[int, list[Onlooker]]) -> None:
         clock, now = self.clock, self.clock.tick
         self.engine.keep_present()
         try:

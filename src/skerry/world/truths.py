@@ -17,7 +17,7 @@ from skerry.parts.sensor import Contact
 from skerry.rays import RayViews
 from skerry.water import Water
 from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
-from skerry.world.history import Due, History
+from skerry.world.history import Due, EnginePast, History
 from skerry.world.truth import BEFORE, NOW, RobotTruth
 
 Floats = NDArray[np.float64]
@@ -139,6 +139,14 @@ class RobotTruths:
     def _joint(self, joint: str, which: int, log: Floats) -> Floats:
         robot = self.truth.robot
         return log[self.rows, robot.engine.joint_places[robot.joints[joint]][which]]
+
+    @property
+    def power(self) -> Floats:
+        read, total = EnginePast(self.history.engine, self.due).read, np.zeros(len(self.due))
+        for actuator in self.truth.robot.actuators.values():
+            if (power := actuator.power_by(read)) is not None:
+                total += power
+        return total
 
     def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
         engine, name = self.history.engine, self.truth.robot.name

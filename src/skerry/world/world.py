@@ -250,7 +250,8 @@ class World:
         self._stopping_sensors = [sensor for sensor in self._sensors if sensor.stops_the_world]
         self._patient_sensors = [sensor for sensor in self._sensors if not sensor.stops_the_world]
         self._history.rates = self._rates_of_looks
-        feel = [sensor for sensor in self._patient_sensors if sensor.sensor.feels_contacts]
+        patient = [mounted.sensor for mounted in self._patient_sensors]
+        feel = [sensor for sensor in patient if sensor.feels_contacts or sensor.feels_power]
         self._history.must_keep_userdata = self.water.follows is not None or bool(feel)
 
     def _rates_of_looks(self) -> list[Rate]:

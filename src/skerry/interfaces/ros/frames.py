@@ -99,6 +99,11 @@ class FrameTree:
         """Whether the estimate of any robot is in the tree."""
         return bool(self._believed)
 
+    @property
+    def come_and_go(self) -> bool:
+        """Whether there are any that no body carries: estimates, and the nodes of ropes."""
+        return bool(self._believed or self._world.ropes)
+
     def _believed_root(self, robot: str) -> str:
         return f"{ros_name(robot)}/{self._world.robots[robot].vehicle.robot.root}"
 
@@ -135,8 +140,8 @@ class FrameTree:
 
     def look(self) -> Sight:
         """See those that may change, as they are now."""
-        others = list(self._come_and_go()) if self._believed or self._world.ropes else []
-        return Sight(self._moving, self._motion.copy(), self._moving_names, others)
+        others = list(self._come_and_go()) if self.come_and_go else []
+        return Sight(self.moving, self._motion.copy(), self.moving_names, others)
 
     def now(self) -> Iterator[Transform]:
         """All of them, as they are now."""
@@ -177,8 +182,8 @@ class FrameTree:
                 names.append((self.map, self._object(name)))
         trees = [*self._world.robots.values(), *self._world.objects.values()]
         self._motion = trees[0].engine.motions(trees[0].world)[0] if trees else np.empty((0, 7))
-        self._moving = MovingFrames(pairs)
-        self._moving_names = [name for pair in names for name in pair]
+        self.moving = MovingFrames(pairs)
+        self.moving_names = [name for pair in names for name in pair]
 
     def _begin(self, robot: str) -> NDArray[np.float64]:
         """Where a robot began."""

@@ -44,8 +44,8 @@ from skerry.interfaces.ros.outgoing import nanoseconds
 from skerry.interfaces.ros.outlets import (
     ClockOutlet,
     FieldPath,
+    GaugesOutlet,
     NotingOutlet,
-    NumbersOutlet,
     ReadingOutlet,
     RepeatingOutlet,
     TimedTogether,
@@ -72,6 +72,7 @@ from skerry.interfaces.ros.transport import Transport
 from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.interfaces.ros.waypoint_settings import WaypointConfig
 from skerry.parts.actuator import Actuator
+from skerry.parts.gauge import Read
 from skerry.parts.interface import Command, Inbox, Interface, News
 from skerry.runner import CommandQueue
 from skerry.world import Robot, World
@@ -374,10 +375,10 @@ class RosInterface(Interface):
             if hasattr(like, "header"):
                 like.header.frame_id = frame
 
-            def read() -> tuple[float]:
-                return (field.number(actuator.feedback / scale),)
+            def numbers(read: Read) -> tuple[Any]:
+                return (field.number(read(actuator.gauge) / scale),)
 
-            self._context.add_timer(NumbersOutlet(topic, rate, step, like, [field.path], read))
+            self._context.add_timer(GaugesOutlet(topic, rate, step, like, [field.path], numbers))
 
     def _type(self, name: str) -> str:
         """A type as the settings want it: SMaRC has had percentages in two packages."""

@@ -135,7 +135,8 @@ class Series:
     def kin(self) -> Hashable:
         """The same for series that can be joined."""
         taken = self if self._each is not None else None
-        return self._maker, type(self._seen), getattr(self._seen, "columns", None) is None, taken
+        rows = self._seen if isinstance(self._seen, Rows) else None
+        return self._maker, type(self._seen), rows is not None and (rows.columns is None, rows.alike), taken
 
     @classmethod
     def joined(cls, parts: Sequence[Series]) -> Series:

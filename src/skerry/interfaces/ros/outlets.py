@@ -20,8 +20,10 @@ from skerry.interfaces.ros.conversions import Conversion, SaysMany, Source
 from skerry.interfaces.ros.outgoing import Maker
 from skerry.interfaces.ros.packed import Packed
 from skerry.interfaces.ros.prepared import RowsForm, prepare, stamp_of
+from skerry.parts.gauge import Read, read_now
 from skerry.parts.interface import NewReadings
-from skerry.parts.sensor import Rows
+from skerry.parts.onlooker import Onlooker, Past
+from skerry.parts.sensor import Columns, Rows
 
 
 class Timed(Protocol):
@@ -52,7 +54,7 @@ class Voice(Protocol):
 
 
 @dataclass(eq=False)
-class TimedTogether:
+class TimedTogether(Onlooker):
     """All that is said at one rate: an onlooker, where it looks back."""
 
     rate: Rate
@@ -60,11 +62,22 @@ class TimedTogether:
     noting: Sequence[NotingOutlet] = ()  # those of them that note
     _count: int = -1  # how often it was due up to when it was last said
 
+    @property
+    def must_be_shown(self) -> bool:  # type: ignore[override]
+        return any(not timer.reads_the_past for timer in self.noting)
+
+    def look_back(self, past: Past) -> None:
+        """Note what can be read of the world as it was."""
+        self._count = self.rate.count(past.ticks[-1])
+        for timer in self.noting:
+            if timer.reads_the_past:
+                timer.look_back(past)
+
     def see(self, tick: int) -> None:
-        """Note it, of the world as it was at a tick at which it was due."""
-        self._count = self.rate.count(tick)
-        for timer in self.timers:
-            timer.say(tick)
+        """Note the rest, of the world as it was at a tick at which it was due."""
+        for timer in self.noting:
+            if not timer.reads_the_past:
+                timer.say(tick)
 
     def speak(self) -> None:
         """Say what was noted."""
@@ -168,6 +181,7 @@ class NotingOutlet(Maker):
     def __init__(self, topic: Topic, rate: Rate, step: Fraction) -> None:
         self.topic, self.rate = topic, rate
         self._exact_step, self._step = step, float(step)
+        self._past: list[tuple[list[int], Rows[Any]]] = []  # ticks, and what was read of them
         self._ticks: list[int] = []
         self._seen: list[Any] = []
 
@@ -175,6 +189,19 @@ class NotingOutlet(Maker):
     def looks_back(self) -> bool:
         """Whether all that it looks at is in the engine."""
         return True
+
+    @property
+    def reads_the_past(self) -> bool:
+        """Whether it can note of many instants at once how the world was, by `look_back`."""
+        return False
+
+    def look_back(self, past: Past) -> None:
+        """Note what is read of the world as it was."""
+        self._past.append((past.ticks, self.look_at(past)))
+
+    def look_at(self, past: Past) -> Rows[Any]:
+        """What is to be noted of it, by instant: for each, what `look` would have given then."""
+        raise NotImplementedError
 
     @abstractmethod
     def look(self, tick: int) -> Any:
@@ -187,13 +214,16 @@ class NotingOutlet(Maker):
 
     def speak(self) -> None:
         """Say all that was noted."""
+        for past, rows in self._past:
+            self.topic.publish_series(self, past, rows, self._exact_step)
+        self._past.clear()
         if ticks := self._ticks:
             seen, self._ticks, self._seen = self._seen, [], []
             self.topic.publish_series(self, ticks, seen, self._exact_step)
 
 
-class NumbersOutlet(NotingOutlet):
-    """Numbers that are read of the engine, for these fields of messages that are else like one."""
+class GaugesOutlet(NotingOutlet):
+    """Numbers that are read of gauges, for these fields of messages that are else like one."""
 
     def __init__(
         self,
@@ -202,20 +232,36 @@ class NumbersOutlet(NotingOutlet):
         step: Fraction,
         like: Message,
         changing: Sequence[str],
-        read: Callable[[], Sequence[float]],
+        numbers: Callable[[Read], Sequence[Any]],
     ) -> None:
         super().__init__(topic, rate, step)
-        self._changing, self._read = changing, read
+        self._changing, self._numbers = changing, numbers
         self._fill = prepare(topic.codec, like, changing)
         self._rows = RowsForm(topic.codec, like, changing)
 
+    @property
+    def reads_the_past(self) -> bool:
+        return True
+
+    def look_at(self, past: Past) -> Rows[Sequence[float]]:
+        times, found = past.times, self._numbers(past.read)
+        numbers = [column if isinstance(column, np.ndarray) else np.full(len(times), column) for column in found]
+
+        def columns() -> Columns:
+            return Columns(None, time=times, **dict(zip(self._changing, numbers, strict=True)))
+
+        return Rows(len(times), lambda row: [column.item(row) for column in numbers], columns)
+
     def look(self, tick: int) -> Sequence[float]:
-        return self._read()
+        return self._numbers(read_now)
 
     def make(self, tick: int, seen: Sequence[float]) -> bytes:
         return self._fill(*stamp_of(tick * self._step), *seen)
 
     def make_all(self, ticks: Sequence[int], seen: Sequence[Sequence[float]]) -> Packed:
+        if isinstance(seen, Rows) and seen.columns is not None:
+            columns = vars(seen.columns())
+            return self._rows.fill(columns["time"], columns)
         times = [tick * self._step for tick in ticks]
         return self._rows.fill(times, dict(zip(self._changing, zip(*seen, strict=True), strict=True)))
 
@@ -301,6 +347,11 @@ class FieldPath:
             message = getattr(message, word)
         return float(getattr(message, self._last))
 
-    def number(self, value: float) -> float:
-        """A value as this number has it: whole, or a truth, if it is one."""
-        return round(value) if self._is_whole else value > 0.5 if self._is_truth else value
+    def number(self, value: Any) -> Any:
+        """A value, or an array of them, as this number has it: whole, or a truth, if it is one."""
+        return rounded(value) if self._is_whole else value > 0.5 if self._is_truth else value
+
+
+def rounded(value: Any) -> Any:
+    """The nearest whole number, or an array of those."""
+    return np.rint(value).astype(np.int64) if isinstance(value, np.ndarray) else round(value)

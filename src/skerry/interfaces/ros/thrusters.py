@@ -9,12 +9,13 @@ from typing import Any, Final
 from skerry.core.clock import Rate
 from skerry.interfaces.ros.bus import Topic
 from skerry.interfaces.ros.codec import Message
-from skerry.interfaces.ros.outlets import NumbersOutlet
+from skerry.interfaces.ros.outlets import GaugesOutlet, rounded
+from skerry.parts.gauge import Read
 
 TYPE: Final = "smarc_msgs/ThrusterFeedback"
 
 
-def thruster_feedback(topic: Topic, rate: Rate, step: Fraction, header: Message, thruster: Any) -> NumbersOutlet:
+def thruster_feedback(topic: Topic, rate: Rate, step: Fraction, header: Message, thruster: Any) -> GaugesOutlet:
     """Says a smarc_msgs/ThrusterFeedback; what is not known, such as the current of one motor, is no number.
 
     Of a propeller `dc` is the share of its largest rpm, of a thruster with a curve its throttle.
@@ -22,8 +23,9 @@ def thruster_feedback(topic: Topic, rate: Rate, step: Fraction, header: Message,
     like = topic.codec.make(TYPE, header=header, current=nan)
     lowest, highest = thruster.limits
 
-    def read() -> tuple[float, float, float]:
-        share = (2.0 * thruster.feedback - lowest - highest) / (highest - lowest)
-        return round(thruster.rpm), share, thruster.torque if thruster.torque_is_known else nan
+    def numbers(read: Read) -> tuple[Any, Any, Any]:
+        share = (2.0 * read(thruster.gauge) - lowest - highest) / (highest - lowest)
+        torque = read(thruster.torque_gauge) if thruster.torque_is_known else nan
+        return rounded(thruster.rpm_by(read)), share, torque
 
-    return NumbersOutlet(topic, rate, step, like, ["rpm.rpm", "dc.dc", "torque"], read)
+    return GaugesOutlet(topic, rate, step, like, ["rpm.rpm", "dc.dc", "torque"], numbers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from skerry.interfaces.ros.frames import FrameTree, Sight, Transform
 from skerry.interfaces.ros.outlets import NotingOutlet
 from skerry.interfaces.ros.packed import Packed
 from skerry.interfaces.ros.prepared import Fill, RowsForm, prepare, stamp_of
+from skerry.parts.onlooker import Past
+from skerry.parts.sensor import Columns, Rows
 
 
 class TransformWriter:
@@ -79,6 +82,17 @@ class TransformOutlet(NotingOutlet):
         """Yes, unless there is among them where robots believe that they are."""
         return not self._frames.are_believed
 
+    @property
+    def reads_the_past(self) -> bool:
+        """Yes, unless there are ropes among them, which must be seen."""
+        return not self._frames.come_and_go
+
+    def look_at(self, past: Past) -> Rows[Sight]:
+        motions = past.motions()
+        moving, names = self._frames.moving, self._frames.moving_names
+        columns = Columns({"moving": moving, "names": names}, motion=motions)
+        return Rows(len(motions), lambda row: Sight(moving, motions[row], names, []), lambda: columns, alike=moving)
+
     def look(self, tick: int) -> Sight:
         return self._frames.look()
 
@@ -86,8 +100,12 @@ class TransformOutlet(NotingOutlet):
         return self._writer.write(tick * self._step, *seen.frames())
 
     def make_all(self, ticks: Sequence[int], seen: Sequence[Sight]) -> Packed | None:
+        times = [tick * self._step for tick in ticks]
+        if isinstance(seen, Rows) and seen.columns is not None:
+            columns: Any = seen.columns()
+            return self._writer.write_many(times, columns.names, columns.moving.numbers(columns.motion))
         moving, names = seen[0].moving, seen[0].moving_names
         if any(sight.others or sight.moving is not moving for sight in seen):
             return None
         numbers = moving.numbers(stacked([sight.motion for sight in seen]))
-        return self._writer.write_many([tick * self._step for tick in ticks], names, numbers)
+        return self._writer.write_many(times, names, numbers)

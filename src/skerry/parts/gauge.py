@@ -1,0 +1,32 @@
+"""A gauge: a number of the engine's state that tells something of a part, and can be read of the past too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Gauge:
+    """What it shows is `offset` + `scale` · a number of the state."""
+
+    state: NDArray[np.float64]  # (1,), a view
+    scale: float = 1.0
+    offset: float = 0.0
+
+    def shows(self, state: Any) -> Any:
+        """What it shows where the number, or each of an array of them, is this."""
+        return self.offset + self.scale * state
+
+
+Read: TypeAlias = Callable[[Gauge], Any]
+"""Reads a gauge: a number, as it is now, or an array of them, as it was at several instants."""
+
+
+def read_now(gauge: Gauge) -> float:
+    """What it shows now."""
+    return float(gauge.shows(gauge.state.item(0)))
