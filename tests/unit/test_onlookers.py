@@ -15,7 +15,7 @@ from skerry.parts.onlooker import Onlooker
 from skerry.physics.engine import EngineError
 from skerry.runner import Runner
 
-STEPS = 340  # more than the engine keeps if every step is looked at
+STEPS = 1100  # more than the engine keeps if every step is looked at
 
 
 class Seeing(Onlooker):
@@ -101,11 +101,11 @@ def test_gauges_show_of_the_past_what_they_showed_then(vehicle):
             for actuator in world.robots["it"].actuators.values():
                 actuator.command(**{actuator.keyword: actuator.limits[0] + 0.8 * np.ptp(actuator.limits)})
             reading = Reading(world)
-            while stops and world.tick < STEPS:
+            while stops and world.tick < 340:
                 world.advance_steps(reading.rate.next_due(world.tick) - world.tick)
                 reading.see(world.tick)
             if not stops:
-                world.advance_steps(STEPS, [reading])
+                world.advance_steps(340, [reading])
             found.append(reading.found)
     assert len(found[0]) == 85
     assert found[0] == found[1]

@@ -32,8 +32,8 @@ _WARNINGS = {
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
-MOST_LOOKS = 256
-"""Instants on the way that are kept of one call."""
+LOG_BYTES = 4_000_000  # for instants on the way, of which there is room for at least and at most
+LEAST_LOOKS, MOST_LOOKS = 256, 1024
 
 
 class Engine:
@@ -65,10 +65,13 @@ class Engine:
         self._request[native.BOUNDS] = self._bounds.ctypes.data
         self._request[native.OUT] = self._motion.ctypes.data
         # room for a while of instants on the way, of a world that is alone, and for the present while it shows those
-        self._look_steps = np.zeros(MOST_LOOKS if worlds == 1 else 0, np.int64)
         motion = 2 * self.bodies * native.BODY_ROW
-        rows = MOST_LOOKS + 1 if worlds == 1 else 0
-        self._log = np.zeros((rows, motion + first.nuserdata + first.nq + first.nv))
+        width = motion + first.nuserdata + first.nq + first.nv
+        room = LOG_BYTES // (width * self._motion.itemsize)
+        self.most_looks = min(max(room, LEAST_LOOKS), MOST_LOOKS) if worlds == 1 else 0
+        """Instants on the way that are kept of one call."""
+        self._look_steps = np.zeros(self.most_looks, np.int64)
+        self._log = np.zeros((self.most_looks + 1 if worlds == 1 else 0, width))
         self.log_motions = self._log[:, :motion].reshape(-1, 2, self.bodies, native.BODY_ROW)
         self.log_userdata = self._log[:, motion : motion + first.nuserdata]
         self.log_positions = self._log[:, motion + first.nuserdata : -first.nv or None]
@@ -96,13 +99,13 @@ class Engine:
             raise EngineError(f"MuJoCo cannot step this world: {message.value.decode(errors='replace')}")
         self._addresses = np.array([model.compiled._address for model in self.models], np.int64)
         self._library.mjb_setModels(self._batch, self._addresses.ctypes.data)
-        width: int = self._library.mjb_nstate(self._batch)
-        memory = (ctypes.c_double * (worlds * width)).from_address(self._library.mjb_state(self._batch))
+        numbers: int = self._library.mjb_nstate(self._batch)
+        memory = (ctypes.c_double * (worlds * numbers)).from_address(self._library.mjb_state(self._batch))
         # Views of the states outlive us: the batch goes when the last of them does, and MuJoCo's models after it. Our
         # own models must not be held here: their laws have such views, and would keep each other alive for ever.
         self._compiled = [model.compiled for model in self.models]
         weakref.finalize(memory, _delete, self._library, self._batch, self._compiled)
-        self.states: NDArray[np.float64] = np.ctypeslib.as_array(memory).reshape(worlds, width)
+        self.states: NDArray[np.float64] = np.ctypeslib.as_array(memory).reshape(worlds, numbers)
         self._before = np.empty_like(self.states)  # as it was before the steps that are being made
         # (last info, count) of each warning. MuJoCo prints the first of each kind; we count from 1 and say it
         kinds = len(mujoco.mjtWarning.__members__) - 1
@@ -164,7 +167,7 @@ class Engine:
         A world that diverges stands at its last sound state; one in which MuJoCo raised an error, where it was before.
         `looks` are steps, in order, after which the motion of a world that is alone is kept, in `log_motions`,
         `log_positions`, `log_velocities` and, unless it is not wanted, `log_userdata`, from row `first_look` on; there
-        are `MOST_LOOKS` rows. `tick` is the world's, for those who act inside the loop.
+        are `most_looks` rows. `tick` is the world's, for those who act inside the loop.
         """
         if steps < 1:
             return {}
@@ -209,7 +212,7 @@ class Engine:
     def keep_present(self) -> None:
         """Keep how the world, which is alone, is now, while it shows how it was."""
         for live, log in self._shown:
-            log[MOST_LOOKS] = live
+            log[self.most_looks] = live
 
     def show(self, row: int) -> None:
         """Be as it was at a look, in motion, positions, velocities and userdata; only to be seen, not to go on."""
@@ -226,7 +229,7 @@ class Engine:
 
     def show_present(self) -> None:
         """Be as it is."""
-        self.show(MOST_LOOKS)
+        self.show(self.most_looks)
 
     def replace(self, world: int, model: Model) -> None:
         """Let a world begin anew with another model of the same structure."""

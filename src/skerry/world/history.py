@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skerry.core.clock import Clock, Rate
 from skerry.parts.gauge import Gauge
 from skerry.parts.onlooker import Onlooker
-from skerry.physics.engine import MOST_LOOKS, Engine
+from skerry.physics.engine import Engine
 from skerry.rays import Frame, RayView, RayViews
 from skerry.rays.packets import WORDS
 from skerry.water import Water
@@ -23,7 +23,7 @@ from skerry.world.surroundings import Surroundings
 FEW = 40
 """Ticks that are looked through one by one more quickly than all at once."""
 
-MOST_FRAMES = 64
+MOST_FRAMES = 256
 """Instants of which the bodies are kept for rays: a frame takes 13 µs for each body when it is first made."""
 
 NEVER = -1
@@ -103,12 +103,12 @@ class History:
         self._rows: dict[int, int] = {}
         self._waiting: dict[tuple[int, tuple[int, int]], Due] = {}  # what was due since some tick, by a rate's words
         self._frames: dict[int, Frame] = {}  # of those rows of the log at which rays were sent, and
-        self._words = np.zeros((MOST_LOOKS, WORDS), np.int64)  # what kernels need of them, by row
+        self._words = np.zeros((engine.most_looks, WORDS), np.int64)  # what kernels need of them, by row
 
     @property
     def room(self) -> int:
         """How many more instants there is room for."""
-        return MOST_LOOKS - len(self.ticks)
+        return self.engine.most_looks - len(self.ticks)
 
     def looks_after(self, tick: int, stop: int) -> list[int]:
         """The ticks after one, up to a stop, that are to be kept for the sensors."""

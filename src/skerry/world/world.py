@@ -17,7 +17,7 @@ from skerry.core.noise import Noise
 from skerry.parts.component import Component
 from skerry.parts.onlooker import Onlooker
 from skerry.parts.watchdog import Watchdog
-from skerry.physics.engine import MOST_LOOKS, Engine
+from skerry.physics.engine import Engine
 from skerry.physics.inherit import common_bodies, inherit
 from skerry.physics.model import NOBODY
 from skerry.ropes.net import RopeNet
@@ -177,8 +177,8 @@ class World:
             looks = self._looks_on_the_way(tick, stop)
             if len(looks) > self._history.room:
                 self._look_back()
-            if len(looks) > MOST_LOOKS:
-                looks = looks[:MOST_LOOKS]
+            if len(looks) > (most := self._engine.most_looks):
+                looks = looks[:most]
                 stop = looks[-1]
             errors = self._step(stop - tick, looks)
             before, tick = tick, self.tick
