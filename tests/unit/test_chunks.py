@@ -67,5 +67,9 @@ def test_messages_stand_in_the_order_of_time_and_those_of_one_time_as_they_were_
 def test_messages_are_packed_and_come_back() -> None:
     messages = [b"one", None, b"three", None]
     packed = Packed.of(messages)
-    assert packed.data == b"onethree"
+    assert packed.data.tobytes() == b"onethree"
     assert packed.each() == messages
+    assert packed.only(np.array([False, True, True, True])).each() == [None, None, b"three", None]
+    others = Packed.of([b"1", b"2", None, None])
+    assert packed.or_else(others).each() == [b"one", b"2", b"three", None]
+    assert others.or_else(packed).each() == [b"1", b"2", b"three", None]

@@ -77,8 +77,9 @@ def chunks_of(pieces: Sequence[Piece], counts: NDArray[np.int64], most: int, hea
     channels = np.repeat([piece.channel for piece in pieces], lengths)
     times = np.concatenate([piece.times for piece in pieces])
     sizes = np.concatenate([piece.messages.sizes for piece in pieces])
-    starts = np.cumsum(sizes) - sizes
-    data = np.frombuffer(b"".join([piece.messages.data for piece in pieces]), np.uint8)
+    bytes_before = np.cumsum([0, *(len(piece.messages.data) for piece in pieces)])[:-1]
+    starts = np.concatenate([piece.messages.starts for piece in pieces]) + np.repeat(bytes_before, lengths)
+    data = np.concatenate([piece.messages.data for piece in pieces])
     order = np.lexsort((np.repeat(*np.array([turn for piece in pieces for turn in piece.turns]).T), times))
     order = order[sizes[order] > 0]
     channels, times, sizes, starts = channels[order], times[order], sizes[order], starts[order]

@@ -198,10 +198,10 @@ class RecordingWriter(Outbox):
             else:
                 packed = Packed.of([said.outgoing.said for said in group if isinstance(said.outgoing, Outgoing)])
                 times = np.array([said.now for said in group])
-            if packed.data:
+            if weight := int(packed.sizes.sum()):
                 ahead = group[0].ahead
                 topic = group[0].outgoing.topic
-                self._sizes[topic] = len(packed.data) // len(times)
+                self._sizes[topic] = weight // len(times)
                 turns = [(said.turn, _count(said.outgoing)) for said in group]
                 yield Piece(self._channel(topic), times + ahead, turns, packed)
 

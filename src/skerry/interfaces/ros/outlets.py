@@ -19,7 +19,7 @@ from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.conversions import Conversion, SaysMany, Source
 from skerry.interfaces.ros.outgoing import Maker
 from skerry.interfaces.ros.packed import Packed
-from skerry.interfaces.ros.prepared import RowsForm, prepare, stamp_of
+from skerry.interfaces.ros.prepared import Form, prepare, stamp_of
 from skerry.parts.gauge import Read, read_now
 from skerry.parts.interface import NewReadings
 from skerry.parts.onlooker import Onlooker, Past
@@ -236,8 +236,7 @@ class GaugesOutlet(NotingOutlet):
     ) -> None:
         super().__init__(topic, rate, step)
         self._changing, self._numbers = changing, numbers
-        self._fill = prepare(topic.codec, like, changing)
-        self._rows = RowsForm(topic.codec, like, changing)
+        self._form = Form.of(topic.codec, like, changing)
 
     @property
     def reads_the_past(self) -> bool:
@@ -256,14 +255,14 @@ class GaugesOutlet(NotingOutlet):
         return self._numbers(read_now)
 
     def make(self, tick: int, seen: Sequence[float]) -> bytes:
-        return self._fill(*stamp_of(tick * self._step), *seen)
+        return self._form.one(*stamp_of(tick * self._step), *seen)
 
     def make_all(self, ticks: Sequence[int], seen: Sequence[Sequence[float]]) -> Packed:
         if isinstance(seen, Rows) and seen.columns is not None:
             columns = vars(seen.columns())
-            return self._rows.fill(columns["time"], columns)
+            return self._form.many.fill(columns["time"], columns)
         times = [tick * self._step for tick in ticks]
-        return self._rows.fill(times, dict(zip(self._changing, zip(*seen, strict=True), strict=True)))
+        return self._form.many.fill(times, dict(zip(self._changing, zip(*seen, strict=True), strict=True)))
 
 
 class ClockOutlet:

@@ -69,6 +69,19 @@ def prepare(codec: Codec, message: Message, changing: Sequence[str]) -> Fill:
     return fill
 
 
+@dataclass(frozen=True, eq=False)
+class Form:
+    """How messages like one are written, of which the stamps and some fields change: one by one, or many at once."""
+
+    one: Fill
+    many: RowsForm
+
+    @classmethod
+    def of(cls, codec: Codec, message: Message, changing: Sequence[str]) -> Form:
+        """See `prepare`."""
+        return cls(prepare(codec, message, changing), RowsForm(codec, message, changing))
+
+
 class RowsForm:
     """How many messages like one are written at once, of which the stamps and the named fields change; see `prepare`.
 
@@ -77,7 +90,7 @@ class RowsForm:
 
     def __init__(self, codec: Codec, message: Message, changing: Sequence[str]) -> None:
         layout = _Layout.of(codec, message, changing)
-        self._template = layout.template
+        self._template = np.frombuffer(layout.template, np.uint8)
         slots = {slot.word: slot for slot in layout.slots}
         fields: dict[str, tuple[Any, int]] = {}  # with their places
         self._stamps: dict[str, list[str]] = {word: [] for word in STAMP}
@@ -112,7 +125,9 @@ class RowsForm:
     def fill(self, times: Sequence[float], columns: Mapping[str, ArrayLike]) -> Packed:
         """The messages of these times, s, and numbers: for each field as many as it has for each message, or once."""
         count, size = len(times), len(self._template)
-        rows = np.frombuffer(bytearray(self._template * count), self._type)
+        data = np.empty((count, size), np.uint8)
+        data[:] = self._template
+        rows = data.view(self._type)[:, 0]
         if self._stamps[STAMP[0]]:
             stamps = np.divmod(np.rint(np.multiply(times, 1e9)).astype(np.int64), 1_000_000_000)
             for word, values in zip(STAMP, stamps, strict=True):
@@ -126,7 +141,7 @@ class RowsForm:
             else:
                 for number, name in enumerate(names):
                     rows[name] = many[:, number]
-        return Packed(rows.tobytes(), np.full(count, size))
+        return Packed(data.ravel(), np.arange(0, count * size, size), np.full(count, size))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from skerry.interfaces.ros.conversions import stacked
 from skerry.interfaces.ros.frames import FrameTree, Sight, Transform
 from skerry.interfaces.ros.outlets import NotingOutlet
 from skerry.interfaces.ros.packed import Packed
-from skerry.interfaces.ros.prepared import Fill, RowsForm, prepare, stamp_of
+from skerry.interfaces.ros.prepared import Form, stamp_of
 from skerry.parts.onlooker import Past
 from skerry.parts.sensor import Columns, Rows
 
@@ -31,12 +31,12 @@ class TransformWriter:
 
     def write(self, time: float, names: list[str], numbers: list[float]) -> bytes:
         """The message of an instant, s, of parents and children by turns and the seven numbers of each pose."""
-        return self._form_of(names).fill(*stamp_of(time), *numbers)
+        return self._form_of(names).form.one(*stamp_of(time), *numbers)
 
     def write_many(self, times: Sequence[float], names: list[str], numbers: NDArray[np.float64]) -> Packed:
         """The messages of many instants, s, in which the same frames have these numbers, (instants, frames, 7)."""
         form = self._form_of(names)
-        return form.rows.fill(times, {path: numbers[:, number] for number, path in enumerate(form.paths)})
+        return form.form.many.fill(times, {path: numbers[:, number] for number, path in enumerate(form.paths)})
 
     def write_all(self, time: float, transforms: Iterable[Transform]) -> bytes:
         """The message of an instant, s, of transforms as objects."""
@@ -54,8 +54,7 @@ class TransformWriter:
             transforms = [{"header": {"frame_id": parent}, "child_frame_id": child} for parent, child in pairs]
             message = self._codec.make("tf2_msgs/TFMessage", transforms=transforms)
             paths = [f"transforms.{number}.transform" for number in range(len(pairs))]
-            fill, rows = prepare(self._codec, message, paths), RowsForm(self._codec, message, paths)
-            form = self._form = _Form(names, paths, fill, rows)
+            form = self._form = _Form(names, paths, Form.of(self._codec, message, paths))
         return form
 
 
@@ -65,8 +64,7 @@ class _Form:
 
     names: list[str]
     paths: list[str]
-    fill: Fill
-    rows: RowsForm
+    form: Form
 
 
 class TransformOutlet(NotingOutlet):

@@ -22,7 +22,7 @@ from skerry.core.geo import Projection
 from skerry.interfaces.ros.codec import Codec, Message
 from skerry.interfaces.ros.definitions import full_name
 from skerry.interfaces.ros.packed import Packed
-from skerry.interfaces.ros.prepared import Fill, RowsForm, prepare, stamp_of
+from skerry.interfaces.ros.prepared import Fill, Form, RowsForm, prepare, stamp_of
 from skerry.parts.sensor import Rows, Sensor, SensorConfig
 
 
@@ -48,12 +48,16 @@ class Source:
         """The same, of many messages at once."""
         return RowsForm(self.codec, self._like(type_name, values), changing)
 
+    def both(self, type_name: str, changing: Sequence[str], **values: Any) -> Form:
+        """One by one, or many at once."""
+        return Form.of(self.codec, self._like(type_name, values), changing)
+
     def numbers(
         self,
         type_name: str,
         numbers: Callable[[Any], Mapping[str, Any]],
         changing: Sequence[str],
-        missing: Fill | None = None,
+        missing: Form | None = None,
         unless: Callable[[Any], Any] | None = None,
         **values: Any,
     ) -> Numbers:
@@ -62,9 +66,7 @@ class Source:
         `numbers` gives what a reading has for these fields, in their order: of one reading, or of many at once by its
         columns. What an array of bytes is to have is an array of them.
         """
-        like = self._like(type_name, values)
-        fill, rows = prepare(self.codec, like, changing), RowsForm(self.codec, like, changing)
-        return Numbers(fill, rows, numbers, missing, unless)
+        return Numbers(self.both(type_name, changing, **values), numbers, missing, unless)
 
     def _like(self, type_name: str, values: Mapping[str, Any]) -> Message:
         message = self.codec.make(type_name, **values)
@@ -113,15 +115,14 @@ class Numbers(SaysMany):
     for which `unless` holds.
     """
 
-    fill: Fill
-    rows: RowsForm
+    form: Form
     numbers: Callable[[Any], Mapping[str, Any]]
-    missing: Fill | None = None
+    missing: Form | None = None
     unless: Callable[[Any], Any] | None = None
 
     def __call__(self, reading: Any, time: float) -> bytes | None:
         if reading is None:
-            return None if self.missing is None else self.missing(*stamp_of(time))
+            return None if self.missing is None else self.missing.one(*stamp_of(time))
         if self.unless is not None and self.unless(reading):
             return None
         values: list[Any] = []
@@ -132,12 +133,12 @@ class Numbers(SaysMany):
                 values.append(number.tobytes())
             else:
                 values += number.ravel().tolist()
-        return self.fill(*stamp_of(reading.time), *values)
+        return self.form.one(*stamp_of(reading.time), *values)
 
     def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
-        missing = _missing(readings)
-        if len(missing) == len(ticks):
-            return Packed.of([self(None, tick * step) for tick in ticks])
+        there = _there(readings)
+        if there is not None and not there.any():
+            return self._many_missing(ticks, step)
         columns: Any
         if isinstance(readings, Rows) and readings.columns is not None:
             columns = readings.columns()
@@ -145,23 +146,24 @@ class Numbers(SaysMany):
             each = list(readings)
             some = next(found for found in each if found is not None)
             columns = Gathered([some if found is None else found for found in each])
-        said = self.rows.fill(columns.time, self.numbers(columns))
-        silent = [] if self.unless is None else np.flatnonzero(self.unless(columns)).tolist()
-        if not silent and not missing:
+        said = self.form.many.fill(columns.time, self.numbers(columns))
+        if self.unless is not None:
+            said = said.only(~np.asarray(self.unless(columns), np.bool_))
+        if there is None:
             return said
-        messages = said.each()
-        for row in silent:
-            messages[row] = None
-        for row in missing:
-            messages[row] = self(None, ticks[row] * step)
-        return Packed.of(messages)
+        return said.only(there).or_else(self._many_missing(ticks, step).only(~there))
+
+    def _many_missing(self, ticks: Sequence[int], step: float) -> Packed:
+        """What is said where there is no reading."""
+        if self.missing is None:
+            return Packed.of([None] * len(ticks))
+        return self.missing.many.fill([tick * step for tick in ticks], {})
 
 
-def _missing(readings: Sequence[Any]) -> list[int]:
-    """The rows in which there is no reading."""
-    if not isinstance(readings, Rows):
-        return [row for row, reading in enumerate(readings) if reading is None]
-    return [] if readings.there is None else np.flatnonzero(~readings.there).tolist()
+def _there(readings: Sequence[Any]) -> NDArray[np.bool_] | None:
+    """Where there is a reading; None if there is one everywhere."""
+    there = readings.there if isinstance(readings, Rows) else np.array([reading is not None for reading in readings])
+    return None if there is None or there.all() else there
 
 
 class Gathered:

@@ -67,7 +67,9 @@ class Clouds(SaysMany):
             return None
         cloud, pose = reading.cloud, reading.cloud.pose
         points, levels, count = cloud.points[None], cloud.levels[None], np.array([len(cloud.levels)])
-        return self._write([reading.time], points, levels, count, pose.position[None], pose.orientation[None]).data
+        return self._write(
+            [reading.time], points, levels, count, pose.position[None], pose.orientation[None]
+        ).data.tobytes()
 
     def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
         if not isinstance(readings, Rows) or readings.columns is None:
@@ -77,7 +79,7 @@ class Clouds(SaysMany):
         found = self._write(columns.time, cloud.points, cloud.levels, cloud.count, pose.position, pose.orientation)
         if readings.there is None or readings.there.all():
             return found
-        return Packed.of([said if there else None for said, there in zip(found.each(), readings.there, strict=True)])
+        return found.only(readings.there)
 
     def _write(
         self, times: Sequence[float], points: Any, levels: Any, counts: Any, positions: Any, orientations: Any
@@ -86,7 +88,7 @@ class Clouds(SaysMany):
         sizes = heads.sizes[0] + POINT * counts
         out = np.empty(sizes.sum(), np.uint8)
         _write_clouds(
-            np.frombuffer(heads.data, np.uint8).reshape(len(counts), -1),
+            heads.data.reshape(len(counts), -1),
             points,
             levels,
             counts,
@@ -95,7 +97,7 @@ class Clouds(SaysMany):
             np.empty_like(points[0]),
             out,
         )
-        return Packed(out.tobytes(), sizes)
+        return Packed.in_turn(out, sizes)
 
 
 @prepares("mbes", "sensor_msgs/PointCloud2")

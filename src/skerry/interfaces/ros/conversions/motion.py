@@ -63,8 +63,9 @@ def fix(source: Source) -> Say:
     constant, name = source.codec.constant, "sensor_msgs/NavSatFix"
     service = constant("sensor_msgs/NavSatStatus", "SERVICE_GPS")
     place = ("latitude", "longitude", "altitude")
-    missing = source.form(
+    missing = source.both(
         name,
+        (),
         status={"status": constant("sensor_msgs/NavSatStatus", "STATUS_NO_FIX"), "service": service},
         **dict.fromkeys(place, math.nan),
     )
