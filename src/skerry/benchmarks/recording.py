@@ -17,7 +17,7 @@ from skerry.world import World, build_world
 
 SECONDS = 90.0  # so long that what is recorded is written meanwhile, twice or more
 REPEATS = 24
-PAUSE = 0.1  # s of wall time, in which what is left of a recording is written, so that the next run need not wait for it
+PAUSE = 0.1  # s of wall time, in which what is left of a recording is written, so that the next run has no part in it
 
 GOALS = {"recording.slowdown_percent": Goal(10), "recording.mb_per_10min": Goal(60)}
 

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -131,12 +130,11 @@ class ReadingOutlet(SensorOutlet):
 
     def _due(self, ticks: Sequence[int], rate: Rate) -> list[int]:
         """The rows of those that are due."""
+        before, self._last = self._last, ticks[-1]
         if len(ticks) == 1:  # as at real time
-            counts = [rate.count(self._last), rate.count(ticks[0])]
-        else:
-            counts = rate.counts(np.array([self._last, *ticks])).tolist()
-        self._last = ticks[-1]
-        return [row for row, (before, now) in enumerate(pairwise(counts)) if now != before]
+            return [0] if rate.count(before) != rate.count(ticks[0]) else []
+        counts = rate.counts(np.array([before, *ticks]))
+        return np.flatnonzero(counts[1:] != counts[:-1]).tolist()
 
 
 class RepeatingOutlet(SensorOutlet):
