@@ -9,6 +9,7 @@ import pytest
 import skerry
 from skerry.core.clock import Rate
 from skerry.core.errors import PhysicsDiverged
+from skerry.sensors.lidar import Scanner
 from skerry.world.samples import Samples
 
 
@@ -181,3 +182,36 @@ def test_a_bumper_that_looks_back_feels_what_one_that_stops_the_world_does(drop)
     assert sorted(back) == sorted(stopped) and len(back) == 80
     touching = [pickle.loads(reading).touching for name, _, reading in back if name == "bumper"]
     assert any(touching) and (drop == 0.0 or not all(touching))
+
+
+@pytest.mark.parametrize("waves", [True, False])
+def test_a_lidar_sees_the_same_whether_or_not_its_rays_end_below_the_waves(monkeypatch, waves):
+    """To the byte: what enters the water does not come back."""
+    lidars = {
+        "flat": {**MOUNT, "kind": "lidar", "pattern": "vlp_16", "columns": 400, "position": [0, 0, 2]},
+        "steep": {
+            **MOUNT,
+            "kind": "lidar",
+            "pattern": "vlp_16",
+            "columns": 200,
+            "position": [0, 0, 2],
+            "pitch_deg": 60,
+        },
+    }
+    overrides = {"robots": {"sam": {"pose": {"position": [0, 0, 0]}, "overrides": {"sensors": lidars}}}}
+    if not waves:
+        overrides["water"] = {"surface": {"kind": "flat"}}
+    seen = []
+    for floor in (True, False):
+        if not floor:
+            monkeypatch.setattr(Scanner, "_depths_of_waves", staticmethod(lambda *_: np.full(100, -np.inf)))
+        with skerry.load("sam_in_the_bay", seed=1, overrides=overrides) as world:
+            found = []
+            for name in lidars:
+                world.robots["sam"].sensors[name].deliver = lambda _, readings, found=found: found.extend(readings)
+            world.advance(1.0)
+            for name in lidars:
+                world.robots["sam"].sensors[name].finish()
+            assert sum(len(reading.points) for reading in found) > 500
+            seen.append(sorted(map(pickle.dumps, found)))
+    assert seen[0] == seen[1] and len(seen[0]) == 20

@@ -409,6 +409,23 @@ def test_casts_at_several_instants_at_once_are_those_of_one_by_one(tracer: Trace
     assert (hits.distance[2] == np.float32(nothing)).all()
 
 
+def test_what_is_below_a_floor_is_not_found_and_all_else_is_as_without_one(tracer: Tracer) -> None:
+    scene, bundle = RayScene(crowd(), tracer), Bundle(directions(3000))
+    pose = pose_at(0.5, 1.0, -10.0)
+    place, there = np.array([[*pose.position, *pose.orientation]]), np.array([True])
+    views = RayView(scene, scene.frame(CROWD_MOTION), CROWD_MOTION, None).alone
+    free = views.cast(bundle, place, there, 60.0).distance[0].copy()
+    heights = pose.position[2] + free * bundle.turned(pose)[:, 2]
+    floor = float(np.median(heights[np.isfinite(free)]))
+    found = views.cast(bundle, place, there, 60.0, floors=np.array([floor])).distance[0].copy()
+    above = np.isfinite(free) & (heights > floor + 1e-3)
+    below = np.isfinite(free) & (heights < floor - 1e-3)
+    assert above.sum() > 100 and below.sum() > 100
+    assert found[above].tolist() == free[above].tolist()
+    assert np.isposinf(found[below]).all()
+    assert np.isposinf(found[~np.isfinite(free)]).all()
+
+
 def copied(hits: Hits) -> bytes:
     return b"".join(part.tobytes() for part in (hits.distance, hits.normal, hits.material, hits.body))
 

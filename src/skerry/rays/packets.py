@@ -82,6 +82,7 @@ def trace(
     order: Any,
     near: float,
     far: float,
+    floor: float,
     mask: int,
     first_faces: Any,
     face_materials: Any,
@@ -91,7 +92,7 @@ def trace(
     body: Any,
     tiles: Any,
 ) -> None:
-    """Trace rays of a bundle from one point, tile by tile.
+    """Trace rays of a bundle from one point, tile by tile; what is below the `floor`, a height, need not be found.
 
     `directions` (3, n) are of length 1 in the sensor's frame, whose `place` in the world is position and quaternion
     (x, y, z, w). What ray k hits is written at `order[k]`. `distance` is infinite, `body` and `material` −1 and
@@ -113,7 +114,7 @@ def trace(
     r00, r01, r02 = one(1 - 2 * (qy * qy + qz * qz)), one(2 * (qx * qy - qz * qw)), one(2 * (qx * qz + qy * qw))
     r10, r11, r12 = one(2 * (qx * qy + qz * qw)), one(1 - 2 * (qx * qx + qz * qz)), one(2 * (qy * qz - qx * qw))
     r20, r21, r22 = one(2 * (qx * qz - qy * qw)), one(2 * (qy * qz + qx * qw)), one(1 - 2 * (qx * qx + qy * qy))
-    start, end = one(near), one(far)
+    start, end, drop = one(near), one(far), one(floor) - z0
     turns = singles(words[TURNS], 9 * first_faces.size)
     for j in range(w):
         packet[ORIGIN * w + j] = x0
@@ -133,7 +134,8 @@ def trace(
                 packet[(DIRECTION + 1) * w + j] = r10 * x + r11 * y + r12 * z
                 packet[(DIRECTION + 2) * w + j] = r20 * x + r21 * y + r22 * z
             for j in range(w):
-                packet[FAR * w + j] = end
+                dz = packet[(DIRECTION + 2) * w + j]
+                packet[FAR * w + j] = min(end, drop / dz) if dz < 0.0 else end
                 bits[GEOMETRY * w + j] = MISS
             for j in range(n, w):
                 valid[j] = 0
@@ -177,6 +179,7 @@ def trace_each(
     plumb: bool,
     near: float,
     far: float,
+    floors: Any,
     mask: int,
     first_faces: Any,
     face_materials: Any,
@@ -208,6 +211,7 @@ def trace_each(
             order,
             near,
             far,
+            floors[k],
             mask,
             first_faces,
             face_materials,

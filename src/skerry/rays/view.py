@@ -95,6 +95,7 @@ class Bundle:
         self._memory = Hits.of(casts, len(self))
         self._first, self._alone = self._memory[0], self._memory[:1]
         self._tiles = np.zeros((casts, TILE_WORDS), np.int64)
+        self._no_floors = np.full(casts, -np.inf)
 
     def cast(
         self,
@@ -109,7 +110,7 @@ class Bundle:
         """Send the rays; with `threads` 0, large bundles go over all processors, to the same result."""
         place = self._place
         place[0, :3], place[0, 3:] = pose.position, pose.orientation
-        self._send(scene, frame.words[None], place, ONCE, far, near, mask, threads, self._alone)
+        self._send(scene, frame.words[None], place, ONCE, far, near, None, mask, threads, self._alone)
         return self._first
 
     def cast_each(
@@ -120,16 +121,18 @@ class Bundle:
         there: NDArray[np.bool_],
         far: float,
         near: float = 0.0,
+        floors: NDArray[np.float64] | None = None,
         mask: int = EVERYTHING,
         threads: int = 0,
     ) -> Hits:
         """Send the rays once for each of several frames of a scene, from where the sensor is in each.
 
         `words` (n, …) are those of the frames, `places` (n, ≥ 7) position and quaternion of the sensor; only those are
-        sent that are `there` (n,). Several at once are sent by one thread.
+        sent that are `there` (n,). Several at once are sent by one thread. Whatever is below `floors` (n,), heights in
+        the world, need not be found, which saves half the time where rays would go on to the seabed.
         """
         hits = self.memory(len(places))
-        self._send(scene, words, places, there, far, near, mask, threads, hits)
+        self._send(scene, words, places, there, far, near, floors, mask, threads, hits)
         return hits
 
     def _send(
@@ -140,10 +143,13 @@ class Bundle:
         there: NDArray[np.bool_],
         far: float,
         near: float,
+        floors: NDArray[np.float64] | None,
         mask: int,
         threads: int,
         hits: Hits,
     ) -> None:
+        lowest = self._no_floors if floors is None else floors
+
         def run(packet: NDArray[np.float32], tiles: NDArray[np.int64]) -> None:
             trace_each(
                 words,
@@ -155,6 +161,7 @@ class Bundle:
                 self.plumb,
                 near,
                 far,
+                lowest,
                 mask,
                 scene.first_faces,
                 scene.face_materials,
@@ -256,9 +263,10 @@ class RayViews:
         there: NDArray[np.bool_],
         far: float,
         near: float = 0.0,
+        floors: NDArray[np.float64] | None = None,
         see_self: bool = False,
         threads: int = 0,
     ) -> Hits:
         """Send a bundle at those instants at which it is `there`, from where it is then: `places` (n, ≥ 7)."""
         mask = mask_without(None if see_self else self.own_bit)
-        return bundle.cast_each(self.scene, self.words, places, there, far, near, mask, threads)
+        return bundle.cast_each(self.scene, self.words, places, there, far, near, floors, mask, threads)

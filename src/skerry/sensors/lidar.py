@@ -41,6 +41,8 @@ Singles = NDArray[np.float32]
 
 SPACING: Final = 0.5
 """Metres between the places where waves are asked for their height."""
+SURELY: Final = 0.01
+"""Metres; more than single precision can be off."""
 MOST_RAYS: Final = 4_000_000
 
 
@@ -137,7 +139,7 @@ class Scanner(RaySensor[Reading]):
         motions = truths.motion(config.link, self._offset)
         above = -truths.depth(motions[:, :3])
         there = above >= 0.0
-        hits = self.look_each(truths, motions, there, reach.most)
+        hits = self.look_each(truths, motions, there, reach.most, floors=self._depths_of_waves(truths, motions, above))
         counts = np.zeros(count, np.int64)
         return_each(
             motions,
@@ -169,6 +171,14 @@ class Scanner(RaySensor[Reading]):
             memory.strength,
         )
         return Returns(truths.times, motions, there, counts, memory.places, memory.found, memory.strength)
+
+    @staticmethod
+    def _depths_of_waves(truths: Truths, motions: Floats, above: Floats) -> Floats:
+        """Heights that no trough reaches: below them nothing is seen."""
+        waves = truths.water.waves
+        # crests and troughs differ by 2 Σa at most
+        lowest: Floats = motions[:, 2] - above - (0.0 if waves is None else 2.0 * waves.amplitude.sum()) - SURELY
+        return lowest
 
     def _meet_water(
         self, truths: Truths, motions: Floats, there: NDArray[np.bool_], above: Floats, hits: Hits

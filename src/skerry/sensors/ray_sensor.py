@@ -89,9 +89,11 @@ class RaySensor(Sensor[Reading]):
         there: NDArray[np.bool_],
         far: float,
         near: float = 0.0,
+        floors: NDArray[np.float64] | None = None,
     ) -> Hits:
         """Send the bundle at each instant at which it is `there` (n,), from `places` (n, ≥ 7).
 
+        What is below `floors` (n,), heights in the world, need not be found.
         The hits have a row for each; they are the bundle's own and are overwritten by the next look.
         """
         self._looks = Looks(truths.times, places, there, far)
@@ -99,7 +101,7 @@ class RaySensor(Sensor[Reading]):
             return self.bundle.memory(len(there))
         views: RayViews = truths.rays
         self._scene = views.scene
-        return views.cast(self.bundle, places, there, far, near, self._mount.see_self, self.threads)
+        return views.cast(self.bundle, places, there, far, near, floors, self._mount.see_self, self.threads)
 
     def shown(self, every: int = 1) -> ShownRays | None:
         """The rays of the latest reading, one in so many; None if there is none."""
