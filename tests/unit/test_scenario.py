@@ -436,6 +436,16 @@ def test_a_fault_of_an_override_is_told_at_its_place_in_the_scenario(overrides: 
     assert faults_in(with_overrides(**overrides))[0].startswith(f"robots.a.overrides{fault}")
 
 
+@pytest.mark.parametrize(
+    ("group", "part", "setting"), [("controllers", "autopilot", "tolerence"), ("actuators", "thruster1", "maximum_rmp")]
+)
+def test_that_keys_trials_and_commands_name_a_part_at_fault_is_no_fault(group: str, part: str, setting: str) -> None:
+    robot = {"vehicle": "sam", "overrides": {group: {part: {setting: 3}}}, "commands": {"thruster1": {"rpm": 100}}}
+    reference = {"latitude_deg": 58.8, "longitude_deg": 17.6}
+    (fault,) = faults_in({"robots": {"sam": robot}, "reference": reference})
+    assert fault.startswith(f"robots.sam.overrides.{group}.{part}.{setting}: is not a known key; did you mean")
+
+
 def test_a_part_that_overrides_break_shows_at_the_overrides() -> None:
     (fault,) = faults_in(with_overrides(forces={"buoyancy": {"volume": None}}))
     assert fault.startswith("robots.a.overrides.forces.buoyancy: give either `volume` or `mesh`")

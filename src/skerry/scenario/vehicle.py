@@ -121,13 +121,15 @@ def read_vehicle(
     except FileError as error:
         faults += _faults_elsewhere(error)
         return None
-    faults += _part_faults(config, structure, document, step)
+    broken = _left_out(document.data, config)  # that others name these is no fault of theirs
+    found = _part_faults(config, structure, document, step)
+    faults += [fault for fault in found if str(fault.found).partition(".")[0] not in broken]
     if not scenario.data.get("reference"):
         problem = "needs the scenario's `reference`, the place on earth of the world's origin"
         faults += [
             document.fault(("sensors", name), problem) for name, part in config.sensors.items() if part.needs_reference
         ]
-    faults += _command_faults(config, scenario, place)
+    faults += _command_faults({*config.actuators, *broken}, scenario, place)
     return Vehicle(config, structure)
 
 
@@ -158,6 +160,12 @@ def _check(document: Document, home: Path, faults: list[Fault]) -> VehicleConfig
             return VehicleConfig.model_validate(_without(document.data, places))
         except ValidationError:
             return None
+
+
+def _left_out(data: dict[str, Any], config: VehicleConfig) -> set[str]:
+    """The names of parts that are in a file but not in its settings, as they are at fault."""
+    groups = {group: data[group] for group in GROUPS if isinstance(data.get(group), dict)}
+    return {str(name) for group, parts in groups.items() for name in parts if name not in getattr(config, group)}
 
 
 def _without(data: dict[str, Any], places: list[Place]) -> dict[str, Any]:
@@ -261,14 +269,12 @@ def _missing_parts(
     ]
 
 
-def _command_faults(config: VehicleConfig, scenario: Document, place: Place) -> list[Fault]:
+def _command_faults(actuators: Collection[str], scenario: Document, place: Place) -> list[Fault]:
     commands = scenario.part(place).data.get("commands")
     return [
-        scenario.fault(
-            (*place, "commands", name), "there is no such actuator", None, did_you_mean(name, config.actuators)
-        )
+        scenario.fault((*place, "commands", name), "there is no such actuator", None, did_you_mean(name, actuators))
         for name in (commands if isinstance(commands, dict) else ())
-        if name not in config.actuators
+        if name not in actuators
     ]
 
 
