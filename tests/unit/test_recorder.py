@@ -38,6 +38,8 @@ from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, LEAST, MO
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bus import Bus, Outbox
 from skerry.interfaces.ros.codec import Codec
+from skerry.interfaces.ros.conversions.echoes import _write_clouds
+from skerry.interfaces.ros.moving_frames import _relate
 from skerry.interfaces.ros.node import RosInterface
 from skerry.interfaces.ros.outgoing import Outgoing
 from skerry.interfaces.ros.vocabulary import Vocabulary
@@ -399,3 +401,15 @@ def test_every_compression_is_read_by_the_package_mcap(tmp_path: Path, compressi
     assert sum(counts.values()) == summary.statistics.message_count
     index = summary.chunk_indexes[0]
     assert index.message_index_offsets.keys() == {channel.id for channel in summary.channels.values()}
+
+
+def test_what_makes_messages_is_compiled_before_the_run(tmp_path: Path) -> None:
+    """For the very arguments that come later: no other compilation follows."""
+    recorder = Recorder(path=tmp_path / "a.mcap").build()
+    with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"recorder": recorder}) as runner:
+        runner.run(0.0)
+        before = _write_clouds.signatures, _relate.signatures
+        assert [len(found) for found in before] == [1, 1]
+        runner.run(1.0)
+        recorder.close()
+        assert (_write_clouds.signatures, _relate.signatures) == before

@@ -77,6 +77,7 @@ class RecorderInterface(Interface):
         self._bus.now = nanoseconds(world.tick, scenario.step)
         self._writer = RecordingWriter(self.config.path, node.bus, self.config.compression, metadata)
         self._take()
+        node.rehearse()
 
     def _take(self) -> None:
         """Take what there is to be said."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from math import degrees, radians
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -40,7 +41,7 @@ from skerry.interfaces.ros.geodesy import offer_conversions
 from skerry.interfaces.ros.goto_waypoint import GotoWaypoint
 from skerry.interfaces.ros.helm import HelmTopics
 from skerry.interfaces.ros.markers import WaypointMarkers
-from skerry.interfaces.ros.outgoing import nanoseconds
+from skerry.interfaces.ros.outgoing import Maker, nanoseconds
 from skerry.interfaces.ros.outlets import (
     ClockOutlet,
     FieldPath,
@@ -168,6 +169,12 @@ class RosInterface(Interface):
     def close(self) -> None:
         for transport in self.transports.values():
             transport.close()
+
+    def rehearse(self) -> None:
+        """Have compiled whatever makes the messages that somebody takes, so that the first need not wait for it."""
+        for outlet in (*self._context.timers, *chain.from_iterable(self._readers.values())):
+            if outlet.topic.taken and isinstance(outlet, Maker):
+                outlet.rehearse()
 
     def _want_what_is_taken(self) -> None:
         """Let those sensors be measured, and those rates be kept, whose topics somebody takes."""

@@ -117,6 +117,10 @@ class Maker(ABC):
         """Those of several at once, if that can be done."""
         return None
 
+    def rehearse(self) -> None:
+        """Have what `make_all` needs compiled, so that the first messages need not wait for it."""
+        return
+
 
 class Series:
     """Messages of one topic on their way, of several ticks, and what will make them of what was seen then."""

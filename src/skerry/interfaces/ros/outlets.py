@@ -105,6 +105,10 @@ class SensorOutlet(Maker):
     def make_all(self, ticks: Sequence[int], seen: Sequence[Any]) -> Packed | None:
         return self.convert.many(seen, ticks, self._step) if isinstance(self.convert, SaysMany) else None
 
+    def rehearse(self) -> None:
+        if isinstance(self.convert, SaysMany):
+            self.convert.rehearse()
+
 
 class ReadingOutlet(SensorOutlet):
     """Each reading; of a slower topic than the sensor, the first reading of each period.

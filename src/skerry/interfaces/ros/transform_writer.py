@@ -94,6 +94,9 @@ class TransformOutlet(NotingOutlet):
     def look(self, tick: int) -> Sight:
         return self._frames.look()
 
+    def rehearse(self) -> None:
+        self.look(0).frames()
+
     def make(self, tick: int, seen: Sight) -> bytes:
         return self._writer.write(tick * self._step, *seen.frames())
 

@@ -106,6 +106,10 @@ class SaysMany(ABC):
     def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
         """Of all readings, at these ticks of this step, s."""
 
+    def rehearse(self) -> None:
+        """Have what `many` needs compiled."""
+        return
+
 
 @dataclass(frozen=True, eq=False)
 class Numbers(SaysMany):
