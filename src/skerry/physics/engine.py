@@ -18,6 +18,7 @@ from skerry.parts.reflex import Reflex
 from skerry.physics import program as native
 from skerry.physics.contact_filter import install_filter
 from skerry.physics.contacts import ContactProbe, Touch
+from skerry.physics.log import MOST, Log
 from skerry.physics.model import Model
 from skerry.physics.mujoco import DATA_OFFSETS, BatchConfig, library, mujoco
 
@@ -30,10 +31,6 @@ _WARNINGS = {
     "BADCTRL": "a control that is not a number",
 }
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
-
-
-LOG_BYTES = 4_000_000  # for instants on the way, of which there is room for at least and at most
-LEAST_LOOKS, MOST_LOOKS = 256, 1024
 
 
 class Engine:
@@ -64,20 +61,6 @@ class Engine:
         self._bounds = _bounds(first)
         self._request[native.BOUNDS] = self._bounds.ctypes.data
         self._request[native.OUT] = self._motion.ctypes.data
-        # room for a while of instants on the way, of a world that is alone, and for the present while it shows those
-        motion = 2 * self.bodies * native.BODY_ROW
-        width = motion + first.nuserdata + first.nq + first.nv
-        room = LOG_BYTES // (width * self._motion.itemsize)
-        self.most_looks = min(max(room, LEAST_LOOKS), MOST_LOOKS) if worlds == 1 else 0
-        """Instants on the way that are kept of one call."""
-        self._look_steps = np.zeros(self.most_looks, np.int64)
-        self._log = np.zeros((self.most_looks + 1 if worlds == 1 else 0, width))
-        self.log_motions = self._log[:, :motion].reshape(-1, 2, self.bodies, native.BODY_ROW)
-        self.log_userdata = self._log[:, motion : motion + first.nuserdata]
-        self.log_positions = self._log[:, motion + first.nuserdata : -first.nv or None]
-        self.log_velocities = self._log[:, motion + first.nuserdata + first.nq :]
-        self._request[native.LOOK_STEPS] = self._look_steps.ctypes.data
-        self._log_at: int = self._log.ctypes.data
         self._request[native.STATES] = first.nuserdata
         self._request[native.ONE_PASS] = first.opt.integrator != int(mujoco.mjtIntegrator.mjINT_RK4)
         self._request_at: int = self._request.ctypes.data
@@ -113,14 +96,10 @@ class Engine:
         self._warnings[:] = 1
         self._no_warnings = self._warnings.tobytes()
         self._places = _places(first)
-        self._shown = [  # what is seen of a world that is alone, each with its log
-            (self._motion[0], self.log_motions),
-            (self.part("userdata")[0], self.log_userdata),
-            (self.part("qpos")[0], self.log_positions),
-            (self.part("qvel")[0], self.log_velocities),
-        ]
-        # of those but the motions: where they are, how many bytes they have, and their log
-        self._logs = [(live.ctypes.data, live.nbytes, log) for live, log in self._shown[1:]]
+        userdata, positions, velocities = (self.part(name)[0] for name in ("userdata", "qpos", "qvel"))
+        self.log = Log(self._motion[0], userdata, positions, velocities, MOST if worlds == 1 else 0)
+        """Of instants on the way, of a world that is alone."""
+        self._request[native.LOOK_STEPS] = self.log.steps.ctypes.data
         self.joint_places: list[tuple[int, int]] = list(
             zip(first.jnt_qposadr.tolist(), first.jnt_dofadr.tolist(), strict=True)
         )
@@ -165,9 +144,8 @@ class Engine:
         """Step the given worlds (all by default); return what went wrong in which world.
 
         A world that diverges stands at its last sound state; one in which MuJoCo raised an error, where it was before.
-        `looks` are steps, in order, after which the motion of a world that is alone is kept, in `log_motions`,
-        `log_positions`, `log_velocities` and, unless it is not wanted, `log_userdata`, from row `first_look` on; there
-        are `most_looks` rows. `tick` is the world's, for those who act inside the loop.
+        `looks` are steps, in order, after which a world that is alone is kept in the `log`, userdata only if they are
+        wanted, from row `first_look` on. `tick` is the world's, for those who act inside the loop.
         """
         if steps < 1:
             return {}
@@ -175,8 +153,8 @@ class Engine:
         self._remembered = [reflex.memory.copy() for _, reflex in self._acting]
         self._request[native.TICK] = tick
         if looks:
-            self._look_steps[: len(looks)] = looks
-            self._request[native.LOG] = self._log_at + first_look * self._log.strides[0]
+            self.log.steps[: len(looks)] = looks
+            self._request[native.LOG] = self.log.address(first_look)
         self._request[native.LOOKS] = len(looks)
         self._request[native.STATES_KEPT] = self._request[native.STATES] if keep_userdata else 0
         errors = self._apply(steps, worlds)
@@ -208,28 +186,6 @@ class Engine:
         """Let those who act in the loop remember what they did before the steps that were made last."""
         for (_, reflex), memory in zip(self._acting, self._remembered, strict=False):
             reflex.memory[...] = memory
-
-    def keep_present(self) -> None:
-        """Keep how the world, which is alone, is now, while it shows how it was."""
-        for live, log in self._shown:
-            log[self.most_looks] = live
-
-    def show(self, row: int) -> None:
-        """Be as it was at a look, in motion, positions, velocities and userdata; only to be seen, not to go on."""
-        for live, log in self._shown:
-            live[...] = log[row]
-
-    def log_of(self, state: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the log has of one number (1,) of a lone world's positions, velocities or userdata, by row."""
-        address: int = state.__array_interface__["data"][0]  # quicker than `ctypes`
-        for first, size, log in self._logs:
-            if 0 <= address - first < size:
-                return log[:, (address - first) // state.itemsize]
-        raise EngineError("this is no number of the engine's state, or of one that is gone")
-
-    def show_present(self) -> None:
-        """Be as it is."""
-        self.show(self.most_looks)
 
     def replace(self, world: int, model: Model) -> None:
         """Let a world begin anew with another model of the same structure."""
@@ -402,12 +358,12 @@ class Engine:
 
     def may_have_touched(self, rows: NDArray[np.int64], owner: str) -> NDArray[np.bool_]:
         """At which of these looks a robot or object may have touched something, of a world that is alone."""
-        return self._probe(0).nearness.may_have_touched(self.log_motions, rows, owner)
+        return self._probe(0).nearness.may_have_touched(self.log.motions, rows, owner)
 
     def contacts_then(self, row: int, tick: int, owner: str) -> list[Touch]:
         """Where a robot or object touched something at a look, which was at that tick; userdata must be kept."""
         state = self.states[0].copy()
-        logs = {"qpos": self.log_positions, "qvel": self.log_velocities, "userdata": self.log_userdata}
+        logs = {"qpos": self.log.positions, "qvel": self.log.velocities, "userdata": self.log.userdata}
         for part, log in logs.items():
             state[self._places[part]] = log[row]
         return self._touches(self._probe(0), state, tick, owner)

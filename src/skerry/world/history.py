@@ -64,11 +64,11 @@ class EnginePast:
         return self.due.times
 
     def motions(self) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self.engine.log_motions[self.due.rows, 0]
+        found: NDArray[np.float64] = self.engine.log.motions[self.due.rows, 0]
         return found
 
     def read(self, gauge: Gauge) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = gauge.shows(self.engine.log_of(gauge.state)[self.due.rows])
+        found: NDArray[np.float64] = gauge.shows(self.engine.log.of(gauge.state)[self.due.rows])
         return found
 
 
@@ -103,12 +103,12 @@ class History:
         self._rows: dict[int, int] = {}
         self._waiting: dict[tuple[int, tuple[int, int]], Due] = {}  # what was due since some tick, by a rate's words
         self._frames: dict[int, Frame] = {}  # of those rows of the log at which rays were sent, and
-        self._words = np.zeros((engine.most_looks, WORDS), np.int64)  # what kernels need of them, by row
+        self._words = np.zeros((engine.log.room, WORDS), np.int64)  # what kernels need of them, by row
 
     @property
     def room(self) -> int:
         """How many more instants there is room for."""
-        return self.engine.most_looks - len(self.ticks)
+        return self.engine.log.room - len(self.ticks)
 
     def looks_after(self, tick: int, stop: int) -> list[int]:
         """The ticks after one, up to a stop, that are to be kept for the sensors."""
@@ -174,15 +174,15 @@ class History:
 
     def _show(self, due: dict[int, list[Onlooker]]) -> None:
         clock, now = self.clock, self.clock.tick
-        self.engine.keep_present()
+        self.engine.log.keep_present()
         try:
             for tick in sorted(due):
-                self.engine.show(self._rows[tick])
+                self.engine.log.show(self._rows[tick])
                 clock.show(tick)
                 for onlooker in due[tick]:
                     onlooker.see(tick)
         finally:
-            self.engine.show_present()
+            self.engine.log.show_present()
             clock.show(now)
 
     # -------------------------------------------------------------------------------------------- as an instant
@@ -190,17 +190,17 @@ class History:
     def go(self, tick: int) -> None:
         """Be at that tick."""
         row, engine = self._rows[tick], self.engine
-        self.motions = engine.log_motions[row]
+        self.motions = engine.log.motions[row]
         if self.water.follows is not None:
-            self.userdata[:] = engine.log_userdata[row]
-        self.positions, self.velocities = engine.log_positions[row], engine.log_velocities[row]
+            self.userdata[:] = engine.log.userdata[row]
+        self.positions, self.velocities = engine.log.positions[row], engine.log.velocities[row]
         self.tick = tick
         self.time = self.clock.time_of(tick)
 
     def glimpse(self, tick: int) -> Glimpse:
         """What the engine has kept at that tick."""
         row, engine = self._rows[tick], self.engine
-        return Glimpse(tick, self.clock.time_of(tick), engine.log_motions[row], engine.log_userdata[row])
+        return Glimpse(tick, self.clock.time_of(tick), engine.log.motions[row], engine.log.userdata[row])
 
     def view(self, own_bit: int) -> RayView:
         return RayView(self._surroundings.scene, self._frame(), self.motions[0], own_bit)
@@ -217,7 +217,7 @@ class History:
     def views(self, rows: NDArray[np.int64], own_bit: int) -> RayViews:
         """The world by rays at these rows of the log."""
         self._make_frames(rows.tolist())
-        log = self.engine.log_motions[:, 0]
+        log = self.engine.log.motions[:, 0]
         return RayViews(self._surroundings.scene, self._words[rows], log, rows, own_bit)
 
     def _make_frames(self, rows: list[int]) -> None:
@@ -227,7 +227,7 @@ class History:
         if new:
             if len(frames) + len(new) > MOST_FRAMES:
                 self._release(set(frames).difference(rows))
-            made = self._surroundings.scene.frames(self.engine.log_motions[new, 0])
+            made = self._surroundings.scene.frames(self.engine.log.motions[new, 0])
             frames.update(zip(new, made, strict=True))
             self._words[new] = [frame.words for frame in made]
 

@@ -105,7 +105,7 @@ class RobotTruths:
         _ask_each(
             water.address,
             water.table_address,
-            self.history.engine.log_userdata,
+            self.history.engine.log.userdata,
             self.rows,
             np.array(self.times),
             need,
@@ -123,7 +123,7 @@ class RobotTruths:
     def _motion(self, when: int, link: str, offset: Pose | None) -> Floats:
         body, place = self.truth.frame(link, offset)
         carried = np.empty((len(self.rows), 13))
-        _carry_each(self.history.engine.log_motions, self.rows, when, body, place, carried)
+        _carry_each(self.history.engine.log.motions, self.rows, when, body, place, carried)
         return carried
 
     @property
@@ -131,10 +131,10 @@ class RobotTruths:
         return self.truth.joints
 
     def joint_position(self, joint: str) -> Floats:
-        return self._joint(joint, 0, self.history.engine.log_positions)
+        return self._joint(joint, 0, self.history.engine.log.positions)
 
     def joint_velocity(self, joint: str) -> Floats:
-        return self._joint(joint, 1, self.history.engine.log_velocities)
+        return self._joint(joint, 1, self.history.engine.log.velocities)
 
     def _joint(self, joint: str, which: int, log: Floats) -> Floats:
         robot = self.truth.robot

@@ -177,7 +177,7 @@ class World:
             looks = self._looks_on_the_way(tick, stop)
             if len(looks) > self._history.room:
                 self._look_back()
-            if len(looks) > (most := self._engine.most_looks):
+            if len(looks) > (most := self._engine.log.room):
                 looks = looks[:most]
                 stop = looks[-1]
             errors = self._step(stop - tick, looks)
