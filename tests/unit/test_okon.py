@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from fractions import Fraction
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -539,3 +540,37 @@ def test_settings_json_in_the_working_folder_is_heeded(
     with pytest.raises(SkerryError, match=r"settings\.json: `videoPort`"):
         okon.start(runner.world, runner.inbox)
     okon.close()
+
+
+class Drowsy(Future[Any]):
+    """A promise that wakes whoever waits for it long before it calls back, as busy machines make of any."""
+
+    def _invoke_callbacks(self) -> None:
+        time.sleep(0.2)
+        super()._invoke_callbacks()
+
+
+def test_who_was_placed_is_found_there_however_late_the_promise_calls_back(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def put(command: Command) -> Future[Any]:
+        promise = Drowsy()
+        Thread(target=lambda: promise.set_result(command.apply(talk.inbox.runner))).start()
+        return promise
+
+    monkeypatch.setattr(talk.inbox, "put", put)
+    assert talk.say(0xC3, b'{"pos": {"x": 3, "y": -1, "z": 2}}') == []
+    assert talk.ask(0xC2)["pos"] == pytest.approx({"x": 3.0, "y": -1.0, "z": 2.0})
+
+
+def test_a_command_that_is_refused_is_told_and_one_that_is_given_up_too(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed: Future[Any] = Future()
+    failed.set_exception(SkerryError("not now"))
+    given_up: Future[Any] = Future()
+    given_up.cancel()
+    for promise, words in ((failed, "not now"), (given_up, "ended, or is too busy")):
+        monkeypatch.setattr(talk.inbox, "put", lambda _, promise=promise: promise)
+        (answer,) = talk.say(0xC3, b"{}")
+        assert words in state_of(answer)

@@ -39,7 +39,7 @@ class GripperActuator(MotorActuator):
     def gauge(self) -> Gauge:
         """Shows how far it is open."""
         lower, upper = self.angle_limits
-        return Gauge(self._drive.position, self._sign / (upper - lower), -lower / (upper - lower))
+        return Gauge(self._drive.position, self._sign, zero=self._sign * lower, span=upper - lower)
 
     def check(self, **value: float) -> None:
         if list(value) == ["power"]:

@@ -30,8 +30,8 @@ class PrismaticActuator(Actuator):
 
     @property
     def gauge(self) -> Gauge:
-        per_percent = (self._joint.upper - self._joint.lower) / 100.0
-        return Gauge(self._drive.position, 1.0 / per_percent, -self._joint.lower / per_percent)
+        joint = self._joint
+        return Gauge(self._drive.position, 100.0, zero=joint.lower, span=joint.upper - joint.lower)
 
     def _set(self, value: float) -> None:
         self._drive.go_to(to_travel(self._joint, value))

@@ -41,7 +41,7 @@ class VbsActuator(Actuator):
 
     @property
     def gauge(self) -> Gauge:
-        return Gauge(self._tank.memory[MASS : MASS + 1], 100.0 / self._tank.capacity)
+        return Gauge(self._tank.memory[MASS : MASS + 1], 100.0, span=self._tank.capacity)
 
     @property
     def water(self) -> float:

@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Gauge:
-    """What it shows is `offset` + `scale` · a number of the state."""
+    """What it shows is `offset` + `scale` · (a number of the state − `zero`) / `span`."""
 
     state: NDArray[np.float64]  # (1,), a view
     scale: float = 1.0
     offset: float = 0.0
+    zero: float = 0.0
+    span: float = 1.0
 
     def shows(self, state: Any) -> Any:
         """What it shows where the number, or each of an array of them, is this."""
-        return self.offset + self.scale * state
+        return self.offset + self.scale * (state - self.zero) / self.span
 
 
 Read: TypeAlias = Callable[[Gauge], Any]

@@ -179,14 +179,23 @@ class Craft:
             raise SkerryError("the simulation has ended, or is too busy") from None
 
     def ask(self, command: Command) -> Future[Any]:
-        """Ask for a command, and see what comes of it; does not wait."""
-        promise = self._inbox.put(command)
-        promise.add_done_callback(self._see_again)
-        return promise
+        """Ask for a command; does not wait. The promise is kept when what came of it has been seen.
 
-    def _see_again(self, promise: Future[Any]) -> None:
-        if not promise.cancelled() and promise.exception() is None:
-            self.instant = self._look()  # in the loop's thread, between two steps
+        That of the inbox wakes whoever waits for it before it calls back, and so too early.
+        """
+        seen: Future[Any] = Future()
+
+        def see_again(promise: Future[Any]) -> None:
+            if promise.cancelled():
+                seen.cancel()
+            elif (error := promise.exception()) is not None:
+                seen.set_exception(error)
+            else:
+                self.instant = self._look()  # in the loop's thread, between two steps
+                seen.set_result(promise.result())
+
+        self._inbox.put(command).add_done_callback(see_again)
+        return seen
 
     def picture(self) -> Picture:
         """The latest picture; the first one is waited for."""
