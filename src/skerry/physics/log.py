@@ -30,6 +30,7 @@ class Log:
         self.room: int = min(max(BYTES // (ends[-1] * motions.itemsize), LEAST), most)
         """How many instants there is room for."""
         self._all = np.zeros((self.room + 1, ends[-1]))
+        self._address: int = self._all.ctypes.data
         logs = [self._all[:, first:end] for first, end in pairwise(ends)]
         self.motions: Floats = logs[0].reshape(-1, *motions.shape)
         self.userdata, self.positions, self.velocities = logs[1:]
@@ -41,7 +42,7 @@ class Log:
 
     def address(self, row: int) -> int:
         """Of a row."""
-        return int(self._all.ctypes.data) + row * self._all.strides[0]
+        return self._address + row * self._all.strides[0]
 
     def of(self, state: Floats) -> Floats:
         """By row, one number (1,) of the live positions, velocities or userdata."""

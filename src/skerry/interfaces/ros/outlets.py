@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from skerry.parts.gauge import Read, read_now
 from skerry.parts.interface import NewReadings
 from skerry.parts.onlooker import Onlooker, Past
 from skerry.parts.sensor import Columns, Rows
+
+FEW: Final = 4  # instants that are seen one by one more quickly than they are read together
 
 
 class Timed(Protocol):
@@ -60,23 +62,28 @@ class TimedTogether(Onlooker):
     timers: Sequence[Timed] = ()
     noting: Sequence[NotingOutlet] = ()  # those of them that note
     _count: int = -1  # how often it was due up to when it was last said
+    _unread: Sequence[NotingOutlet] = ()  # those that must see what they note
 
     @property
     def must_be_shown(self) -> bool:  # type: ignore[override]
-        return any(not timer.reads_the_past for timer in self.noting)
+        return bool(self._unread)
 
     def look_back(self, past: Past) -> None:
         """Note what can be read of the world as it was."""
-        self._count = self.rate.count(past.ticks[-1])
+        ticks = past.ticks
+        self._count = self.rate.count(ticks[-1])
+        if len(ticks) < FEW:
+            self._unread = self.noting
+            return
         for timer in self.noting:
             if timer.reads_the_past:
                 timer.look_back(past)
+        self._unread = [timer for timer in self.noting if not timer.reads_the_past]
 
     def see(self, tick: int) -> None:
         """Note the rest, of the world as it was at a tick at which it was due."""
-        for timer in self.noting:
-            if not timer.reads_the_past:
-                timer.say(tick)
+        for timer in self._unread:
+            timer.say(tick)
 
     def speak(self) -> None:
         """Say what was noted."""
