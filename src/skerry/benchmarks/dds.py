@@ -21,7 +21,8 @@ from skerry.parts.interface import Interface
 from skerry.runner import Runner
 from skerry.world import build_world
 
-SECONDS = 10.0
+SECONDS = 8.0
+REPEATS = 3
 DOMAIN = 190
 
 GOALS = {"ros.dds.sam_core_percent": Goal(6)}
@@ -31,11 +32,11 @@ def measure() -> dict[str, float]:
     """CPU time of all threads over that of a run whose sensors are measured for nobody; nothing without the extra."""
     if find_spec("cyclonedds") is None:
         return {}
-    ros = RosInterface(
-        Ros.model_validate({"transports": {"dds": {"kind": "dds", "domain": DOMAIN, "leave_out": IMAGES}}})
-    )
-    without = _seconds(Onlooker())
-    return {"ros.dds.sam_core_percent": 100 * (_seconds(ros) - without) / SECONDS}
+    settings = Ros.model_validate({"transports": {"dds": {"kind": "dds", "domain": DOMAIN, "leave_out": IMAGES}}})
+    # by turns, so that whatever else the machine does is the same for both
+    found = [(_seconds(Onlooker()), _seconds(RosInterface(settings))) for _ in range(REPEATS)]
+    without, said = map(min, zip(*found, strict=True))
+    return {"ros.dds.sam_core_percent": 100 * (said - without) / SECONDS}
 
 
 def _seconds(interface: Interface) -> float:
