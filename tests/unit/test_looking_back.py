@@ -215,3 +215,22 @@ def test_a_lidar_sees_the_same_whether_or_not_its_rays_end_below_the_waves(monke
             assert sum(len(reading.points) for reading in found) > 500
             seen.append(sorted(map(pickle.dumps, found)))
     assert seen[0] == seen[1] and len(seen[0]) == 20
+
+
+def test_who_asks_a_battery_that_counts_on_the_way_does_not_change_what_it_counts():
+    """It stops the world, and does not look back at what others have kept."""
+    overrides = {"robots": {"sam": {"overrides": {"sensors": {"battery": {"capacity_wh": 1000, "base_load": 20}}}}}}
+    told = []
+    for asks in (False, True):
+        with skerry.load("sam_in_the_bay", overrides=overrides) as world:
+            sensors, found = world.robots["sam"].sensors, []
+            sensors["battery"].deliver = lambda ticks, readings, found=found: found.extend(
+                zip(ticks, readings, strict=True)
+            )
+            _ = sensors["imu"].reading
+            if asks:
+                world._move_particles = lambda sensors=sensors: sensors["battery"].reading
+            world.advance(1.0)
+            told.append(found)
+    assert told[0] == told[1] and len(told[0]) == 10
+    assert told[0][-1][1].percent < told[0][0][1].percent < 95.0

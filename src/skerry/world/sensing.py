@@ -186,6 +186,8 @@ class MountedSensor(Component):
         history = self._history
         if history is None or not history.ticks or history.ticks[-1] <= self._seen or not self.is_looked_at:
             return None
+        if self.stops_the_world:  # it has seen each at its time
+            return None
         due = history.waiting(self._seen, self.rate)
         self._seen = history.ticks[-1]
         return due
