@@ -769,7 +769,8 @@ def test_thirty_hertz_at_two_hundred_steps_is_thirty_readings_in_every_second(wo
 class Counting:
     """A sensor that says how often it was asked; silent at times."""
 
-    watches = heavy = sees_bodies_only = measures_rows = False
+    watches = heavy = measures_rows = False
+    sees_bodies_only = True
 
     def __init__(self, silent: bool = False) -> None:
         self.calls, self.silent = 0, silent
