@@ -14,7 +14,7 @@ from math import ceil, inf, isfinite
 from threading import Condition
 from typing import Any, Final, Self
 
-from skerry.core.errors import SkerryError, did_you_mean
+from skerry.core.errors import PhysicsDiverged, SkerryError, did_you_mean
 from skerry.parts.interface import Command, Interface, NewReadings, News
 from skerry.scenario import Scenario
 from skerry.world import World
@@ -212,7 +212,13 @@ class Runner:
                 continue
             before, simulated = time.perf_counter(), self.world.time
             piece = self._piece if self._speed is None else SLICE * self._speed
-            self._advance(self._stop_after(piece, end))
+            try:
+                self._advance(self._stop_after(piece, end))
+            except PhysicsDiverged as error:
+                if end is not None or not self.interfaces:
+                    raise
+                self._wait_for_help(error)
+                continue
             if self._speed is None:
                 spent = (time.perf_counter() - before) * piece / max(self.world.time - simulated, step)
                 self._piece = max(piece * min(2.0, SLICE / max(spent, 1e-6)), step)
@@ -246,6 +252,13 @@ class Runner:
         self.world.advance_steps(steps, onlookers)
         self._steps = max(self._steps - steps, 0)
         self._publish()
+
+    def _wait_for_help(self, error: PhysicsDiverged) -> None:
+        """Pause where a world cannot go on, so that a peer may reset it, restore a snapshot or load another."""
+        logger.error("%s; it is paused until somebody resets it or restores a snapshot", error)
+        self.paused = True
+        self._steps = 0
+        self._news()  # which is of what did not come to be
 
     def _publish(self) -> None:
         for robot, sensor in self._delivering:

@@ -28,7 +28,7 @@ from skerry.commands import (
     Teleport,
     TriggerSensor,
 )
-from skerry.core.errors import SkerryError
+from skerry.core.errors import PhysicsDiverged, SkerryError
 from skerry.core.frames import Pose
 from skerry.parts.interface import Command, Inbox, Interface, NewReading
 from skerry.runner import MOST_COMMANDS, Runner
@@ -230,6 +230,41 @@ def test_a_run_can_be_ended_by_a_command() -> None:
         runner.inbox.put(Stop())
         runner.run(1000.0)
         assert world.time < 1000.0
+
+
+@dataclass(frozen=True)
+class Ruin(Command):
+    """Leaves a world that cannot go on."""
+
+    def apply(self, run: Runner) -> None:
+        run.world._engine.part("qvel")[0, :] = 1e9
+
+
+def test_a_world_that_diverges_waits_for_a_reset_and_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    with skerry.load("torpedo_in_still_water") as world, Runner(world, None, {"peer": Listener()}) as runner:
+        thread = threading.Thread(target=runner.run, args=(None,))
+        thread.start()
+        runner.inbox.put(Ruin()).result(60)
+        end = time.monotonic() + 60
+        while not runner.paused and time.monotonic() < end:
+            time.sleep(0.01)
+        assert runner.paused
+        assert [record.levelname for record in caplog.records if "diverged" in record.message] == ["ERROR"]
+        runner.inbox.put(Step(3)).result(60)  # it still cannot
+        runner.inbox.put(Reset()).result(60)
+        runner.inbox.put(Pause(False)).result(60)
+        while not world.time > 1.0 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert world.time > 1.0
+        runner.stop()
+        thread.join(timeout=60)
+
+
+def test_a_run_of_a_given_length_fails_where_its_world_diverges() -> None:
+    with skerry.load("torpedo_in_still_water") as world, Runner(world, None, {"peer": Listener()}) as runner:
+        runner.inbox.put(Ruin())
+        with pytest.raises(PhysicsDiverged):
+            runner.run(1.0)
 
 
 def test_what_is_teleported_may_be_given_a_velocity() -> None:

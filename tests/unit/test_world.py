@@ -169,6 +169,24 @@ def test_nothing_is_teleported_to_nowhere(world: World, position: list[float]) -
     assert physics(world) == before
 
 
+@pytest.mark.parametrize(
+    ("position", "velocity"), [([0, 6.5e6, 0], (0, 0, 0)), ([6.5e5, 0, 0], (0, 0, 0)), ([0, 0, -5], (0, 0, 2000))]
+)
+def test_nothing_is_teleported_out_of_sound_physics(
+    world: World, position: list[float], velocity: tuple[float, float, float]
+) -> None:
+    before = physics(world)
+    with pytest.raises(SkerryError, match="within 500 km of the world's origin"):
+        world.teleport("a", Pose(position, [0, 0, 0, 1]), velocity)
+    assert physics(world) == before
+
+
+def test_a_robot_as_far_away_as_can_be_moves_on(world: World) -> None:
+    world.teleport("a", Pose([-5e5, 5e5, -5], [0, 0, 0, 1]), (1, 0, 0))
+    world.advance(1.0)
+    np.testing.assert_allclose(world.robots["a"].pose.position, [-5e5, 5e5, -5], atol=1.5)
+
+
 def test_an_anchored_robot_stays_and_cannot_be_moved() -> None:
     with skerry.load({"robots": {"a": torpedo(anchored=True)}}) as world:
         world.advance(2.0)

@@ -31,6 +31,9 @@ _WARNINGS = {
     "BADCTRL": "a control that is not a number",
 }
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+# Where somebody may put things (m), and how fast (m/s): well within what still counts as sound physics.
+FARTHEST = native.TOO_FAR / 2
+FASTEST = 1000.0
 
 
 class Engine:
@@ -311,6 +314,12 @@ class Engine:
         row = self.states[world]
         if not (np.isfinite(pose.position).all() and np.isfinite([*pose.orientation, *velocity]).all()):
             raise SkerryError(f"cannot put {compiled.body(body).name!r} at a pose that is not finite: {pose}")
+        if np.abs(pose.position).max() > FARTHEST or np.abs(velocity).max() > FASTEST:
+            raise SkerryError(
+                f"cannot put {compiled.body(body).name!r} at {pose.position.tolist()} with {list(velocity)} m/s: a "
+                f"place must be within {FARTHEST / 1e3:g} km of the world's origin, from which it is counted, and a "
+                f"velocity at most {FASTEST:g} m/s"
+            )
         x, y, z, w = normalise(pose.orientation)
         values = [*pose.position, w, x, y, z]
         mocap = int(compiled.body_mocapid[body])
