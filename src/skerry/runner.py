@@ -267,6 +267,14 @@ class Runner:
         for interface in self.interfaces.values():
             interface.publish(news)
 
+    def _publish_the_rest(self) -> None:
+        """Wait for readings that are being measured, such as the last pictures, so that nobody misses them."""
+        self._notice_changes()
+        for robot, sensor in self._delivering:
+            self.world.robots[robot].sensors[sensor].finish()
+        if self._new:
+            self._publish()
+
     def _stand_by(self) -> None:
         """Let those who newly want a sensor have its reading of now, and show the world as commands have left it."""
         self._deliver_what_is_wanted()
@@ -358,8 +366,9 @@ class Runner:
             self._publish()
 
     def close(self) -> None:
-        """Close the interfaces; closing twice is harmless."""
+        """Give the interfaces what is still being measured, and close them; closing twice is harmless."""
         self.inbox.refuse()
+        self._publish_the_rest()
         for interface in self.interfaces.values():
             interface.close()
         if self._switch_before is not None:

@@ -75,8 +75,8 @@ def _run_world(
             shown.watch(runner)
         with on_interrupt(runner.stop):
             run_with_status(console, runner, lasting)
-        for name in loaded.interfaces:
-            console.print(f"{name}: {interfaces[name].status}", soft_wrap=True)
+    for name in loaded.interfaces:
+        console.print(f"{name}: {interfaces[name].status}", soft_wrap=True)
     for robot in world.robots.values():
         console.print(f"{world.time:9.2f} s  {_where(robot)}", soft_wrap=True)
     return runner.successor, runner.speed
