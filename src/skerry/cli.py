@@ -147,7 +147,7 @@ def run(
 
     `skerry run my_scenario.yaml --speed max --duration 60`
 
-    `skerry run --set robots.torpedo.pose.position=[0,0,-10]`
+    `skerry run --set robots.sam.pose.position=[0,0,-10]`
 
     `skerry run sam_in_the_bay --ros endpoint`
 
