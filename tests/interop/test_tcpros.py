@@ -35,6 +35,7 @@ PYTHON, FOLDER = "/usr/bin/python3", Path(__file__).parent / "ros1"
 PACKAGES = "python3-rosmaster python3-rospy python3-actionlib python3-sensor-msgs python3-std-srvs python3-tf2-msgs"
 NEEDED = "import rosmaster, rospy, actionlib, sensor_msgs.msg, std_srvs.srv, tf2_msgs.msg, rosgraph_msgs.msg"
 TOOLS = "python3-rostopic python3-rosnode python3-rosservice"
+RELAY = "/usr/lib/topic_tools/relay"
 CODEC = Codec(Vocabulary(distribution="noetic"))
 
 
@@ -236,6 +237,24 @@ def test_the_tools_show_all_and_may_end_the_node(graph: Graph, node: Node, caplo
     node.bus.topics["/imu"].publish(CODEC.make("sensor_msgs/Imu"))  # the world goes on
 
 
+@pytest.mark.skipif(not Path(RELAY).exists(), reason="needs a node of roscpp: apt-get install topic-tools")
+def test_roscpp_hears_us_and_we_hear_it_with_whatever_master(graph: Graph, node: Node) -> None:
+    source = node.bus.advertise("/source", "std_msgs/Float64")
+    node.transport.refresh()
+    with graph.program(RELAY, "/source", "/command"):
+        until(lambda: source.taken, "it does not subscribe")
+        source.publish(CODEC.make("std_msgs/Float64", data=1.5))  # before it has advertised what it relays
+        until(lambda: "1 publishers" in node.transport.status, "we do not subscribe")
+        source.publish(CODEC.make("std_msgs/Float64", data=2.5))
+        until(lambda: node.heard[-1:] == [2.5], "it is not relayed")
+        graph.stop()  # roscpp does not register again, and what is connected stays
+        graph.start()
+        until(lambda: "/pause" in graph.knows(), "the master does not hear of us again")
+        source.publish(CODEC.make("std_msgs/Float64", data=3.5))
+        until(lambda: node.heard[-1:] == [3.5], "it is not relayed any more")
+    until(lambda: not source.taken, "who has gone takes messages")
+
+
 def test_a_master_that_is_restarted_finds_us_again(graph: Graph, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "skerry")
     with Node(graph) as node:
@@ -247,7 +266,7 @@ def test_a_master_that_is_restarted_finds_us_again(graph: Graph, caplog: pytest.
         assert graph.ask("getParam", "/utm_zone")[2] == 33
         until(lambda: "waits for" not in node.transport.status, "it waits")
     assert not graph.knows()  # as it has been closed
-    told = [record.getMessage() for record in caplog.records]
+    told = [text for record in caplog.records if (text := record.getMessage()).startswith("ROS master at ")]
     assert [text.endswith("trying on") for text in told] == [False, True, False], told
 
 
