@@ -270,6 +270,15 @@ def test_a_master_that_is_restarted_finds_us_again(graph: Graph, caplog: pytest.
     assert [text.endswith("trying on") for text in told] == [False, True, False], told
 
 
+def test_of_two_of_one_name_the_first_leaves_and_the_second_stays(graph: Graph, node: Node) -> None:
+    with Node(graph) as second:
+        until(lambda: "has left" in node.transport.status, "the first stays")
+        until(lambda: "waits for" not in second.transport.status, "the second does not come")
+        node.transport.close()
+        assert {"/imu", "/command", "/pause"} <= graph.knows()
+        assert second.address[0] == "127.0.0.1"
+
+
 def subscribe(node: Node, topic: str) -> socket.socket:
     opened = socket.create_connection(node.address, timeout=10)
     opened.sendall(write_header({"callerid": "/test", "topic": topic, "md5sum": "*", "type": "*"}))

@@ -128,8 +128,12 @@ class Registration:
 
     async def _add(self, entry: Entry) -> None:
         at = (self._lists.services_at, self._lists.own) if entry.role == "Service" else (entry.type, self._lists.own)
-        found = await self._tried(f"register{entry.role}", entry.name, *at)
-        self._entries[entry] = None  # once it is there: who is cut off here is to try again
+        self._entries[entry] = None  # even if we end meanwhile, it may be there and is to be taken off
+        try:
+            found = await self._tried(f"register{entry.role}", entry.name, *at)
+        except (OSError, ProtocolError):
+            del self._entries[entry]
+            raise
         if entry.role == "Subscriber" and isinstance(found, list):
             self._lists.subscriptions.join(entry.name, [str(uri) for uri in found])
 

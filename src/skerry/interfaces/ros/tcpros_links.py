@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,11 +24,11 @@ class Complaints:
     def __init__(self) -> None:
         self._told: set[str] = set()
 
-    def tell(self, text: str) -> None:
-        """Tell it, unless it was told before."""
+    def tell(self, text: str, is_ours: bool = False) -> None:
+        """Tell it, unless it was told before; in an `except`, with where it came from if the fault is ours."""
         if text not in self._told and len(self._told) < MOST_COMPLAINTS:
             self._told.add(text)
-            logger.warning("%s", text)
+            logger.warning("%s", text, exc_info=is_ours)
 
 
 class Bell:
@@ -77,7 +78,6 @@ class Links:
         self._links: dict[int, Link] = {}
         self._numbers = count(1)
         self.sent = 0
-        self.heard = 0
         """Messages, over all connections that there were."""
 
     @contextmanager
@@ -118,6 +118,12 @@ class Links:
                 heard.setdefault(link.topic, []).append([numbers[0], numbers[2], 0, True])
         sums = [[name, min(sum(row[1] for row in rows), LARGEST), rows] for name, rows in said.items()]
         return [sums, [[name, rows] for name, rows in heard.items()], [0, 0, 0]]
+
+
+def keep_alive(writer: asyncio.StreamWriter) -> None:
+    """Let a peer that has vanished without a word be missed some day."""
+    if (found := writer.get_extra_info("socket")) is not None:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
 
 def _descriptor(writer: asyncio.StreamWriter) -> int:

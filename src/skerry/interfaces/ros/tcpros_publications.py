@@ -53,7 +53,7 @@ class Publications:
         ready = asyncio.Event()
         outbox = Outbox(lambda: self._bell.ring(ready))
         self._outboxes.add(outbox)
-        with self._links.opened(asked.get("callerid", "?"), "o", topic.name, writer) as link:
+        with self._links.opened(asked.get("callerid", "?")[:200], "o", topic.name, writer) as link:
             tasks = {
                 asyncio.create_task(self._send_on(topic, outbox, ready, link, writer)),
                 asyncio.create_task(_gone(reader)),

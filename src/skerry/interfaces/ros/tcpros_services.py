@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
@@ -28,6 +29,8 @@ from skerry.interfaces.ros.tcpros_protocol import (
 from skerry.interfaces.ros.tcpros_publications import HIDDEN
 from skerry.interfaces.ros.transport import NODE, ProtocolError
 from skerry.interfaces.ros.xmlrpc_http import address_of
+
+logger = logging.getLogger("skerry")
 
 CONNECT: Final = 5.0  # s to reach whoever offers a service
 OF_ROS_2: Final = "rcl_interfaces/"  # what makes a node of ROS 2
@@ -83,6 +86,9 @@ class Services:
             promise = self._bus.call(service.name, codec.from_ros1(payload, f"{service.type}_Request"))
         except BadMessage as error:
             return write_failure(str(error))
+        except Exception as error:
+            logger.exception("%s cannot be answered", service.name)
+            return write_failure(f"{service.name} cannot be answered: {error!r}")
         done = asyncio.Event()
         promise.add_done_callback(lambda _: self._bell.ring(done))
         await done.wait()

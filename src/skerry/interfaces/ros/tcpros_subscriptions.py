@@ -12,13 +12,13 @@ from skerry.interfaces.ros.bus import Bus
 from skerry.interfaces.ros.codec import BadMessage
 from skerry.interfaces.ros.definitions import short_name
 from skerry.interfaces.ros.ros1_types import Ros1Types
-from skerry.interfaces.ros.tcpros_links import Complaints, Links
+from skerry.interfaces.ros.tcpros_links import Complaints, Links, keep_alive
 from skerry.interfaces.ros.tcpros_protocol import ANY, read_connection, read_message, write_header
 from skerry.interfaces.ros.transport import NODE, ProtocolError
 from skerry.interfaces.ros.xmlrpc_http import call
 
 CONNECT: Final = 5.0  # s to reach whoever publishes a topic
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 16.0  # s before one is tried again; twice as long each time
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 16.0  # s before one is tried again; twice as long each time, unless it has lasted
 MOST_PUBLISHERS: Final = 100  # of one topic that are listened to
 
 
@@ -38,14 +38,15 @@ class Subscriptions:
     def update(self, topic: str, publishers: Iterable[str]) -> None:
         """Listen to exactly these publishers of a topic."""
         self._listed.pop(topic, None)
-        self.join(topic, publishers)
-        for key in [key for key in self._tasks if key[0] == topic and key[1] not in self._listed[topic]]:
+        if topic in self._bus.subscriptions:
+            self.join(topic, publishers)
+        listed = self._listed.get(topic, ())
+        for key in [key for key in self._tasks if key[0] == topic and key[1] not in listed]:
             self._tasks.pop(key).cancel()
 
     def join(self, topic: str, publishers: Iterable[str]) -> None:
         """Listen to these publishers of a topic too."""
-        heard = topic in self._bus.subscriptions
-        found = [uri for uri in publishers if heard and uri != self._own]
+        found = [uri for uri in publishers if uri != self._own]
         listed = self._listed[topic] = list(dict.fromkeys([*self._listed.get(topic, ()), *found]))
         if len(listed) > MOST_PUBLISHERS:
             self._complaints.tell(f"{topic} has too many publishers: {MOST_PUBLISHERS} of them are listened to")
@@ -74,17 +75,17 @@ class Subscriptions:
 
     async def _follow(self, topic: str, uri: str) -> None:
         """Listen to a publisher, again and again while it is said to be there."""
-        pause = FIRST_PAUSE
+        pause, loop = FIRST_PAUSE, asyncio.get_running_loop()
         while uri in self._listed.get(topic, ()):
-            count = self._links.heard
+            begun = loop.time()
             try:
                 await self._listen(topic, uri)
             except (OSError, ProtocolError, BadMessage, Fault) as error:
                 self._complaints.tell(f"{topic} from {uri}: {error or type(error).__name__}; trying on")
             except Exception as error:  # of whoever hears it, who must not end what others say
-                self._complaints.tell(f"{topic} from {uri}: {type(error).__name__}: {error}")
-            pause = FIRST_PAUSE if self._links.heard > count else min(2 * pause, LONGEST_PAUSE)
+                self._complaints.tell(f"{topic} from {uri}: {error!r}", is_ours=True)
             await asyncio.sleep(pause)
+            pause = FIRST_PAUSE if loop.time() - begun > 2 * LONGEST_PAUSE else min(2 * pause, LONGEST_PAUSE)
 
     async def _listen(self, topic: str, uri: str) -> None:
         """One connection to a publisher, until it ends."""
@@ -93,6 +94,7 @@ class Subscriptions:
         async with asyncio.timeout(CONNECT):
             reader, writer = await asyncio.open_connection(host, port)
         try:
+            keep_alive(writer)
             own = {
                 "callerid": NODE,
                 "md5sum": self._types.sum(kind),
@@ -116,7 +118,6 @@ class Subscriptions:
                     if topic in self._bus.subscriptions:  # whoever listened may be gone
                         self._bus.hear(topic, self._bus.codec.from_ros1(data, kind))
                     link.count(len(data))
-                    self._links.heard += 1
                     await asyncio.sleep(0)  # who says much at once lets others have their turn
         finally:
             writer.close()

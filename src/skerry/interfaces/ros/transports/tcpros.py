@@ -21,7 +21,7 @@ from skerry.interfaces.ros.bus import Bus
 from skerry.interfaces.ros.ros1_master import Lists, Master, MasterRefuses, Registration, Replaced
 from skerry.interfaces.ros.ros1_slave import SlaveApi
 from skerry.interfaces.ros.ros1_types import Ros1Types
-from skerry.interfaces.ros.tcpros_links import Bell, Complaints, Links
+from skerry.interfaces.ros.tcpros_links import Bell, Complaints, Links, keep_alive
 from skerry.interfaces.ros.tcpros_protocol import read_connection, write_header
 from skerry.interfaces.ros.tcpros_publications import Publications
 from skerry.interfaces.ros.tcpros_services import Calls, Services
@@ -33,7 +33,7 @@ logger = logging.getLogger("skerry")
 
 HANDSHAKE: Final = 10.0  # s that a peer has for its header
 FAREWELL: Final = 2.0  # s that a master has to take us off its lists
-MOST_CONNECTIONS: Final = 1000  # of peers at once
+MOST_CONNECTIONS: Final = 500  # of peers at once; a process has 1024 files by default
 LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"
 
 Talk = Callable[[StreamReader, StreamWriter], Awaitable[None]]
@@ -136,7 +136,7 @@ class TcprosNode(Transport):
             for server in servers:
                 server.close()
         with suppress(OSError, ProtocolError):
-            async with asyncio.timeout(FAREWELL if self._is_joined else 0.0):
+            async with asyncio.timeout(FAREWELL):
                 await registration.withdraw()
         subscriptions.close()
         for task in self._connections:
@@ -183,6 +183,7 @@ class TcprosNode(Transport):
         try:
             if len(self._connections) > MOST_CONNECTIONS:
                 raise ProtocolError(f"there are {MOST_CONNECTIONS} connections already")
+            keep_alive(writer)
             await talk(reader, writer)
         except (ConnectionError, asyncio.CancelledError):
             pass  # it went away, or we end; a server of asyncio would log the latter as a fault
@@ -191,7 +192,7 @@ class TcprosNode(Transport):
         except (OSError, ProtocolError) as error:
             self._complaints.tell(f"ROS 1: a peer at {where} is dropped: {error}")
         except Exception as error:  # of whoever hears or answers; others are to be served on
-            logger.exception("ROS 1: a peer at %s is dropped: %s", where, error)
+            self._complaints.tell(f"ROS 1: a peer at {where} is dropped: {error!r}", is_ours=True)
         finally:
             self._connections.discard(task)
             writer.close()
