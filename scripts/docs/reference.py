@@ -103,7 +103,7 @@ def default(field: FieldInfo) -> str:
     """As a file would write it."""
     if field.is_required():
         return "*needed*"
-    value = field.get_default(call_default_factory=True)
+    value = field.get_default(call_default_factory=True, validated_data={})
     if value is None or value is PydanticUndefined:
         return ""
     if isinstance(value, BaseModel):

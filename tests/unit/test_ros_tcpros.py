@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.errors import SkerryError
+from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.actions import ActionServer
 from skerry.interfaces.ros.bus import LATCHED, LATEST, Bus
 from skerry.interfaces.ros.codec import Codec
@@ -581,6 +582,13 @@ def test_where_the_master_is_and_where_we_are_is_set_or_of_the_environment(monke
 
 def test_ros_2_is_refused_in_words_that_say_what_to_do() -> None:
     transport = Tcpros().build()
-    with pytest.raises(SkerryError, match=r"--set interfaces\.ros\.distribution=noetic"):
+    with pytest.raises(SkerryError, match="`distribution` is 'humble'; leave that out, or say `noetic`"):
         transport.start(Bus(Codec(Vocabulary())))
     transport.close()
+
+
+def test_definitions_are_those_of_ros_1_unless_somebody_says_otherwise() -> None:
+    transports = {"it": {"kind": "tcpros"}}
+    assert Ros(transports=transports).distribution == "noetic"
+    assert Ros(transports=transports, distribution="jazzy").distribution == "jazzy"
+    assert Ros(transports={"it": {"kind": "rosbridge"}}).distribution == "humble"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -19,6 +20,12 @@ def _beside_the_scenario(name: str) -> str:
     return str(find_path(name)) if name.endswith((".yaml", ".yml")) else name
 
 
+def _spoken(settings: Mapping[str, Any]) -> Distribution:
+    """The distribution that a transport needs, if one does."""
+    needed = (transport.needs for transport in settings.get("transports", {}).values())
+    return next((distribution for distribution in needed if distribution is not None), "humble")
+
+
 class Ros(InterfaceConfig):
     """The simulator as a node of a ROS graph."""
 
@@ -27,7 +34,10 @@ class Ros(InterfaceConfig):
     profile: Annotated[str, AfterValidator(_beside_the_scenario)] = Field(
         "smarc", description="topics and types: a shipped table's name, or the path of a file, .yaml"
     )
-    distribution: Distribution = Field("humble", description="whose definitions are meant where they differ")
+    distribution: Distribution = Field(
+        default_factory=_spoken,
+        description="whose definitions are meant where they differ: `noetic` with a transport of ROS 1, else `humble`",
+    )
     message_paths: tuple[ExistingFolder, ...] = Field((), description="folders with packages of your own definitions")
     frame_suffix: str = Field("_gt", description="at the end of frames, so that they are beside those of a robot's own")
     clock_frequency: Rational = Field(Fraction(100), gt=0, description="Hz of simulated time at which /clock is said")

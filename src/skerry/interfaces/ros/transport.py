@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pydantic import Field
 
 from skerry.core.config import Family, KindConfig
 from skerry.core.errors import SkerryError
+from skerry.interfaces.ros.vocabulary import Distribution
 
 if TYPE_CHECKING:
     from skerry.interfaces.ros.bus import Bus
@@ -48,6 +49,8 @@ class Transport(ABC):
 class TransportConfig(KindConfig):
     """Settings of a transport."""
 
+    needs: ClassVar[Distribution | None] = None
+    """The distribution of ROS without which it cannot be, if it is of one alone."""
     leave_out: tuple[str, ...] = Field(
         (), description="topics that it does not carry, as patterns such as `*/image_raw*`"
     )

@@ -70,8 +70,8 @@ class TcprosNode(Transport):
         distribution = bus.codec.vocabulary.distribution
         if distribution != "noetic":
             raise SkerryError(
-                f"tcpros is of ROS 1, and `distribution` is {distribution!r}; "
-                "say `--set interfaces.ros.distribution=noetic`, or use another transport for ROS 2"
+                f"tcpros is of ROS 1, and `distribution` is {distribution!r}; leave that out, or say `noetic`, and use "
+                "another transport for ROS 2"
             )
         master, host = self.config.master_uri, self.config.own_host
         if _is_local(host) and not _is_local(address_of(master)[0]):
@@ -217,6 +217,7 @@ def _is_local(host: str) -> bool:
 class Tcpros(TransportConfig):
     """ROS 1's own wire: a node beside a ROS master."""
 
+    needs = "noetic"
     kind: Literal["tcpros"] = "tcpros"
     master: str | None = Field(
         None,
