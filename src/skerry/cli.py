@@ -122,7 +122,7 @@ def run(
     ] = None,
     ros: Annotated[
         list[str] | None,
-        typer.Option(help="Speak to ROS over `endpoint`, `rosbridge`, `foxglove` or `dds`. May be repeated."),
+        typer.Option(help="Speak to ROS over `endpoint`, `rosbridge`, `foxglove`, `dds` or `zenoh`. May be repeated."),
     ] = None,
     record: Annotated[
         str | None,
