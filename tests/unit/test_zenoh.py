@@ -112,7 +112,7 @@ def test_tokens_of_peers_are_read() -> None:
     assert talker.named == Named.of(JAZZY, "/chatter", "std_msgs/msg/String")
     assert str(talker) == TALKER
     assert Token.parse(LISTENER).named is None
-    # since 0.10.5, one more part says what memory messages may be in
+    # since 0.10.5, more may follow
     assert Token.parse(f"{TALKER}/cpu").named == talker.named
 
 

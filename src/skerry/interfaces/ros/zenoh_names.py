@@ -1,7 +1,7 @@
 """How ROS 2 names things on Zenoh, after rmw_zenoh_cpp, and what goes along with messages and calls there.
 
-Its `docs/design.md` and `rmw_zenoh_cpp/src/detail`, since 0.1.2 of Humble and 0.2.4 of Jazzy;
-attachments were others before.
+Its `docs/design.md` and `rmw_zenoh_cpp/src/detail`, since 0.1.2 of Humble, 0.2.4 of Jazzy and
+0.6.0 of Kilted; attachments were others before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NO_HASH: Final = "TypeHashNotSupported"
 GID_BYTES: Final = 16  # in Humble too, whatever its rmw says
 DEFAULT_DEPTH: Final = 42
 NODE_PARTS: Final = 9
-ENTITY_PARTS: Final = 13  # at least: since 0.10.5 one more may follow
+ENTITY_PARTS: Final = 13  # at least; what supports buffers, since 0.10.5, tells more at the end
 
 
 @dataclass(frozen=True)
