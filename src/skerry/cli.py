@@ -122,7 +122,9 @@ def run(
     ] = None,
     ros: Annotated[
         list[str] | None,
-        typer.Option(help="Speak to ROS over `endpoint`, `rosbridge`, `foxglove`, `dds` or `zenoh`. May be repeated."),
+        typer.Option(
+            help="Speak to ROS over `endpoint`, `rosbridge`, `foxglove`, `dds`, `zenoh` or `tcpros`. May be repeated."
+        ),
     ] = None,
     record: Annotated[
         str | None,
@@ -147,7 +149,7 @@ def run(
 
     `skerry run my_scenario.yaml --speed max --duration 60`
 
-    `skerry run --set robots.torpedo.pose.position=[0,0,-10]`
+    `skerry run --set robots.sam.pose.position=[0,0,-10]`
 
     `skerry run sam_in_the_bay --ros endpoint`
 

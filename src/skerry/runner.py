@@ -69,9 +69,12 @@ class CommandQueue:
                 for interface in run.interfaces.values():
                     interface.witness(run.world.tick, command)
                 try:
-                    promise.set_result(command.apply(run))
+                    result = command.apply(run)
                 except SkerryError as error:
                     promise.set_exception(error)
+                else:
+                    run.notice_changes()  # so that who asked for a robot finds its topics
+                    promise.set_result(result)
 
     def refuse(self) -> None:
         """Tell all who wait that nobody will do it any more."""
@@ -267,6 +270,14 @@ class Runner:
         for interface in self.interfaces.values():
             interface.publish(news)
 
+    def _publish_the_rest(self) -> None:
+        """Wait for readings that are being measured, such as the last pictures, so that nobody misses them."""
+        self.notice_changes()
+        for robot, sensor in self._delivering:
+            self.world.robots[robot].sensors[sensor].finish()
+        if self._new:
+            self._publish()
+
     def _stand_by(self) -> None:
         """Let those who newly want a sensor have its reading of now, and show the world as commands have left it."""
         self._deliver_what_is_wanted()
@@ -277,7 +288,7 @@ class Runner:
         for interface in self.interfaces.values():
             interface.stand_by(news)
 
-    def _notice_changes(self) -> None:
+    def notice_changes(self) -> None:
         """Tell the interfaces if robots or objects have come or gone."""
         if self.world.changes is not self._changes:
             self._changes = self.world.changes
@@ -286,7 +297,7 @@ class Runner:
                 interface.world_changed()
 
     def _deliver_what_is_wanted(self) -> None:
-        self._notice_changes()
+        self.notice_changes()
         wants = [interface.wanted for interface in self.interfaces.values()]
         if all(map(_is, wants, self._wants)) and len(wants) == len(self._wants):
             return
@@ -302,7 +313,7 @@ class Runner:
         self._delivering = wanted
 
     def _deliver_to_nobody(self) -> None:
-        self._notice_changes()
+        self.notice_changes()
         for robot, sensor in self._delivering:
             self.world.robots[robot].sensors[sensor].deliver = None
         self._delivering, self._wants = frozenset(), []
@@ -358,8 +369,9 @@ class Runner:
             self._publish()
 
     def close(self) -> None:
-        """Close the interfaces; closing twice is harmless."""
+        """Give the interfaces what is still being measured, and close them; closing twice is harmless."""
         self.inbox.refuse()
+        self._publish_the_rest()
         for interface in self.interfaces.values():
             interface.close()
         if self._switch_before is not None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from mcap.reader import make_reader
 
 from skerry.cli import parse_settings, parse_speed
 from skerry.core.errors import SkerryError
@@ -59,6 +60,10 @@ def test_a_run_is_recorded_shown_verified_and_said_again(skerry: Skerry, tmp_pat
     port = ["--set", f"interfaces.ros.transports.foxglove.port={free_port()}"]
     result = skerry(*run, "--ros", "foxglove", *port)
     assert result.returncode == 0, result.stderr
+    with Path(path).open("rb") as file:
+        summary = make_reader(file).get_summary()
+    assert summary is not None and summary.statistics is not None
+    assert f"{summary.statistics.message_count} messages" in result.stderr  # all of them are written by then
     again = skerry(*run)
     assert again.returncode == 1
     assert "already" in again.stderr

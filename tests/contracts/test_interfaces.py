@@ -36,7 +36,8 @@ def test_a_transport_without_a_peer_holds_nothing_up_and_closes_twice(kind: str)
         pytest.importorskip({"dds": "cyclonedds", "zenoh": "zenoh"}[kind])
     config = TRANSPORTS.find(kind).model_validate({"kind": kind})
     assert config.model_validate(config.model_dump(mode="json")) == config
-    ros = Ros.model_validate({"transports": {"it": config}}).build()
+    distribution = "noetic" if kind == "tcpros" else "humble"
+    ros = Ros.model_validate({"transports": {"it": config}, "distribution": distribution}).build()
     with skerry.load("sam_empty") as world, Runner(world, None, {"ros": ros}) as runner:
         runner.run(0.5)
         assert world.time == 0.5

@@ -306,3 +306,32 @@ def test_the_command_line_of_cyclone_dds_lists_our_topics(monkeypatch: pytest.Mo
     said = run_with_process(ros, arguments, environment, threading.Event())
     for word in ("rt/sam/core/imu", "sensor_msgs::msg::dds_::Imu_", "rt/clock", "rq/skerry/pauseRequest"):
         assert word in said, said
+
+
+FLEET = """
+import resource, sys, time
+resource.setrlimit(resource.RLIMIT_AS, (4_000_000_000,) * 2)  # so that what grows without end fails
+from skerry.interfaces.ros.cyclone import Participant, Quality, RawReader, RawWriter
+ours, peers = Participant(int(sys.argv[1]), "loopback"), Participant(int(sys.argv[1]), "loopback")
+kind, sent = "std_msgs::msg::dds_::Float64_", bytes([0, 1, 0, 0, *range(8)])
+writers = [RawWriter(ours, f"rt/robot_{number}/depth", kind, Quality()) for number in range(200)]
+readers = [RawReader(peers, f"rt/robot_{number}/depth", kind, Quality()) for number in range(200)]
+end = time.monotonic() + 30.0
+while not all(writer.matched for writer in writers) and time.monotonic() < end:
+    time.sleep(0.01)
+for writer in writers:
+    writer.write(sent)
+came = [[] for _ in readers]
+while not all(came) and time.monotonic() < end:
+    for reader, found in zip(readers, came):
+        found += reader.take()
+assert came == [[sent]] * 200, came
+print("peer is content")
+"""
+
+
+def test_a_fleet_may_have_hundreds_of_topics_of_one_type() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "CYCLONEDDS_URI"}
+    arguments = [sys.executable, "-c", FLEET, str(DOMAIN)]
+    done = subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=120)
+    assert "peer is content" in done.stdout, done.stderr

@@ -16,6 +16,8 @@ import skerry
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bus import Outbox
 from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.ros1_types import Ros1Types
+from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.runner import Runner
 
 PYTHON = "/usr/bin/python3"
@@ -84,3 +86,28 @@ def test_the_messages_of_a_run_are_read_by_ros_1_and_come_back() -> None:
         assert codec.to_cdr(message) == outgoing.cdr
         if outgoing.topic.name == "/sam/core/imu":
             assert 'frame_id: "sam/imu_link_gt"' in found["text"]
+
+
+SUMS = """
+import importlib, json, sys
+told = {}
+for line in sys.stdin:
+    package, folder, name = line.strip().split("/")
+    try:
+        kind = getattr(importlib.import_module(package + "." + folder), name)
+    except (ImportError, AttributeError):
+        continue
+    told[line.strip()] = kind._md5sum
+print(json.dumps(told))
+"""
+
+
+def test_every_type_that_debian_has_too_has_the_same_sum() -> None:
+    vocabulary = Vocabulary(distribution="noetic")
+    types = Ros1Types(vocabulary)
+    names = [*vocabulary.names("msg"), *vocabulary.names("srv")]
+    done = subprocess.run([PYTHON, "-c", SUMS], input="\n".join(names), capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout)
+    assert len(told) > 80
+    own = {name: types.sum(name) if "/msg/" in name else types.sum_of_service(name) for name in told}
+    assert own == told

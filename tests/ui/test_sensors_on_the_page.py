@@ -65,6 +65,12 @@ def test_the_waterfall_grows_by_every_line_that_is_sent(operator: Any) -> None:
     # A line is due whenever the whole part of time × rate grows.
     assert last - first == int(ended * rate + 1e-6) - int(began * rate + 1e-6)
     assert operator.colours("sidescan-picture") > 8
+    # SAM is 10 m above the ground, and its side-scan looks no further up than 45°: the view is of half the range or less.
+    assert int(operator["sidescan-range"].input_value()) > 1
+    operator["sidescan-range"].select_option("1")
+    assert lines.evaluate("canvas => canvas.style.width") == "100%"
+    operator["sidescan-range"].select_option("4")
+    assert lines.evaluate("canvas => canvas.style.width") == "400%"
 
 
 def test_a_message_is_sent_by_the_modem_and_told(operator: Any) -> None:

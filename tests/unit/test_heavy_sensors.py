@@ -8,6 +8,8 @@ import pytest
 
 import skerry
 from skerry.core.errors import SkerryError
+from skerry.parts.interface import Interface
+from skerry.runner import Runner
 from skerry.world import sensing
 
 
@@ -37,6 +39,39 @@ def test_what_is_read_does_not_depend_on_threads_or_on_how_long_it_takes(monkeyp
     plain = readings(False, monkeypatch)
     assert readings(True, monkeypatch) == plain
     assert readings(True, monkeypatch, slow=0.03) == plain
+
+
+class Taker(Interface):
+    """Keeps the times of all readings of SAM's DVL."""
+
+    wanted = frozenset({("sam", "dvl")})
+
+    def start(self, world, inbox):
+        self.times = []
+
+    def publish(self, readings):
+        self.times += [round(new.reading.time, 3) for new in readings]
+
+    def close(self):
+        self.closed = True
+
+
+def test_readings_that_are_being_measured_at_the_end_still_come_to_interfaces(monkeypatch):
+    monkeypatch.setattr(sensing, "processors", lambda: 2)
+    taker = Taker()
+    with skerry.load("sam_in_the_bay") as world:
+        dvl = world.robots["sam"].sensors["dvl"]
+        dvl.sensor.heavy = True
+        measure = dvl.sensor.measure
+
+        def late(truth, noise):
+            time.sleep(0.05)
+            return measure(truth, noise)
+
+        dvl.sensor.measure = late
+        with Runner(world, None, {"taker": taker}) as runner:
+            runner.run(1.0)
+    assert taker.times == [round(0.1 * k, 3) for k in range(1, 11)]
 
 
 def test_the_world_goes_on_while_a_heavy_sensor_measures(monkeypatch):

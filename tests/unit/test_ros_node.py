@@ -219,12 +219,19 @@ def test_a_command_that_is_no_number_is_not_obeyed(sam: Graph) -> None:
     assert sam.world.robots["sam"].actuators["vbs"].owner is None
 
 
-def test_a_robot_can_be_teleported(sam: Graph) -> None:
+def test_a_robot_can_be_teleported(sam: Graph, caplog: pytest.LogCaptureFixture) -> None:
     sam.say("/sam/teleport", position={"x": 10.0, "y": 20.0, "z": -4.0}, orientation={"w": 2.0})
     sam.run(0.1)
     assert sam.world.robots["sam"].pose.position == pytest.approx([10, 20, -4], abs=0.2)
     sam.say("/sam/teleport", orientation={"w": 0.0})  # no rotation at all; refused, and the world goes on
     sam.run(0.1)
+    for _ in range(3):
+        sam.say("/sam/teleport", position={"x": 6.5e6, "y": 20.0, "z": -4.0}, orientation={"w": 1.0})
+        sam.run(0.1)
+    assert sam.world.robots["sam"].pose.position == pytest.approx([10, 20, -4], abs=0.5)
+    told = [record.message for record in caplog.records if "within 500 km" in record.message]
+    assert len(told) == 1
+    assert told[0].startswith("/sam/teleport: ")
 
 
 def test_the_simulation_is_controlled_by_services(sam: Graph) -> None:
@@ -525,12 +532,16 @@ def test_robots_and_objects_come_and_go_by_service() -> None:
     def ask(verb: str, **values: Any) -> Any:
         service = bus.services[f"/skerry/{verb}"]
         promise = bus.call(service.name, bus.codec.make(f"{service.type}_Request", **values))
+        promise.add_done_callback(lambda done: there.append({*bus.topics, *bus.subscriptions}))
         graph.runner.run(0.1)
         return promise.result(1.0)
 
+    there: list[set[str]] = []  # topics when an answer came
     pose = {"position": {"x": 0.0, "y": 10.0, "z": -3.0}, "orientation": {"z": 1.0, "w": 0.0}}
     answer = ask("spawn", name="other", vehicle="sam", pose=pose)
     assert (answer.success, answer.message) == (True, "")
+    ours = {name.replace("/it/", "/other/") for name in there[-1] if name.startswith("/it/")}
+    assert ours <= there[-1]
     assert np.allclose(world.robots["other"].pose.orientation[2] ** 2, 1.0, atol=1e-3)
     assert ask("spawn", name="buoy", settings="prop: buoy_port\nmooring: null", pose=pose).success
     found = graph.run(1.0, "/other/core/odom_gt", "/it/core/odom_gt", "/tf", "/tf_static")

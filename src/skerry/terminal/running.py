@@ -75,8 +75,8 @@ def _run_world(
             shown.watch(runner)
         with on_interrupt(runner.stop):
             run_with_status(console, runner, lasting)
-        for name in loaded.interfaces:
-            console.print(f"{name}: {interfaces[name].status}", soft_wrap=True)
+    for name in loaded.interfaces:
+        console.print(escape(f"{name}: {interfaces[name].status}"), soft_wrap=True)
     for robot in world.robots.values():
         console.print(f"{world.time:9.2f} s  {_where(robot)}", soft_wrap=True)
     return runner.successor, runner.speed
@@ -106,7 +106,7 @@ def run_with_status(console: Console, runner: Runner, duration: float | None) ->
         def watch(factor: float) -> None:
             while untold:  # where to find them, once they have started
                 name, interface = untold.popitem()
-                progress.console.print(f"{name}: {interface.status}", soft_wrap=True)
+                progress.console.print(escape(f"{name}: {interface.status}"), soft_wrap=True)
             progress.update(task, completed=world.time - start, description=_status(runner, factor))
 
         runner.run(duration, watch)

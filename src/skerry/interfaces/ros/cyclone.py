@@ -73,7 +73,8 @@ _library.dds_write.argtypes = [ctypes.c_int32, ctypes.c_void_p]
 _library.dds_write.restype = ctypes.c_int32
 
 _blobs: dict[str, Any] = {}
-_tables: dict[int, Any] = {}
+_bare: dict[int, Any] = {}  # tables of operations without those of the type's information, by the address of the full
+_full: dict[int, int] = {}  # the address of the full one, by that of the bare
 
 
 @dataclass(frozen=True)
@@ -151,11 +152,16 @@ class Participant:
         self._guard = GuardCondition(self.entity)
         self._waits = WaitSet(self.entity)
         self._waits.attach(self._guard)
+        self._types: dict[str, int] = {}  # where they are in Cyclone DDS, for as long as the participant is
 
     def topic(self, name: str, type_name: str) -> Any:
         """A topic whose samples are bytes."""
+        if (known := self._types.get(type_name)) is not None:
+            _give_operations(known, _full[_operations(known)])
         found = Topic(self.entity, name, _blob(type_name))
-        _strip_type_information(found)
+        if (kind := _type_of(found)) is not None:
+            self._types[type_name] = kind
+            _strip_type_information(kind)
         return found
 
     def watch(self, reader: RawReader) -> None:
@@ -208,26 +214,40 @@ def _blob(type_name: str) -> Any:
     return _blobs[type_name]
 
 
-def _strip_type_information(topic: Any) -> None:
-    """Let a topic not tell what its type is made of, as that is not true, and Fast DDS 3 compares it.
-
-    Gives the type a copy of its table of operations without those three. Where the wheel is another one than this was
-    written for, the information stays.
-    """
-    if version("cyclonedds") != TESTED:
-        return
+def _type_of(topic: Any) -> int | None:
+    """Where Cyclone DDS has a topic's type, if the wheel is the one that this was written for."""
     found = ctypes.c_void_p()
-    if _library.dds_get_entity_sertype(ctypes.c_int32(topic._ref), ctypes.byref(found)) != 0 or not found.value:
-        return
-    place = ctypes.c_void_p.from_address(found.value)
-    if place.value is None or place.value in {ctypes.addressof(table) for table in _tables.values()}:
-        return
-    if place.value not in _tables:
-        table = (ctypes.c_void_p * OPERATIONS)(*(ctypes.c_void_p * OPERATIONS).from_address(place.value))
+    if version("cyclonedds") != TESTED:
+        return None
+    if _library.dds_get_entity_sertype(ctypes.c_int32(topic._ref), ctypes.byref(found)) != 0:
+        return None
+    return found.value
+
+
+def _operations(kind: int) -> int:
+    """Where the table of a type's operations is."""
+    return ctypes.c_size_t.from_address(kind).value
+
+
+def _give_operations(kind: int, table: int) -> None:
+    ctypes.c_size_t.from_address(kind).value = table
+
+
+def _strip_type_information(kind: int) -> None:
+    """Let a type not tell what it is made of, as that is not true, and Fast DDS 3 compares it.
+
+    It gets a copy of its table of operations without those three. Before another topic of the same type is made it
+    must have its own table back: Cyclone DDS compares tables, and would keep a second type of the same name; with some
+    thirty of them, its table of types grows until there is no memory left.
+    """
+    full = _operations(kind)
+    if full not in _bare:
+        table = (ctypes.c_void_p * OPERATIONS)(*(ctypes.c_void_p * OPERATIONS).from_address(full))
         for number in TYPE_INFORMATION:
             table[number] = None
-        _tables[place.value] = table
-    place.value = ctypes.addressof(_tables[place.value])
+        _bare[full] = table
+        _full[ctypes.addressof(table)] = full
+    _give_operations(kind, ctypes.addressof(_bare[full]))
 
 
 def self_test(participant: Participant) -> None:

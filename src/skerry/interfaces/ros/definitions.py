@@ -70,6 +70,7 @@ class Constant:
     name: str
     base: str
     value: str | int | float | bool
+    text: str  # the value as it is written, by which ROS 1 tells definitions apart
 
 
 @dataclass(frozen=True)
@@ -117,11 +118,12 @@ def parse_message(text: str, name: str, where: str) -> MessageType:
             raise SkerryError(f"{where}, line {number}: {content!r} is neither `type name` nor `type NAME=value`")
         kind = _type_of(found, package, f"{where}, line {number}")
         if found["value"] is not None:
+            written = found["value"].strip()
             try:
-                value = _constant(kind.base, found["value"].strip())
+                value = _constant(kind.base, written)
             except ValueError:
                 raise SkerryError(f"{where}, line {number}: {found['value']!r} is no {kind.base}") from None
-            constants.append(Constant(found["name"], kind.base, value))
+            constants.append(Constant(found["name"], kind.base, value, written))
         else:
             fields.append(Field(found["name"], kind, found["default"]))
     names = [field.name for field in fields]
@@ -233,6 +235,12 @@ def full_name(name: str, package: str = "", folder: str = "msg") -> str:
     if len(parts) != 3 or not all(parts):
         raise SkerryError(f"{name!r} is no name of a type; write it as package/{folder}/Name or package/Name")
     return "/".join(parts)
+
+
+def short_name(name: str) -> str:
+    """pkg/Name of pkg/msg/Name, as ROS 1 and the endpoint write it."""
+    package, _, word = name.split("/")
+    return f"{package}/{word}"
 
 
 def _constant(base: str, text: str) -> str | int | float | bool:

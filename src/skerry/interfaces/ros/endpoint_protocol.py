@@ -13,16 +13,13 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import Any, Final
 
-from skerry.core.errors import SkerryError
+from skerry.interfaces.ros.definitions import short_name
+from skerry.interfaces.ros.transport import ProtocolError
 
 _LENGTH: Final = Struct("<I")
 LONGEST_NAME: Final = 4096
 LONGEST_PAYLOAD: Final = 256 * 2**20  # bytes; more than any message that the simulator takes
 KEEPALIVE: Final = bytes(8)  # an empty name and an empty payload
-
-
-class ProtocolError(SkerryError):
-    """A peer that does not speak the protocol."""
 
 
 class FrameReader:
@@ -81,12 +78,6 @@ def speaks_ros2(handshake: dict[str, Any]) -> bool:
     metadata = handshake.get("metadata")
     found = read_parameters(metadata.encode()) if isinstance(metadata, str) else metadata
     return not isinstance(found, dict) or found.get("protocol") != "ROS1"
-
-
-def short_name(type_name: str) -> str:
-    """pkg/Name, as the endpoint wants it, of pkg/msg/Name."""
-    package, _, name = type_name.split("/")
-    return f"{package}/{name}"
 
 
 class FrameWriter:

@@ -415,12 +415,14 @@ class RosInterface(Interface):
         self.bus.subscribe(where, row.type, hear)
 
     def _add_teleport(self, name: str) -> None:
+        topic = f"/{ros_name(name)}/teleport"
+
         def hear(message: Message) -> None:
             p, q = message.position, message.orientation
             pose = Pose([p.x, p.y, p.z], normalise([q.x, q.y, q.z, q.w]))
-            self._inbox.put(Teleport(name, pose))
+            self._context.do(topic, Teleport(name, pose))
 
-        self.bus.subscribe(f"/{ros_name(name)}/teleport", "geometry_msgs/Pose", hear)
+        self.bus.subscribe(topic, "geometry_msgs/Pose", hear)
 
     # -------------------------------------------------------------------------------------------- control
 

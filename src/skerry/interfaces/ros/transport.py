@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field
 
 from skerry.core.config import Family, KindConfig
+from skerry.core.errors import SkerryError
 
 if TYPE_CHECKING:
     from skerry.interfaces.ros.bus import Bus
@@ -17,6 +18,10 @@ NODE: Final = "/skerry"
 """The name of the node that the simulator is."""
 
 TRANSPORTS = Family("transports", "skerry.interfaces.ros.transports")
+
+
+class ProtocolError(SkerryError):
+    """A peer that does not speak the protocol."""
 
 
 class Transport(ABC):

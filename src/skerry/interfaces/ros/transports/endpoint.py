@@ -21,16 +21,15 @@ from skerry.core.config import Positive
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bus import Bus, Client, Outbox, Service, Topic
 from skerry.interfaces.ros.codec import BadMessage, Message
+from skerry.interfaces.ros.definitions import short_name
 from skerry.interfaces.ros.endpoint_protocol import (
     KEEPALIVE,
     FrameReader,
     FrameWriter,
-    ProtocolError,
     read_parameters,
-    short_name,
     speaks_ros2,
 )
-from skerry.interfaces.ros.transport import Transport, TransportConfig
+from skerry.interfaces.ros.transport import ProtocolError, Transport, TransportConfig
 
 logger = logging.getLogger("skerry")
 

@@ -5,6 +5,9 @@ import { element, figure, paper, write } from "./elements.js";
 import { COPPER, StreamPanel } from "./picture.js";
 
 const LINES = 256; // that are kept in the picture
+const ZOOMS = [1, 2, 4, 8]; // how much of the range is shown: all, a half, …
+const GAIN = 4; // at first
+const SETTLED = 20; // lines after which range and gain are chosen by the echoes, unless somebody has chosen
 
 export class Sidescan extends StreamPanel {
   static id = "sidescan";
@@ -22,11 +25,42 @@ export class Sidescan extends StreamPanel {
   /** @param {HTMLElement} content */
   fill(content) {
     this.lines = 0;
+    this.brightest = new Uint8Array(0);
     this.canvas = element("canvas", { class: "waterfall", width: 512, height: LINES, testid: "sidescan-picture", "data-lines": 0, role: "img", "aria-label": "Side-scan waterfall" });
-    this.gain = element("input", { type: "range", min: 0.5, max: 20, step: 0.5, value: 4, "aria-label": "Gain", title: "Gain: how bright echoes are drawn", testid: "sidescan-gain" });
+    this.gain = element("input", { type: "range", min: 0.5, max: 20, step: 0.5, value: GAIN, "aria-label": "Gain", title: "Gain: how bright echoes are drawn", testid: "sidescan-gain" });
     this.count = element("span", { class: "note", testid: "sidescan-lines" }, "0 lines");
-    const range = this.stream?.range_m ? element("span", { class: "note" }, `± ${figure(this.stream.range_m, 0)} m`) : null;
-    content.replaceChildren(this.canvas, element("div", { class: "row between" }, this.count, range ?? "", element("label", { class: "row note" }, "Gain", this.gain)));
+    const reach = this.stream?.range_m ?? 0;
+    const choices = reach ? ZOOMS.map((zoom) => element("option", { value: zoom }, `± ${figure(reach / zoom, reach / zoom < 20 ? 1 : 0)} m`)) : [];
+    this.zoom = element("select", { "aria-label": "Range", title: "Range: how far to either side is shown", testid: "sidescan-range", hidden: !reach }, ...choices);
+    this.chosen = false;
+    this.zoom.addEventListener("change", () => {
+      this.chosen = true;
+      this.crop();
+    });
+    const screen = element("div", { class: "waterfall-screen" }, this.canvas);
+    content.replaceChildren(screen, element("div", { class: "row between" }, this.count, this.zoom, element("label", { class: "row note" }, "Gain", this.gain)));
+    this.crop();
+  }
+
+  /** Shows the middle of the picture, as wide as the range that is chosen. */
+  crop() {
+    const zoom = Number(this.zoom.value) || 1;
+    this.canvas.style.width = `${100 * zoom}%`;
+    this.canvas.style.marginLeft = `${-50 * (zoom - 1)}%`;
+  }
+
+  /** Chooses the smallest range that holds all but the faintest echoes, and a gain by which they are not all white. @param {Uint8Array} rows @param {number} length */
+  fit(rows, length) {
+    if (this.brightest.length !== length) this.brightest = new Uint8Array(length);
+    for (let i = 0; i < rows.length; i += 1) this.brightest[i % length] = Math.max(this.brightest[i % length], rows[i]);
+    if (this.lines < SETTLED) return;
+    this.chosen = true;
+    const most = Math.max(...this.brightest, 1);
+    if (Number(this.gain.value) === GAIN) this.gain.value = String(Math.min(255 / most, 20));
+    const middle = (length - 1) / 2;
+    const furthest = this.brightest.reduce((far, level, i) => (level > most / 4 ? Math.max(far, Math.abs(i - middle)) : far), 0);
+    this.zoom.value = String(ZOOMS.findLast((zoom) => furthest * zoom < 0.8 * middle) ?? 1);
+    this.crop();
   }
 
   /** @param {import("./types.js").Message} message */
@@ -45,6 +79,7 @@ export class Sidescan extends StreamPanel {
     context.drawImage(canvas, 0, count);
     context.putImageData(image, 0, 0);
     this.lines += count;
+    if (!this.chosen && !this.zoom.hidden) this.fit(rows, length);
     canvas.dataset.lines = String(this.lines);
     write(this.count, `${this.lines} lines`);
   }
