@@ -122,7 +122,9 @@ def run(
     ] = None,
     ros: Annotated[
         list[str] | None,
-        typer.Option(help="Speak to ROS over `endpoint`, `rosbridge`, `foxglove`, `dds` or `tcpros`. May be repeated."),
+        typer.Option(
+            help="Speak to ROS over `endpoint`, `rosbridge`, `foxglove`, `dds`, `zenoh` or `tcpros`. May be repeated."
+        ),
     ] = None,
     record: Annotated[
         str | None,

@@ -28,6 +28,7 @@ from skerry.world import build_world
 
 EXTRAS: Final = {
     "ros": "ROS 2 over DDS",
+    "zenoh": "ROS 2 over Zenoh",
     "gym": "Gymnasium environments",
     "ray": "sweeps on a cluster",
     "grid": "currents and winds from NetCDF",
@@ -35,7 +36,7 @@ EXTRAS: Final = {
 }
 """What each extra of the package is good for."""
 
-NEEDED: Final = {"dds": "ros"}
+NEEDED: Final = {"dds": "ros", "zenoh": "zenoh"}
 """Kinds that work only with an extra."""
 
 TRIAL: Final = "torpedo_in_still_water"

@@ -32,8 +32,8 @@ def test_an_interface_runs_and_closes_twice_and_changes_nothing(
 
 @pytest.mark.parametrize("kind", TRANSPORTS.kinds())
 def test_a_transport_without_a_peer_holds_nothing_up_and_closes_twice(kind: str) -> None:
-    if kind == "dds":
-        pytest.importorskip("cyclonedds")
+    if kind in {"dds", "zenoh"}:
+        pytest.importorskip({"dds": "cyclonedds", "zenoh": "zenoh"}[kind])
     config = TRANSPORTS.find(kind).model_validate({"kind": kind})
     assert config.model_validate(config.model_dump(mode="json")) == config
     distribution = "noetic" if kind == "tcpros" else "humble"
