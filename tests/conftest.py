@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 # How long an example takes says nothing on a shared machine.
 settings.register_profile("skerry", deadline=None)
 settings.load_profile("skerry")
+
+# Whoever runs them in a shell with ROS gets the same as others.
+for name in ("ROS_DISTRO", "ROS_DOMAIN_ID", "ROS_MASTER_URI", "ROS_HOSTNAME", "ROS_IP"):
+    os.environ.pop(name, None)
 
 
 def pytest_collection_finish() -> None:

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.actions import ActionServer
 from skerry.interfaces.ros.bus import LATCHED, LATEST, Bus
 from skerry.interfaces.ros.codec import Codec
@@ -585,10 +584,3 @@ def test_ros_2_is_refused_in_words_that_say_what_to_do() -> None:
     with pytest.raises(SkerryError, match="`distribution` is 'humble'; leave that out, or say `noetic`"):
         transport.start(Bus(Codec(Vocabulary())))
     transport.close()
-
-
-def test_definitions_are_those_of_ros_1_unless_somebody_says_otherwise() -> None:
-    transports = {"it": {"kind": "tcpros"}}
-    assert Ros(transports=transports).distribution == "noetic"
-    assert Ros(transports=transports, distribution="jazzy").distribution == "jazzy"
-    assert Ros(transports={"it": {"kind": "rosbridge"}}).distribution == "humble"

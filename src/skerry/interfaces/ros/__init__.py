@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
 from skerry.core.config import ExistingFolder, Rational, find_path, of_kind
 from skerry.interfaces.ros.transport import TRANSPORTS
-from skerry.interfaces.ros.vocabulary import Distribution
+from skerry.interfaces.ros.vocabulary import DISTRIBUTIONS, Distribution
 from skerry.interfaces.ros.waypoint_settings import WaypointConfig
 from skerry.parts.interface import Interface, InterfaceConfig
+
+LATER: Final = ("iron", "kilted", "lyrical", "rolling")
+"""Distributions of ROS 2 that have the definitions of Jazzy, as far as these are concerned."""
 
 
 def _beside_the_scenario(name: str) -> str:
@@ -21,9 +25,12 @@ def _beside_the_scenario(name: str) -> str:
 
 
 def _spoken(settings: Mapping[str, Any]) -> Distribution:
-    """The distribution that a transport needs, if one does."""
-    needed = (transport.needs for transport in settings.get("transports", {}).values())
-    return next((distribution for distribution in needed if distribution is not None), "humble")
+    """The distribution of the environment, if there are transports and all can be of it; else the first that all can be."""
+    transports = settings.get("transports", {}).values()
+    possible = [name for name in DISTRIBUTIONS if all(name in transport.distributions for transport in transports)]
+    around = os.environ.get("ROS_DISTRO", "") if transports else ""
+    around = "jazzy" if around in LATER else around
+    return next((name for name in possible if name == around), next(iter(possible), "humble"))
 
 
 class Ros(InterfaceConfig):
@@ -36,7 +43,8 @@ class Ros(InterfaceConfig):
     )
     distribution: Distribution = Field(
         default_factory=_spoken,
-        description="whose definitions are meant where they differ: `noetic` with a transport of ROS 1, else `humble`",
+        description="whose definitions are meant where they differ; by default that of ROS_DISTRO in the environment, "
+        "if the transports can be of it, else `humble`, or `noetic` with one of ROS 1",
     )
     message_paths: tuple[ExistingFolder, ...] = Field((), description="folders with packages of your own definitions")
     frame_suffix: str = Field("_gt", description="at the end of frames, so that they are beside those of a robot's own")

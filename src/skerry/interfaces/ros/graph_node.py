@@ -26,6 +26,7 @@ MOST_DOMAINS: Final = 232  # the highest domain of DDS whose ports exist; ROS 2 
 class GraphNodeConfig(TransportConfig):
     """Settings of a node."""
 
+    distributions = ("humble", "jazzy")
     domain: int | None = Field(
         None, ge=0, le=MOST_DOMAINS, description="of ROS 2; ROS_DOMAIN_ID of the environment by default, or 0"
     )

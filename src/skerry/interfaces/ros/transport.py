@@ -10,7 +10,7 @@ from pydantic import Field
 
 from skerry.core.config import Family, KindConfig
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.vocabulary import Distribution
+from skerry.interfaces.ros.vocabulary import DISTRIBUTIONS, Distribution
 
 if TYPE_CHECKING:
     from skerry.interfaces.ros.bus import Bus
@@ -49,8 +49,8 @@ class Transport(ABC):
 class TransportConfig(KindConfig):
     """Settings of a transport."""
 
-    needs: ClassVar[Distribution | None] = None
-    """The distribution of ROS without which it cannot be, if it is of one alone."""
+    distributions: ClassVar[tuple[Distribution, ...]] = DISTRIBUTIONS
+    """Those of ROS that it can be of."""
     leave_out: tuple[str, ...] = Field(
         (), description="topics that it does not carry, as patterns such as `*/image_raw*`"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.interfaces.ros.definitions import (
@@ -25,6 +25,7 @@ VARIANTS: Final = HERE / "variants"
 
 Distribution: TypeAlias = Literal["humble", "jazzy", "noetic"]
 """Whose definitions are meant where they differ: sensor_msgs/Range has grown since, and ROS 1 has its own Sidescan."""
+DISTRIBUTIONS: Final[tuple[Distribution, ...]] = get_args(Distribution)
 
 
 class Vocabulary:

@@ -217,7 +217,7 @@ def _is_local(host: str) -> bool:
 class Tcpros(TransportConfig):
     """ROS 1's own wire: a node beside a ROS master."""
 
-    needs = "noetic"
+    distributions = ("noetic",)
     kind: Literal["tcpros"] = "tcpros"
     master: str | None = Field(
         None,
