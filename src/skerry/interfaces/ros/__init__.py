@@ -25,7 +25,7 @@ def _beside_the_scenario(name: str) -> str:
 
 
 def _spoken(settings: Mapping[str, Any]) -> Distribution:
-    """The distribution of the environment, if there are transports and all can be of it; else the first that all can be."""
+    """That of the environment, if there are transports and all can be of it; else the first that all can be of."""
     transports = settings.get("transports", {}).values()
     possible = [name for name in DISTRIBUTIONS if all(name in transport.distributions for transport in transports)]
     around = os.environ.get("ROS_DISTRO", "") if transports else ""
