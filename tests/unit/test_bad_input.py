@@ -75,6 +75,10 @@ MESSAGES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         {"interfaces": {"x": {"kind": "nothing_of_this_name"}}},
         ("interfaces.x.kind: unknown kind",),
     ),
+    "an unknown transport": (
+        {"interfaces": {"ros": {"kind": "ros", "transports": {"x": {"kind": "zenho"}}}}},
+        ("interfaces.ros.transports.x.kind: unknown kind 'zenho'", "did you mean 'zenoh'?"),
+    ),
     "an unknown vehicle": (
         robot(vehicle="torpdo"),
         ("robots.a.vehicle: there is no such vehicle", "'torpdo'", "torpedo"),

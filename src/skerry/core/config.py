@@ -291,7 +291,11 @@ _SAY_IT_ALL = {"no_kind", "missing_file", "unknown_kind", "missing", "extra_forb
 
 def faults_of(error: ValidationError, model: type[BaseModel], document: Document) -> list[Fault]:
     """Every fault of a validation error, with its place in the file and a guess at the right word."""
-    details = [(detail, *_place_of(detail, document.data)) for detail in error.errors(include_url=False)]
+    details = [
+        (detail, *_place_of(detail, document.data))
+        for detail in error.errors(include_url=False)
+        if detail["type"] != "default_factory_not_called"  # a default that depends on what is at fault already
+    ]
     meant = _meant_branches(details)
     faults: dict[tuple[Place, str], Fault] = {}
     for detail, place, branches in details:
