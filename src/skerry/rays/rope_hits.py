@@ -25,23 +25,8 @@ from skerry.rays.packets import (
     U,
     V,
 )
-from skerry.rays.ropes import (
-    BALL,
-    BODY,
-    FACE_OF_BALL,
-    FACE_OF_ROPE,
-    FIRST,
-    LEAF,
-    LEAVES,
-    NODE,
-    PIECE,
-    PIECE_TABLE,
-    PIECES,
-    SEEN_BY,
-    STRAND,
-    STRANDS,
-    TREE,
-)
+from skerry.rays.ropes import BODY, ENDS, FIRST, LEAF, LEAVES, NODE, OF, PIECE, PIECES, RADIUS, SEEN_BY, STRAND, TREE
+from skerry.rays.ropes import FACE as FACE_OF_PIECE
 
 # rows of a block of rays, in 64 bits
 _O: Final = 0  # origin x, y, z
@@ -92,10 +77,31 @@ def _any_is_near(rays: Any, ball: Any) -> bool:
 
 
 @strict_kernel
+def _may_meet(rays: Any, j: int, ball: Any, piece: Any) -> Any:
+    """Whether a ray is near a ball, and its line passes that of a piece in it within its radius."""
+    x, y, z = piece[0] - rays[_O + j], piece[1] - rays[_O + WIDEST + j], piece[2] - rays[_O + 2 * WIDEST + j]
+    dx, dy, dz = rays[_D + j], rays[_D + WIDEST + j], rays[_D + 2 * WIDEST + j]
+    ex, ey, ez = piece[3] - piece[0], piece[4] - piece[1], piece[5] - piece[2]
+    nx, ny, nz = dy * ez - dz * ey, dz * ex - dx * ez, dx * ey - dy * ex
+    across, square = x * nx + y * ny + z * nz, nx * nx + ny * ny + nz * nz
+    parallel = square <= 1e-16 * (ex * ex + ey * ey + ez * ez)
+    within = across * across <= piece[RADIUS] * piece[RADIUS] * _ROOM * square
+    return (within | parallel) & _is_near(rays, j, ball)
+
+
+@strict_kernel
+def _any_may_meet(rays: Any, ball: Any, piece: Any) -> bool:
+    found = np.int32(0)
+    for j in range(WIDEST):
+        found |= np.int32(_may_meet(rays, j, ball, piece))
+    return found != 0
+
+
+@strict_kernel
 def _to_piece(piece: Any, px: float, py: float, pz: float, dx: float, dy: float, dz: float) -> float:
     """How far from p along d a ray enters a piece; negative where it begins in it or behind it, infinite for never."""
     ax, ay, az = piece[0], piece[1], piece[2]
-    ex, ey, ez, radius = piece[3] - ax, piece[4] - ay, piece[5] - az, piece[6]
+    ex, ey, ez, radius = piece[3] - ax, piece[4] - ay, piece[5] - az, piece[RADIUS]
     mx, my, mz = px - ax, py - ay, pz - az
     length = ex * ex + ey * ey + ez * ez
     if length > 0.0:
@@ -139,27 +145,32 @@ def _out_of_piece(piece: Any, x: float, y: float, z: float) -> tuple[float, floa
 
 
 @strict_kernel
-def _is_held(strand: Any, pieces: Any, x: float, y: float, z: float) -> bool:
-    """Whether a point is where a rope is tied, or may be."""
-    last = PIECE * (int(strand[PIECES]) - 1) + 3
-    for place in (0, last):
-        a, b, c = pieces[place] - x, pieces[place + 1] - y, pieces[place + 2] - z
-        if a * a + b * b + c * c < BESIDE * BESIDE and (place > 0 or strand[BALL] == 0.0):
+def _is_tied_at(strand: Any, x: float, y: float, z: float) -> bool:
+    """Whether a strand is tied at a place, or may be."""
+    for end in (ENDS, ENDS + 3):
+        a, b, c = strand[end] - x, strand[end + 1] - y, strand[end + 2] - z
+        if a * a + b * b + c * c < BESIDE * BESIDE:
             return True
     return False
 
 
 @strict_kernel
-def _meet(rays: Any, j: int, piece: Any, found: Any) -> bool:
-    """Whether a ray meets a piece before it ends; how far away, and the normal there, are left in `found`."""
+def _meet(rays: Any, j: int, piece: Any, body: int, packet: Any, bits: Any, w: int, any_hit: bool) -> None:
+    """Let a ray end at a piece, if it meets that before what it has met so far."""
     px, py, pz = rays[_O + j], rays[_O + WIDEST + j], rays[_O + 2 * WIDEST + j]
     dx, dy, dz = rays[_D + j], rays[_D + WIDEST + j], rays[_D + 2 * WIDEST + j]
     t = _to_piece(piece, px, py, pz, dx, dy, dz)
-    if not (t > found[0] and t < rays[_FAR + j]):
-        return False
-    rays[_FAR + j] = t
-    found[1], found[2], found[3] = _out_of_piece(piece, px + t * dx, py + t * dy, pz + t * dz)
-    return True
+    if not (t > packet[NEAR * w + j] and t < rays[_FAR + j]):
+        return
+    if any_hit:
+        packet[FAR * w + j] = rays[_FAR + j] = -np.inf
+        return
+    packet[FAR * w + j] = rays[_FAR + j] = t
+    x, y, z = _out_of_piece(piece, px + t * dx, py + t * dy, pz + t * dz)
+    packet[NORMAL * w + j], packet[(NORMAL + 1) * w + j], packet[(NORMAL + 2) * w + j] = x, y, z
+    packet[U * w + j] = packet[V * w + j] = 0.0
+    bits[FACE * w + j], bits[INSTANCE * w + j] = int(piece[FACE_OF_PIECE]), body
+    bits[GEOMETRY * w + j] = bits[INSTANCE_PART * w + j] = 0
 
 
 @strict_kernel
@@ -171,42 +182,34 @@ def meet_ropes(
     `memory_at` is the address of the ropes of a frame. With `any_hit` it is as of a test for occlusion. The last three
     are where the sensor is; NaN if that does not matter.
     """
-    memory = float_pointer(memory_at)
+    memory, rays = float_pointer(memory_at), float_pointer(stack_floats(_BLOCK))
     packet, bits = single_pointer(packet_at), integer_pointer(packet_at)
-    rays, found = float_pointer(stack_floats(_BLOCK)), float_pointer(stack_floats(4))
+    leaves, pieces_at, tree_at = (
+        int(memory[LEAVES]),
+        memory_at + 8 * int(memory[PIECES]),
+        memory_at + 8 * int(memory[TREE]),
+    )
+    if leaves == 0:
+        return
     _fill(rays, packet, bits, integer_pointer(valid_at), w, int(memory[SEEN_BY]))
-    for s in range(int(memory[STRANDS])):
-        strand = float_pointer(memory_at + 8 * (FIRST + STRAND * s))
-        count, leaves = int(strand[PIECES]), int(strand[LEAVES])
-        pieces_at, tree_at = memory_at + 8 * int(strand[PIECE_TABLE]), memory_at + 8 * int(strand[TREE])
-        if count == 0 or _is_held(strand, float_pointer(pieces_at), x0, y0, z0):
+    node = 1
+    while node > 0:
+        ball = float_pointer(tree_at + 8 * NODE * node)
+        near = ball[3] >= 0.0 and _any_is_near(rays, ball)
+        if near and node < leaves:
+            node *= 2
             continue
-        node = 1
-        while node > 0:
-            ball = float_pointer(tree_at + 8 * NODE * node)
-            near = ball[3] >= 0.0 and _any_is_near(rays, ball)
-            if near and node < leaves:
-                node *= 2
-                continue
-            if near:
-                first = LEAF * (node - leaves)
+        if near:
+            for k in range(LEAF * (node - leaves), LEAF * (node - leaves + 1)):
+                piece = float_pointer(pieces_at + 8 * PIECE * k)
+                if piece[RADIUS] < 0.0 or not _any_may_meet(rays, ball, piece):
+                    continue
+                strand = float_pointer(memory_at + 8 * (FIRST + STRAND * int(piece[OF])))
+                if _is_tied_at(strand, x0, y0, z0):
+                    break
                 for j in range(w):
-                    if not _is_near(rays, j, ball):
-                        continue
-                    for k in range(first, min(first + LEAF, count)):
-                        found[0] = packet[NEAR * w + j]
-                        if not _meet(rays, j, float_pointer(pieces_at + 8 * PIECE * k), found):
-                            continue
-                        if any_hit:
-                            packet[FAR * w + j] = rays[_FAR + j] = -np.inf
-                            break
-                        packet[FAR * w + j] = rays[_FAR + j]
-                        for i in range(3):
-                            packet[(NORMAL + i) * w + j] = found[1 + i]
-                        packet[U * w + j] = packet[V * w + j] = 0.0
-                        bits[FACE * w + j] = FACE_OF_BALL if k == 0 and strand[BALL] != 0.0 else FACE_OF_ROPE
-                        bits[GEOMETRY * w + j] = bits[INSTANCE_PART * w + j] = 0
-                        bits[INSTANCE * w + j] = int(strand[BODY])
-            while node & 1:  # up from second nodes, and on to what stands beside a first one
-                node >>= 1
-            node += int(node > 0)
+                    if _may_meet(rays, j, ball, piece):
+                        _meet(rays, j, piece, int(strand[BODY]), packet, bits, w, any_hit)
+        while node & 1:  # up from second nodes, and on to what stands beside a first one
+            node >>= 1
+        node += int(node > 0)
