@@ -16,6 +16,7 @@ from skerry.core.frames import Pose
 from skerry.rays import Bundle, RayBody, RayRope, RayScene, RayView, Strand, robot_bit
 from skerry.rays.rope_hits import BESIDE
 from skerry.rays.tracer import Tracer
+from skerry.ropes import layout as at
 from skerry.terrain.materials import find_material
 from skerry.world import World
 
@@ -260,3 +261,30 @@ def test_a_rope_is_seen_where_it_is_after_it_was_tied_let_go_or_wound_in() -> No
         world.ropes["line"].release()
         world.advance(1.0)
         assert view_of(world, ahead, beside).body[0] == -1
+
+
+def test_a_rope_on_a_hook_is_seen_on_both_sides_and_the_hook_until_it_is_gone() -> None:
+    """Along the whole life of a hook: each segment is met from beside, under its own rope's name."""
+    hook = {"start": [0, 0, 10], "length": 1, "direction": [0, 0, -1], "stiffness": 1e6, "hook": {"mass": 0.2}}
+    line = {"start": [1.5, 0, 8.995], "length": 3, "direction": [-1, 0, 0], "buoy": {"mass": 0.1}}
+    with skerry.load({"ropes": {"crane": hook, "line": line}}) as world:
+        crane, names = world.ropes["crane"], world.surroundings.scene.names
+        assert crane.phase == "hanging"
+        assert _beside(world, "crane") == _beside(world, "line") == set()
+        world.advance(0.05)
+        assert crane.phase == "pulley" and len(world.ropes["line"].points) > 20
+        assert _beside(world, "crane") == _beside(world, "line") == set()
+        hits = view_of(world, [[0, 1, 0]], tuple(crane.end - [0, 2, 0]))
+        assert (names[hits.body[0]], hits.distance[0]) == ("ropes/crane", pytest.approx(1.95, abs=1e-5))
+        crane._memory[at.PHASE] = at.CARRYING
+        assert view_of(world, [[0, 1, 0]], tuple(crane.end - [0, 2, 0])).distance[0] > 1.99
+
+
+def _beside(world: World, name: str) -> set[str]:
+    """What else than a rope, or nothing, is met where its segments outside of the hook are seen from beside."""
+    points, found = world.ropes[name].points, set()
+    for middle in 0.5 * (points[1:] + points[:-1]):
+        if np.linalg.norm(middle - world.ropes["crane"].end) > 0.1:
+            hits = view_of(world, [[0, 1, 0]], tuple(middle - [0, 2, 0]))
+            found.add(world.surroundings.scene.names[hits.body[0]] if hits.body[0] >= 0 else "nothing")
+    return found - {f"ropes/{name}"}
