@@ -36,8 +36,32 @@ _FAR: Final = 7 * WIDEST  # −inf for a ray that takes no part
 _BLOCK: Final = 8 * WIDEST
 
 _ROOM: Final = 1.0 + 1e-6  # by which balls are larger, as directions are of length 1 in 32 bits only
+_UNSURE: Final = np.float32(1e-6)  # share of a distance squared that 32 bits may be wrong by, several times
 BESIDE: Final = 0.05
 """How near to an end of a rope, m, a sensor sits that looks past it: where its robot holds the rope."""
+
+
+@strict_kernel
+def _look_at(packet: Any, w: int, x: Any, y: Any, z: Any, radius: Any) -> Any:
+    """How many rays of a packet, of that width, may pass through a ball, in 32 bits, and so with room to spare."""
+    found = np.int32(0)
+    for j in range(w):
+        a, b, c = x - packet[ORIGIN * w + j], y - packet[(ORIGIN + 1) * w + j], z - packet[(ORIGIN + 2) * w + j]
+        dx, dy, dz = packet[DIRECTION * w + j], packet[(DIRECTION + 1) * w + j], packet[(DIRECTION + 2) * w + j]
+        along, away = a * dx + b * dy + c * dz, a * a + b * b + c * c
+        across = away - along * along - _UNSURE * away
+        found |= np.int32((across <= radius * radius) & (along >= -radius) & (along - radius <= packet[FAR * w + j]))
+    return found
+
+
+@strict_kernel
+def _looks_at(packet: Any, w: int, ball: Any) -> bool:
+    """Whether any ray of a packet may pass through a ball; the widths by name, so that loops become vector code."""
+    single = np.float32
+    x, y, z, radius = single(ball[0]), single(ball[1]), single(ball[2]), single(ball[3] * 1.001 + 0.01)
+    if w == WIDEST:
+        return bool(_look_at(packet, WIDEST, x, y, z, radius))
+    return bool(_look_at(packet, 8, x, y, z, radius) if w == 8 else _look_at(packet, w, x, y, z, radius))
 
 
 @strict_kernel
@@ -189,7 +213,7 @@ def meet_ropes(
         memory_at + 8 * int(memory[PIECES]),
         memory_at + 8 * int(memory[TREE]),
     )
-    if leaves == 0:
+    if leaves == 0 or not _looks_at(packet, w, float_pointer(tree_at + 8 * NODE)):  # as most packets do not
         return
     _fill(rays, packet, bits, integer_pointer(valid_at), w, int(memory[SEEN_BY]))
     node = 1
