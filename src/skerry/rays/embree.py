@@ -143,13 +143,12 @@ class Embree(Tracer):
         library = self._library
         scene = library.rtcNewScene(self._device)
         library.rtcSetSceneFlags(scene, _DYNAMIC | _ROBUST)
-        places = np.zeros((len(children), 12), np.float32)
-        places[:, [0, 5, 10]] = 1.0
+        origin = np.eye(3, 4, dtype=np.float32)
         geometries = np.empty(len(children), np.int64)
         for i, (child, mask) in enumerate(zip(children, masks, strict=True)):
             geometry = library.rtcNewGeometry(self._device, _INSTANCE)
             library.rtcSetGeometryInstancedScene(geometry, child.handle)
-            library.rtcSetGeometryTransform(geometry, 0, ROW_MAJOR_3X4, places[i].ctypes.data)
+            library.rtcSetGeometryTransform(geometry, 0, ROW_MAJOR_3X4, origin.ctypes.data)
             library.rtcSetGeometryMask(geometry, mask)
             library.rtcCommitGeometry(geometry)
             library.rtcAttachGeometry(scene, geometry)
@@ -157,7 +156,7 @@ class Embree(Tracer):
             geometries[i] = geometry
         library.rtcCommitScene(scene)
         self._check()
-        made = TopScene(scene, geometries, places, tuple(children))
+        made = TopScene(scene, geometries, tuple(children))
         weakref.finalize(made, library.rtcReleaseScene, scene)
         return made
 

@@ -28,6 +28,7 @@ from skerry.rays.packets import (
     NEAR,
     NORMAL,
     ORIGIN,
+    ROPES,
     ROWS,
     SCENE,
     WIDEST,
@@ -36,6 +37,7 @@ from skerry.rays.packets import (
     V,
     clear_packet,
 )
+from skerry.rays.rope_hits import meet_ropes
 from skerry.rays.sea_view import leave_water
 from skerry.rays.surface import HIGH, LOW, surface_height
 
@@ -111,6 +113,16 @@ def _face_rays(lane: Any, whole: Any, low: int, high: int, turn: Any, corner: An
 
 
 @kernel
+def _take_normals(lane: Any, whole: Any, low: int, high: int, material: int) -> None:
+    """The normals of pixels low…high, which hit something round: they are exact, in the world, and towards the ray."""
+    for i in range(low, high):
+        x, y, z = lane[RAW, i], lane[RAW + 1, i], lane[RAW + 2, i]
+        scale = ONE / np.sqrt(x * x + y * y + z * z)
+        lane[NX, i], lane[NY, i], lane[NZ, i] = x * scale, y * scale, z * scale
+        whole[MATERIAL, i] = material
+
+
+@kernel
 def trace_lanes(
     words: Any,
     packet: Any,
@@ -119,14 +131,18 @@ def trace_lanes(
     whole: Any,
     count: int,
     all_lanes: bool,
+    origin: Any,
     turns: Any,
     first_faces: Any,
     face_materials: Any,
     corners: Any,
 ) -> None:
-    """Trace the pixels that LIST names, or the first `count` if they are all lanes."""
+    """Trace the pixels that LIST names, or the first `count` if they are all lanes; the camera is at the `origin`.
+
+    Ropes are numbered behind all other bodies, and their faces have no `corners`.
+    """
     w = words[WIDTH]
-    tracer, scene, arguments = words[INTERSECT], words[SCENE], words[ARGUMENTS]
+    tracer, scene, arguments, ropes = words[INTERSECT], words[SCENE], words[ARGUMENTS], words[ROPES]
     bits = packet.view(np.uint32)
     numbers = packet.view(np.int32)
     valid = numbers[ROWS * WIDEST :]
@@ -158,6 +174,8 @@ def trace_lanes(
             bits[INSTANCE * w + j] = MISS
             bits[FACE * w + j] = 0
         call4(tracer, valid_at, scene, packet_at, arguments)
+        if ropes != 0:
+            meet_ropes(ropes, valid_at, packet_at, w, False, origin[0], origin[1], origin[2])
         if whole_packet:
             _copy(packet[FAR * w :], lane[HIT, k:], w)
             _copy(packet[U * w :], lane[NX, k:], w)
@@ -188,7 +206,10 @@ def trace_lanes(
                 lane[HIT, i] = np.inf
         else:
             number = first_faces[body] + face
-            _face_rays(lane, whole, low, high, turns[body], corners[number], face_materials[number])
+            if number < len(corners):
+                _face_rays(lane, whole, low, high, turns[body], corners[number], face_materials[number])
+            else:
+                _take_normals(lane, whole, low, high, face_materials[number])
 
 
 @kernel

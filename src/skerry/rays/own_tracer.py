@@ -116,8 +116,7 @@ class OwnTracer(Tracer):
             record[NODES], record[TRIANGLES] = child.tree.nodes.ctypes.data, child.tree.triangles.ctypes.data
             record[INSTANCE_MASK] = mask
         geometries = records.ctypes.data + 8 * RECORD_WORDS * np.arange(count)
-        places = np.zeros((count, 12), np.float32)
-        places[:, [0, 5, 10]] = 1.0
+        origin = np.eye(3, 4, dtype=np.float32)
         boxes, numbers = np.zeros((count, 6), np.float32), np.zeros(count, np.int32)
         nodes = np.zeros((2 * count + 1, 8), np.float32)
         table = np.zeros(TOP_WORDS, np.int64)
@@ -128,9 +127,7 @@ class OwnTracer(Tracer):
             numbers.ctypes.data,
             boxes.ctypes.data,
         )
-        for geometry, place in zip(geometries, places, strict=True):
-            set_transform.ctypes(geometry, 0, ROW_MAJOR_3X4, place.ctypes.data)
+        for geometry in geometries:
+            set_transform.ctypes(geometry, 0, ROW_MAJOR_3X4, origin.ctypes.data)
         commit_scene.ctypes(table.ctypes.data)
-        return TopScene(
-            table.ctypes.data, geometries, places, tuple(children), keep=(records, boxes, numbers, nodes, table)
-        )
+        return TopScene(table.ctypes.data, geometries, tuple(children), keep=(records, boxes, numbers, nodes, table))

@@ -49,7 +49,7 @@ class Picture:
 
     light: NDArray[np.float32]  # (height, width, 3), linear: 1 is a white surface under a sun in the zenith
     depth: NDArray[np.float32]  # (height, width), m along the optical axis; infinite where nothing is
-    bodies: NDArray[np.int16]  # (height, width), places in the scene's bodies; −1 nothing, −2 the water's surface
+    bodies: NDArray[np.int16]  # (height, width), places in the scene's names; −1 nothing, −2 the water's surface
     labels: NDArray[np.uint8]  # (height, width), the labels of materials
 
 
@@ -110,14 +110,25 @@ def render(
         for first in range(low, high, BLOCK):
             n = min(BLOCK, high - first)
             aim(lane, whole, directions, first, n, origin, turn, one(port), numbers, heights, end)
-            trace_lanes(words, packet, mask, lane, whole, n, True, turns, first_faces, face_materials, corners)
+            trace_lanes(words, packet, mask, lane, whole, n, True, origin, turns, first_faces, face_materials, corners)
             reach_surface(lane, whole, n, numbers, heights, surface)
             if not dry:
                 dim_first(lane, whole, light, n, level, surface)
             bent = cross_surface(lane, whole, light, n, surface, numbers, slopes, end, patterns)
             if bent > 0:
                 trace_lanes(
-                    words, packet, mask, lane, whole, bent, bent == n, turns, first_faces, face_materials, corners
+                    words,
+                    packet,
+                    mask,
+                    lane,
+                    whole,
+                    bent,
+                    bent == n,
+                    origin,
+                    turns,
+                    first_faces,
+                    face_materials,
+                    corners,
                 )
                 dim_second(lane, whole, light, n)
             paint_sky(lane, whole, light, n, patterns)
@@ -253,7 +264,7 @@ class Renderer:
             self._directions,
             self._order,
             frame.turns,
-            frame.top.places,
+            frame.places,
             scene.first_faces,
             scene.face_materials,
             looks.corners,

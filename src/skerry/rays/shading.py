@@ -65,12 +65,14 @@ from skerry.rays.packets import (
     NEAR,
     OCCLUDED,
     ORIGIN,
+    ROPES,
     ROWS,
     SCENE,
     WIDEST,
     WIDTH,
     clear_packet,
 )
+from skerry.rays.rope_hits import meet_ropes
 from skerry.rays.textures import BROAD, SIDE, caustics, texture, version
 
 
@@ -180,7 +182,7 @@ def face_sun(lane: Any, whole: Any, light: Any, n: int, level: Any) -> None:
 def _shade(words: Any, packet: Any, lane: Any, whole: Any, light: Any, count: int, far: Any) -> None:
     """Take the sun from those of LIST that something stands before."""
     w = words[WIDTH]
-    tracer, scene, arguments = words[OCCLUDED], words[SCENE], words[ARGUMENTS]
+    tracer, scene, arguments, ropes = words[OCCLUDED], words[SCENE], words[ARGUMENTS], words[ROPES]
     valid = packet[ROWS * WIDEST :].view(np.int32)
     packet_at, valid_at = packet.ctypes.data, valid.ctypes.data
     for k in range(0, count, w):
@@ -200,6 +202,8 @@ def _shade(words: Any, packet: Any, lane: Any, whole: Any, light: Any, count: in
             packet[NEAR * w + j] = ZERO
             packet[FAR * w + j] = far
         call4(tracer, valid_at, scene, packet_at, arguments)
+        if ropes != 0:
+            meet_ropes(ropes, valid_at, packet_at, w, True, np.nan, np.nan, np.nan)
         for j in range(n):
             if packet[FAR * w + j] < ZERO:
                 lane[SUNLIT, whole[LIST, k + j]] = ZERO

@@ -73,7 +73,7 @@ def _silhouette(scene: RayScene, frame: Frame, parts: list[int], lens: Lens, pos
     back = pose.inverse()
     for part in parts:
         mesh = scene.bodies[part].mesh
-        place = frame.top.places[part].reshape(3, 4).astype(np.float64)
+        place = frame.places[part].reshape(3, 4).astype(np.float64)
         points = back.transform(mesh.vertices @ place[:, :3].T + place[:, 3])
         points[points[:, 2] < NEAREST] = np.nan
         _fill(lens.project(points), np.ascontiguousarray(mesh.faces, np.int64), covered)
@@ -91,7 +91,8 @@ def detect(
 ) -> tuple[Detection, ...]:
     """The robots and objects of which a picture shows at least a pixel; `attenuation` is 0 in air, 1/m."""
     names = list(dict.fromkeys(body.owner for body in scene.bodies if body.owner))
-    owners = np.array([names.index(body.owner) if body.owner else -1 for body in scene.bodies], np.int64)
+    owners = np.full(len(scene.names), -1)  # ropes are nobody's
+    owners[: len(scene.bodies)] = [names.index(body.owner) if body.owner else -1 for body in scene.bodies]
     boxes = np.tile(np.array([lens.width, lens.height, -1, -1, 0]), (len(names), 1))
     sums = np.zeros(len(names))
     _boxes(bodies, depth, owners, boxes, sums)

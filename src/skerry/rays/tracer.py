@@ -35,7 +35,6 @@ class TopScene:
 
     handle: int
     geometries: NDArray[np.int64]  # handles of the instances
-    places: NDArray[np.float32]  # (n, 12), their transforms, rows of 3 × 4
     children: tuple[MeshScene, ...] = field(repr=False)
     keep: tuple[Any, ...] = field(default=(), repr=False)  # the memory that it refers to
 

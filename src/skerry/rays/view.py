@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
-from skerry.rays.packets import EVERYTHING, packet_memory, trace_each
+from skerry.rays.casts import trace_each
+from skerry.rays.packets import EVERYTHING, packet_memory
 from skerry.rays.scene import Frame, RayScene, mask_without
 from skerry.rays.sphere_casts import Contact, sweep
 from skerry.rays.threads import in_tiles, processors
@@ -32,7 +33,7 @@ class Hits:
     distance: NDArray[np.float32]  # (n,), m; infinite where nothing was hit
     normal: NDArray[np.float32]  # (3, n), in the world, of length 1, towards the sensor; 0 where nothing was hit
     material: NDArray[np.int32]  # (n,), places in the scene's materials; −1 where nothing was hit
-    body: NDArray[np.int32]  # (n,), places in the scene's bodies; −1 where nothing was hit
+    body: NDArray[np.int32]  # (n,), places in the scene's names; −1 where nothing was hit
 
     @classmethod
     def of(cls, casts: int, rays: int) -> Hits:
@@ -235,7 +236,7 @@ class RayView:
         found = np.array([np.inf, 0.0, 0.0, 0.0])
         scene, mask = self.scene, self.mask(see_self)
         body, face = sweep(
-            scene.sphere_words, self.frame.top.places, mask, centre, heading / length, float(radius), float(far), found
+            scene.sphere_words, self.frame.places, mask, centre, heading / length, float(radius), float(far), found
         )
         material = -1 if body < 0 else int(scene.face_materials[scene.first_faces[body] + face])
         return Contact(float(found[0]), found[1:], material, int(body))

@@ -141,7 +141,7 @@ class CameraSensor(Sensor[CameraReading]):
             picture.depth,
             picture.bodies,
             picture.labels,
-            tuple(body.name for body in view.scene.bodies),
+            view.scene.names,
             self.lens.matrix,
             np.array(self.lens.distortion),
             gain,

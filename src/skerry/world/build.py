@@ -23,7 +23,7 @@ from skerry.parts.law import Attach, Law, LawConfig
 from skerry.parts.sensor import SensorConfig
 from skerry.physics.engine import Engine
 from skerry.physics.joint_drive import JointDrive
-from skerry.physics.model import Model, Options, assemble
+from skerry.physics.model import NOBODY, Model, Options, assemble
 from skerry.physics.tree import Body, LawBuilder
 from skerry.rays import robot_bit
 from skerry.ropes.net import RopeNet
@@ -40,7 +40,7 @@ from skerry.world.hooks import ForceFunction, PythonForce
 from skerry.world.instant import Present
 from skerry.world.particles import FieldParticles
 from skerry.world.robot import Object, Parts, Robot, Tree
-from skerry.world.ropes import ROPES, build_ropes, rope_plans
+from skerry.world.ropes import ROPES, build_ropes, rope_plans, ropes_for_rays
 from skerry.world.sensing import MountedSensor
 from skerry.world.surroundings import Surroundings, bodies_for_rays
 from skerry.world.truth import RobotTruth
@@ -79,7 +79,14 @@ def build_world(
         return noises[-1]
 
     _bind(model, engine.part("userdata")[0])
-    surroundings = Surroundings(partial(bodies_for_rays, loaded, model, terrain), engine.motions(0)[0])
+    state_of_ropes, size = model.law_slots.get((NOBODY, ROPES), (0, 0))
+    surroundings = Surroundings(
+        partial(bodies_for_rays, loaded, model, terrain),
+        engine.motions(0)[0],
+        partial(ropes_for_rays, loaded, net),
+        engine.part("userdata")[0],
+        slice(state_of_ropes, state_of_ropes + size),
+    )
     present = Present(engine, clock, model.water, surroundings)
     history = History(engine, clock, model.water, surroundings)
     channel = Channel(model.water, clock, lambda: surroundings.scene)

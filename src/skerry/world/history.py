@@ -227,7 +227,8 @@ class History:
         if new:
             if len(frames) + len(new) > MOST_FRAMES:
                 self._release(set(frames).difference(rows))
-            made = self._surroundings.scene.frames(self.engine.log.motions[new, 0])
+            log, ropes = self.engine.log, self._surroundings.state_of_ropes
+            made = self._surroundings.scene.frames(log.motions[new, 0], log.userdata[new, ropes])
             frames.update(zip(new, made, strict=True))
             self._words[new] = [frame.words for frame in made]
 

@@ -1,4 +1,4 @@
-"""The ropes of a scenario in the world: their plans, their faces, and what becomes of them when something is moved."""
+"""The ropes of a scenario in the world: their plans, their faces, how rays see them, and what moving things does."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator
 from skerry.physics.engine import Engine
 from skerry.physics.model import NOBODY, Model
+from skerry.rays import RayRope, Strand
 from skerry.ropes import layout as at
 from skerry.ropes.net import RopeNet, RopePlan, place_of
 from skerry.ropes.rope import Rope
 from skerry.scenario.loading import LoadedScenario
+from skerry.terrain.materials import find_material
 from skerry.world.robot import Tree
 
 ROPES = "ropes"
@@ -61,6 +63,30 @@ def build_ropes(
             partial(_where, engine),
         )
     return found
+
+
+def ropes_for_rays(loaded: LoadedScenario, net: RopeNet | None) -> list[RayRope]:
+    """The ropes as rays see them: as thick as they are, with the ball that a buoy or hook is."""
+    if net is None:
+        return []
+    own = loaded.scenario.materials
+    found = []
+    for name, plan in net.plans.items():
+        config, end = plan.config, plan.config.buoy or plan.config.hook
+        strands = [_strand(net, net.names.index(name), plan, 0.0 if end is None else end.radius)]
+        if name in net.twins:
+            strands.append(_strand(net, net.twins[name], plan, 0.0))
+        of_end = find_material("buoy" if config.hook is None else "metal", own)
+        found.append(RayRope(f"ropes/{name}", tuple(strands), find_material("rope", own, config.colour), of_end))
+    return found
+
+
+def _strand(net: RopeNet, number: int, plan: RopePlan, ball_radius: float) -> Strand:
+    place = int(net.places[number])
+    ended = place + at.PHASE, at.CARRYING  # then the hook is gone
+    return Strand(
+        place + at.COUNT, place + at.NODES, net.capacities[number], 0.5 * plan.config.diameter, ball_radius, ended
+    )
 
 
 def _where(engine: Engine, end: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What rays see of a world: the visuals of its robots and objects, and the ground, where they are now."""
+"""What rays see of a world: the visuals of its robots and objects, the ground, and ropes, where they are now."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skerry.core.frames import Pose, quaternion_to_matrix, rpy_to_quaternion
 from skerry.core.mesh_files import read_mesh
 from skerry.core.urdf import Shape
 from skerry.physics.model import Model
-from skerry.rays import Frame, RayBody, RayScene, RayView, load_tracer, robot_bit
+from skerry.rays import Frame, RayBody, RayRope, RayScene, RayView, load_tracer, robot_bit
 from skerry.rays.scene import OBJECT_BIT
 from skerry.scenario.loading import LoadedScenario
 from skerry.terrain import Terrain
@@ -24,30 +24,41 @@ from skerry.terrain.materials import Colour, Material, NamedMaterial, find_mater
 class Surroundings:
     """The world for rays. Its scene is built when somebody first looks; frames follow the bodies."""
 
-    def __init__(self, bodies: Callable[[], list[RayBody]], motion: NDArray[np.float64]) -> None:
+    def __init__(
+        self,
+        bodies: Callable[[], list[RayBody]],
+        motion: NDArray[np.float64],
+        ropes: Callable[[], list[RayRope]],
+        userdata: NDArray[np.float64],
+        state_of_ropes: slice,
+    ) -> None:
         self._bodies = bodies
         self._motion = motion
+        self._ropes = ropes
+        self.state_of_ropes = state_of_ropes
+        """Where it is in userdata."""
+        self._state = userdata[state_of_ropes]
         self._frame: Frame | None = None
-        self._seen = b""  # the motions that the frame shows
+        self._seen = b""  # the motions and ropes that the frame shows
 
     @cached_property
     def scene(self) -> RayScene:
-        return RayScene(self._bodies(), load_tracer())
+        return RayScene(self._bodies(), load_tracer(), self._ropes())
 
     def view(self, own_bit: int | None = None) -> RayView:
         """The world now, without the robot of that bit.
 
         It is valid until time goes on; `hold` its frame to keep it longer.
         """
-        motion = self._motion
-        now = motion.tobytes()
+        motion, state = self._motion, self._state
+        now = motion.tobytes() + state.tobytes()
         if self._frame is not None and now != self._seen and self._frame.users > 1:
             self.scene.release(self._frame)
             self._frame = None
         if self._frame is None:
-            self._frame = self.scene.frame(motion)
+            self._frame = self.scene.frame(motion, state)
         elif now != self._seen:
-            self.scene.move(self._frame, motion)
+            self.scene.move(self._frame, motion, state)
         self._seen = now
         return RayView(self.scene, self._frame, motion, own_bit)
 

@@ -252,7 +252,7 @@ class World:
         self._history.rates = self._rates_of_looks
         patient = [mounted.sensor for mounted in self._patient_sensors]
         feel = [sensor for sensor in patient if sensor.feels_contacts or sensor.feels_power]
-        self._history.must_keep_userdata = self.water.follows is not None or bool(feel)
+        self._history.must_keep_userdata = self.water.follows is not None or bool(feel) or bool(self.ropes)
 
     def _rates_of_looks(self) -> list[Rate]:
         rates = [sensor.rate for sensor in self._patient_sensors if sensor.is_looked_at]
