@@ -53,7 +53,8 @@ class Bundle:
     """Rays from one point, with their directions in the sensor's frame, and the memory for what they hit.
 
     Directions are (n, 3), or (rows, columns, 3) for a picture or a scan: then neighbours in both ways share a packet,
-    which is a fifth to a third quicker; hits are in the order of the directions all the same. A bundle that is `plumb`
+    which is a fifth to a third quicker, unless rows are much further apart than columns, as a lidar's are; hits are
+    in the order of the directions all the same. A bundle that is `plumb`
     has one ray more, its last, which goes straight down in the world however the sensor is turned.
     """
 
@@ -64,8 +65,9 @@ class Bundle:
         lengths = np.linalg.norm(given, axis=-1, keepdims=True)
         if not (np.isfinite(given).all() and (lengths > 0).all()):
             raise SkerryError("directions must be finite and have a length")
-        unit = (given / lengths).reshape(-1, 3).astype(np.float32)
-        order = tile_order(*given.shape[:2]) if given.ndim == 3 else np.arange(len(unit), dtype=np.int32)
+        grid = given / lengths
+        unit = grid.reshape(-1, 3).astype(np.float32)
+        order = tile_order(*given.shape[:2]) if _is_even(grid) else np.arange(len(unit), dtype=np.int32)
         if plumb:
             unit, order = np.append(unit, [[0.0, 0.0, -1.0]], axis=0), np.append(order, len(unit))
         self.plumb = plumb
@@ -74,6 +76,7 @@ class Bundle:
         self._sent = np.ascontiguousarray(unit[self._order].T, np.float32)
         self._packet = packet_memory()
         self._place = np.empty((1, 7))
+        self._position, self._orientation = self._place[0, :3], self._place[0, 3:]
         self._grow(1)
 
     def __len__(self) -> int:
@@ -109,9 +112,8 @@ class Bundle:
         threads: int = 0,
     ) -> Hits:
         """Send the rays; with `threads` 0, large bundles go over all processors, to the same result."""
-        place = self._place
-        place[0, :3], place[0, 3:] = pose.position, pose.orientation
-        self._send(scene, frame.words[None], place, ONCE, far, near, None, mask, threads, self._alone)
+        self._position[:], self._orientation[:] = pose.position, pose.orientation
+        self._send(scene, frame.words[None], self._place, ONCE, far, near, None, mask, threads, self._alone)
         return self._first
 
     def cast_each(
@@ -180,10 +182,18 @@ class Bundle:
             in_tiles(lambda packet, tiles: run(packet, tiles[None]))
 
 
+def _is_even(directions: NDArray[np.float64]) -> bool:
+    """Whether they are a grid whose rows are hardly further apart than its columns."""
+    if directions.ndim < 3 or min(directions.shape[:2]) < 2:
+        return False
+    down, across = (np.linalg.norm(np.diff(directions, axis=axis), axis=-1).mean() for axis in (0, 1))
+    return bool(down < 1.5 * across)
+
+
 def tile_order(rows: int, columns: int) -> NDArray[np.int32]:
-    """The places of a grid, two rows at a time, four columns at a time."""
+    """The places of a grid, four rows at a time, four columns at a time: packets of 8 are halves of such a square."""
     row, column = np.divmod(np.arange(rows * columns), columns)
-    return np.lexsort((column % 4, row % 2, column // 4, row // 2)).astype(np.int32)
+    return np.lexsort((column % 4, row % 4, column // 4, row // 4)).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
