@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -48,6 +49,7 @@ def run_in_terminal(
         while world is not None:
             with world:
                 world, speed = _run_world(console, world, speed, duration, server, overrides)
+            gc.collect()  # a world is hundreds of megabytes in some thousand objects, too few for Python to look itself
             duration = None
 
 
