@@ -25,13 +25,14 @@ export class Sidescan extends StreamPanel {
   /** @param {HTMLElement} content */
   fill(content) {
     this.lines = 0;
-    this.brightest = new Uint8Array(0);
+    /** @type {{ count: number, length: number, rows: Uint8Array }[]} what was drawn before range and gain were chosen */
+    this.early = [];
     this.canvas = element("canvas", { class: "waterfall", width: 512, height: LINES, testid: "sidescan-picture", "data-lines": 0, role: "img", "aria-label": "Side-scan waterfall" });
     this.gain = element("input", { type: "range", min: 0.5, max: 20, step: 0.5, value: GAIN, "aria-label": "Gain", title: "Gain: how bright echoes are drawn", testid: "sidescan-gain" });
     this.count = element("span", { class: "note", testid: "sidescan-lines" }, "0 lines");
     const reach = this.stream?.range_m ?? 0;
     const choices = reach ? ZOOMS.map((zoom) => element("option", { value: zoom }, `± ${figure(reach / zoom, reach / zoom < 20 ? 1 : 0)} m`)) : [];
-    this.zoom = element("select", { "aria-label": "Range", title: "Range: how far to either side is shown", testid: "sidescan-range", hidden: !reach }, ...choices);
+    this.zoom = element("select", { "aria-label": "Range", title: "Range: how far to either side is shown", testid: "sidescan-range", class: "whole", hidden: !reach }, ...choices);
     this.chosen = false;
     this.zoom.addEventListener("change", () => {
       this.chosen = true;
@@ -49,26 +50,36 @@ export class Sidescan extends StreamPanel {
     this.canvas.style.marginLeft = `${-50 * (zoom - 1)}%`;
   }
 
-  /** Chooses the smallest range that holds all but the faintest echoes, and a gain by which they are not all white. @param {Uint8Array} rows @param {number} length */
-  fit(rows, length) {
-    if (this.brightest.length !== length) this.brightest = new Uint8Array(length);
-    for (let i = 0; i < rows.length; i += 1) this.brightest[i % length] = Math.max(this.brightest[i % length], rows[i]);
-    if (this.lines < SETTLED) return;
-    this.chosen = true;
-    const most = Math.max(...this.brightest, 1);
-    if (Number(this.gain.value) === GAIN) this.gain.value = String(Math.min(255 / most, 20));
+  /** Chooses the smallest range that holds all but the faintest echoes, and a gain by which they are not all white. */
+  fit() {
+    const { length } = this.early[0];
     const middle = (length - 1) / 2;
-    const furthest = this.brightest.reduce((far, level, i) => (level > most / 4 ? Math.max(far, Math.abs(i - middle)) : far), 0);
-    this.zoom.value = String(ZOOMS.findLast((zoom) => furthest * zoom < 0.8 * middle) ?? 1);
+    const levels = this.early.flatMap(({ rows }) => [...rows]);
+    const most = levels.reduce((high, level) => Math.max(high, level), 1);
+    const furthest = levels.reduce((far, level, i) => (level > most / 4 ? Math.max(far, Math.abs((i % length) - middle)) : far), 0);
+    if (!this.chosen) this.zoom.value = String(ZOOMS.findLast((zoom) => furthest * zoom < 0.8 * middle) ?? 1);
+    if (Number(this.gain.value) === GAIN) this.gain.value = String(Math.min(255 / most, 20));
     this.crop();
+    paper(this.canvas).clearRect(0, 0, this.canvas.width, this.canvas.height);
+    for (const message of this.early) this.paint(message);
+    this.early = [];
   }
 
   /** @param {import("./types.js").Message} message */
   draw({ count = 0, length = 0, rows }) {
     if (!rows || !count) return;
-    const { canvas } = this;
-    if (canvas.width !== length) canvas.width = length;
-    const context = paper(canvas);
+    if (this.canvas.width !== length) this.canvas.width = length;
+    this.paint({ count, length, rows });
+    if (this.lines < SETTLED) this.early.push({ count, length, rows: rows.slice() });
+    this.lines += count;
+    if (this.lines >= SETTLED && this.early.length) this.fit();
+    this.canvas.dataset.lines = String(this.lines);
+    write(this.count, `${this.lines} lines`);
+  }
+
+  /** Adds lines above. @param {{ count: number, length: number, rows: Uint8Array }} message */
+  paint({ count, length, rows }) {
+    const context = paper(this.canvas);
     const gain = Number(this.gain.value);
     const image = context.createImageData(length, count);
     const pixels = new Uint32Array(image.data.buffer);
@@ -76,11 +87,7 @@ export class Sidescan extends StreamPanel {
       const start = (count - 1 - line) * length; // the newest comes last and is drawn first
       for (let i = 0; i < length; i += 1) pixels[line * length + i] = COPPER[Math.min(255, rows[start + i] * gain) | 0];
     }
-    context.drawImage(canvas, 0, count);
+    context.drawImage(this.canvas, 0, count);
     context.putImageData(image, 0, 0);
-    this.lines += count;
-    if (!this.chosen && !this.zoom.hidden) this.fit(rows, length);
-    canvas.dataset.lines = String(this.lines);
-    write(this.count, `${this.lines} lines`);
   }
 }
