@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from math import ceil, inf, isfinite
-from threading import Condition
+from threading import Condition, RLock
 from typing import Any, Final, Self
 
 from skerry.core.errors import PhysicsDiverged, SkerryError, did_you_mean
@@ -108,6 +108,7 @@ class Runner:
         self._steps = 0  # that may be made while it is paused
         self._stopped = False
         self._started = False
+        self._running = RLock()  # held by whoever runs it or closes it
         self._switch_before: float | None = None  # s, what it was before this runner had peers
         self._first = world.snapshot()
         self._piece = SLICE  # s that it simulates at once as fast as it goes, so that it looks up as often as it should
@@ -201,6 +202,10 @@ class Runner:
 
     def run(self, duration: float | None, watch: Callable[[float], None] = lambda factor: None) -> None:
         """Simulate so many seconds (None: until stopped); `watch` is told the real-time factor now and then."""
+        with self._running:
+            self._run(duration, watch)
+
+    def _run(self, duration: float | None, watch: Callable[[float], None]) -> None:
         self._start()
         step = float(self.world.scenario.step)
         end = None if duration is None else self.world.tick + round(duration / step)
@@ -369,7 +374,15 @@ class Runner:
             self._publish()
 
     def close(self) -> None:
-        """Give the interfaces what is still being measured, and close them; closing twice is harmless."""
+        """End a run in another thread, give the interfaces what is still being measured, and close them.
+
+        Closing twice is harmless.
+        """
+        self.stop()
+        with self._running:
+            self._close()
+
+    def _close(self) -> None:
         self.inbox.refuse()
         self._publish_the_rest()
         for interface in self.interfaces.values():

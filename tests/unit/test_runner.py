@@ -75,6 +75,20 @@ def test_a_run_without_end_can_be_stopped_from_another_thread() -> None:
         assert not thread.is_alive()
 
 
+def test_who_closes_it_ends_a_run_in_another_thread_first() -> None:
+    listener = Listener(period=1)
+    for _ in range(5):
+        with skerry.load("torpedo_in_still_water") as world:
+            with Runner(world, None, {"it": listener}) as runner:
+                thread = threading.Thread(target=runner.run, args=(None,))
+                thread.start()
+                runner.inbox.put(Pause(False)).result(60)
+            seen = len(listener.ticks)
+            thread.join(timeout=60)
+            assert not thread.is_alive()
+            assert len(listener.ticks) == seen  # nothing more after it was closed
+
+
 def test_the_watcher_hears_the_real_time_factor() -> None:
     heard: list[float] = []
     with skerry.load("torpedo_in_still_water") as world:
