@@ -54,8 +54,8 @@ class Bundle:
 
     Directions are (n, 3), or (rows, columns, 3) for a picture or a scan: then neighbours in both ways share a packet,
     which is a fifth to a third quicker, unless rows are much further apart than columns, as a lidar's are; hits are
-    in the order of the directions all the same. A bundle that is `plumb`
-    has one ray more, its last, which goes straight down in the world however the sensor is turned.
+    in the order of the directions all the same. A bundle that is `plumb` has one ray more, its last, which goes
+    straight down in the world however the sensor is turned.
     """
 
     def __init__(self, directions: ArrayLike, plumb: bool = False) -> None:

@@ -157,7 +157,7 @@ class Participant:
     def topic(self, name: str, type_name: str) -> Any:
         """A topic whose samples are bytes."""
         if (known := self._types.get(type_name)) is not None:
-            _give_operations(known, _full[_operations(known)])
+            _give_operations(known, _full.get(_operations(known), _operations(known)))
         found = Topic(self.entity, name, _blob(type_name))
         if (kind := _type_of(found)) is not None:
             self._types[type_name] = kind
