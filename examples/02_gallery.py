@@ -7,7 +7,7 @@ import numpy as np
 import simplejpeg
 
 import skerry
-from skerry.world.ray_trail import rainbow
+from skerry.world.sampling.ray_trail import rainbow
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "gallery")
 

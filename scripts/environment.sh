@@ -63,12 +63,12 @@ prepare_environment() {
     local extra=${1:-} wanted stamp
     is_new_enough "$python" || make_venv
     stamp=$venv/installed${extra:+-$extra}
-    wanted="$(sha256sum <"$root/pyproject.toml") $root"
+    wanted="$(cat "$root/pyproject.toml" "$root"/plugins/*/pyproject.toml | sha256sum) $root"
     if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
         say "installing Skerry${extra:+ and what its tests need} into .venv; the first time this takes a minute or two …"
         # Most of what is installed is never imported; what is, Python compiles then.
         "$python" -m pip install --quiet --quiet --no-input --disable-pip-version-check --no-compile \
-            --editable "$root${extra:+[$extra]}" </dev/null
+            --editable "$root${extra:+[$extra]}" --editable "$root/plugins/skerry-ros1" </dev/null
         echo "$wanted" >"$venv/installed"
         echo "$wanted" >"$stamp"
     fi

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import Mesh, sphere
+from skerry.formats.mesh_files import write_stl
 
 TARGET = Path(__file__).parents[1] / "src" / "skerry" / "worlds" / "props"
 

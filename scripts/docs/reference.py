@@ -194,7 +194,7 @@ def cli_page() -> str:
 
 def messages_page() -> str:
     """All ROS types that ship with Skerry, by their definitions."""
-    from skerry.interfaces.ros.vocabulary import SHIPPED, Vocabulary
+    from skerry.interfaces.ros.messages.type_store import SHIPPED, Vocabulary
 
     vocabulary = Vocabulary()
     lines = [

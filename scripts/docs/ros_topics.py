@@ -9,9 +9,9 @@ from pathlib import Path
 
 import skerry
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Outbox
-from skerry.interfaces.ros.node import RosInterface
-from skerry.interfaces.ros.outlets import ReadingOutlet
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bridge.publishers import ReadingOutlet
+from skerry.interfaces.ros.bus.bus import Outbox
 from skerry.runner import Runner
 from skerry.scenario.vehicle import shipped_vehicles
 

@@ -12,7 +12,7 @@ from skerry.core.errors import EngineError, FileError, PhysicsDiverged, SkerryEr
 if TYPE_CHECKING:
     from skerry.world import Batch, World
     from skerry.world.build import Source
-    from skerry.world.hooks import ForceFunction
+    from skerry.world.python_forces import ForceFunction
 
 __version__ = version("skerry")
 check_mujoco()
@@ -27,7 +27,7 @@ def load(
     """Build a world: from a shipped scenario's name, a path, a mapping, or a `Scenario`.
 
     `seed` and `overrides` replace values of the scenario; `forces` maps "robot/link" to a Python function of a
-    `skerry.world.hooks.LinkState` that returns force and torque (6 numbers) in the link's axes.
+    `skerry.world.python_forces.LinkState` that returns force and torque (6 numbers) in the link's axes.
     """
     from skerry.world import build_world
 

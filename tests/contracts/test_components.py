@@ -13,14 +13,14 @@ import skerry
 from skerry.core.config import Family
 from skerry.core.errors import SkerryError
 from skerry.core.geo import GeoReference, Projection
-from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import box
+from skerry.formats.mesh_files import write_stl
 from skerry.parts.acoustics import ACOUSTICS
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.controller import CONTROLLERS
 from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS
-from skerry.sensors.ray_sensor import RaySensor
+from skerry.sensors.raycast.ray_sensor import RaySensor
 from skerry.terrain import TERRAINS
 from skerry.terrain.function import FUNCTIONS
 from skerry.terrain.terrain import ContactHeightfield

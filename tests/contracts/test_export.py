@@ -9,8 +9,8 @@ import pytest
 
 import skerry
 from skerry.core.errors import FileError, UnknownName
-from skerry.exchange.vehicle_import import import_vehicle
-from skerry.exchange.vehicle_json import export_text, export_vehicle
+from skerry.importers.vehicle_import import import_vehicle
+from skerry.importers.vehicle_json import export_text, export_vehicle
 from skerry.scenario.loading import load_scenario
 from skerry.scenario.vehicle import shipped_vehicles
 from skerry.world import World
@@ -49,8 +49,8 @@ def test_a_vehicle_comes_back_from_its_json_to_the_bit(name: str, tmp_path: Path
 
 
 def test_a_mesh_travels_inside_of_the_json(tmp_path: Path) -> None:
-    from skerry.core.mesh_files import write_stl
     from skerry.core.meshes import box
+    from skerry.formats.mesh_files import write_stl
 
     home = tmp_path / "crate"
     (home / "shapes").mkdir(parents=True)

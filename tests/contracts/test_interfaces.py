@@ -6,7 +6,7 @@ import pytest
 
 import skerry
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.transport import TRANSPORTS
+from skerry.interfaces.ros.bus.transport import TRANSPORTS
 from skerry.parts.interface import INTERFACES, InterfaceConfig
 from skerry.runner import Runner
 

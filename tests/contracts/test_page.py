@@ -9,11 +9,11 @@ from skerry.runner import Runner
 from skerry.scenario.loading import shipped_scenarios
 from skerry.ui.assets import Assets
 from skerry.ui.page import Page
+from skerry.ui.protocol import Kind, Payload
 from skerry.ui.scene import describe
 from skerry.ui.server import PageServer
 from skerry.ui.settings import PageSettings
 from skerry.ui.state import plain
-from skerry.ui.wire import Kind, Payload
 
 # what takes long to measure, and is the same everywhere
 SLOW = {Kind.IMAGE, Kind.CLOUD, Kind.SONAR_FAN}

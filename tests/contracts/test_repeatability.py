@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import skerry
-from skerry.core.documents import dump_document
+from skerry.formats.yaml_documents import dump_document
 from skerry.scenario.loading import load_scenario, shipped_scenarios
 from skerry.world import World
 
@@ -169,7 +169,7 @@ def test_readings_do_not_depend_on_when_others_look(name: str, small_pictures: C
 PROGRAM = """
 import hashlib, sys
 import skerry
-from skerry.core.documents import parse_document
+from skerry.formats.yaml_documents import parse_document
 sources = parse_document(sys.stdin.read(), "sources").data
 for name, source in sources.items():
     with skerry.load(source) as world:

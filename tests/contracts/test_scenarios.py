@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import skerry
-from skerry.core.documents import read_document
+from skerry.formats.yaml_documents import read_document
 from skerry.scenario.loading import SHIPPED as SCENARIOS
 from skerry.scenario.loading import load_scenario, shipped_scenarios
 from skerry.scenario.vehicle import SHIPPED as VEHICLES

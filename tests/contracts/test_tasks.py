@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 
 import skerry.gym
 from skerry.gym import Environment, Task, VectorEnvironment
-from skerry.gym.batch_stage import BatchStage
+from skerry.gym.batch_backend import BatchStage
 from skerry.gym.tasks import shipped_tasks
 
 TASKS = list(shipped_tasks().values())

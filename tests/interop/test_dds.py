@@ -17,8 +17,8 @@ import pytest
 
 import skerry
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.codec import Message
-from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.messages.codec import Message
 from skerry.runner import Runner
 
 pytest.importorskip("cyclonedds")
@@ -311,7 +311,7 @@ def test_the_command_line_of_cyclone_dds_lists_our_topics(monkeypatch: pytest.Mo
 FLEET = """
 import resource, sys, time
 resource.setrlimit(resource.RLIMIT_AS, (4_000_000_000,) * 2)  # so that what grows without end fails
-from skerry.interfaces.ros.cyclone import Participant, Quality, RawReader, RawWriter
+from skerry.interfaces.ros.transports.dds.cyclone import Participant, Quality, RawReader, RawWriter
 ours, peers = Participant(int(sys.argv[1]), "loopback"), Participant(int(sys.argv[1]), "loopback")
 kind, sent = "std_msgs::msg::dds_::Float64_", bytes([0, 1, 0, 0, *range(8)])
 writers = [RawWriter(ours, f"rt/robot_{number}/depth", kind, Quality()) for number in range(200)]

@@ -17,8 +17,8 @@ import pytest
 
 import skerry
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.dds_names import type_of
-from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.transports.dds.names import type_of
 from skerry.runner import Runner
 
 pytest.importorskip("cyclonedds")

@@ -17,8 +17,8 @@ import simplejpeg
 
 import skerry
 from skerry.interfaces.husky import Husky, link
+from skerry.interfaces.husky.fake_server import SPEC_CAMERAS, RoverServer
 from skerry.interfaces.husky.rover import HuskyInterface
-from skerry.interfaces.husky.stand_in import SPEC_CAMERAS, RoverServer
 from skerry.runner import Runner
 
 SMALL = [{**request, "width": 48, "height": 36, "intrinsics": None} for request in SPEC_CAMERAS]

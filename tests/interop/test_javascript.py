@@ -14,7 +14,7 @@ import pytest
 
 import skerry
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.runner import Runner
 
 PEERS = Path(__file__).parent / "node"

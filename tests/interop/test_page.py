@@ -28,12 +28,12 @@ from skerry.interfaces.recorder.reading import Recording
 from skerry.interfaces.recorder.replay import verify
 from skerry.parts.interface import Interface
 from skerry.runner import Runner
-from skerry.ui import wire
+from skerry.ui import protocol as wire
 from skerry.ui.page import Page
+from skerry.ui.protocol import Kind
 from skerry.ui.server import LONGEST, MOST_STREAMS, MOST_WAITING, PageServer
 from skerry.ui.session import MOST_IN_FLIGHT
 from skerry.ui.settings import PageSettings
-from skerry.ui.wire import Kind
 from skerry.world import World, build_world
 
 PATIENCE = 60.0  # s for what comes at once on a machine that has time

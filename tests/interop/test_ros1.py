@@ -21,8 +21,8 @@ import pytest
 import skerry
 from skerry.interfaces import ros
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Bus
-from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bus.bus import Bus
 from skerry.runner import Runner
 
 PYTHON, FOLDER = "/usr/bin/python3", Path(__file__).parent / "ros1"

@@ -11,13 +11,13 @@ from base64 import b64decode, b64encode
 from pathlib import Path
 
 import pytest
+from skerry_ros1.types import Ros1Types
 
 import skerry
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Outbox
-from skerry.interfaces.ros.node import RosInterface
-from skerry.interfaces.ros.ros1_types import Ros1Types
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bus.bus import Outbox
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 from skerry.runner import Runner
 
 PYTHON = "/usr/bin/python3"

@@ -16,9 +16,9 @@ import pytest
 
 import skerry
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.node import RosInterface
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.messages.codec import Codec
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 from skerry.runner import Runner
 
 CODEC = Codec(Vocabulary())

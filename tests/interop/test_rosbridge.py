@@ -13,10 +13,10 @@ import pytest
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.messages.codec import Codec
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 from skerry.interfaces.ros.transports.rosbridge import Rosbridge
-from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.runner import Runner
 
 pytest.importorskip("roslibpy")

@@ -18,17 +18,17 @@ from typing import Any
 from xmlrpc.client import ServerProxy
 
 import pytest
+from skerry_ros1.protocol import read_header, write_header
+from skerry_ros1.transport import Tcpros, TcprosNode
+from skerry_ros1.types import Ros1Types
 
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import LATCHED, Bus
-from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.node import RosInterface
-from skerry.interfaces.ros.ros1_types import Ros1Types
-from skerry.interfaces.ros.tcpros_protocol import read_header, write_header
-from skerry.interfaces.ros.transports.tcpros import Tcpros, TcprosNode
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bus.bus import LATCHED, Bus
+from skerry.interfaces.ros.messages.codec import Codec
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 from skerry.runner import Runner
 
 PYTHON, FOLDER = "/usr/bin/python3", Path(__file__).parent / "ros1"

@@ -19,12 +19,13 @@ import pytest
 
 import skerry
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros import Ros, definitions
-from skerry.interfaces.ros.bus import LATCHED, Bus, Topic
-from skerry.interfaces.ros.codec import Codec, Message
-from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros import Ros
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bus.bus import LATCHED, Bus, Topic
+from skerry.interfaces.ros.messages import types as definitions
+from skerry.interfaces.ros.messages.codec import Codec, Message
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 from skerry.interfaces.ros.transports.zenoh import Zenoh
-from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.runner import Runner
 
 zenoh = pytest.importorskip("zenoh")

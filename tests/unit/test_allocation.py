@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import skerry
-from skerry.control.allocation import AXES, Allocation, AllocationConfig
+from skerry.control.loops.allocation import AXES, Allocation, AllocationConfig
 from skerry.core.errors import SkerryError
 
 REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}

@@ -10,8 +10,8 @@ import pytest
 
 import skerry
 from skerry.core.errors import EngineError, FileError, SkerryError, UnknownName
-from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import Mesh
+from skerry.formats.mesh_files import write_stl
 from skerry.scenario.vehicle import SHIPPED
 
 BALL = {"kind": "sphere", "radius": 0.5}

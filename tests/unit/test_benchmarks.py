@@ -13,7 +13,7 @@ from skerry.benchmarks import physics as physics_benchmark
 from skerry.benchmarks import sea as sea_benchmark
 from skerry.benchmarks import sweep as sweep_benchmark
 from skerry.benchmarks import world as world_benchmark
-from skerry.benchmarks.goal import Goal
+from skerry.benchmarks._goal import Goal
 
 
 def test_the_physics_figures_have_exactly_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.dataset import DatasetOptions, write_dataset
 from skerry.parts.component import Mount
-from skerry.rays.develop import develop, metered_gain
+from skerry.rays.exposure import develop, metered_gain
 from skerry.rays.sea_view import SeaView, meet_water
 from skerry.rays.surface import surface_hit
 from skerry.rays.textures import LEVELS, TEXTURES, caustics, draw_patterns, texture, texture_numbers

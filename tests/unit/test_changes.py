@@ -11,7 +11,7 @@ import skerry
 from skerry.commands import Delete, Spawn
 from skerry.core.errors import SkerryError, UnknownName
 from skerry.core.frames import Pose
-from skerry.interfaces.recorder.plain import command_from_text, command_to_text
+from skerry.interfaces.recorder.command_json import command_from_text, command_to_text
 from skerry.runner import Runner
 
 BESIDE = {"vehicle": "sam", "pose": {"position": [0, 10, -5]}}

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from skerry.core.chart import Chart, draw_charts, ticks
+from skerry.formats.chart import Chart, draw_charts, ticks
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from mcap.stream_reader import StreamReader
 
 from skerry.interfaces.recorder.chunks import Piece, chunks_of
 from skerry.interfaces.recorder.mcap_file import McapFile, record
-from skerry.interfaces.ros.packed import Packed
+from skerry.interfaces.ros.messages.encoded_batch import Packed
 
 SCHEMA = Schema(id=1, data=b"", encoding="ros2msg", name="std_msgs/msg/Empty")
 CHANNELS = [Channel(id=k, topic=f"/{k}", message_encoding="cdr", metadata={}, schema_id=1) for k in range(1, 4)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skerry.core.documents import parse_document
+from skerry.formats.yaml_documents import parse_document
 from skerry.scenario.schema import Scenario
 from skerry.water import WaterConfig, seawater, sound
 

@@ -25,8 +25,8 @@ from skerry.core.config import (
     files_from,
     of_kind,
 )
-from skerry.core.documents import parse_document
 from skerry.core.errors import Fault, FileError, SkerryError, UnknownName
+from skerry.formats.yaml_documents import parse_document
 from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS
 from skerry.terrain import TERRAINS

@@ -11,8 +11,10 @@ from rosbags.typesys import Stores, get_typestore
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.codec import BadMessage, Codec
-from skerry.interfaces.ros.dds_names import (
+from skerry.interfaces.ros.messages.codec import BadMessage, Codec
+from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.transports.dds import Dds
+from skerry.interfaces.ros.transports.dds.names import (
     join_call,
     participant_info,
     reply_of,
@@ -21,8 +23,6 @@ from skerry.interfaces.ros.dds_names import (
     topic_of,
     type_of,
 )
-from skerry.interfaces.ros.transports.dds import Dds
-from skerry.interfaces.ros.vocabulary import Vocabulary
 from skerry.runner import Runner
 
 CODEC = Codec(Vocabulary())
@@ -69,8 +69,8 @@ def test_the_domain_is_that_of_the_environment_unless_given(monkeypatch: pytest.
 
 def test_a_missing_package_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cyclonedds.core", None)
-    monkeypatch.delitem(sys.modules, "skerry.interfaces.ros.cyclone", raising=False)
-    monkeypatch.delattr("skerry.interfaces.ros.cyclone", raising=False)
+    monkeypatch.delitem(sys.modules, "skerry.interfaces.ros.transports.dds.cyclone", raising=False)
+    monkeypatch.delattr("skerry.interfaces.ros.transports.dds.cyclone", raising=False)
     ros = Ros(transports={"dds": {"kind": "dds"}}).build()
     with (
         skerry.load("sam_empty") as world,

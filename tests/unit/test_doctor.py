@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skerry import doctor
+from skerry.cli import doctor
 from skerry.core.errors import SkerryError
 
 

@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from skerry.control.allocation import AllocationConfig
 from skerry.control.hold import HoldSettings
-from skerry.control.keyboard import KeyConfig
-from skerry.control.limits import LimitsConfig
-from skerry.control.loops import DiveConfig, LoopConfig, LoopsConfig
-from skerry.control.navigation import NavigationConfig
+from skerry.control.loops.allocation import AllocationConfig
+from skerry.control.loops.limits import LimitsConfig
+from skerry.control.loops.loops import DiveConfig, LoopConfig, LoopsConfig
+from skerry.control.loops.navigation import NavigationConfig
+from skerry.control.manual.keyboard import KeyConfig
 from skerry.core.config import Family
 from skerry.core.geo import GeoReference
 from skerry.interfaces.okon.course import CourseConfig, StartZone
-from skerry.interfaces.ros.waypoint_settings import WaypointConfig
+from skerry.interfaces.ros.bridge.waypoint_settings import WaypointConfig
 from skerry.ropes.config import Buoy, Hook, RopeConfig
 from skerry.scenario.events import EventConfig
 from skerry.scenario.objects import MooringConfig, ObjectConfig, ShapeConfig
@@ -31,7 +31,7 @@ from skerry.scenario.props import shipped_props
 from skerry.scenario.schema import RobotConfig, Scenario
 from skerry.scenario.trials import TrialsConfig
 from skerry.scenario.vehicle import VehicleConfig
-from skerry.sensors.ray_sensor import RayViewerConfig
+from skerry.sensors.raycast.ray_sensor import RayViewerConfig
 from skerry.sweep.config import (
     ChoiceConfig,
     GridConfig,
@@ -46,7 +46,7 @@ from skerry.terrain.materials import Material
 from skerry.terrain.regions import RegionConfig
 from skerry.ui.settings import PageSettings
 from skerry.water import WaterConfig
-from skerry.world.track import SERIES
+from skerry.world.sampling.trajectory import SERIES
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.core import documents
-from skerry.core.documents import Document, Origin, dump_document, parse_document, read_document, show_place
+from skerry.core.document import Document, Origin, show_place
 from skerry.core.errors import Fault, FileError
+from skerry.formats import yaml_documents as documents
+from skerry.formats.yaml_documents import dump_document, parse_document, read_document
 
 
 def value_of(text: str) -> Any:

@@ -97,7 +97,7 @@ def test_events_happen_again_after_a_restore(when):
 def test_a_scenario_with_events_dumps_and_loads_back_equal():
     with load({"at": "1/3", "trigger": "sam/leak"}, {"at": 2, "move": "buoy", "pose": {"yaw_deg": 5}}) as world:
         text = world.scenario.dump()
-        again = skerry.scenario.Scenario.model_validate(skerry.core.documents.yaml.safe_load(text))
+        again = skerry.scenario.Scenario.model_validate(skerry.formats.yaml_documents.yaml.safe_load(text))
         assert again == world.scenario
 
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus import Bus, Outbox
-from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.foxglove_protocol import FoxgloveConversation
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.bus.bus import Bus, Outbox
+from skerry.interfaces.ros.messages.codec import Codec
+from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.transports.foxglove.protocol import FoxgloveConversation
 
 CODEC = Codec(Vocabulary())
 

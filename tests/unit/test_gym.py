@@ -16,9 +16,9 @@ from pettingzoo.test import parallel_api_test
 import skerry.gym
 from skerry.core.errors import SkerryError, UnknownName
 from skerry.gym import Choice, Command, Environment, LogUniform, Normal, Uniform, VectorEnvironment
-from skerry.gym.batch_stage import BatchStage
+from skerry.gym.batch_backend import BatchStage
 from skerry.gym.parallel import ParallelEnvironment
-from skerry.gym.senses import sectors
+from skerry.gym.sensor_features import sectors
 from skerry.gym.task import OWN, PITCH, ROLL, YAW, P, U, X, Z
 from skerry.gym.tasks import find_task
 

@@ -10,7 +10,7 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.parts.interface import Interface
 from skerry.runner import Runner
-from skerry.world import sensing
+from skerry.world.sampling import mounted_sensor as sensing
 
 
 def readings(heavy, monkeypatch, slow=0.0):

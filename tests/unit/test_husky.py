@@ -52,7 +52,7 @@ from skerry.sensors.gps import GpsReading
 from skerry.sensors.imu import ImuReading
 from skerry.sensors.lidar import PlanarReading
 from skerry.world import World
-from skerry.world.sensing import MountedSensor
+from skerry.world.sampling.mounted_sensor import MountedSensor
 
 WHEELS = ("frontLeftWheel", "frontRightWheel", "rearLeftWheel", "rearRightWheel")
 ARM = ("armBase", "shoulder", "elbow", "forearm", "differentialLeft", "differentialRight", "hand")

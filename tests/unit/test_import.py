@@ -11,12 +11,12 @@ import yaml
 
 import skerry
 from skerry.core.errors import FileError, SkerryError
-from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import box
-from skerry.core.urdf_files import read_urdf
-from skerry.exchange.terrain_import import TerrainOptions, import_terrain
-from skerry.exchange.urdf_text import urdf_of
-from skerry.exchange.vehicle_import import import_vehicle
+from skerry.formats.mesh_files import write_stl
+from skerry.formats.urdf_files import read_urdf
+from skerry.importers.terrain_import import TerrainOptions, import_terrain
+from skerry.importers.urdf_text import urdf_of
+from skerry.importers.vehicle_import import import_vehicle
 from skerry.scenario.vehicle import SHIPPED, shipped_vehicles
 
 INERTIA = '<inertia ixx="{0}" iyy="{0}" izz="{0}" ixy="0" ixz="0" iyz="0"/>'

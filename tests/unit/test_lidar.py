@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from skerry.sensors.lidar import Lidar, LidarSensor, PlanarSensor
-from skerry.sensors.lidar_patterns import PATTERNS
+from skerry.sensors.raycast.lidar_patterns import PATTERNS
 
 
 def lidar(**settings: Any) -> Lidar:

@@ -10,7 +10,7 @@ import skerry
 from skerry.core.clock import Rate
 from skerry.core.errors import PhysicsDiverged
 from skerry.sensors.lidar import Scanner
-from skerry.world.samples import Samples
+from skerry.world.sampling.motion_log import Samples
 
 
 def all_readings(monkeypatch, stop, seconds=1.7):

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from skerry.core.errors import FileError, SkerryError
-from skerry.core.mesh_files import MOST_FAULTS, read_mesh, write_stl
 from skerry.core.meshes import (
     Mesh,
     box,
@@ -32,6 +31,7 @@ from skerry.core.meshes import (
     transform,
     volume,
 )
+from skerry.formats.mesh_files import MOST_FAULTS, read_mesh, write_stl
 
 TETRAHEDRON = """
 v 0 0 0

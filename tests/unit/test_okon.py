@@ -24,12 +24,12 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import rotate, rpy_to_quaternion
 from skerry.interfaces.okon import Okon
 from skerry.interfaces.okon.craft import Craft, Recording
-from skerry.interfaces.okon.dialogue import THRUSTERS, Dialogue, Quality
-from skerry.interfaces.okon.instant import Instant
 from skerry.interfaces.okon.interface import OkonInterface
 from skerry.interfaces.okon.packets import LONGEST_BODY, Framing, Packet, ProtocolError
 from skerry.interfaces.okon.painter import Painter
 from skerry.interfaces.okon.pictures import Picture, Pictures
+from skerry.interfaces.okon.robot_state import Instant
+from skerry.interfaces.okon.session import THRUSTERS, Dialogue, Quality
 from skerry.interfaces.okon.settings_file import read_settings_file
 from skerry.interfaces.okon.unity import from_euler, to_euler, to_pose
 from skerry.parts.interface import Command

@@ -19,14 +19,14 @@ from skerry.core.frames import Pose
 from skerry.interfaces.okon import Okon
 from skerry.interfaces.okon.course import Course, CourseConfig, Hit
 from skerry.interfaces.okon.craft import Craft
-from skerry.interfaces.okon.dialogue import Quality
 from skerry.interfaces.okon.interface import OkonInterface
-from skerry.interfaces.okon.later_dialogue import THRUSTERS, LaterDialogue, detection_body
+from skerry.interfaces.okon.later_session import THRUSTERS, LaterDialogue, detection_body
 from skerry.interfaces.okon.packets import Packet
 from skerry.interfaces.okon.pictures import Pictures
 from skerry.interfaces.okon.pilot import Loop, Pilot
+from skerry.interfaces.okon.session import Quality
 from skerry.parts.interface import Command
-from skerry.rays.silhouettes import Detection
+from skerry.rays.detections import Detection
 from skerry.runner import Runner
 
 STEP = 0.007

@@ -9,9 +9,9 @@ import pytest
 import skerry
 from skerry.core.clock import Rate
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Outbox
-from skerry.interfaces.ros.node import RosInterface
-from skerry.parts.onlooker import Onlooker
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bus.bus import Outbox
+from skerry.parts.observer import Onlooker
 from skerry.physics.engine import EngineError
 from skerry.runner import Runner
 

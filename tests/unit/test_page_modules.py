@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import skerry
-from skerry.ui import wire
-from skerry.ui.wire import Payload
+from skerry.ui import protocol as wire
+from skerry.ui.protocol import Payload
 from skerry.water import WaterConfig
 
 HERE = Path(__file__).parent / "page"

@@ -11,10 +11,10 @@ import pytest
 from pydantic import ValidationError
 
 from skerry.core.errors import SkerryError
-from skerry.ui import wire
-from skerry.ui.lease import LeaseHeld, Leases
-from skerry.ui.operations import OPERATIONS, Keys, Rate, Waypoint, read_operation
-from skerry.ui.outlet import frames
+from skerry.ui import protocol as wire
+from skerry.ui.drive_lock import LeaseHeld, Leases
+from skerry.ui.frame_writer import frames
+from skerry.ui.requests import OPERATIONS, Keys, Rate, Waypoint, read_operation
 from skerry.ui.session import MOST_EVENTS, MOST_IN_FLIGHT, MOST_LINES, MOST_REPLIES, Client
 from skerry.ui.settings import PageSettings
 from skerry.ui.state import plain

@@ -14,10 +14,10 @@ from skerry.core.frames import Pose
 from skerry.parts.interface import NewReading
 from skerry.runner import Runner
 from skerry.ui.page import Page
+from skerry.ui.protocol import EXTRA, Kind, Payload
 from skerry.ui.server import PageServer
 from skerry.ui.settings import PageSettings
 from skerry.ui.streams import News
-from skerry.ui.wire import EXTRA, Kind, Payload
 from skerry.world import World
 
 SMALL = {"width": 16, "height": 12, "frequency": 10}

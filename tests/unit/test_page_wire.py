@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.meshes import box
-from skerry.ui import wire
+from skerry.ui import protocol as wire
 from skerry.ui.assets import Assets
-from skerry.ui.wire import Kind, Payload
+from skerry.ui.protocol import Kind, Payload
 
 DOCS = Path(__file__).parents[2] / "docs" / "page_protocol.md"
 

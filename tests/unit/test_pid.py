@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skerry.control.pid import Pid, PidConfig, wrapped
+from skerry.control.loops.pid import Pid, PidConfig, wrapped
 
 STEP = 0.1
 

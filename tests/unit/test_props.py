@@ -11,8 +11,8 @@ import pytest
 
 import skerry
 from skerry.core.errors import FileError, SkerryError
-from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import box
+from skerry.formats.mesh_files import write_stl
 from skerry.scenario.geometry import CODES, Marker, marker_cells
 from skerry.scenario.loading import load_scenario
 from skerry.scenario.objects import ObjectConfig

@@ -5,7 +5,7 @@ import pytest
 
 import skerry
 from skerry.core.errors import SkerryError
-from skerry.world.ray_trail import rainbow
+from skerry.world.sampling.ray_trail import rainbow
 
 
 def swim(**viewer):

@@ -30,22 +30,22 @@ from skerry.commands import (
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.interfaces.recorder import Recorder
-from skerry.interfaces.recorder.plain import command_from_text, command_to_text
+from skerry.interfaces.recorder.command_json import command_from_text, command_to_text
+from skerry.interfaces.recorder.commands import StartRecording, StopRecording
 from skerry.interfaces.recorder.reading import Done, Recording
 from skerry.interfaces.recorder.replay import WorldDiffers, verify
-from skerry.interfaces.recorder.switching import StartRecording, StopRecording
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, LEAST, MOST_WAITING, RecordingWriter
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Bus, Outbox
-from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.conversions.echoes import _write_clouds
-from skerry.interfaces.ros.moving_frames import _relate
-from skerry.interfaces.ros.node import RosInterface
-from skerry.interfaces.ros.outgoing import Outgoing
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bus.bus import Bus, Outbox
+from skerry.interfaces.ros.bus.lazy_message import Outgoing
+from skerry.interfaces.ros.messages.codec import Codec
+from skerry.interfaces.ros.messages.encoders.echoes import _write_clouds
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 from skerry.parts.interface import Command
 from skerry.runner import Runner
 from skerry.world import Snapshot
+from skerry.world.frame_motions import _relate
 
 
 def record(path: Path, *commands: Command, seconds: float = 0.5, **settings: object) -> None:

@@ -12,7 +12,7 @@ from skerry.core.errors import PhysicsDiverged, UnknownName
 from skerry.core.frames import Pose
 from skerry.parts.ownership import speaking_as
 from skerry.physics import engine
-from skerry.world.controlling import MountedController
+from skerry.world.mounted_controller import MountedController
 
 OVER_THE_SEA = {
     "water": {"surface": {"kind": "waves", "height": 0.3, "period": 4, "heading_deg": 30}},

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import skerry
-from skerry.acoustics import arrivals, paths
+from skerry.acoustics.channel import arrivals, paths
 from skerry.world import World, build_world
 
 PAIR: dict[str, Any] = {

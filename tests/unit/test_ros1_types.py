@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from skerry_ros1.types import Ros1Types
 
-from skerry.interfaces.ros.ros1_types import Ros1Types
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 
 TYPES = Ros1Types(Vocabulary(distribution="noetic"))
 

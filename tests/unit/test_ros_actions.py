@@ -9,13 +9,13 @@ import pytest
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.actions import MOST_GOALS, ActionServer, Goal, Status
-from skerry.interfaces.ros.bus import Bus, Outbox
-from skerry.interfaces.ros.codec import Codec, Message
-from skerry.interfaces.ros.node import RosInterface
-from skerry.interfaces.ros.rosapi import RosApi
-from skerry.interfaces.ros.rosbridge_protocol import Conversation
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bus.actions import MOST_GOALS, ActionServer, Goal, Status
+from skerry.interfaces.ros.bus.bus import Bus, Outbox
+from skerry.interfaces.ros.messages.codec import Codec, Message
+from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.transports.rosbridge.protocol import Conversation
+from skerry.interfaces.ros.transports.rosbridge.rosapi import RosApi
 from skerry.runner import Runner
 
 CODEC = Codec(Vocabulary())

@@ -12,8 +12,8 @@ import pytest
 import skerry
 from skerry.core.frames import quaternion_to_rpy
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Outbox
-from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bus.bus import Outbox
 from skerry.runner import Runner
 from skerry.scenario.vehicle import shipped_vehicles
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from skerry.core.errors import SkerryError, UnknownName
-from skerry.interfaces.ros.bus import LATCHED, LATEST, Bus, Outbox, Qos
-from skerry.interfaces.ros.codec import Codec, Message
-from skerry.interfaces.ros.outgoing import Maker
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.bus.bus import LATCHED, LATEST, Bus, Outbox, Qos
+from skerry.interfaces.ros.bus.lazy_message import Maker
+from skerry.interfaces.ros.messages.codec import Codec, Message
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 
 
 class CountingCodec(Codec):

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from rosbags.typesys import Stores, get_typestore
 
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.codec import BadMessage, Codec
-from skerry.interfaces.ros.definitions import NUMBERS, FieldType
-from skerry.interfaces.ros.templates import TEMPLATES
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.messages.codec import BadMessage, Codec
+from skerry.interfaces.ros.messages.fast_encoders import TEMPLATES
+from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.types import NUMBERS, FieldType
 
 CODEC = Codec(Vocabulary(distribution="jazzy"))
 THEIRS = get_typestore(Stores.ROS2_JAZZY)

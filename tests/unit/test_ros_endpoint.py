@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.actions import ActionServer
-from skerry.interfaces.ros.bus import LATCHED, Bus
-from skerry.interfaces.ros.codec import BadMessage, Codec
-from skerry.interfaces.ros.endpoint_protocol import FrameReader, FrameWriter, ProtocolError, speaks_ros2
+from skerry.interfaces.ros.bus.actions import ActionServer
+from skerry.interfaces.ros.bus.bus import LATCHED, Bus
+from skerry.interfaces.ros.messages.codec import BadMessage, Codec
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 from skerry.interfaces.ros.transports.endpoint import Endpoint, Session
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.transports.endpoint.protocol import FrameReader, FrameWriter, ProtocolError, speaks_ros2
 
 CODEC = Codec(Vocabulary())
 LEAK, IMU = "smarc_msgs/Leak", "sensor_msgs/Imu"

@@ -11,17 +11,17 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Outbox
-from skerry.interfaces.ros.conversions import spoken
-from skerry.interfaces.ros.definitions import full_name
-from skerry.interfaces.ros.frames import ros_name
-from skerry.interfaces.ros.node import RosInterface
-from skerry.interfaces.ros.profile import load_profile, shipped_profiles
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bridge.profile import load_profile, shipped_profiles
+from skerry.interfaces.ros.bus.bus import Outbox
+from skerry.interfaces.ros.messages.encoders import spoken
+from skerry.interfaces.ros.messages.types import full_name
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.sensor import SENSORS
 from skerry.runner import Runner
 from skerry.scenario.vehicle import shipped_vehicles
 from skerry.world.check import check_file
+from skerry.world.frame_tree import ros_name
 
 # The table of the SMaRC simulator's SAM: what it says, without pictures, and how often a second.
 SAM_SAYS = {

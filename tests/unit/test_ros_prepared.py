@@ -14,19 +14,19 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Outbox
-from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.conversions import Numbers
-from skerry.interfaces.ros.frames import Transform
-from skerry.interfaces.ros.node import RosInterface
-from skerry.interfaces.ros.outgoing import Outgoing, Series
-from skerry.interfaces.ros.prepared import prepare, stamp_of
-from skerry.interfaces.ros.transform_writer import TransformWriter
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bridge.transform_publisher import TransformWriter
+from skerry.interfaces.ros.bus.bus import Outbox
+from skerry.interfaces.ros.bus.lazy_message import Outgoing, Series
+from skerry.interfaces.ros.messages.codec import Codec
+from skerry.interfaces.ros.messages.encoders import Numbers
+from skerry.interfaces.ros.messages.templates import prepare, stamp_of
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 from skerry.parts.sensor import Columns, Rows
 from skerry.runner import Runner
 from skerry.sensors.gps import GpsReading
 from skerry.sensors.pressure import PressureReading
+from skerry.world.frame_tree import Transform
 
 CODEC = Codec(Vocabulary())
 TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=9)

@@ -16,8 +16,8 @@ import pytest
 
 import skerry
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Outbox
-from skerry.interfaces.ros.node import RosInterface
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bus.bus import Outbox
 from skerry.runner import Runner
 
 REFERENCE = {"latitude_deg": 58.823332, "longitude_deg": 17.635227}

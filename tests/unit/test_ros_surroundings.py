@@ -11,9 +11,9 @@ import pytest
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Outbox
-from skerry.interfaces.ros.node import RosInterface
-from skerry.interfaces.ros.outside_frames import MOST_FRAMES
+from skerry.interfaces.ros.bridge.external_frames import MOST_FRAMES
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bus.bus import Outbox
 from skerry.runner import Runner
 
 REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}

@@ -14,16 +14,9 @@ from xmlrpc.client import Fault, dumps, loads
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.actions import ActionServer
-from skerry.interfaces.ros.bus import LATCHED, LATEST, Bus
-from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.ros1_master import Lists, Master, MasterRefuses, Registration, Replaced
-from skerry.interfaces.ros.ros1_slave import SlaveApi
-from skerry.interfaces.ros.ros1_types import Ros1Types
-from skerry.interfaces.ros.tcpros_links import Bell, Complaints, Links
-from skerry.interfaces.ros.tcpros_protocol import (
+from skerry_ros1.connections import Bell, Complaints, Links
+from skerry_ros1.master import Lists, Master, MasterRefuses, Registration, Replaced
+from skerry_ros1.protocol import (
     read_answer,
     read_connection,
     read_header,
@@ -33,13 +26,20 @@ from skerry.interfaces.ros.tcpros_protocol import (
     write_header,
     write_message,
 )
-from skerry.interfaces.ros.tcpros_publications import Publications
-from skerry.interfaces.ros.tcpros_services import Services
-from skerry.interfaces.ros.tcpros_subscriptions import Subscriptions
-from skerry.interfaces.ros.transport import ProtocolError
-from skerry.interfaces.ros.transports.tcpros import Tcpros
-from skerry.interfaces.ros.vocabulary import Vocabulary
-from skerry.interfaces.ros.xmlrpc_http import address_of, read_body, read_head, serve
+from skerry_ros1.publications import Publications
+from skerry_ros1.services import Services
+from skerry_ros1.slave import SlaveApi
+from skerry_ros1.subscriptions import Subscriptions
+from skerry_ros1.transport import Tcpros
+from skerry_ros1.types import Ros1Types
+from skerry_ros1.xmlrpc_http import address_of, read_body, read_head, serve
+
+from skerry.core.errors import SkerryError
+from skerry.interfaces.ros.bus.actions import ActionServer
+from skerry.interfaces.ros.bus.bus import LATCHED, LATEST, Bus
+from skerry.interfaces.ros.bus.transport import ProtocolError
+from skerry.interfaces.ros.messages.codec import Codec
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 
 CODEC = Codec(Vocabulary(distribution="noetic"))
 TYPES = Ros1Types(CODEC.vocabulary)

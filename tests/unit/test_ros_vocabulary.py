@@ -10,8 +10,8 @@ from rosbags.typesys import Stores, get_typestore
 
 from skerry.core.errors import SkerryError, UnknownName
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.definitions import FieldType, parse_action, parse_message, parse_service
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.types import FieldType, parse_action, parse_message, parse_service
 
 PACKAGES = {
     *(

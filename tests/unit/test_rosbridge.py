@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus import Bus, Outbox
-from skerry.interfaces.ros.cbor import to_cbor
-from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.rosapi import RosApi
-from skerry.interfaces.ros.rosbridge_frames import LONGEST, Fragments, RosbridgeFrames, png, split
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.bus.bus import Bus, Outbox
+from skerry.interfaces.ros.messages.codec import Codec
+from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.transports.rosbridge.cbor import to_cbor
+from skerry.interfaces.ros.transports.rosbridge.frames import LONGEST, Fragments, RosbridgeFrames, png, split
+from skerry.interfaces.ros.transports.rosbridge.rosapi import RosApi
 
 CODEC = Codec(Vocabulary())
 

@@ -6,9 +6,9 @@ import weakref
 import pytest
 from rich.console import Console
 
-from skerry.interfaces.ros.node import RosInterface
-from skerry.terminal import running
-from skerry.terminal.running import run_in_terminal
+from skerry.cli import running
+from skerry.cli.running import run_in_terminal
+from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.world import World, build_world
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import yaml
 
-from skerry.core.documents import parse_document
 from skerry.core.errors import FileError, SkerryError, UnknownName
 from skerry.core.geo import GeoReference
-from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import box
+from skerry.formats.mesh_files import write_stl
+from skerry.formats.yaml_documents import parse_document
 from skerry.scenario import Scenario, find_scenario, load_scenario
 from skerry.scenario.loading import LoadedScenario, describe_shipped_scenarios, shipped_scenarios
 from skerry.scenario.merging import merge

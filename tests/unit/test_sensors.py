@@ -31,7 +31,7 @@ from skerry.sensors.imu import Imu
 from skerry.sensors.leak import Leak
 from skerry.sensors.odometry import Odometry
 from skerry.sensors.pressure import ATMOSPHERE, Pressure
-from skerry.world.sensing import MountedSensor
+from skerry.world.sampling.mounted_sensor import MountedSensor
 
 Array = NDArray[np.float64]
 NOISE = Noise(1, "robot/sensor")

@@ -15,12 +15,12 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
 from skerry.sensors.altimeter import Altimeter
-from skerry.sensors.echoes import exponential, gather, to_byte
 from skerry.sensors.fls import Fls
 from skerry.sensors.mbes import Mbes
 from skerry.sensors.msis import Msis
+from skerry.sensors.raycast.echoes import exponential, gather, to_byte
+from skerry.sensors.raycast.sonar import SonarSensor, across, ahead
 from skerry.sensors.sidescan import ANGLE_CODES, Sidescan
-from skerry.sensors.sonar import SonarSensor, across, ahead
 
 MOUNT: dict[str, Any] = {"link": "base_link", "frequency": 10}
 KINDS = (Altimeter, Fls, Mbes, Msis, Sidescan)

@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from skerry.core.config import files_from, of_kind
-from skerry.core.documents import parse_document
 from skerry.core.errors import FileError, SkerryError
 from skerry.core.kernels import call3, kernel
-from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import Mesh, box, concatenate, flip, transform
+from skerry.formats.mesh_files import write_stl
+from skerry.formats.png import read_grey_png
+from skerry.formats.yaml_documents import parse_document
 from skerry.terrain import TERRAINS, ContactHeightfield, ContactPlane, Terrain
 from skerry.terrain.function import FUNCTIONS, smooth_noise
 from skerry.terrain.ground import HEIGHT, MATERIAL, NORMAL, ROWS
 from skerry.terrain.kinds.flat import Flat
 from skerry.terrain.kinds.heightfield import Heightfield, HeightfieldGround
 from skerry.terrain.kinds.mesh import MeshFile, MeshGround
-from skerry.terrain.png import read_grey_png
 
 RANDOM = np.random.default_rng(7)
 BUMPS = np.round(RANDOM.uniform(-8, 5, (6, 9)), 3)

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 import skerry
-from skerry.actuators.thrust_curves import THROTTLES, Polynomial, Table, t200_curve
+from skerry.actuators.drives.thrust_curves import THROTTLES, Polynomial, Table, t200_curve
 from skerry.actuators.thruster import Thruster
 from skerry.core.errors import FileError, SkerryError
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from skerry.core.errors import FileError
-from skerry.core.urdf import Mimic, Robot, Shape, children, joint_order
-from skerry.core.urdf_files import read_urdf
+from skerry.formats.urdf import Mimic, Robot, Shape, children, joint_order
+from skerry.formats.urdf_files import read_urdf
 
 ROBOT = """<?xml version="1.0"?>
 <robot name="ship" xmlns:drake="http://drake.mit.edu">

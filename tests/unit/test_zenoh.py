@@ -15,12 +15,11 @@ from pydantic import ValidationError
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import LATCHED, Bus, Qos
-from skerry.interfaces.ros.codec import BadMessage, Codec
-from skerry.interfaces.ros.errands import Errands
+from skerry.interfaces.ros.bus.bus import LATCHED, Bus, Qos
+from skerry.interfaces.ros.messages.codec import BadMessage, Codec
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 from skerry.interfaces.ros.transports.zenoh import CALLED, Zenoh
-from skerry.interfaces.ros.vocabulary import Vocabulary
-from skerry.interfaces.ros.zenoh_names import (
+from skerry.interfaces.ros.transports.zenoh.names import (
     Named,
     Token,
     attachment_of,
@@ -28,6 +27,7 @@ from skerry.interfaces.ros.zenoh_names import (
     read_attachment,
     tokens_of,
 )
+from skerry.interfaces.ros.transports.zenoh.work_queue import Errands
 from skerry.runner import Runner
 
 HUMBLE, JAZZY = Vocabulary(), Vocabulary(distribution="jazzy")
@@ -95,7 +95,7 @@ def test_attachments_are_those_of_rmw_zenoh() -> None:
 
 def test_who_sends_is_known_by_the_hash_of_its_token() -> None:
     pytest.importorskip("zenoh")
-    from skerry.interfaces.ros.zenoh_session import gid_of
+    from skerry.interfaces.ros.transports.zenoh.session import gid_of
 
     # XXH3-128 of nothing is 99aa06d3014798d86001c324468d497f (xxHash's own sanity test); the lower half goes first,
     # as liveliness_utils.cpp copies it
@@ -212,7 +212,7 @@ def test_the_domain_is_that_of_the_environment_unless_given(monkeypatch: pytest.
 
 def test_errors_of_zenoh_are_told_without_places_in_its_code() -> None:
     pytest.importorskip("zenoh")
-    from skerry.interfaces.ros.zenoh_session import reason
+    from skerry.interfaces.ros.transports.zenoh.session import reason
 
     error = "Unable to connect to any of [tcp/127.0.0.1:1]!  at /x/zenoh/src/net/runtime/orchestrator.rs:447."
     assert reason(ValueError(error)) == "Unable to connect to any of [tcp/127.0.0.1:1]!"
@@ -220,8 +220,8 @@ def test_errors_of_zenoh_are_told_without_places_in_its_code() -> None:
 
 def test_a_missing_package_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zenoh", None)
-    monkeypatch.delitem(sys.modules, "skerry.interfaces.ros.zenoh_session", raising=False)
-    monkeypatch.delattr("skerry.interfaces.ros.zenoh_session", raising=False)
+    monkeypatch.delitem(sys.modules, "skerry.interfaces.ros.transports.zenoh.session", raising=False)
+    monkeypatch.delattr("skerry.interfaces.ros.transports.zenoh.session", raising=False)
     ros = Ros(transports={"zenoh": {"kind": "zenoh"}}).build()
     with (
         skerry.load("sam_empty") as world,

@@ -14,14 +14,14 @@ import pytest
 from numpy.typing import ArrayLike
 
 import skerry
-from skerry.acoustics.directions import cap, icosphere
-from skerry.acoustics.link_budget import bit_error, packet_error, roughness_loss, transmission_loss
-from skerry.acoustics.paths import NOBODY, Obstacles
+from skerry.acoustics.channel.directions import cap, icosphere
+from skerry.acoustics.channel.link_budget import bit_error, packet_error, roughness_loss, transmission_loss
+from skerry.acoustics.channel.paths import NOBODY, Obstacles
+from skerry.acoustics.channel.travel_time import travel_time
 from skerry.acoustics.transceiver import Packet
-from skerry.acoustics.travel_time import travel_time
 from skerry.core.errors import SkerryError
-from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import Mesh
+from skerry.formats.mesh_files import write_stl
 from skerry.rays import robot_bit
 from skerry.rays.sphere_casts import sweep_past
 from skerry.world import World

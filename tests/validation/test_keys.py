@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import skerry
-from skerry.control.pid import wrapped
+from skerry.control.loops.pid import wrapped
 from skerry.core.frames import inverse, multiply, quaternion_to_matrix, quaternion_to_rpy, rotate
 from skerry.scenario.loading import load_scenario
 from skerry.scenario.vehicle import shipped_vehicles

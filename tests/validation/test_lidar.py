@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from skerry.core.frames import quaternion_to_matrix, rpy_to_quaternion
-from skerry.sensors.lidar_patterns import PATTERNS, Rosette, Spinning
-from skerry.sensors.lidar_returns import FRESNEL
+from skerry.sensors.raycast.lidar_patterns import PATTERNS, Rosette, Spinning
+from skerry.sensors.raycast.lidar_returns import FRESNEL
 
 LINK = {"base_link": {"mass": 10, "inertia": [1, 1, 1]}}
 CLEAN = {"noise": 0.0}

@@ -11,9 +11,9 @@ import pytest
 
 import skerry
 from skerry.interfaces.okon.craft import Craft
-from skerry.interfaces.okon.dialogue import THRUSTERS, Dialogue, Quality
 from skerry.interfaces.okon.packets import Packet
 from skerry.interfaces.okon.pictures import Pictures
+from skerry.interfaces.okon.session import THRUSTERS, Dialogue, Quality
 from skerry.parts.interface import Command
 from skerry.runner import Runner
 

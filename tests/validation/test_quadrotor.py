@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skerry.control.spline import Spline
-from skerry.control.tracking_law import share_out
+from skerry.control.tracking.spline import Spline
+from skerry.control.tracking.tracking_law import share_out
 from skerry.core.errors import SkerryError
 from skerry.core.frames import quaternion_to_matrix, quaternion_to_rpy
 from skerry.scenario import load_scenario

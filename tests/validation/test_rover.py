@@ -10,7 +10,7 @@ import pytest
 
 import skerry
 from skerry.core.frames import rotate
-from skerry.core.urdf_files import read_urdf
+from skerry.formats.urdf_files import read_urdf
 from skerry.scenario.vehicle import SHIPPED
 
 MASS, GRAVITY, FRICTION = 15.0, 9.81, 0.6

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skerry.core.mesh_files import write_stl
 from skerry.core.meshes import Mesh, capsule
-from skerry.core.urdf import Inertial, Joint, Link, Robot, Shape
-from skerry.exchange.hydrodynamics import suggest_hydrodynamics
-from skerry.exchange.solids import Solid, solids_of
+from skerry.formats.mesh_files import write_stl
+from skerry.formats.urdf import Inertial, Joint, Link, Robot, Shape
+from skerry.importers.hydrodynamics import suggest_hydrodynamics
+from skerry.importers.solids import Solid, solids_of
 from skerry.physics.shapes import Ellipsoid
 
 ALONG_X = (0.0, np.pi / 2, 0.0)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from skerry.acoustics.settings import HearingSettings
+from skerry.acoustics.channel.settings import HearingSettings
 from skerry.core.config import Vector3
 from skerry.core.frames import Pose
 from skerry.parts.acoustics import AcousticConfig, AcousticPart, Arrival, Berth

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from skerry.acoustics.settings import SendingSettings
+from skerry.acoustics.channel.settings import SendingSettings
 from skerry.core.clock import Rate
 from skerry.core.config import NonNegative, Rational
 from skerry.core.frames import Pose

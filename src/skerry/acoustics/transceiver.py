@@ -13,9 +13,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from skerry.acoustics.link_budget import Modulation, is_lost, packet_error
-from skerry.acoustics.paths import PATHS
-from skerry.acoustics.settings import USUAL_SOUND_SPEED, HearingSettings, SendingSettings
+from skerry.acoustics.channel.link_budget import Modulation, is_lost, packet_error
+from skerry.acoustics.channel.paths import PATHS
+from skerry.acoustics.channel.settings import USUAL_SOUND_SPEED, HearingSettings, SendingSettings
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError, shorten
 from skerry.core.frames import Pose

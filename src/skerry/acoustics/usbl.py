@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from skerry.acoustics.paths import PATHS
+from skerry.acoustics.channel.paths import PATHS
 from skerry.acoustics.transceiver import ModemSettings, TransceiverPart
 from skerry.core.config import NonNegative
 from skerry.core.frames import Pose

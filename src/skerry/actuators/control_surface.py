@@ -7,13 +7,13 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from skerry.actuators.drives.joints import JointActuatorConfig, need_joint
 from skerry.actuators.hinge import Hinge
-from skerry.actuators.joints import JointActuatorConfig, need_joint
 from skerry.core.config import Positive
 from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.parts.actuator import Actuator, Lever
-from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach, Law
+from skerry.parts.state_channel import Gauge
 from skerry.physics.laws.fin import BROADSIDE, SLOPE, FinShape
 
 

@@ -6,12 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from skerry.actuators.joints import need_joint
-from skerry.actuators.motors import BY_ANGLE, MotorActuator, MotorConfig
+from skerry.actuators.drives.joints import need_joint
+from skerry.actuators.drives.motors import BY_ANGLE, MotorActuator, MotorConfig
 from skerry.core.config import Positive
 from skerry.parts.actuator import within
-from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach
+from skerry.parts.state_channel import Gauge
 from skerry.physics.joint_drive import WANTED, JointDrive
 
 

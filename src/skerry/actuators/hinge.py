@@ -6,12 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from skerry.actuators.joints import JointActuatorConfig, need_joint
+from skerry.actuators.drives.joints import JointActuatorConfig, need_joint
 from skerry.core.config import Positive
 from skerry.core.errors import SkerryError
 from skerry.parts.actuator import Actuator, Lever
-from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach
+from skerry.parts.state_channel import Gauge
 from skerry.physics.joint_drive import WANTED, JointDrive
 
 

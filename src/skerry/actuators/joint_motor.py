@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from skerry.actuators.joints import need_joint
-from skerry.actuators.motors import MotorActuator, MotorConfig
+from skerry.actuators.drives.joints import need_joint
+from skerry.actuators.drives.motors import MotorActuator, MotorConfig
 from skerry.parts.law import Attach
 
 

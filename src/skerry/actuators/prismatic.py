@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from skerry.actuators.joints import JointActuatorConfig, need_joint
-from skerry.core.urdf import Joint
+from skerry.actuators.drives.joints import JointActuatorConfig, need_joint
+from skerry.formats.urdf import Joint
 from skerry.parts.actuator import Actuator
-from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach
+from skerry.parts.state_channel import Gauge
 from skerry.physics.joint_drive import WANTED, JointDrive
 
 

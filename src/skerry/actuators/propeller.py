@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from skerry.actuators.shaft import (
+from skerry.actuators.drives.shaft import (
     ANGLE,
     AX,
     AY,
@@ -37,7 +37,6 @@ from skerry.actuators.shaft import (
 from skerry.core.config import Config, NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator, ActuatorConfig, Lever
-from skerry.parts.gauge import Gauge, Read
 from skerry.parts.law import (
     DENSITY,
     RELATIVE,
@@ -49,6 +48,7 @@ from skerry.parts.law import (
     law,
     state_of,
 )
+from skerry.parts.state_channel import Gauge, Read
 from skerry.water.fields import PropellerField
 from skerry.water.water import USUAL_DENSITY
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from skerry.actuators.shaft import (
+from skerry.actuators.drives.shaft import (
     ANGLE,
     AX,
     AZ,
@@ -31,11 +31,10 @@ from skerry.actuators.shaft import (
     push_along,
     share_under_water,
 )
-from skerry.actuators.thrust_curves import HALF_PULSE, MIDDLE_PULSE, NODES, THROTTLES, ThrustCurve, ThrustModel
+from skerry.actuators.drives.thrust_curves import HALF_PULSE, MIDDLE_PULSE, NODES, THROTTLES, ThrustCurve, ThrustModel
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator, ActuatorConfig, within
-from skerry.parts.gauge import Gauge, Read
 from skerry.parts.law import (
     Attach,
     Jet,
@@ -45,6 +44,7 @@ from skerry.parts.law import (
     law,
     state_of,
 )
+from skerry.parts.state_channel import Gauge, Read
 from skerry.water.fields import PropellerField
 
 TORQUE_PER_THRUST, LAG, STEP, FORCES = range(OWN, OWN + 4)

@@ -11,14 +11,14 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from skerry.actuators.joints import JointActuatorConfig, need_joint
+from skerry.actuators.drives.joints import JointActuatorConfig, need_joint
 from skerry.actuators.prismatic import to_travel
 from skerry.core.config import Positive, Vector3
 from skerry.core.frames import Pose, rpy_to_quaternion
-from skerry.core.urdf import Joint
+from skerry.formats.urdf import Joint
 from skerry.parts.actuator import Actuator
-from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach
+from skerry.parts.state_channel import Gauge
 from skerry.physics.joint_drive import JointDrive
 from skerry.physics.laws.ballast import MASS, WANTED, Ballast, BallastLaw
 

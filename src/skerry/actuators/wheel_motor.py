@@ -13,11 +13,10 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from skerry.actuators.joints import need_joint
+from skerry.actuators.drives.joints import need_joint
 from skerry.core.config import NonNegative, Positive
 from skerry.core.kernels import floats, load_word, words
 from skerry.parts.actuator import Actuator, ActuatorConfig
-from skerry.parts.gauge import Gauge
 from skerry.parts.law import (
     HEADER,
     JOINT_AXIS,
@@ -29,6 +28,7 @@ from skerry.parts.law import (
     law,
     state_of,
 )
+from skerry.parts.state_channel import Gauge
 from skerry.physics.joint_drive import IMPLICIT_STEP, INERTIA, JointDrive
 from skerry.physics.mujoco import LAYOUT_SIZE, MASS, QFRC_PASSIVE, QPOS, QVEL
 

@@ -14,8 +14,8 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive
 from skerry.parts.actuator import Actuator, ActuatorConfig, within
-from skerry.parts.gauge import Gauge
 from skerry.parts.law import Attach, Law, constants_of, law, state_of
+from skerry.parts.state_channel import Gauge
 
 # state
 TARGET: Final = 0  # length, m

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from skerry.actuators.joints import need_joint
-from skerry.actuators.motors import COUNT, MORE, MotorActuator, MotorConfig, run_motor
+from skerry.actuators.drives.joints import need_joint
+from skerry.actuators.drives.motors import COUNT, MORE, MotorActuator, MotorConfig, run_motor
 from skerry.core.errors import SkerryError
 from skerry.core.kernels import floats, kernel, load_word, words
 from skerry.parts.law import (

@@ -13,13 +13,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from skerry.benchmarks.goal import Goal
+from skerry.benchmarks._goal import Goal
 from skerry.core.errors import UnknownName, did_you_mean
 
 
 def parts() -> list[str]:
     """The parts that can be measured."""
-    return sorted(m.name for m in iter_modules(__path__) if m.name not in {"dds", "goal", "seabed", "timing"})
+    return sorted(m.name for m in iter_modules(__path__) if not m.name.startswith("_"))
 
 
 def measure(names: list[str]) -> dict[str, float]:

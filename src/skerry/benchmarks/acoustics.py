@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.timing import best_cpu
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._timing import best_cpu
 from skerry.world import World, build_world
 
 COUNT = 100

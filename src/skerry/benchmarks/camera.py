@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.seabed import load_seabed
-from skerry.benchmarks.timing import best_cpu, best_wall
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._seabed import load_seabed
+from skerry.benchmarks._timing import best_cpu, best_wall
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, multiply, rpy_to_quaternion
-from skerry.rays.develop import develop, metered_gain
+from skerry.rays.exposure import develop, metered_gain
 from skerry.rays.renderer import Conditions
 from skerry.rays.sea_view import SeaView
 from skerry.sensors.camera import Camera

@@ -8,8 +8,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.timing import best_wall
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._timing import best_wall
 
 ID = "skerry/SamDepth-v0"
 WORLDS = 256

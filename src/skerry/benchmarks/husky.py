@@ -6,9 +6,9 @@ from threading import Timer
 from time import perf_counter
 
 import skerry
-from skerry.benchmarks.goal import Goal
+from skerry.benchmarks._goal import Goal
 from skerry.interfaces.husky import Husky
-from skerry.interfaces.husky.stand_in import SPEC_CAMERAS, RoverServer
+from skerry.interfaces.husky.fake_server import SPEC_CAMERAS, RoverServer
 from skerry.runner import Runner
 
 SECONDS = 10.0  # measured, after all cameras have sent a picture

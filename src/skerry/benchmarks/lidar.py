@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.seabed import load_seabed
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._seabed import load_seabed
 
 REPEATS = 60
 

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Any
 
 import skerry
-from skerry.benchmarks.goal import Goal
+from skerry.benchmarks._goal import Goal
 from skerry.interfaces.okon import Okon
 from skerry.interfaces.okon.interface import OkonInterface
 from skerry.runner import Runner

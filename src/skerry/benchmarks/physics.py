@@ -6,8 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.timing import best_cpu, best_wall
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._timing import best_cpu, best_wall
 from skerry.physics.bare import bare_steps
 from skerry.world import World, build_batch, build_world
 

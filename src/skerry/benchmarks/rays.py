@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.seabed import load_seabed
-from skerry.benchmarks.timing import best_cpu
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._seabed import load_seabed
+from skerry.benchmarks._timing import best_cpu
 from skerry.rays import Bundle
 from skerry.sensors.dvl import Dvl
 

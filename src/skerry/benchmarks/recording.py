@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, sleep
 
-from skerry.benchmarks.goal import Goal
+from skerry.benchmarks._goal import Goal
 from skerry.interfaces.recorder import Recorder
 from skerry.parts.interface import Inbox, Interface, NewReading
 from skerry.runner import Runner

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.timing import best_cpu
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._timing import best_cpu
 from skerry.world import World, build_world
 
 STEPS = 400

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from skerry.benchmarks import dds
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.timing import best_cpu
-from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.benchmarks import _dds as dds
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._timing import best_cpu
+from skerry.interfaces.ros.messages.codec import Codec
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 
 GOALS = {
     "ros.encode.imu.us": Goal(6),

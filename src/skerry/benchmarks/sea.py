@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.timing import best_cpu
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._timing import best_cpu
 from skerry.water import WaterConfig
 from skerry.water.flow import NEED_FLOW, NEED_FLOW_RATE, ROWS
 from skerry.world import build_world

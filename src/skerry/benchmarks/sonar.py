@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.seabed import load_seabed
-from skerry.benchmarks.timing import best_cpu
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._seabed import load_seabed
+from skerry.benchmarks._timing import best_cpu
 
 REPEATS = 60
 SONARS: dict[str, dict[str, Any]] = {

@@ -8,8 +8,8 @@ import sys
 import tempfile
 import time
 
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.timing import best_wall
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._timing import best_wall
 
 COMMAND = [sys.executable, "-m", "skerry", "run", "--headless", "--duration", "0"]
 

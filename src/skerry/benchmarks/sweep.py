@@ -10,8 +10,8 @@ from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
 
-from skerry.benchmarks.goal import Goal
-from skerry.core.documents import dump_document
+from skerry.benchmarks._goal import Goal
+from skerry.formats.yaml_documents import dump_document
 from skerry.sweep import Plan, make_plan, run_sweep
 from skerry.sweep.cluster import AHEAD, run_on_ray
 from skerry.sweep.local import run_locally

@@ -18,18 +18,18 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from skerry.benchmarks.goal import Goal
+from skerry.benchmarks._goal import Goal
 from skerry.parts.interface import Inbox, Interface, NewReading
 from skerry.runner import Runner
 from skerry.sensors.camera import CameraReading
-from skerry.ui import wire
+from skerry.ui import protocol as wire
+from skerry.ui.fake_client import serve_pipe
 from skerry.ui.page import Page
+from skerry.ui.protocol import Kind
 from skerry.ui.sensor_streams import encode_picture
 from skerry.ui.server import PageServer
 from skerry.ui.settings import PageSettings
-from skerry.ui.stand_in import serve_pipe
 from skerry.ui.streams import News, Stream
-from skerry.ui.wire import Kind
 from skerry.world import World, build_world
 
 GOALS = {

@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 
-from skerry.benchmarks.goal import Goal
-from skerry.benchmarks.timing import best_cpu
+from skerry.benchmarks._goal import Goal
+from skerry.benchmarks._timing import best_cpu
 from skerry.core.frames import Pose
 from skerry.sensors.camera import CameraSensor
 from skerry.world import World, build_world

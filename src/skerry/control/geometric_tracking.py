@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
 from skerry.actuators.propeller import PropellerActuator
-from skerry.control import tracking_reflex as at
-from skerry.control.load_law import LOAD_GAINS
-from skerry.control.reflexes import ReflexController
-from skerry.control.spline import Spline
-from skerry.control.tracking_law import CAP, GAINS, INERTIA, MASS, TILT
+from skerry.control.loops.native_control import ReflexController
+from skerry.control.tracking import native_tracking as at
+from skerry.control.tracking.load_law import LOAD_GAINS
+from skerry.control.tracking.spline import Spline
+from skerry.control.tracking.tracking_law import CAP, GAINS, INERTIA, MASS, TILT
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig, Dial
-from skerry.parts.reflex import Reflex, Sight
+from skerry.parts.native_controller import Reflex, Sight
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.int64]

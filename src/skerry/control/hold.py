@@ -10,12 +10,12 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
-from skerry.control.allocation import Allocation, AllocationConfig
-from skerry.control.helm import Helm
-from skerry.control.limits import SUBMERGED, LimitsConfig, keep_within, pitch_within
-from skerry.control.loops import SETPOINTS, DiveConfig, LoopsConfig, check_setpoints
-from skerry.control.navigation import Navigation, NavigationConfig
-from skerry.control.pid import Pid
+from skerry.control.loops.allocation import Allocation, AllocationConfig
+from skerry.control.loops.limits import SUBMERGED, LimitsConfig, keep_within, pitch_within
+from skerry.control.loops.loops import SETPOINTS, DiveConfig, LoopsConfig, check_setpoints
+from skerry.control.loops.navigation import Navigation, NavigationConfig
+from skerry.control.loops.pid import Pid
+from skerry.control.loops.setpoints import Helm
 from skerry.core.errors import SkerryError
 from skerry.core.frames import heading_to_yaw
 from skerry.parts.actuator import Actuator

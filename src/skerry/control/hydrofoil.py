@@ -26,7 +26,7 @@ from pydantic import Field, model_validator
 
 from skerry.actuators.control_surface import ControlSurfaceActuator
 from skerry.actuators.propeller import PropellerActuator
-from skerry.control.reflexes import ReflexController
+from skerry.control.loops.native_control import ReflexController
 from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
@@ -35,7 +35,7 @@ from skerry.core.rotations import MOTION as ROW
 from skerry.core.rotations import carry, matrix_of
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig, Dial
-from skerry.parts.reflex import Reflex, Sight, ask_sea, reflex
+from skerry.parts.native_controller import Reflex, Sight, ask_sea, reflex
 from skerry.water.flow import FLOW, HEIGHT, NEED_FLOW, ROWS
 
 Floats = NDArray[np.float64]

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from skerry.control.suspended_load import SuspendedLoad, SuspendedLoadController
-from skerry.control.tracking_reflex import AT_A_POINT, MODE, PERIOD, POINT, PULL
+from skerry.control.tracking.native_tracking import AT_A_POINT, MODE, PERIOD, POINT, PULL
 from skerry.core.config import Positive, Vector3
 from skerry.parts.actuator import Actuator
-from skerry.parts.reflex import Reflex, Sight
+from skerry.parts.native_controller import Reflex, Sight
 from skerry.parts.sensor import Truth
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from skerry.control.navigation import Navigation, NavigationConfig
-from skerry.control.pid import Pid, PidConfig
+from skerry.control.loops.navigation import Navigation, NavigationConfig
+from skerry.control.loops.pid import Pid, PidConfig
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError
 from skerry.parts.actuator import Actuator

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from skerry.control.hold import HoldController, HoldSettings
-from skerry.control.navigation import Navigation
+from skerry.control.loops.navigation import Navigation
 from skerry.core.config import NonNegative
 from skerry.core.errors import SkerryError
 from skerry.core.frames import yaw_to_heading

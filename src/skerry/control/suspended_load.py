@@ -11,10 +11,10 @@ from typing import Literal
 from pydantic import Field
 
 from skerry.control.geometric_tracking import GeometricTracking, GeometricTrackingController, Words
-from skerry.control.load_law import LOAD_CAP
-from skerry.control.tracking_reflex import LOAD_MASS, PULL
+from skerry.control.tracking.load_law import LOAD_CAP
+from skerry.control.tracking.native_tracking import LOAD_MASS, PULL
 from skerry.core.config import Positive
-from skerry.parts.reflex import Sight
+from skerry.parts.native_controller import Sight
 
 
 class SuspendedLoadController(GeometricTrackingController):

@@ -13,16 +13,16 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from skerry.control import pid
-from skerry.control.pid import PidConfig, gains_of, wrapped
-from skerry.control.reflexes import ReflexController
+from skerry.control.loops import pid
+from skerry.control.loops.native_control import ReflexController
+from skerry.control.loops.pid import PidConfig, gains_of, wrapped
 from skerry.core.config import Positive
 from skerry.core.kernels import floats, strict_kernel, words
 from skerry.core.noise import fill_uniform
 from skerry.core.rotations import MOTION, carry
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig
-from skerry.parts.reflex import Reflex, Sight, reflex
+from skerry.parts.native_controller import Reflex, Sight, reflex
 
 HOMEWARD = cos(radians(60.0))  # near its edge it goes on straight if the area's middle lies this near ahead
 SLOWEST_RETURN = radians(10.0)  # rad/s: it turns back at least so fast

@@ -11,8 +11,8 @@ from typing import Literal
 from pydantic import Field
 
 from skerry.control.hold import HoldController, HoldSettings
-from skerry.control.navigation import Navigation
-from skerry.control.pid import wrapped
+from skerry.control.loops.navigation import Navigation
+from skerry.control.loops.pid import wrapped
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError
 from skerry.core.frames import yaw_to_heading

@@ -27,7 +27,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
-from skerry.core.documents import Document, Place
+from skerry.core.document import Document, Place
 from skerry.core.errors import Fault, FileError, SkerryError, UnknownName, did_you_mean
 
 
@@ -172,19 +172,27 @@ class Family:
 
     A kind `imu` of the family `sensors` is the `KindConfig` in module `skerry.sensors.imu` whose `kind` is "imu".
     Other packages add theirs through the entry-point group `skerry.<family>`, name = kind, value = "module:Class".
+
+    Args:
+        name: Name of the family, for messages and for its entry-point group.
+        packages: Packages whose modules are the kinds. Modules whose name begins with `_` are helpers.
+        folders: True if each kind is a sub-package; other modules beside them are helpers. False if each kind is a
+            module; sub-packages beside them are helpers.
     """
 
-    def __init__(self, name: str, *packages: str) -> None:
+    def __init__(self, name: str, *packages: str, folders: bool = False) -> None:
         self.name = name
         self.packages = packages
+        self.folders = folders
 
     def kinds(self) -> list[str]:
         """All kinds there are, without importing them."""
         found = {point.name for point in self._points()}
         for package in self.packages:
-            module = import_module(package)
-            found |= {m.name for m in iter_modules(module.__path__) if not m.name.startswith("_")}
-        return sorted(kind for kind in found if kind not in self._not_kinds())
+            path = import_module(package).__path__
+            modules = [module for module in iter_modules(path) if not module.name.startswith("_")]
+            found |= {module.name for module in modules if module.ispkg == self.folders}
+        return sorted(found)
 
     def find(self, kind: str) -> type[KindConfig]:
         """The settings class of a kind; raise `UnknownName` with a guess if there is none."""
@@ -198,9 +206,6 @@ class Family:
 
     def _points(self) -> list[EntryPoint]:
         return _points_of(f"skerry.{self.name}")
-
-    def _not_kinds(self) -> set[str]:
-        return {name for package in self.packages for name in getattr(import_module(package), "NOT_KINDS", ())}
 
 
 @cache

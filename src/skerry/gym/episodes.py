@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.noise import Noise
-from skerry.gym.batch_stage import BatchStage, suits
+from skerry.gym.backend import Stage, camera_overrides
+from skerry.gym.batch_backend import BatchStage, suits
 from skerry.gym.distributions import Distribution
 from skerry.gym.randomisation import Draws
 from skerry.gym.rows import Agents, Ledger, take_actions
-from skerry.gym.stage import Stage, camera_overrides
 from skerry.gym.task import OVER, Task
-from skerry.gym.world_stage import WorldStage
+from skerry.gym.world_backend import WorldStage
 from skerry.scenario import load_scenario
 from skerry.scenario.merging import merge, plain
 from skerry.world import build_world

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from skerry.core.documents import Place
+from skerry.core.document import Place
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from numba import types
 
-from skerry.control.navigation import NavigationConfig
+from skerry.control.loops.navigation import NavigationConfig
 from skerry.core.errors import SkerryError
 from skerry.core.kernels import native
 from skerry.gym.distributions import Distribution

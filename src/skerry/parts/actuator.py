@@ -17,9 +17,9 @@ from skerry.core.clock import Clock
 from skerry.core.config import Family, Rational
 from skerry.core.errors import SkerryError, did_you_mean, shorten
 from skerry.parts.component import Component, ComponentConfig, Mount
-from skerry.parts.gauge import Gauge, Read, read_now
 from skerry.parts.law import Attach, Law
 from skerry.parts.ownership import Ownership, check_source, speaking_as
+from skerry.parts.state_channel import Gauge, Read, read_now
 from skerry.parts.watchdog import Watchdog
 
 ACTUATORS = Family("actuators", "skerry.actuators")

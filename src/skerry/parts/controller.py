@@ -13,7 +13,7 @@ from skerry.core.config import Family, Rational
 from skerry.core.noise import Noise
 from skerry.parts.actuator import Actuator
 from skerry.parts.component import Component, ComponentConfig
-from skerry.parts.reflex import Reflex, Sight
+from skerry.parts.native_controller import Reflex, Sight
 from skerry.parts.sensor import Truth
 
 CONTROLLERS = Family("controllers", "skerry.control")

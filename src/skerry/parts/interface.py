@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Protocol
 
 from skerry.core.config import Family
 from skerry.parts.component import Component, ComponentConfig
-from skerry.parts.onlooker import Onlooker
+from skerry.parts.observer import Onlooker
 
-INTERFACES = Family("interfaces", "skerry.interfaces")
+INTERFACES = Family("interfaces", "skerry.interfaces", folders=True)
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from skerry.core import urdf
 from skerry.core.config import Family, Vector3
 from skerry.core.frames import Pose
 from skerry.core.kernels import floats, kernel, load_float, load_word, native, words
+from skerry.formats import urdf
 from skerry.parts.component import Component, ComponentConfig, Mount
 
 LAWS = Family("forces", "skerry.physics.laws")

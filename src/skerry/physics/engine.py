@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from skerry.core.clock import Rate
 from skerry.core.errors import EngineError, PhysicsDiverged, SkerryError
 from skerry.core.frames import Pose, normalise
-from skerry.parts.reflex import Reflex
+from skerry.parts.native_controller import Reflex
 from skerry.physics import program as native
 from skerry.physics.contact_filter import install_filter
 from skerry.physics.contacts import ContactProbe, Touch

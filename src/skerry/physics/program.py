@@ -29,7 +29,7 @@ from skerry.core.kernels import (
     words,
 )
 from skerry.parts import law as laws
-from skerry.parts.reflex import LEVER, pull
+from skerry.parts.native_controller import LEVER, pull
 from skerry.physics.mujoco import (
     CVEL,
     DATA_OFFSETS,

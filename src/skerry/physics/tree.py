@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.core import urdf
 from skerry.core.errors import EngineError
 from skerry.core.frames import Pose, rpy_to_quaternion
-from skerry.core.mesh_files import read_mesh
+from skerry.formats import urdf
+from skerry.formats.mesh_files import read_mesh
 from skerry.parts import law as laws
 from skerry.parts.law import Attach, Law
 from skerry.physics.mujoco import mujoco

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
-from skerry.rays.lanes import (
+from skerry.rays.lens import Lens
+from skerry.rays.light import FOCUS, light_numbers
+from skerry.rays.packets import packet_memory
+from skerry.rays.pixel_block import (
     BLOCK,
     COLOUR,
     GLOW,
@@ -24,9 +27,6 @@ from skerry.rays.lanes import (
     aim,
     trace_lanes,
 )
-from skerry.rays.lens import Lens
-from skerry.rays.light import FOCUS, light_numbers
-from skerry.rays.packets import packet_memory
 from skerry.rays.scene import Frame, RayScene
 from skerry.rays.sea_view import SeaView
 from skerry.rays.shading import cast_shadows, face_sun, focus_sun, light_up, paint, paint_sky, write

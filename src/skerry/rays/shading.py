@@ -7,7 +7,37 @@ from typing import Any
 import numpy as np
 
 from skerry.core.kernels import call4, kernel
-from skerry.rays.lanes import (
+from skerry.rays.light import (
+    AMBIENT,
+    FADING,
+    FOCUS,
+    ONE,
+    SPREADING,
+    SUN,
+    SUN_LIGHT,
+    TIME,
+    WET_AMBIENT,
+    WET_SUN,
+    WET_SUN_LIGHT,
+    ZERO,
+    fade,
+    sky,
+)
+from skerry.rays.packets import (
+    ARGUMENTS,
+    DIRECTION,
+    FAR,
+    NEAR,
+    OCCLUDED,
+    ORIGIN,
+    ROPES,
+    ROWS,
+    SCENE,
+    WIDEST,
+    WIDTH,
+    clear_packet,
+)
+from skerry.rays.pixel_block import (
     ADD,
     ALBEDO,
     BEFORE,
@@ -41,36 +71,6 @@ from skerry.rays.lanes import (
     TEXTURE,
     WANT,
     WET,
-)
-from skerry.rays.light import (
-    AMBIENT,
-    FADING,
-    FOCUS,
-    ONE,
-    SPREADING,
-    SUN,
-    SUN_LIGHT,
-    TIME,
-    WET_AMBIENT,
-    WET_SUN,
-    WET_SUN_LIGHT,
-    ZERO,
-    fade,
-    sky,
-)
-from skerry.rays.packets import (
-    ARGUMENTS,
-    DIRECTION,
-    FAR,
-    NEAR,
-    OCCLUDED,
-    ORIGIN,
-    ROPES,
-    ROWS,
-    SCENE,
-    WIDEST,
-    WIDTH,
-    clear_packet,
 )
 from skerry.rays.rope_hits import meet_ropes
 from skerry.rays.textures import BROAD, SIDE, caustics, texture, version

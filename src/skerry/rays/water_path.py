@@ -7,7 +7,19 @@ from typing import Any
 import numpy as np
 
 from skerry.core.kernels import kernel
-from skerry.rays.lanes import (
+from skerry.rays.light import (
+    BEAM,
+    FADING,
+    GLOW,
+    ONE,
+    RATIO,
+    ZERO,
+    fade,
+    reflected_share,
+    sky,
+    through_water,
+)
+from skerry.rays.pixel_block import (
     ADD,
     BEFORE,
     BODY,
@@ -30,18 +42,6 @@ from skerry.rays.lanes import (
     REFRACTED,
     STRAIGHT,
     WET,
-)
-from skerry.rays.light import (
-    BEAM,
-    FADING,
-    GLOW,
-    ONE,
-    RATIO,
-    ZERO,
-    fade,
-    reflected_share,
-    sky,
-    through_water,
 )
 from skerry.rays.sea_view import meet_water, sea_normal
 from skerry.rays.surface import LEVEL

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skerry.core.config import Vector3
 from skerry.core.errors import SkerryError
-from skerry.parts.reflex import place_in
+from skerry.parts.native_controller import place_in
 from skerry.ropes import layout as at
 from skerry.ropes.config import RopeConfig
 from skerry.ropes.net import lay
@@ -128,7 +128,7 @@ class Rope:
         return [] if self.config.hook is None else [(float(since[k]), PHASES[k]) for k in range(1, phase + 1)]
 
     def words(self, userdata: Floats) -> NDArray[np.int64]:
-        """Where native code finds it in the world's userdata, as `skerry.parts.reflex` has it, (ROPE,)."""
+        """Where native code finds it in the world's userdata, as `skerry.parts.native_controller` has it, (ROPE,)."""
         start = place_in(userdata, self._memory)
         places = [start + at.COUNT, start + at.JOIN, start + at.TAIL + at.BODY]
         places += [start + at.NODES + column * self._capacity for column in (0, 3, 7)]

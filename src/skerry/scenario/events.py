@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pydantic import Field, model_validator
 
 from skerry.core.config import Config, Rational
-from skerry.core.documents import Document
+from skerry.core.document import Document
 from skerry.core.errors import Fault, did_you_mean
 from skerry.scenario.pose import PoseConfig
 from skerry.scenario.vehicle import Vehicle

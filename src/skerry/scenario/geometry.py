@@ -18,8 +18,8 @@ from pydantic import Field, model_validator
 from skerry.core import meshes
 from skerry.core.config import Config, ExistingFile, Positive
 from skerry.core.errors import SkerryError
-from skerry.core.mesh_files import read_mesh
-from skerry.core.urdf import Shape
+from skerry.formats.mesh_files import read_mesh
+from skerry.formats.urdf import Shape
 
 Solid = tuple[float, NDArray[np.float64], NDArray[np.float64]]
 """Volume, centre, and inertia per unit of mass about that centre."""

@@ -11,8 +11,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from skerry.core.config import expand_user, faults_of, files_from, is_file
-from skerry.core.documents import Document, Origin, Place, read_document
+from skerry.core.document import Document, Origin, Place
 from skerry.core.errors import Fault, FileError, UnknownName, did_you_mean
+from skerry.formats.yaml_documents import read_document
 from skerry.scenario.events import event_faults
 from skerry.scenario.merging import lay_over, plain
 from skerry.scenario.paths import with_whole_paths

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from skerry.core.documents import Document, Place
+from skerry.core.document import Document, Place
 
 
 def plain(value: Any) -> Any:

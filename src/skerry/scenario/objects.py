@@ -12,7 +12,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from skerry.core.config import Config, Matrix6, NonNegative, Positive, Vector3, Vector6
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, quaternion_to_rpy, rpy_to_quaternion
-from skerry.core.urdf import Inertial, Link, Robot, Shape
+from skerry.formats.urdf import Inertial, Link, Robot, Shape
 from skerry.parts.law import LAWS, LawConfig, spatial_inertia
 from skerry.scenario.geometry import Geometry, Solid, as_fault
 from skerry.scenario.pose import PoseConfig

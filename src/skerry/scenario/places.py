@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from skerry.core.documents import Place, show_place
+from skerry.core.document import Place, show_place
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.scenario.loading import LoadedScenario
 from skerry.scenario.merging import plain

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from skerry.core.config import expand_user, is_file
-from skerry.core.documents import Document, Place, read_document
+from skerry.core.document import Document, Place
 from skerry.core.errors import Fault, FileError, did_you_mean
+from skerry.formats.yaml_documents import read_document
 from skerry.scenario.merging import lay_over
 from skerry.scenario.objects import ObjectConfig
 from skerry.scenario.paths import with_whole_paths

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from skerry.core.config import Config, Positive, Rational, of_kind
-from skerry.core.documents import dump_document
 from skerry.core.errors import UnknownName
 from skerry.core.geo import GeoReference
+from skerry.formats.yaml_documents import dump_document
 from skerry.parts.interface import INTERFACES
 from skerry.ropes.config import RopeConfig
 from skerry.scenario.events import EventConfig

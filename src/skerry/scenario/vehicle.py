@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from skerry.control.keyboard import KeyConfig
+from skerry.control.manual.keyboard import KeyConfig
 from skerry.core.config import (
     Config,
     ExistingFile,
@@ -22,11 +22,12 @@ from skerry.core.config import (
     is_file,
     of_kind,
 )
-from skerry.core.documents import Document, Place, read_document
+from skerry.core.document import Document, Place
 from skerry.core.errors import Fault, FileError, did_you_mean
-from skerry.core.fittings import fit
-from skerry.core.urdf import Robot
-from skerry.core.urdf_files import read_urdf
+from skerry.formats.attachments import fit
+from skerry.formats.urdf import Robot
+from skerry.formats.urdf_files import read_urdf
+from skerry.formats.yaml_documents import read_document
 from skerry.parts.acoustics import ACOUSTICS
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.component import ComponentConfig

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Rows, Truths
-from skerry.sensors.echo_rows import BUCKET_CHANCES, hear_each
-from skerry.sensors.sonar import Fan, SonarConfig, SonarSensor
+from skerry.sensors.raycast.echo_batches import BUCKET_CHANCES, hear_each
+from skerry.sensors.raycast.sonar import Fan, SonarConfig, SonarSensor
 
 GOLDEN = np.pi * (3.0 - np.sqrt(5.0))  # rad between seeds of a sunflower, which fill a disc evenly
 

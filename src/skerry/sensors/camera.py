@@ -17,11 +17,11 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, multiply
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Sensor, SensorConfig, Truth
-from skerry.rays.develop import develop, metered_gain
+from skerry.rays.detections import Detection, detect
+from skerry.rays.exposure import develop, metered_gain
 from skerry.rays.lens import Lens
 from skerry.rays.renderer import Conditions, Picture, Renderer
 from skerry.rays.sea_view import SeaView, wave_spacing
-from skerry.rays.silhouettes import Detection, detect
 from skerry.rays.surface import LEVEL
 from skerry.rays.view import RayView
 from skerry.water import Water

@@ -23,7 +23,7 @@ from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import turn
 from skerry.parts.sensor import Columns, Rows, Truth, Truths
 from skerry.rays import Bundle
-from skerry.sensors.ray_sensor import RayRowSensor, RaySensorConfig
+from skerry.sensors.raycast.ray_sensor import RayRowSensor, RaySensorConfig
 
 Floats = NDArray[np.float64]
 Track = Literal["bottom", "water", "none"]

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from skerry.core.config import Positive
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Rows, Truths
-from skerry.sensors.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, SonarCloud, ahead
+from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, SonarCloud, ahead
 
 MOST = 1 << 24  # rays, and values of an image
 

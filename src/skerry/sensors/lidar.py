@@ -22,7 +22,8 @@ from skerry.core.noise import Noise
 from skerry.parts.sensor import OneInstant, Rows, Truth, Truths
 from skerry.rays import Bundle, Hits
 from skerry.rays.surface import FADE, NODES, SurfacePatch
-from skerry.sensors.lidar_patterns import (
+from skerry.sensors.raycast.lidar_batches import LEVEL, NOTHING, WAVES, lowest_each, return_each, spread_each
+from skerry.sensors.raycast.lidar_patterns import (
     PATTERNS,
     Floats,
     Pattern,
@@ -33,9 +34,8 @@ from skerry.sensors.lidar_patterns import (
     azimuths,
     spinning_directions,
 )
-from skerry.sensors.lidar_returns import meet_waves, normal_table, place_returns
-from skerry.sensors.lidar_rows import LEVEL, NOTHING, WAVES, lowest_each, return_each, spread_each
-from skerry.sensors.ray_sensor import RayRowSensor, RaySensor, RaySensorConfig, Reading
+from skerry.sensors.raycast.lidar_returns import meet_waves, normal_table, place_returns
+from skerry.sensors.raycast.ray_sensor import RayRowSensor, RaySensor, RaySensorConfig, Reading
 
 Singles = NDArray[np.float32]
 

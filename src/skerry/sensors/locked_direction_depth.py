@@ -16,7 +16,7 @@ from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Rows, Truths
 from skerry.rays import Bundle
-from skerry.sensors.ray_sensor import RayRowSensor, RaySensorConfig
+from skerry.sensors.raycast.ray_sensor import RayRowSensor, RaySensorConfig
 
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Columns, Rows, Truths
-from skerry.sensors.sonar import SonarCloud, SonarConfig, SonarSensor, across
+from skerry.sensors.raycast.sonar import SonarCloud, SonarConfig, SonarSensor, across
 
 
 @dataclass(frozen=True, eq=False)

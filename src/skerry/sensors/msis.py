@@ -13,7 +13,7 @@ from skerry.core.config import Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Rows, Truths
-from skerry.sensors.sonar import BucketConfig, BucketSonar, Bytes, Singles, ahead
+from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Singles, ahead
 
 SHORTEST_STEP = 10**12  # of the world's time, per second; nearer fractions are none that anybody writes
 

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Columns, Rows, Truths
-from skerry.sensors.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, across
+from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, across
 
 ANGLE_CODES: Final = 20860.0
 """Of a radian: (π + a) · 20860 is 0 to 65534 for a from −π to 0, as SMaRC's side-scan messages carry angles."""

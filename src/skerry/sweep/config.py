@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from skerry.core.config import Config, Positive, Rational
-from skerry.core.documents import read_document
 from skerry.core.errors import Fault, FileError
 from skerry.core.noise import Noise
+from skerry.formats.yaml_documents import read_document
 
 
 class AxisConfig(Config):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skerry import __version__
-from skerry.core.documents import Place
+from skerry.core.document import Place
 from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
 from skerry.scenario import load_scenario

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from skerry.core.chart import COLOURS, Chart, draw_charts
 from skerry.core.errors import SkerryError
+from skerry.formats.chart import COLOURS, Chart, draw_charts
 from skerry.sweep.plan import Plan
 from skerry.sweep.work import Outcome
 

@@ -12,8 +12,8 @@ from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.world import World
 from skerry.world.robot import Tree
-from skerry.world.samples import Samples
-from skerry.world.track import SERIES, Track
+from skerry.world.sampling.motion_log import Samples
+from skerry.world.sampling.trajectory import SERIES, Track
 
 Floats = NDArray[np.float64]
 PARTS = ("sensors", "actuators")

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from skerry.core.clock import Rate
 from skerry.core.config import faults_of
-from skerry.core.documents import Document
+from skerry.core.document import Document
 from skerry.core.errors import FileError, SkerryError
 from skerry.scenario import Scenario
 from skerry.scenario.loading import keeps_null

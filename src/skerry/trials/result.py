@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from skerry.core.chart import Chart
+from skerry.formats.chart import Chart
 from skerry.trials.criteria import Criterion
 
 

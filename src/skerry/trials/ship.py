@@ -15,7 +15,7 @@ from skerry.scenario import load_scenario
 from skerry.scenario.trials import TrialsConfig
 from skerry.scenario.vehicle import find_vehicle
 from skerry.world import World, build_world
-from skerry.world.track import Track
+from skerry.world.sampling.trajectory import Track
 
 Floats = NDArray[np.float64]
 

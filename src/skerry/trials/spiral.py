@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from skerry.core.chart import Chart
+from skerry.formats.chart import Chart
 from skerry.trials.result import Result
 from skerry.trials.ship import Floats, Ship
 

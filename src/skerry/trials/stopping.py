@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skerry.core.chart import Chart
 from skerry.core.errors import SkerryError
+from skerry.formats.chart import Chart
 from skerry.trials.criteria import of_stopping
 from skerry.trials.result import Result
 from skerry.trials.ship import LONGEST, Ship

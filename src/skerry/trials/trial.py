@@ -8,8 +8,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
-from skerry.core.chart import draw_charts
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
+from skerry.formats.chart import draw_charts
 from skerry.trials.result import Result
 from skerry.trials.ship import Ship
 from skerry.trials.spiral import spiral

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from skerry.core.chart import Chart
 from skerry.core.errors import SkerryError
+from skerry.formats.chart import Chart
 from skerry.trials.criteria import of_turning
 from skerry.trials.result import Result
 from skerry.trials.ship import LONGEST, Leg, Ship

@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from skerry.core.chart import Chart
 from skerry.core.errors import SkerryError
+from skerry.formats.chart import Chart
 from skerry.trials.criteria import of_initial_turning, of_zigzag
 from skerry.trials.result import Result
 from skerry.trials.ship import LONGEST, Ship

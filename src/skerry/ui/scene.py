@@ -8,19 +8,19 @@ from typing import Any, Final
 import numpy as np
 
 from skerry.actuators.winch import WinchActuator
-from skerry.control.keyboard import KeyConfig
+from skerry.control.manual.keyboard import KeyConfig
 from skerry.core import meshes
 from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.core.geo import Projection
-from skerry.core.mesh_files import read_mesh
-from skerry.core.urdf import Shape
+from skerry.formats.mesh_files import read_mesh
+from skerry.formats.urdf import Shape
 from skerry.sensors.camera import Camera
 from skerry.terrain.materials import find_material
 from skerry.ui.assets import Assets
 from skerry.ui.ground import describe_ground
+from skerry.ui.protocol import PROTOCOL
 from skerry.ui.streams import Stream
 from skerry.ui.units import UNITS
-from skerry.ui.wire import PROTOCOL
 from skerry.world import Robot, World
 
 LABELS: Final = {"up": "↑", "down": "↓", "left": "←", "right": "→", "space": "Space", "shift": "Shift"}

@@ -15,11 +15,11 @@ from skerry.sensors.fls import FlsReading
 from skerry.sensors.lidar import LidarReading, PlanarReading, RosetteSensor
 from skerry.sensors.mbes import MbesReading
 from skerry.sensors.msis import Msis, MsisReading
-from skerry.sensors.ray_sensor import RaySensor
+from skerry.sensors.raycast.ray_sensor import RaySensor
 from skerry.sensors.sidescan import Sidescan, SidescanReading
-from skerry.ui import wire
+from skerry.ui import protocol as wire
+from skerry.ui.protocol import Kind
 from skerry.ui.streams import News, Stream
-from skerry.ui.wire import Kind
 from skerry.world import Robot
 
 MOST_RAYS: Final = 256  # that are drawn of a reading

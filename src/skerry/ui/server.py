@@ -19,14 +19,14 @@ from aiohttp import WSMsgType, web
 from skerry import __version__
 from skerry.core.errors import SkerryError
 from skerry.scenario.loading import describe_shipped_scenarios
-from skerry.ui import wire
+from skerry.ui import protocol as wire
+from skerry.ui.drive_lock import LeaseHeld
 from skerry.ui.events import LogTap
-from skerry.ui.lease import LeaseHeld
-from skerry.ui.outlet import Outlet
+from skerry.ui.frame_writer import Outlet
+from skerry.ui.hub import OVER_HTTP, Stage
 from skerry.ui.page import Page
 from skerry.ui.session import Client
 from skerry.ui.settings import PORT, PageSettings
-from skerry.ui.stage import OVER_HTTP, Stage
 from skerry.ui.state import plain
 
 logger = logging.getLogger("skerry")

@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.ui import wire
-from skerry.ui.outlet import Outlet
+from skerry.ui import protocol as wire
+from skerry.ui.frame_writer import Outlet
 
 MOST_IN_FLIGHT: Final = 24  # binary messages that were sent and not drawn
 MOST_LINES: Final = 256  # of a sonar that wait; the oldest go

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skerry.parts.interface import NewReading
-from skerry.ui.wire import Kind, Payload
+from skerry.ui.protocol import Kind, Payload
 
 SensorName = tuple[str, str]
 """A robot and its sensor."""

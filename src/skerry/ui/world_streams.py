@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.frames import rotate
-from skerry.interfaces.ros.frames import FrameTree, Transform
 from skerry.parts.law import WRENCH
-from skerry.ui import wire
+from skerry.ui import protocol as wire
+from skerry.ui.protocol import Kind
 from skerry.ui.scalars import ScalarFields
 from skerry.ui.scene import body_rows
 from skerry.ui.sensor_streams import sensor_streams
 from skerry.ui.streams import Stream
-from skerry.ui.wire import Kind
 from skerry.world import Robot, World
+from skerry.world.frame_tree import FrameTree, Transform
 
 TAUT, SLACK = (230, 60, 40, 255), (60, 190, 90, 255)
 SOUND: Final = {"clear": (90, 220, 120, 255), "occluded": (230, 60, 40, 200), "too far": (160, 160, 160, 160)}

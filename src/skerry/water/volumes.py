@@ -10,8 +10,8 @@ from pydantic import Field
 
 from skerry.core.config import Config, ExistingFile, Positive, Vector3
 from skerry.core.kernels import floats, kernel
-from skerry.core.mesh_files import read_mesh
 from skerry.core.meshes import closed_volume, flip, is_inside_out, transform
+from skerry.formats.mesh_files import read_mesh
 
 Floats = NDArray[np.float64]
 

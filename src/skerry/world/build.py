@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.acoustics.channel import Channel
-from skerry.control.keyboard import Keyboard
+from skerry.acoustics.channel.channel import Channel
+from skerry.control.manual.keyboard import Keyboard
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import Pose
@@ -33,17 +33,17 @@ from skerry.scenario.loading import LoadedScenario
 from skerry.scenario.vehicle import Vehicle
 from skerry.terrain import Terrain
 from skerry.world.batch import Batch
-from skerry.world.beginning import give_first_commands
-from skerry.world.controlling import MountedController
-from skerry.world.history import History
-from skerry.world.hooks import ForceFunction, PythonForce
-from skerry.world.instant import Present
+from skerry.world.mounted_controller import MountedController
 from skerry.world.particles import FieldParticles
+from skerry.world.python_forces import ForceFunction, PythonForce
+from skerry.world.ray_scene import Surroundings, bodies_for_rays
 from skerry.world.robot import Object, Parts, Robot, Tree
 from skerry.world.ropes import ROPES, build_ropes, rope_plans, ropes_for_rays
-from skerry.world.sensing import MountedSensor
-from skerry.world.surroundings import Surroundings, bodies_for_rays
-from skerry.world.truth import RobotTruth
+from skerry.world.sampling.mounted_sensor import MountedSensor
+from skerry.world.sampling.sample import Present
+from skerry.world.sampling.sample_buffer import History
+from skerry.world.sampling.sensor_view import RobotTruth
+from skerry.world.start import give_first_commands
 from skerry.world.world import World
 
 Source = str | Path | Scenario | Mapping[str, Any]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.control.keyboard import Keyboard, KeyConfig
+from skerry.control.manual.keyboard import Keyboard, KeyConfig
 from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist, rotate
 from skerry.core.frames import inverse as inverse_of

@@ -9,13 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from skerry.acoustics.channel import Channel
+from skerry.acoustics.channel.channel import Channel
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.parts.component import Component
-from skerry.parts.onlooker import Onlooker
+from skerry.parts.observer import Onlooker
 from skerry.parts.watchdog import Watchdog
 from skerry.physics.engine import Engine
 from skerry.physics.inherit import common_bodies, inherit
@@ -26,19 +26,19 @@ from skerry.scenario import Scenario
 from skerry.scenario.merging import plain
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
-from skerry.world.beginning import fabric, give_first_commands
 from skerry.world.changes import Change, changed, follow
-from skerry.world.controlling import MountedController, let_act
 from skerry.world.events import build_events
-from skerry.world.history import History
-from skerry.world.hooks import PythonForce
-from skerry.world.instant import Present
+from skerry.world.mounted_controller import MountedController, let_act
 from skerry.world.particles import FieldParticles
+from skerry.world.python_forces import PythonForce
+from skerry.world.ray_scene import Surroundings
 from skerry.world.robot import Object, Parts, Robot
 from skerry.world.ropes import ROPES, put
-from skerry.world.sensing import MountedSensor
+from skerry.world.sampling.mounted_sensor import MountedSensor
+from skerry.world.sampling.sample import Present
+from skerry.world.sampling.sample_buffer import History
 from skerry.world.snapshots import DIGEST, Snapshot
-from skerry.world.surroundings import Surroundings
+from skerry.world.start import fabric, give_first_commands
 
 Watched = tuple[Watchdog, Callable[[], None]]  # with what to do when it bites
 

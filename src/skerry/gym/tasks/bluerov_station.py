@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from skerry.control.navigation import NavigationConfig
+from skerry.control.loops.navigation import NavigationConfig
 from skerry.gym.distributions import Uniform
 from skerry.gym.rules import in_own_axes, restlessness, wrapped
 from skerry.gym.task import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skerry.control.navigation import NavigationConfig
+from skerry.control.loops.navigation import NavigationConfig
 from skerry.gym.distributions import Uniform
 from skerry.gym.rules import restlessness
 from skerry.gym.task import (

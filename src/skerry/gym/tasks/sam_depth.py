@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from skerry.control.navigation import NavigationConfig
+from skerry.control.loops.navigation import NavigationConfig
 from skerry.gym.distributions import Uniform
 from skerry.gym.rules import restlessness
 from skerry.gym.task import OVER, OWN, PITCH, REWARD, ROLL, SUCCESS, TIME, Command, Q, Task, U, W, Z, judge, observe

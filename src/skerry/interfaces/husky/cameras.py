@@ -18,7 +18,7 @@ from skerry.core.clock import Rate
 from skerry.interfaces.husky.messages import OpenStream
 from skerry.rays.threads import give_way
 from skerry.sensors.camera import Camera, CameraReading, CameraSensor
-from skerry.world.sensing import MountedSensor
+from skerry.world.sampling.mounted_sensor import MountedSensor
 
 logger = logging.getLogger("skerry")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import degrees, radians
 
-from skerry.actuators.motors import MotorActuator
+from skerry.actuators.drives.motors import MotorActuator
 from skerry.actuators.wheel_motor import WheelMotorActuator
 from skerry.commands import Actuate
 from skerry.interfaces.husky.messages import BadRequest, Report, motor_status

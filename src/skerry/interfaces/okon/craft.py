@@ -15,9 +15,9 @@ from typing import Any, Final
 from skerry.commands import Stop, Teleport
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
-from skerry.interfaces.okon.instant import Instant
 from skerry.interfaces.okon.packets import BadBody, xyz
 from skerry.interfaces.okon.pictures import Picture, Pictures
+from skerry.interfaces.okon.robot_state import Instant
 from skerry.interfaces.okon.unity import Triple, to_pose
 from skerry.parts.actuator import Actuator
 from skerry.parts.interface import Command, Inbox

@@ -13,14 +13,14 @@ from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.interfaces.okon.course import Course
 from skerry.interfaces.okon.craft import Craft
-from skerry.interfaces.okon.dialogue import THRUSTERS, Dialogue, Quality
-from skerry.interfaces.okon.later_dialogue import THRUSTERS as LATER_THRUSTERS
-from skerry.interfaces.okon.later_dialogue import LaterDialogue, LaterType
+from skerry.interfaces.okon.later_session import THRUSTERS as LATER_THRUSTERS
+from skerry.interfaces.okon.later_session import LaterDialogue, LaterType
 from skerry.interfaces.okon.packets import GET_VIDEO, Framing, write_json
 from skerry.interfaces.okon.painter import Painter
 from skerry.interfaces.okon.pictures import Pictures
 from skerry.interfaces.okon.pilot import Pilot
 from skerry.interfaces.okon.server import Connection, Server
+from skerry.interfaces.okon.session import THRUSTERS, Dialogue, Quality
 from skerry.interfaces.okon.settings_file import read_settings_file
 from skerry.parts.interface import Inbox, Interface, NewReading
 from skerry.rays.threads import give_way

@@ -10,7 +10,7 @@ from skerry.core.clock import Rate
 from skerry.interfaces.okon.pictures import Pictures
 from skerry.rays.threads import give_way
 from skerry.sensors.camera import Camera, CameraReading
-from skerry.world.sensing import MountedSensor
+from skerry.world.sampling.mounted_sensor import MountedSensor
 
 logger = logging.getLogger("skerry")
 

@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from skerry.actuators.shaft import ShaftActuator
+from skerry.actuators.drives.shaft import ShaftActuator
 from skerry.core.errors import SkerryError
 from skerry.core.frames import FLU_TO_UNITY, inverse, multiply, rotate
 from skerry.interfaces.okon.craft import Craft
-from skerry.interfaces.okon.instant import Instant
 from skerry.interfaces.okon.packets import BadBody, number, vector, xyz
+from skerry.interfaces.okon.robot_state import Instant
 from skerry.interfaces.okon.unity import Triple, from_euler
 
 NONE: Final = (0.0, 0.0, 0.0)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.kernels import kernel
-from skerry.interfaces.ros.packed import Packed
+from skerry.interfaces.ros.messages.encoded_batch import Packed
 
 HEAD: Final = 31  # bytes before a message: opcode 1, length 8, channel 2, sequence 4, two times of 8
 _UNCOUNTED: Final = 9  # of those bytes, which the length does not count: the opcode and itself

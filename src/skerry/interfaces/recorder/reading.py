@@ -15,14 +15,14 @@ from mcap.records import Channel, Footer, Message, Metadata, Schema
 from mcap.stream_reader import CRCValidationError, StreamReader
 from zstandard import ZstdError  # which mcap needs
 
-import skerry.interfaces.recorder.switching  # noqa: F401  that its commands are known by name
-from skerry.core.documents import parse_document
+import skerry.interfaces.recorder.commands  # noqa: F401  that its commands are known by name
 from skerry.core.errors import SkerryError
-from skerry.interfaces.recorder.plain import command_from_text
+from skerry.formats.yaml_documents import parse_document
+from skerry.interfaces.recorder.command_json import command_from_text
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, METADATA
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.codec import Codec
-from skerry.interfaces.ros.vocabulary import Vocabulary
+from skerry.interfaces.ros.messages.codec import Codec
+from skerry.interfaces.ros.messages.type_store import Vocabulary
 from skerry.parts.interface import Command
 
 DAMAGE: Final = (

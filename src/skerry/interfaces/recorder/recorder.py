@@ -12,14 +12,14 @@ from skerry import __version__
 from skerry.commands import Restore
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
-from skerry.interfaces.recorder.plain import command_to_text
+from skerry.interfaces.recorder.command_json import command_to_text
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, RecordingWriter
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bus import Bus
-from skerry.interfaces.ros.node import RosInterface
-from skerry.interfaces.ros.outgoing import nanoseconds
+from skerry.interfaces.ros.bridge.node import RosInterface
+from skerry.interfaces.ros.bus.bus import Bus
+from skerry.interfaces.ros.bus.lazy_message import nanoseconds
 from skerry.parts.interface import Command, Inbox, Interface, News
-from skerry.parts.onlooker import Onlooker
+from skerry.parts.observer import Onlooker
 from skerry.world import Snapshot, World
 
 if TYPE_CHECKING:

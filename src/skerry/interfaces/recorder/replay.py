@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.reading import Done, Fingerprint, Recording
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS
-from skerry.interfaces.ros.bus import LATCHED, Bus, Qos
-from skerry.interfaces.ros.transport import TRANSPORTS, Transport
+from skerry.interfaces.ros.bus.bus import LATCHED, Bus, Qos
+from skerry.interfaces.ros.bus.transport import TRANSPORTS, Transport
 from skerry.runner import Runner
 from skerry.world import build_world
 

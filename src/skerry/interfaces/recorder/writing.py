@@ -18,9 +18,9 @@ from skerry import __version__
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.chunks import Piece, chunks_of, rehearse
 from skerry.interfaces.recorder.mcap_file import Compression, McapFile, record
-from skerry.interfaces.ros.bus import LATCHED, Bus, Outbox, Qos, Topic
-from skerry.interfaces.ros.outgoing import Outgoing, Series
-from skerry.interfaces.ros.packed import Packed
+from skerry.interfaces.ros.bus.bus import LATCHED, Bus, Outbox, Qos, Topic
+from skerry.interfaces.ros.bus.lazy_message import Outgoing, Series
+from skerry.interfaces.ros.messages.encoded_batch import Packed
 
 logger = logging.getLogger("skerry")
 

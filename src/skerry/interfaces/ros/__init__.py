@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, Field
 
 from skerry.core.config import ExistingFolder, Rational, find_path, of_kind
-from skerry.interfaces.ros.transport import TRANSPORTS
-from skerry.interfaces.ros.vocabulary import DISTRIBUTIONS, Distribution
-from skerry.interfaces.ros.waypoint_settings import WaypointConfig
+from skerry.interfaces.ros.bridge.waypoint_settings import WaypointConfig
+from skerry.interfaces.ros.bus.transport import TRANSPORTS
+from skerry.interfaces.ros.messages.type_store import DISTRIBUTIONS, Distribution
 from skerry.parts.interface import Interface, InterfaceConfig
 
 LATER: Final = ("iron", "kilted", "lyrical", "rolling")
@@ -58,6 +58,6 @@ class Ros(InterfaceConfig):
     waypoints: dict[str, WaypointConfig] = Field({}, description="topics of waypoints to be shown, by a name of yours")
 
     def build(self) -> Interface:
-        from skerry.interfaces.ros.node import RosInterface
+        from skerry.interfaces.ros.bridge.node import RosInterface
 
         return RosInterface(self)

@@ -17,8 +17,8 @@ from pydantic import Field, model_validator
 from skerry.core.config import ExistingFile, NonNegative, Positive, Vector3
 from skerry.core.errors import SkerryError
 from skerry.core.kernels import call7, floats, load_word, stack_floats, words
-from skerry.core.mesh_files import read_mesh
 from skerry.core.meshes import closed_volume
+from skerry.formats.mesh_files import read_mesh
 from skerry.parts.law import (
     FIELDS,
     GRAVITY,

@@ -16,9 +16,9 @@ from skerry.core.errors import Fault, FileError, SkerryError
 from skerry.core.geo import Projection
 from skerry.core.kernels import floats, integers, words
 from skerry.core.meshes import Mesh
+from skerry.formats.png import read_grey_png
 from skerry.terrain.function import FUNCTIONS
 from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_ground
-from skerry.terrain.png import read_grey_png
 from skerry.terrain.regions import RegionConfig, materials_by_region
 from skerry.terrain.terrain import MOST_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
 

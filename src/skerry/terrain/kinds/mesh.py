@@ -15,8 +15,8 @@ from skerry.core.errors import Fault, FileError, SkerryError
 from skerry.core.frames import quaternion_to_matrix, rpy_to_quaternion
 from skerry.core.geo import Projection
 from skerry.core.kernels import floats, integers, kernel, words
-from skerry.core.mesh_files import read_mesh
 from skerry.core.meshes import Mesh, transform
+from skerry.formats.mesh_files import read_mesh
 from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_ground
 from skerry.terrain.terrain import MOST_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
 

@@ -1,0 +1,1 @@
+"""ROS 1 over TCPROS: a transport plug-in for Skerry."""

@@ -1,0 +1,1 @@
+"""The acoustic channel: propagation paths, travel times, link budget and delivery of sound."""

@@ -1,0 +1,242 @@
+"""When sound that is under way reaches hearers that move; natively.
+
+A front spreads from where the last leg begins: |r(t) − o| + extra = c (t − sent). It is expected where the hearer would
+be if it went on as it does, and found exactly within the step in which it comes, from the cubic through the hearer's
+places and velocities at both ends of that step.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from skerry.acoustics.channel import paths as way
+from skerry.acoustics.channel.paths import flight_time, surface_height
+from skerry.core.kernels import kernel
+
+# columns of sound that is under way; the tick at which it is expected to have come is kept beside them
+SIGNAL: Final = 0
+RECEIVER: Final = 1
+PATH: Final = 2
+ORIGIN: Final = 3  # 3
+EXTRA: Final = 6
+SPEED: Final = 7
+SENT: Final = 8
+CLOSING: Final = 9
+GRAZING: Final = 10
+ASKS: Final = 11  # 1 if somebody will answer it
+PLAIN: Final = 12  # 1 if it is only to be kept until somebody reads it
+FLIGHT_COLUMNS: Final = 13
+
+# columns of sound that has come
+A_SIGNAL: Final = 0
+A_RECEIVER: Final = 1
+A_PATH: Final = 2
+A_TIME: Final = 3
+A_DOPPLER: Final = 4
+PLAIN_COLUMNS: Final = 5  # of sound that is only to be kept, which has no more than these
+A_LENGTH: Final = 5
+A_DEPTH: Final = 6  # of the hearer below the surface, m
+A_GRAZING: Final = 7
+A_ORIGIN: Final = 8  # 3
+A_EXTRA: Final = 11
+A_SPEED: Final = 12
+A_SENT: Final = 13
+ARRIVAL_COLUMNS: Final = 14
+
+BEYOND: Final = 0.02  # s by which a hearer's motion is carried on beyond a step, where something moved by surprise
+PASSED: Final = 0.15  # s after which a front has passed a hearer that was put elsewhere, and is not heard
+
+
+@kernel
+def place_parts(motion: Any, bodies: Any, offsets: Any, out: Any) -> None:
+    """Position and velocity (n, 6) of points that are fixed to bodies."""
+    for i in range(len(bodies)):
+        row = motion[bodies[i]]
+        x, y, z, w = row[3], row[4], row[5], row[6]
+        a, b, c = offsets[i, 0], offsets[i, 1], offsets[i, 2]
+        ax = (1.0 - 2.0 * (y * y + z * z)) * a + 2.0 * (x * y - z * w) * b + 2.0 * (x * z + y * w) * c
+        ay = 2.0 * (x * y + z * w) * a + (1.0 - 2.0 * (x * x + z * z)) * b + 2.0 * (y * z - x * w) * c
+        az = 2.0 * (x * z - y * w) * a + 2.0 * (y * z + x * w) * b + (1.0 - 2.0 * (x * x + y * y)) * c
+        p, q, r = row[10], row[11], row[12]
+        out[i, 0], out[i, 1], out[i, 2] = row[0] + ax, row[1] + ay, row[2] + az
+        out[i, 3], out[i, 4], out[i, 5] = row[7] + q * az - r * ay, row[8] + r * ax - p * az, row[9] + p * ay - q * ax
+
+
+@kernel
+def motion_at(before: Any, now: Any, step: float, since: float, out: Any) -> None:
+    """Position and velocity (6,), `since` s after the later end of a step; `before` and `now` are those at its ends."""
+    u = 1.0 + since / step
+    for i in range(3):
+        p, q, a, b = before[i], now[i], step * before[3 + i], step * now[3 + i]
+        k2, k3 = 3.0 * (q - p) - 2.0 * a - b, 2.0 * (p - q) + a + b
+        out[i] = p + u * (a + u * (k2 + u * k3))
+        out[3 + i] = (a + u * (2.0 * k2 + 3.0 * u * k3)) / step
+
+
+@kernel
+def meeting(
+    origin: Any, extra: float, c: float, since_sent: float, before: Any, now: Any, step: float, at: Any
+) -> float:
+    """When a front meets a point, s after the later end of a step; `at` (6,) gets the point's motion then.
+
+    `since_sent` is from when it was sent to the later end of the step.
+    """
+    x, y, z = now[0] - origin[0], now[1] - origin[1], now[2] - origin[2]
+    since = flight_time(x, y, z, now[3], now[4], now[5], c * since_sent - extra, c)
+    if since > BEYOND or since < -step - BEYOND:
+        motion_at(now, now, step, 0.0, at)
+        return since
+    for _ in range(8):
+        motion_at(before, now, step, since, at)
+        x, y, z = at[0] - origin[0], at[1] - origin[1], at[2] - origin[2]
+        length = np.sqrt(x * x + y * y + z * z)
+        moving = (x * at[3] + y * at[4] + z * at[5]) / length if length > 0.0 else 0.0
+        change = (length + extra - c * (since_sent + since)) / (c - moving)
+        since += change
+        if abs(change) < 1e-15:
+            break
+    return since
+
+
+@kernel
+def start(found: Any, number: int, sent: float, asked: int, keeper: int, due: Any, flights: Any, count: int) -> int:
+    """Put the clear paths of a sound under way, after what is so already; how much is then.
+
+    Whoever is `asked` will answer, −1 for nobody; what comes to `keeper` is plain, −1 for everybody, −2 for nobody.
+    """
+    for i in range(len(found)):
+        path = found[i]
+        if path[way.STATUS] != way.CLEAR:
+            continue
+        row = flights[count]
+        row[SIGNAL], row[RECEIVER], row[PATH], row[SENT] = number, path[way.RECEIVER], path[way.PATH], sent
+        row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2] = path[way.ORIGIN], path[way.ORIGIN + 1], path[way.ORIGIN + 2]
+        row[EXTRA], row[SPEED], row[CLOSING] = path[way.EXTRA], path[way.SPEED], path[way.CLOSING]
+        row[GRAZING] = path[way.GRAZING]
+        row[ASKS] = 1.0 if path[way.RECEIVER] == asked else 0.0
+        row[PLAIN] = 1.0 if keeper == -1 or path[way.RECEIVER] == keeper else 0.0
+        count += 1
+    return count
+
+
+@kernel
+def expect(due: Any, flights: Any, first: int, count: int, time: float, step: float, now: Any) -> None:
+    """Say at which ticks sound will have come, from where the hearers are and how they move at a time."""
+    for i in range(first, count):
+        row = flights[i]
+        p = now[int(row[RECEIVER])]
+        gone = row[SPEED] * (time - row[SENT]) - row[EXTRA]
+        x, y, z = p[0] - row[ORIGIN], p[1] - row[ORIGIN + 1], p[2] - row[ORIGIN + 2]
+        due[i] = np.ceil((time + flight_time(x, y, z, p[3], p[4], p[5], gone, row[SPEED])) / step)
+
+
+@kernel
+def collect(
+    due: Any,
+    flights: Any,
+    count: int,
+    tick: int,
+    time: float,
+    step: float,
+    before: Any,
+    now: Any,
+    in_air: Any,
+    simple: Any,
+    sea: Any,
+    out: Any,
+    plain: Any,
+) -> Any:
+    """Take the sound that has come out of what is under way; how much is left, has come, and is only to be kept.
+
+    `in_air` (n,) are hearers that need no water, `simple` (n,) those that keep what is plain. These get rows of
+    `plain`, the others rows of `out`.
+    """
+    found, kept = 0, 0
+    at = np.empty(6)
+    i = 0
+    while i < count:
+        if due[i] > tick + 1:  # it may come a step sooner than expected
+            i += 1
+            continue
+        row = flights[i]
+        j = int(row[RECEIVER])
+        o, p = (row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2]), now[j]
+        gone = row[SPEED] * (time - row[SENT]) - row[EXTRA]
+        # a quick look at those that are expected one step later
+        since = flight_time(p[0] - o[0], p[1] - o[1], p[2] - o[2], p[3], p[4], p[5], gone, row[SPEED])
+        if since < 0.1 * step:
+            since = meeting(o, row[EXTRA], row[SPEED], time - row[SENT], before[j], now[j], step, at)
+        if since > 0.0:
+            due[i] = max(due[i], tick + 1)
+            i += 1
+            continue
+        depth = surface_height(sea, time + since, at[0], at[1], at[2]) - at[2]
+        if since >= -PASSED and (depth >= 0.0 or in_air[j]):
+            is_plain = simple[j] and row[PLAIN] > 0.0
+            a = plain[kept] if is_plain else out[found]
+            x, y, z = at[0] - o[0], at[1] - o[1], at[2] - o[2]
+            length = np.sqrt(x * x + y * y + z * z)
+            leaving = (x * at[3] + y * at[4] + z * at[5]) / (length * row[SPEED]) if length > 0.0 else 0.0
+            a[A_SIGNAL], a[A_RECEIVER], a[A_PATH], a[A_TIME] = row[SIGNAL], j, row[PATH], time + since
+            a[A_DOPPLER] = (1.0 - leaving) / (1.0 - row[CLOSING]) - 1.0
+            if is_plain:
+                kept += 1
+            else:
+                a[A_LENGTH], a[A_DEPTH], a[A_GRAZING] = length + row[EXTRA], depth, row[GRAZING]
+                a[A_EXTRA], a[A_SPEED], a[A_SENT] = row[EXTRA], row[SPEED], row[SENT]
+                a[A_ORIGIN], a[A_ORIGIN + 1], a[A_ORIGIN + 2] = o
+                found += 1
+        count -= 1
+        due[i] = due[count]
+        for k in range(FLIGHT_COLUMNS):
+            row[k] = flights[count, k]
+    return count, found, kept
+
+
+@kernel
+def mark_due(due: Any, count: int, tick: int, marks: Any) -> None:
+    """Mark the ticks after this one at which sound may come, as far as there is room.
+
+    These are three for each: then the step in which it comes is among them whenever it was last expected, and what is
+    found does not depend on that.
+    """
+    for i in range(count):
+        place = max(int(due[i]), tick + 1) - tick - 1
+        for k in range(max(place - 1, 0), min(place + 2, len(marks))):
+            marks[k] = 1
+
+
+@kernel
+def next_asking(due: Any, flights: Any, count: int) -> float:
+    """The first tick at which sound may come that somebody will answer."""
+    first = np.inf
+    for i in range(count):
+        if flights[i, ASKS] > 0.0 and due[i] - 1.0 < first:
+            first = due[i] - 1.0
+    return first
+
+
+@kernel
+def sort_plain(rows: Any, starts: Any, out: Any) -> None:
+    """Put plain rows in the order of their hearers, and of each in the order of time.
+
+    `starts` (hearers + 1,) gets where each one's begin. They come nearly in the order of time, which this makes use of.
+    """
+    starts[:] = 0
+    for i in range(len(rows)):
+        starts[int(rows[i, A_RECEIVER]) + 1] += 1
+    for j in range(1, len(starts)):
+        starts[j] += starts[j - 1]
+    filled = starts[:-1].copy()
+    for i in range(len(rows)):
+        j = int(rows[i, A_RECEIVER])
+        k = filled[j]
+        while k > starts[j] and out[k - 1, A_TIME] > rows[i, A_TIME]:
+            for n in range(PLAIN_COLUMNS):
+                out[k, n] = out[k - 1, n]
+            k -= 1
+        for n in range(PLAIN_COLUMNS):
+            out[k, n] = rows[i, n]
+        filled[j] += 1

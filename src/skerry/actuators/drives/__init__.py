@@ -1,0 +1,1 @@
+"""Code shared by actuators: joint drives, motors, shafts and thrust curves."""

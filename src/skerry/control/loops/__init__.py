@@ -1,0 +1,1 @@
+"""Control loops shared by controllers: PID, allocation, limits, navigation data and setpoints."""

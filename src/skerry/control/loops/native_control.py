@@ -1,0 +1,54 @@
+"""A controller whose law is native: it acts inside the loop while it owns its actuators, and from Python while not."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from skerry.parts.actuator import Actuator
+from skerry.parts.controller import Controller
+from skerry.parts.native_controller import Reflex, Sight
+
+
+class ReflexController(Controller):
+    """Acts by its reflex, which it makes when it first needs it, and anew when what it reads lies elsewhere."""
+
+    def __init__(self) -> None:
+        self._active = True
+        self._reflex: Reflex | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether it leaves its actuators alone."""
+        return not self._active
+
+    def engage(self) -> None:
+        """Command the actuators again."""
+        self._active = True
+
+    def release(self) -> None:
+        """Leave the actuators to others."""
+        self._active = False
+
+    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex | None:
+        return self._prepared(sight, actuators)
+
+    def act(self, truth: Any, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
+        reflex = self._prepared(truth, actuators)
+        answers = zip(reflex.actuators, reflex.think(), strict=True)
+        heard = [actuator.command(**{actuator.keyword: value}) for actuator, value in answers]
+        if not all(heard):
+            self._be_refused()
+
+    def _prepared(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex:
+        if self._reflex is None:
+            self._reflex = self._prepare(sight, actuators)
+        return self._reflex
+
+    def _be_refused(self) -> None:
+        """Somebody else has some of its actuators."""
+
+    @abstractmethod
+    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex:
+        """Its reflex, for the world that it is in."""

@@ -1,0 +1,1 @@
+"""Manual driving: keys held by a person, mapped to actuator commands."""

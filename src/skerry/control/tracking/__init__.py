@@ -1,0 +1,1 @@
+"""Trajectory tracking of multirotors: control laws and their native versions."""

@@ -1,0 +1,1 @@
+"""File formats: URDF, XML, meshes, images and charts. Imports only `core`."""

@@ -1,0 +1,156 @@
+"""The elements of a URDF, read strictly: their words, names and numbers, and every fault with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from math import inf, isfinite, nan
+from pathlib import Path
+from typing import NamedTuple, get_args
+from xml.etree.ElementTree import Element
+
+from skerry.core.config import Vector3
+from skerry.core.errors import Fault, FileError
+from skerry.formats.urdf import ORIGIN, ShapeKind
+
+
+class Rule(NamedTuple):
+    """What numbers in a place must be."""
+
+    words: str
+    holds: Callable[[float], bool]
+    hint: str = ""
+
+
+FINITE = Rule("finite number", isfinite)
+POSITIVE = Rule("number above 0", lambda value: 0 < value < inf)
+MASS = Rule(POSITIVE.words, POSITIVE.holds, "a link without mass has no <inertial> at all")
+NOT_NEGATIVE = Rule("number of at least 0", lambda value: 0 <= value < inf)
+MOST = Rule("number of at least 0, or inf", lambda value: value >= 0)
+NOT_ZERO = Rule("number other than 0", lambda value: isfinite(value) and value != 0)
+SHARE = Rule("number from 0 to 1", lambda value: 0 <= value <= 1)
+
+# What may stand inside an element; other words are extensions and left alone, unless they look misspelt.
+KNOWN: dict[str, tuple[str, ...]] = {
+    "robot": ("name", "link", "joint", "material", "gazebo", "transmission", "sensor", "version"),
+    "link": ("name", "inertial", "visual", "collision"),
+    "inertial": ("origin", "mass", "inertia"),
+    "visual": ("name", "origin", "geometry", "material"),
+    "collision": ("name", "origin", "geometry"),
+    "geometry": get_args(ShapeKind),
+    "origin": ("xyz", "rpy"),
+    "mesh": ("filename", "scale"),
+    "material": ("name", "color", "texture"),
+    "joint": ("name", "type", "origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+    "limit": ("lower", "upper", "effort", "velocity"),
+    "dynamics": ("damping", "friction"),
+    "mimic": ("joint", "multiplier", "offset"),
+}
+
+
+class Elements:
+    """The elements of one file and what is wrong with them; a number at fault goes on as NaN."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.faults: list[Fault] = []
+        self.lines: dict[Element, int] = {}
+        self.places: dict[Element, str] = {}
+
+    def look_over(self, element: Element) -> None:
+        """Name the place of everything inside, and report words that look like a misspelt known one."""
+        known = KNOWN.get(element.tag, ())
+        for word in element.attrib:
+            self.check_word(element, word, known)
+        for child in element:
+            if element.tag == "robot":
+                self.places[child] = f'{child.tag} "{child.get("name", "")}"'
+            else:
+                alike = [other for other in element if other.tag == child.tag]
+                number = f" {alike.index(child) + 1}" if len(alike) > 1 else ""
+                self.places[child] = f"{self.places[element]} / {child.tag}{number}"
+            self.check_word(child, child.tag, known)
+            if child.tag in known:
+                self.look_over(child)
+
+    def check_word(self, element: Element, word: str, known: tuple[str, ...]) -> None:
+        near = [] if word in known else get_close_matches(word, known, n=1, cutoff=0.8)
+        if near:
+            self.fault(element, f"unknown word {word!r}", hint=f"did you mean {near[0]!r}?")
+
+    def fault(self, element: Element, problem: str, attribute: str = "", found: object = None, hint: str = "") -> None:
+        place = self.places[element] + (f" / {attribute}" if attribute else "")
+        self.faults.append(Fault(place, problem, found, self.lines[element], hint))
+
+    def refuse_any(self) -> None:
+        if self.faults:
+            raise FileError(str(self.path), sorted(self.faults, key=lambda fault: fault.line or 0))
+
+    def name(self, element: Element) -> str:
+        name = element.get("name", "")
+        if not name.strip():
+            self.fault(element, "has no name")
+        elif "/" in name and element.tag != "material":
+            self.fault(element, "a name must not contain '/'", found=name)
+        return name
+
+    def named(self, root: Element, tag: str) -> dict[str, Element]:
+        """The elements of a tag by their names."""
+        found: dict[str, Element] = {}
+        for element in root.iterfind(tag):
+            name = self.name(element)
+            if name in found:
+                self.fault(element, f"given twice, first on line {self.lines[found[name]]}")
+            elif name:
+                found[name] = element
+        return found
+
+    def only(self, element: Element, tag: str) -> Element | None:
+        found = element.findall(tag)
+        if len(found) > 1:
+            self.fault(found[1], f"given twice, first on line {self.lines[found[0]]}")
+        return found[0] if found else None
+
+    def required(self, element: Element, tag: str) -> Element | None:
+        found = self.only(element, tag)
+        if found is None:
+            self.fault(element, "is missing", tag)
+        return found
+
+    def origin(self, element: Element) -> tuple[Vector3, Vector3]:
+        origin = self.only(element, "origin")
+        if origin is None:
+            return ORIGIN, ORIGIN
+        return self.vector(origin, "xyz", FINITE, ORIGIN), self.vector(origin, "rpy", FINITE, ORIGIN)
+
+    def vector(self, element: Element, attribute: str, rule: Rule = FINITE, default: Vector3 | None = None) -> Vector3:
+        x, y, z = self.numbers(element, attribute, 3, rule, default)
+        return x, y, z
+
+    def number(self, element: Element, attribute: str, rule: Rule = FINITE, default: float | None = None) -> float:
+        return self.numbers(element, attribute, 1, rule, None if default is None else (default,))[0]
+
+    def numbers(
+        self,
+        element: Element,
+        attribute: str,
+        count: int,
+        rule: Rule,
+        default: tuple[float, ...] | None = None,
+    ) -> tuple[float, ...]:
+        """The numbers of an attribute; NaN in place of all of them where they are at fault."""
+        text = element.get(attribute)
+        if text is None and default is not None:
+            return default
+        if text is None:
+            self.fault(element, "is missing", attribute)
+            return (nan,) * count
+        try:
+            values = tuple(map(float, text.split()))
+        except ValueError:
+            values = ()
+        if len(values) == count and all(map(rule.holds, values)):
+            return values
+        expected = f"a {rule.words}" if count == 1 else f"{count} {rule.words.replace('number', 'numbers')}"
+        self.fault(element, f"must be {expected}", attribute, text, rule.hint)
+        return (nan,) * count

@@ -1,0 +1,1 @@
+"""ROS messages: type definitions, the codec and the encoders of readings."""

@@ -1,0 +1,152 @@
+"""The vocabulary: all types that are known, from definitions that ship with Skerry and from the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, get_args
+
+from skerry.core.errors import SkerryError, UnknownName, did_you_mean
+from skerry.interfaces.ros.messages.type_hash import hash_of
+from skerry.interfaces.ros.messages.types import (
+    ActionType,
+    MessageType,
+    ServiceType,
+    actionlib_messages,
+    full_name,
+    parse_action,
+    parse_message,
+    parse_service,
+)
+
+HERE: Final = Path(__file__).parent
+SHIPPED: Final = HERE / "definitions"
+VARIANTS: Final = HERE / "variants"
+
+Distribution: TypeAlias = Literal["humble", "jazzy", "noetic"]
+"""Whose definitions are meant where they differ: sensor_msgs/Range has grown since, and ROS 1 has its own Sidescan."""
+DISTRIBUTIONS: Final[tuple[Distribution, ...]] = get_args(Distribution)
+
+
+class Vocabulary:
+    """Types by name, read when they are first asked for.
+
+    A folder in `paths` holds packages, at any depth: `my_msgs/msg/Thing.msg`, `my_msgs/srv/Do.srv`,
+    `my_msgs/action/Go.action`. What it defines goes before what ships with Skerry.
+    """
+
+    def __init__(self, paths: Iterable[Path] = (), distribution: Distribution = "humble") -> None:
+        self.distribution = distribution
+        self._files: dict[str, Path] = {}
+        for folder in (SHIPPED, *_variant(distribution), *paths):
+            self._files |= _definitions_in(folder)
+        self._messages: dict[str, MessageType] = {}
+        self._services: dict[str, ServiceType] = {}
+        self._actions: dict[str, ActionType] = {}
+        self._hashes: dict[str, str] = {}
+
+    def names(self, folder: str) -> list[str]:
+        """The full names of all messages ("msg"), services ("srv") or actions ("action")."""
+        return sorted(name for name in self._files if name.split("/")[1] == folder)
+
+    def message(self, name: str) -> MessageType:
+        """A message, or a part of a service or an action, such as std_srvs/srv/SetBool_Request."""
+        name = full_name(name)
+        if name not in self._messages:
+            package, folder, short = name.split("/")
+            if folder == "msg" and name not in self._files and (action := self._action_of(package, short)):
+                self._messages |= {message.name: message for message in actionlib_messages(self.action(action))}
+            elif folder == "msg":
+                self._messages[name] = parse_message(*self._text(name))
+            elif folder == "srv":
+                self.service(f"{package}/srv/{short.rpartition('_')[0]}")
+            else:
+                self.action(f"{package}/action/{short.partition('_')[0]}")
+            if name not in self._messages:
+                raise self._unknown(name, "message")
+        return self._messages[name]
+
+    def service(self, name: str) -> ServiceType:
+        """A service; those of an action too, such as sam_msgs/action/SystemsCheck_SendGoal."""
+        name = full_name(name, folder="srv")
+        if name not in self._services:
+            if "/action/" in name:
+                self.action(name.partition("_SendGoal")[0].partition("_GetResult")[0])
+                if name not in self._services:
+                    raise self._unknown(name, "service")
+            else:
+                self._add(parse_service(*self._text(name)))
+        return self._services[name]
+
+    def action(self, name: str) -> ActionType:
+        """An action."""
+        name = full_name(name, folder="action")
+        if name not in self._actions:
+            action = self._actions[name] = parse_action(*self._text(name))
+            for part in (action.goal, action.result, action.feedback, action.feedback_message):
+                self._messages[part.name] = part
+            self._add(action.send_goal)
+            self._add(action.get_result)
+        return self._actions[name]
+
+    def _action_of(self, package: str, short: str) -> str | None:
+        """The action whose messages in ROS 1 have such a name."""
+        for word in ("Goal", "Result", "Feedback"):
+            if short.endswith(word):
+                action = f"{package}/action/{short.removesuffix(word).removesuffix('Action')}"
+                return action if action in self._files else None
+        return None
+
+    def _add(self, service: ServiceType) -> None:
+        self._services[service.name] = service
+        self._messages[service.request.name] = service.request
+        self._messages[service.response.name] = service.response
+
+    def hash(self, name: str) -> str:
+        """The RIHS01 hash of a message, service or action by its full name."""
+        if name not in self._hashes:
+            self._hashes[name] = hash_of(self._find(name), self.message)
+        return self._hashes[name]
+
+    def _find(self, name: str) -> MessageType | ServiceType | ActionType:
+        folder = full_name(name).split("/")[1]
+        if folder == "srv" and not name.endswith(("_Request", "_Response")):
+            return self.service(name)
+        if folder == "action" and "_" not in name.split("/")[2]:
+            return self.action(name)
+        if name.endswith(("_SendGoal", "_GetResult")):
+            return self.service(name)
+        return self.message(name)
+
+    def _text(self, name: str) -> tuple[str, str, str]:
+        path = self._files.get(name)
+        if path is None:
+            raise self._unknown(name, {"msg": "message", "srv": "service"}.get(name.split("/")[1], "action"))
+        try:
+            return path.read_text(encoding="utf-8"), name, str(path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise SkerryError(f"{path} cannot be read: {error}") from None
+
+    def _unknown(self, name: str, what: str) -> UnknownName:
+        hint = did_you_mean(name, self._files)
+        return UnknownName(
+            f"there is no {what} {name}; {hint} Or name the folder of its package in `message_paths` of the interface"
+        )
+
+
+def _definitions_in(folder: Path) -> dict[str, Path]:
+    """The files of all packages below a folder, by the full name of what they define."""
+    found = {}
+    for kind in ("msg", "srv", "action"):
+        for path in sorted(folder.rglob(f"{kind}/*.{kind}")):
+            found[f"{path.parents[1].name}/{kind}/{path.stem}"] = path
+    if not found:
+        raise SkerryError(
+            f"{folder} has no definitions; a package is a folder such as my_msgs/msg with files such as Thing.msg"
+        )
+    return found
+
+
+def _variant(distribution: Distribution) -> list[Path]:
+    folder = VARIANTS / distribution
+    return [folder] if folder.is_dir() else []

@@ -1,0 +1,1 @@
+"""Sampling: how sensors see the world at past ticks, and when each sensor is due."""

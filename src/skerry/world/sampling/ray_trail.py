@@ -1,0 +1,68 @@
+"""What is shown of a sensor's rays: the latest ones as lines, and its hits of the last while as coloured points."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.sensors.raycast.ray_sensor import RaySensor, RayViewerConfig, ShownRays
+
+RED = (255, 0, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class ShownHits:
+    """Hits that are still shown."""
+
+    points: NDArray[np.float32]  # (n, 3), in the world
+    colours: NDArray[np.uint8]  # (n, 3), red, green, blue
+    ages: NDArray[np.float32]  # (n,), s
+
+
+class RayTrail:
+    """Remembers what a sensor's rays hit, for as long as its viewer's settings say."""
+
+    def __init__(self, sensor: RaySensor[object], config: RayViewerConfig) -> None:
+        self.config = config
+        self._sensor = sensor
+        self._kept: deque[tuple[float, NDArray[np.float32]]] = deque(maxlen=config.max_particles_multiplier)
+
+    def add(self) -> None:
+        """Take up what the latest readings hit, those that were measured last."""
+        if self.config.draw_hits:
+            latest = islice(self._sensor.all_shown(self.config.every), self._kept.maxlen)
+            self._kept += [(shown.time, shown.ends[shown.hit]) for shown in latest][::-1]
+
+    def clear(self) -> None:
+        self._kept.clear()
+
+    def rays(self) -> ShownRays | None:
+        """The rays of the latest reading; None if there are none, or none are to be drawn."""
+        return self._sensor.shown(self.config.every) if self.config.draw_rays else None
+
+    def hits(self, now: float) -> ShownHits:
+        """The hits that are younger than their lifetime."""
+        young = [(time, points) for time, points in self._kept if 0 <= now - time < self.config.hits_lifetime]
+        if not young:
+            return ShownHits(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.uint8), np.zeros(0, np.float32))
+        points = np.concatenate([points for _, points in young])
+        ages = np.concatenate([np.full(len(points), now - time, np.float32) for time, points in young])
+        return ShownHits(points, self._colours(points[:, 2]), ages)
+
+    def _colours(self, heights: NDArray[np.float32]) -> NDArray[np.uint8]:
+        if not self.config.use_rainbow or len(heights) == 0:
+            return np.tile(np.array(RED, np.uint8), (len(heights), 1))
+        low = float(heights.min()) if self.config.min_height is None else self.config.min_height
+        high = float(heights.max()) if self.config.max_height is None else self.config.max_height
+        return rainbow(np.clip((heights - low) / max(high - low, 1e-6), 0.0, 1.0))
+
+
+def rainbow(share: NDArray[np.floating]) -> NDArray[np.uint8]:
+    """From violet (0) through blue, green and yellow to red (1): the hues from 270° down to 0°."""
+    hue = 4.5 * (1.0 - np.asarray(share, np.float64))  # in sixths of the circle
+    channels = [np.clip(np.abs((hue - shift) % 6.0 - 3.0) - 1.0, 0.0, 1.0) for shift in (0.0, 2.0, 4.0)]
+    return np.round(255 * np.stack(channels, axis=-1)).astype(np.uint8)

@@ -1,0 +1,103 @@
+"""An instant of a world: the present, which moves on, or one that is held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.clock import Clock
+from skerry.physics.engine import Engine
+from skerry.rays import Frame, RayScene, RayView
+from skerry.water import Water
+from skerry.water.probe import Probe
+from skerry.world.ray_scene import Surroundings
+
+
+class Instant(Protocol):
+    """When it is, where all bodies are, and the state of all else that is in the engine."""
+
+    motions: NDArray[np.float64]  # (2, bodies, 13): now and one step before
+    userdata: NDArray[np.float64]  # for the water only, which reads no more than a level that follows an object
+    positions: NDArray[np.float64]  # of all joints, and
+    velocities: NDArray[np.float64]
+
+    @property
+    def probe(self) -> Probe: ...
+    @property
+    def tick(self) -> int: ...
+    @property
+    def time(self) -> float: ...
+    def view(self, own_bit: int) -> RayView: ...
+    def hold(self) -> Held: ...
+
+
+class Present:
+    """Now, whenever that is."""
+
+    def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: Surroundings) -> None:
+        self.motions = engine.motions(0)
+        self.userdata = engine.part("userdata")[0]
+        self.positions, self.velocities = engine.part("qpos")[0], engine.part("qvel")[0]
+        self.probe = Probe(water, self.userdata)
+        self._clock = clock
+        self._water = water
+        self._surroundings = surroundings
+
+    @property
+    def tick(self) -> int:
+        return self._clock.tick
+
+    @property
+    def time(self) -> float:
+        return self._clock.time
+
+    def view(self, own_bit: int) -> RayView:
+        return self._surroundings.view(own_bit)
+
+    def hold(self) -> Held:
+        """This instant as it is, for a thread of its own; to be released."""
+        return Held(self, self._water, self._surroundings.scene, self._surroundings.hold())
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Glimpse:
+    """No more of an instant than what the engine has kept of it; valid until it goes on."""
+
+    tick: int
+    time: float
+    motions: NDArray[np.float64]
+    userdata: NDArray[np.float64]
+
+
+class Held:
+    """An instant that stays while time goes on."""
+
+    def __init__(self, instant: Instant, water: Water, scene: RayScene, frame: Frame) -> None:
+        self.motions = instant.motions.copy()
+        self.userdata = instant.userdata if water.follows is None else instant.userdata.copy()
+        self.positions, self.velocities = instant.positions.copy(), instant.velocities.copy()
+        self.tick = instant.tick
+        self.time = instant.time
+        self._water = water
+        self._scene = scene
+        self._frame = frame
+
+    @cached_property
+    def probe(self) -> Probe:
+        """Made by whoever needs it, in that one's thread."""
+        return Probe(self._water, self.userdata)
+
+    def view(self, own_bit: int) -> RayView:
+        return RayView(self._scene, self._frame, self.motions[0], own_bit)
+
+    def release(self) -> None:
+        """Give its frame of poses back."""
+        self._scene.release(self._frame)
+
+    def hold(self) -> Held:
+        """It is held already."""
+        return self

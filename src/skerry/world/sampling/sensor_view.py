@@ -1,0 +1,188 @@
+"""The noise-free instant of one robot: all that its sensors and controllers may see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skerry.core.errors import UnknownName, did_you_mean
+from skerry.core.frames import Pose, Twist
+from skerry.core.geo import Projection
+from skerry.core.rotations import carry
+from skerry.parts.sensor import Contact
+from skerry.physics.contacts import Touch
+from skerry.physics.model import LinkHandle
+from skerry.rays import RayView
+from skerry.ropes.rope import Rope
+from skerry.terrain import Terrain
+from skerry.water import Water, WaterSample
+from skerry.water.daylight import Daylight
+from skerry.water.flow import NEED_ALL
+from skerry.world.robot import Object, Robot, Tree
+from skerry.world.sampling.sample import Held, Instant
+
+NOW, BEFORE = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class RobotTruth:
+    """The `Truth` of a robot, now or at an instant that is held."""
+
+    robot: Robot
+    instant: Instant
+    step: float
+    gravity: float
+    water: Water
+    daylight: Daylight
+    terrain: Terrain | None
+    projection: Projection | None
+    trees: Mapping[str, Tree]  # of the whole world
+    ropes: Mapping[str, Rope]  # of the whole world
+    ray_bit: int
+    _frames: dict[tuple[str, int], tuple[int, NDArray[np.float64], Pose | None]] = field(default_factory=dict)
+
+    @property
+    def time(self) -> float:
+        return self.instant.time
+
+    @property
+    def tick(self) -> int:
+        return self.instant.tick
+
+    @property
+    def rays(self) -> RayView:
+        return self.instant.view(self.ray_bit)
+
+    def sample_water(self, points: ArrayLike, need: int = NEED_ALL) -> WaterSample:
+        return self.water.sample(points, self.time, self.instant.userdata, need)
+
+    def surface_height(self, points: ArrayLike) -> NDArray[np.float64]:
+        return self.water.height(points, self.time, self.instant.userdata)
+
+    def depth(self, point: NDArray[np.float64]) -> float:
+        return self.instant.probe.height(point, self.time) - float(point[2])
+
+    def water_velocity(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.instant.probe.velocity(point, self.time)
+
+    def water_pressure(self, point: NDArray[np.float64]) -> tuple[float, float]:
+        return self.instant.probe.pressure(point, self.time)
+
+    def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]:
+        return self._motion(NOW, link, offset)
+
+    def motion_before(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]:
+        return self._motion(BEFORE, link, offset)
+
+    def _motion(self, when: int, link: str, offset: Pose | None) -> NDArray[np.float64]:
+        body, place = self.frame(link, offset)
+        carried = np.empty(13)
+        carry(self.instant.motions[when, body], place, carried)
+        return carried
+
+    def frame(self, link: str, offset: Pose | None = None) -> tuple[int, NDArray[np.float64]]:
+        """The engine's body that a frame is fixed to, and its pose in it, as seven numbers."""
+        known = self._frames.get((link, id(offset)))
+        if known is None:
+            handle: LinkHandle = self.robot.links[link]
+            place = handle.offset if offset is None else handle.offset @ offset
+            numbers = np.concatenate([place.position, place.orientation])
+            # the offset is kept, so that its id stays its own
+            known = self._frames[link, id(offset)] = (handle.body, numbers, offset)
+        return known[0], known[1]
+
+    @property
+    def motions(self) -> NDArray[np.float64]:
+        return self.instant.motions[NOW]
+
+    @property
+    def userdata(self) -> NDArray[np.float64]:
+        return self.instant.userdata
+
+    @property
+    def sea(self) -> tuple[int, int]:
+        return self.water.address, self.water.table_address
+
+    def frame_of(self, name: str) -> tuple[int, NDArray[np.float64]]:
+        tree, _, link = name.partition("/")
+        found = self._tree(tree)
+        place = found.links[link].offset if link else Pose.identity()
+        return found.links[link].body if link else found.root, np.concatenate([place.position, place.orientation])
+
+    def rope_words(self, name: str) -> NDArray[np.int64]:
+        return self.rope(name).words(self.userdata)
+
+    def pose(self, link: str) -> Pose:
+        return Pose.of(self._motion(NOW, link, None)[:7])
+
+    def pose_before(self, link: str) -> Pose:
+        return Pose.of(self._motion(BEFORE, link, None)[:7])
+
+    def twist(self, link: str) -> Twist:
+        return Twist.of(self._motion(NOW, link, None)[7:])
+
+    def twist_before(self, link: str) -> Twist:
+        return Twist.of(self._motion(BEFORE, link, None)[7:])
+
+    @contextmanager
+    def at(self, instant: Held) -> Iterator[RobotTruth]:
+        """The same at a held instant, which is then let go; it knows nothing of the robot's parts, which move on."""
+        try:
+            yield replace(self, instant=instant)
+        finally:
+            instant.release()
+
+    def place_of(self, name: str) -> NDArray[np.float64]:
+        tree, _, link = name.partition("/")
+        return self._tree(tree).link_position(link) if link else self._tree(tree).position
+
+    def _tree(self, name: str) -> Tree:
+        found = self.trees.get(name)
+        if found is None:
+            raise UnknownName(f"there is no robot or object {name!r}; {did_you_mean(name, self.trees)}")
+        return found
+
+    def rope(self, name: str) -> Rope:
+        own = f"{self.robot.name}/{name}"
+        found = self.ropes.get(own) or self.ropes.get(name)
+        if found is None:
+            raise UnknownName(f"there is no rope {name!r}; {did_you_mean(name, self.ropes)}")
+        return found
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return tuple(self.robot.joints)
+
+    def joint_position(self, joint: str) -> float:
+        return float(self.instant.positions[self.robot.engine.joint_places[self.robot.joints[joint]][0]])
+
+    def joint_velocity(self, joint: str) -> float:
+        return float(self.instant.velocities[self.robot.engine.joint_places[self.robot.joints[joint]][1]])
+
+    @property
+    def power(self) -> float:
+        return float(sum(actuator.power or 0.0 for actuator in self.robot.actuators.values()))
+
+    def contacts(self, link: str | None = None) -> list[Contact]:
+        return self.felt(self.robot.engine.contacts(self.robot.world, self.robot.name), link)
+
+    def felt(self, touches: Iterable[Touch], link: str | None) -> list[Contact]:
+        """What a link, or all of the robot, feels of its touches."""
+        own = f"{self.robot.name}/"
+        found = []
+        for touch in touches:
+            for this, other, sign in ((touch.second, touch.first, 1.0), (touch.first, touch.second, -1.0)):
+                if this.startswith(own) and link in (None, this.removeprefix(own)):
+                    found.append(
+                        Contact(this.removeprefix(own), self._shown(other), touch.position, sign * touch.force)
+                    )
+        return found
+
+    def _shown(self, name: str) -> str:
+        """An object, which has but one link, by its own name."""
+        tree, _, _ = name.partition("/")
+        return tree if isinstance(self.trees.get(tree), Object) else name

@@ -1,0 +1,158 @@
+"""Several noise-free instants of one robot at once: what its sensors see of the history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skerry.core.frames import Pose
+from skerry.core.geo import Projection
+from skerry.core.kernels import call7, strict_kernel
+from skerry.core.rotations import carry
+from skerry.parts.sensor import Contact
+from skerry.rays import RayViews
+from skerry.water import Water
+from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
+from skerry.world.sampling.sample_buffer import Due, EnginePast, History
+from skerry.world.sampling.sensor_view import BEFORE, NOW, RobotTruth
+
+Floats = NDArray[np.float64]
+
+
+@strict_kernel
+def _carry_each(log: Any, rows: Any, when: int, body: int, offset: Any, carried: Any) -> None:
+    """The motions (n, 13) of a frame fixed to a body at each of these rows of the log (rows, 2, bodies, 13)."""
+    for k in range(rows.size):
+        carry(log[rows[k], when, body], offset, carried[k])
+
+
+@strict_kernel
+def _ask_each(
+    function: int,
+    table: int,
+    userdata: Any,
+    rows: Any,
+    times: Any,
+    need: int,
+    points: Any,
+    found: Any,
+) -> None:
+    """What a sea answers of one point (n, 3) at each of several instants; `userdata` is (rows, states) of the log."""
+    for k in range(rows.size):
+        state = userdata[rows[k]].ctypes.data
+        at, out = points[k].ctypes.data, found[k].ctypes.data
+        call7(function, table, state, times[k:].ctypes.data, need, 1, at, out)
+
+
+@dataclass(frozen=True, eq=False)
+class RobotTruths:
+    """The `Truths` of a robot at some ticks of the history."""
+
+    truth: RobotTruth
+    history: History
+    due: Due
+
+    @property
+    def ticks(self) -> NDArray[np.int64]:
+        return self.due.ticks
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        return self.due.rows
+
+    @property
+    def times(self) -> list[float]:
+        return self.due.times
+
+    @property
+    def step(self) -> float:
+        return self.truth.step
+
+    @property
+    def gravity(self) -> float:
+        return self.truth.gravity
+
+    @property
+    def water(self) -> Water:
+        return self.truth.water
+
+    @cached_property
+    def rays(self) -> RayViews:
+        return self.history.views(self.rows, self.truth.ray_bit)
+
+    def at(self, number: int) -> RobotTruth:
+        """One of the instants, until another is asked for."""
+        self.history.go(int(self.ticks[number]))
+        return replace(self.truth, instant=self.history)
+
+    @property
+    def projection(self) -> Projection | None:
+        return self.truth.projection
+
+    def depth(self, points: Floats) -> Floats:
+        return self._ask(points, 0)[:, HEIGHT] - points[:, 2]
+
+    def water_pressure(self, points: Floats) -> tuple[Floats, Floats]:
+        found = self._ask(points, NEED_HEAD)
+        return self.water.pressure_of_head(found[:, HEAD]), found[:, DENSITY]
+
+    def _ask(self, points: Floats, need: int) -> Floats:
+        found, water = np.empty((len(points), ROWS)), self.water
+        _ask_each(
+            water.address,
+            water.table_address,
+            self.history.engine.log.userdata,
+            self.rows,
+            np.array(self.times),
+            need,
+            np.ascontiguousarray(points),
+            found,
+        )
+        return found
+
+    def motion(self, link: str, offset: Pose | None = None) -> Floats:
+        return self._motion(NOW, link, offset)
+
+    def motion_before(self, link: str, offset: Pose | None = None) -> Floats:
+        return self._motion(BEFORE, link, offset)
+
+    def _motion(self, when: int, link: str, offset: Pose | None) -> Floats:
+        body, place = self.truth.frame(link, offset)
+        carried = np.empty((len(self.rows), 13))
+        _carry_each(self.history.engine.log.motions, self.rows, when, body, place, carried)
+        return carried
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return self.truth.joints
+
+    def joint_position(self, joint: str) -> Floats:
+        return self._joint(joint, 0, self.history.engine.log.positions)
+
+    def joint_velocity(self, joint: str) -> Floats:
+        return self._joint(joint, 1, self.history.engine.log.velocities)
+
+    def _joint(self, joint: str, which: int, log: Floats) -> Floats:
+        robot = self.truth.robot
+        return log[self.rows, robot.engine.joint_places[robot.joints[joint]][which]]
+
+    @property
+    def power(self) -> Floats:
+        read, total = EnginePast(self.history.engine, self.due).read, np.zeros(len(self.due))
+        for actuator in self.truth.robot.actuators.values():
+            if (power := actuator.power_by(read)) is not None:
+                total += power
+        return total
+
+    def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
+        engine, name = self.history.engine, self.truth.robot.name
+        found = {}
+        for row in np.flatnonzero(engine.may_have_touched(self.rows, name)).tolist():
+            touches = engine.contacts_then(int(self.rows[row]), int(self.ticks[row]), name)
+            if felt := self.truth.felt(touches, link):
+                found[row] = felt
+        return found
