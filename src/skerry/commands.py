@@ -10,7 +10,7 @@ from skerry.control.hold import OUTSIDE
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.parts.interface import Command
-from skerry.parts.ownership import speaking_as
+from skerry.parts.ownership import commanding_as
 from skerry.runner import Runner
 
 
@@ -254,7 +254,7 @@ class Operate(Command):
 
     def apply(self, run: Runner) -> None:
         actuator = run.world.robots[self.robot].actuators[self.actuator]
-        with speaking_as("manual"):
+        with commanding_as("manual"):
             heard = actuator.command(**self.value)
         if not heard:
             raise SkerryError(

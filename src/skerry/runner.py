@@ -15,7 +15,7 @@ from threading import Condition, RLock
 from typing import Any, Final, Self
 
 from skerry.core.errors import PhysicsDiverged, SkerryError, did_you_mean
-from skerry.parts.interface import Command, Interface, NewReadings, News
+from skerry.parts.interface import Command, Interface, ReadingBatch, ReadingBatches
 from skerry.scenario import Scenario
 from skerry.world import World
 
@@ -67,7 +67,7 @@ class CommandQueue:
             command, promise = self._waiting.popleft()
             if promise.set_running_or_notify_cancel():
                 for interface in run.interfaces.values():
-                    interface.witness(run.world.tick, command)
+                    interface.on_command(run.world.tick, command)
                 try:
                     result = command.apply(run)
                 except SkerryError as error:
@@ -113,7 +113,7 @@ class Runner:
         self._first = world.snapshot()
         self._piece = SLICE  # s that it simulates at once as fast as it goes, so that it looks up as often as it should
         self._anchor = (0.0, 0.0)  # wall time and simulated time from which the pace is counted
-        self._new: list[NewReadings] = []
+        self._new: list[ReadingBatch] = []
         self._one_by_one: dict[tuple[str, str], tuple[list[int], list[Any]]] = {}  # of those that come so
         self._wants: list[frozenset[tuple[str, str]]] = []
         self._delivering: frozenset[tuple[str, str]] = frozenset()
@@ -188,7 +188,7 @@ class Runner:
         interface.check(self.world)
         interface.start(self.world, self.inbox)
         self.interfaces = {**self.interfaces, name: interface}
-        interface.meet(self.interfaces)
+        interface.on_all_started(self.interfaces)
 
     def remove_interface(self, name: str) -> None:
         """Close an interface, and go on without it."""
@@ -249,15 +249,15 @@ class Runner:
         for interface in self.interfaces.values():
             if (due := interface.next_due(tick)) is not None:
                 stops.append(max(due, tick + 1))
-            if (word := interface.next_word(tick)) is not None:
+            if (word := interface.next_publish_tick(tick)) is not None:
                 stops.append(max(word, tick + late))
         return min(stops)
 
     def _advance(self, stop: int) -> None:
         self._deliver_what_is_wanted()
         steps = stop - self.world.tick
-        onlookers = [onlooker for interface in self.interfaces.values() for onlooker in interface.onlookers]
-        self.world.advance_steps(steps, onlookers)
+        observers = [observer for interface in self.interfaces.values() for observer in interface.observers]
+        self.world.advance_steps(steps, observers)
         self._steps = max(self._steps - steps, 0)
         self._publish()
 
@@ -291,7 +291,7 @@ class Runner:
             self.world.robots[robot].sensors[sensor].poll()
         news = self._news()
         for interface in self.interfaces.values():
-            interface.stand_by(news)
+            interface.on_idle(news)
 
     def notice_changes(self) -> None:
         """Tell the interfaces if robots or objects have come or gone."""
@@ -303,7 +303,7 @@ class Runner:
 
     def _deliver_what_is_wanted(self) -> None:
         self.notice_changes()
-        wants = [interface.wanted for interface in self.interfaces.values()]
+        wants = [interface.subscriptions for interface in self.interfaces.values()]
         if all(map(_is, wants, self._wants)) and len(wants) == len(self._wants):
             return
         self._wants = wants
@@ -326,18 +326,18 @@ class Runner:
     def _take(self, robot: str, sensor: str, ticks: Sequence[int], readings: Sequence[Any]) -> None:
         if len(ticks) > 1:
             self._one_by_one.pop((robot, sensor), None)
-            self._new.append(NewReadings(robot, sensor, ticks, readings))
+            self._new.append(ReadingBatch(robot, sensor, ticks, readings))
             return
         gathered = self._one_by_one.get((robot, sensor))
         if gathered is None:
             gathered = self._one_by_one[robot, sensor] = ([], [])
-            self._new.append(NewReadings(robot, sensor, *gathered))
+            self._new.append(ReadingBatch(robot, sensor, *gathered))
         gathered[0].append(ticks[0])
         gathered[1].append(readings[0])
 
-    def _news(self) -> News:
+    def _news(self) -> ReadingBatches:
         """What was measured, for the interfaces; from now on for the next time."""
-        news, self._new, self._one_by_one = News(self._new), [], {}
+        news, self._new, self._one_by_one = ReadingBatches(self._new), [], {}
         return news
 
     def _set_anchor(self) -> None:
@@ -370,7 +370,7 @@ class Runner:
                 logger.info("interface %s starts", name)
                 interface.start(self.world, self.inbox)
             for interface in self.interfaces.values():
-                interface.meet(self.interfaces)
+                interface.on_all_started(self.interfaces)
             self._publish()
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from skerry.gym.batch_backend import BatchStage
 from skerry.gym.tasks import shipped_tasks
 
 TASKS = list(shipped_tasks().values())
-NATIVE = [task for task in TASKS if not task.scan and not any(command.dials for command in task.commands)]
+NATIVE = [task for task in TASKS if not task.scan and not any(command.manual_setpoints for command in task.commands)]
 STEPS = 12
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*different from the unwrapped version.*")

@@ -32,7 +32,7 @@ def test_a_world_that_begins_anew_is_the_one_that_would_be_built(change: str) ->
     with skerry.load(source) as world, skerry.load(scenario) as fresh:
         world.robots[next(iter(world.robots))].sensors["imu"].reading  # noqa: B018  from now on it is wanted
         world.advance(2.0)
-        assert world.fits(scenario)
+        assert world.is_compatible(scenario)
         world.begin(scenario)
         assert world.fingerprint() == fresh.fingerprint()
         for _ in range(2):
@@ -56,7 +56,7 @@ def test_a_world_that_begins_anew_is_the_one_that_would_be_built(change: str) ->
 def test_what_the_model_is_made_of_cannot_begin_anew(overrides: dict[str, Any]) -> None:
     scenario = load_scenario("sam_empty", overrides).scenario
     with skerry.load("sam_empty") as world:
-        assert not world.fits(scenario)
+        assert not world.is_compatible(scenario)
         with pytest.raises(SkerryError, match="load the scenario"):
             world.begin(scenario)
 
@@ -64,5 +64,5 @@ def test_what_the_model_is_made_of_cannot_begin_anew(overrides: dict[str, Any]) 
 def test_a_seed_that_waves_are_drawn_from_is_built_in() -> None:
     waves = {"water": {"surface": {"kind": "waves", "height": 1, "period": 6, "heading_deg": 0}}}
     with skerry.load("sam_empty", overrides=waves) as world:
-        assert world.fits(load_scenario("sam_empty", waves).scenario)
-        assert not world.fits(load_scenario("sam_empty", waves, seed=9).scenario)
+        assert world.is_compatible(load_scenario("sam_empty", waves).scenario)
+        assert not world.is_compatible(load_scenario("sam_empty", waves, seed=9).scenario)

@@ -205,12 +205,12 @@ def test_a_rehearsal_beside_the_world_changes_no_reading(monkeypatch):
     with skerry.load("sam_in_the_bay", seed=3) as world:
         dvl = world.robots["sam"].sensors["dvl"]
         assert dvl.takes_long_at_first
-        dvl.is_rehearsed()
+        dvl.is_warm()
         dvl.wanted = True
         found = []
         for _ in range(6):
             world.advance(0.13)
             reading = dvl.reading
             found.append((reading.time, reading.velocity.tobytes(), reading.ranges.tobytes(), reading.altitude))
-        assert dvl.is_rehearsed()
+        assert dvl.is_warm()
     assert found == plain

@@ -11,7 +11,7 @@ import pytest
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.frames import quaternion_to_rpy
-from skerry.parts.controller import Dial
+from skerry.parts.controller import Setpoint
 from skerry.scenario.vehicle import shipped_vehicles
 
 SPECIFIED = {
@@ -74,7 +74,7 @@ def test_every_key_of_every_vehicle_does_what_its_map_says_and_nothing_else(vehi
                 value = does.commands.get(name)
                 if value is None:
                     assert after[name] == before[name]
-                elif does.mode == "step" and isinstance(target, Dial):
+                elif does.mode == "step" and isinstance(target, Setpoint):
                     assert (after[name] - before[name]) * value > 0.0
                 else:
                     base = {"hold": target.reset_value, "step": before[name]}.get(does.mode, 0.0)

@@ -10,7 +10,7 @@ import skerry
 from skerry.core.clock import Rate
 from skerry.core.errors import PhysicsDiverged
 from skerry.sensors.lidar import Scanner
-from skerry.world.sampling.motion_log import Samples
+from skerry.world.sampling.motion_log import MotionLog
 
 
 def all_readings(monkeypatch, stop, seconds=1.7):
@@ -136,7 +136,7 @@ def test_samples_on_the_way_are_those_of_stopping(rate, sensors):
             world.robots["sam"].actuators["thruster1"].command(rpm=500)
             if sensors:
                 _ = world.robots["sam"].sensors["imu"].reading
-            samples = Samples(world, Rate.of(rate, world.scenario.step))
+            samples = MotionLog(world, Rate.of(rate, world.scenario.step))
             steps = world._engine.log.room + 50
             while world.tick < steps:
                 end = min(samples.rate.next_due(world.tick), steps) if stops else steps

@@ -11,14 +11,14 @@ from skerry.core.clock import Rate
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.interfaces.ros.bus.bus import Outbox
-from skerry.parts.observer import Onlooker
+from skerry.parts.observer import Observer
 from skerry.physics.engine import EngineError
 from skerry.runner import Runner
 
 STEPS = 1100  # more than the engine keeps if every step is looked at
 
 
-class Seeing(Onlooker):
+class Seeing(Observer):
     """Keeps what it sees of a world."""
 
     def __init__(self, world, frequency):
@@ -65,10 +65,10 @@ def test_what_they_see_is_what_whoever_stops_the_world_sees(scenario, frequency)
     assert ends[0] == ends[1]
 
 
-class Reading(Onlooker):
+class Reading(Observer):
     """Reads the gauges of all actuators, and what they draw, of many instants at once."""
 
-    must_be_shown = False
+    needs_replay = False
 
     def __init__(self, world):
         self.world, self.rate = world, Rate.of(Fraction(50), world.scenario.step)
@@ -76,9 +76,9 @@ class Reading(Onlooker):
 
     def all(self, read):
         actuators = [actuator for robot in self.world.robots.values() for actuator in robot.actuators.values()]
-        return [[read(actuator.gauge), actuator.power_by(read)] for actuator in actuators]
+        return [[read(actuator.state_channel), actuator.power_by(read)] for actuator in actuators]
 
-    def look_back(self, past):
+    def on_samples(self, past):
         all_read = self.all(past.read)
         for row, tick in enumerate(past.ticks):
             numbers = [[None if found is None else found[row].item() for found in pair] for pair in all_read]

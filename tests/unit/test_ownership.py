@@ -10,7 +10,7 @@ import pytest
 
 import skerry
 from skerry.core.errors import SkerryError
-from skerry.parts.ownership import speaking_as
+from skerry.parts.ownership import commanding_as
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def refusals(caplog: pytest.LogCaptureFixture) -> list[str]:
 def send(actuator: Any, source: str, rpm: float) -> bool:
     if source == "ros":
         return actuator.receive(rpm=rpm)
-    with speaking_as(source):
+    with commanding_as(source):
         return actuator.command(rpm=rpm)
 
 

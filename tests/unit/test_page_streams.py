@@ -11,13 +11,13 @@ import simplejpeg
 import skerry
 from skerry.commands import GiveGoal, Teleport
 from skerry.core.frames import Pose
-from skerry.parts.interface import NewReading
+from skerry.parts.interface import SensorReading
 from skerry.runner import Runner
 from skerry.ui.page import Page
 from skerry.ui.protocol import EXTRA, Kind, Payload
 from skerry.ui.server import PageServer
 from skerry.ui.settings import PageSettings
-from skerry.ui.streams import News
+from skerry.ui.streams import ReadingBatches
 from skerry.world import World
 
 SMALL = {"width": 16, "height": 12, "frequency": 10}
@@ -76,8 +76,12 @@ class Watched:
     def payload(self, name: str, reading: Any = None) -> Payload:
         """What a stream gives now, after a reading of its sensor."""
         stream = self.page.streams[name]
-        new = [] if reading is None else [NewReading(stream.robot or "", stream.sensor or "", self.world.tick, reading)]
-        seen = stream.look(News(new, {(each.robot, each.sensor): each.reading for each in new}))
+        new = (
+            []
+            if reading is None
+            else [SensorReading(stream.robot or "", stream.sensor or "", self.world.tick, reading)]
+        )
+        seen = stream.look(ReadingBatches(new, {(each.robot, each.sensor): each.reading for each in new}))
         payload = stream.encode([row for _, row in seen] if stream.appends else seen)
         assert payload.kind is stream.kind
         return payload
@@ -196,7 +200,7 @@ def test_numbers_are_those_of_the_world(watched: Watched) -> None:
     sam = watched.world.robots["sam"]
     taken = reading(watched, "imu")
     stream = watched.page.streams["scalars/sam"]
-    seen = stream.look(News((), {("sam", "imu"): taken}))
+    seen = stream.look(ReadingBatches((), {("sam", "imu"): taken}))
     values = dict(zip(stream.details["fields"], np.frombuffer(stream.encode(seen).data, "<f4"), strict=True))
     assert len(stream.details["fields"]) == len(stream.details["units"])
     assert [values[axis] for axis in "xyz"] == pytest.approx(sam.position, abs=1e-4)

@@ -10,7 +10,7 @@ import pytest
 import skerry
 from skerry.core.errors import PhysicsDiverged, UnknownName
 from skerry.core.frames import Pose
-from skerry.parts.ownership import speaking_as
+from skerry.parts.ownership import commanding_as
 from skerry.physics import engine
 from skerry.world.mounted_controller import MountedController
 
@@ -111,7 +111,7 @@ def test_who_takes_control_is_obeyed_at_once_and_who_gives_it_back_too() -> None
         world.advance(1.0)
         assert boat.control == "controller" and screws[0].wanted > 0.0
         boat.control = "manual"
-        with speaking_as("manual"):
+        with commanding_as("manual"):
             for screw in screws:
                 assert screw.command(rpm=-123.0)
         world.advance(1.0)

@@ -35,7 +35,7 @@ def test_a_rehearsal_of_sound_compiles_its_kernels_and_leaves_no_trace(world: Wo
     with world:
         world.advance(0.05)
         before = world.snapshot()
-        world.rehearse_sound()
+        world.warm_up_acoustics()
         assert all(kernel.signatures for kernel in NEEDED)
         assert world.snapshot() == before
         assert world.acoustics.is_quiet
@@ -47,5 +47,5 @@ def test_a_rehearsal_of_sound_compiles_its_kernels_and_leaves_no_trace(world: Wo
 
 def test_a_world_without_modems_has_nothing_to_rehearse() -> None:
     with skerry.load("torpedo_in_still_water") as world:
-        world.rehearse_sound()
+        world.warm_up_acoustics()
         assert world.acoustics.is_quiet

@@ -22,7 +22,7 @@ from skerry.interfaces.ros.messages.codec import Codec
 from skerry.interfaces.ros.messages.encoders import Numbers
 from skerry.interfaces.ros.messages.templates import prepare, stamp_of
 from skerry.interfaces.ros.messages.type_store import Vocabulary
-from skerry.parts.sensor import Columns, Rows
+from skerry.parts.sensor import ReadingColumns, Readings
 from skerry.runner import Runner
 from skerry.sensors.gps import GpsReading
 from skerry.sensors.pressure import PressureReading
@@ -156,7 +156,7 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
         covariance = np.diag([1.0, 2.0, 3.0])
         ticks, step = [1, 2, 3], 0.1
         times, there = [tick * step for tick in ticks], np.array([True, False, True])
-        fixes = Columns(
+        fixes = ReadingColumns(
             {"covariance": covariance},
             time=times,
             latitude_deg=np.array([58.0, 59.0, 60.0]),
@@ -168,7 +168,7 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
             place = fixes.latitude_deg[k], fixes.longitude_deg[k], fixes.altitude[k]
             return GpsReading(times[k], *place, 0.0, 0.0, 33, "V", covariance)
 
-        pressures = Columns(
+        pressures = ReadingColumns(
             {"variance": 25.0},
             time=times,
             pressure=np.array([1e5, 2e5, 3e5]),
@@ -179,8 +179,8 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
             return PressureReading(times[k], pressures.pressure[k], 0.0, 25.0, bool(pressures.saturated[k]))
 
         rows = {
-            "gps": Rows(3, fix, lambda: fixes, there),
-            "depth20": Rows(3, pressure, lambda: pressures),
+            "gps": Readings(3, fix, lambda: fixes, there),
+            "depth20": Readings(3, pressure, lambda: pressures),
         }
         for name, found in rows.items():
             convert = converts[name]
@@ -188,7 +188,7 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
             each = [convert(reading, time) for reading, time in zip(found, times, strict=True)]
             assert convert.many(found, ticks, step).each() == each
         assert each[1] is None
-        nothing = Rows(2, fix, there=np.zeros(2, bool))
+        nothing = Readings(2, fix, there=np.zeros(2, bool))
         convert = converts["gps"]
         assert isinstance(convert, Numbers)
         assert convert.many(nothing, ticks[:2], step).each() == [convert(None, 0.1), convert(None, 0.2)]

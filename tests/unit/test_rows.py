@@ -5,21 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skerry.parts.sensor import Columns, Rows
+from skerry.parts.sensor import ReadingColumns, Readings
 
 
-def rows(first: int, count: int, there: bool = False) -> Rows[tuple[float, float]]:
+def rows(first: int, count: int, there: bool = False) -> Readings[tuple[float, float]]:
     values = np.arange(first, first + count, dtype=float)
 
-    def columns() -> Columns:
-        return Columns({"same": np.eye(3)}, value=values, part=Columns(twice=np.stack([values, values], -1)))
+    def columns() -> ReadingColumns:
+        return ReadingColumns(
+            {"same": np.eye(3)}, value=values, part=ReadingColumns(twice=np.stack([values, values], -1))
+        )
 
-    return Rows(count, lambda k: (values[k], 2 * values[k]), columns, values % 2 == 0 if there else None)
+    return Readings(count, lambda k: (values[k], 2 * values[k]), columns, values % 2 == 0 if there else None)
 
 
 @pytest.mark.parametrize("there", [False, True])
 def test_some_of_several_are_those(there: bool) -> None:
-    joined = Rows.joined([rows(0, 3, there), rows(10, 3).some([0, 2]), rows(20, 1, there)])
+    joined = Readings.joined([rows(0, 3, there), rows(10, 3).some([0, 2]), rows(20, 1, there)])
     expected = [0, 1, 2, 10, 12, 20]
     assert len(joined) == 6
     assert [value is None for value in joined] == [there and number == 1 for number in expected]
@@ -32,14 +34,14 @@ def test_some_of_several_are_those(there: bool) -> None:
 
 
 def test_some_of_each_are_chosen_once_for_all() -> None:
-    joined = Rows.joined([rows(0, 4).some([1, 3]), rows(10, 4).some([0]), rows(20, 3).some([2, 0])])
+    joined = Readings.joined([rows(0, 4).some([1, 3]), rows(10, 4).some([0]), rows(20, 3).some([2, 0])])
     assert [value[0] for value in joined] == [1, 3, 10, 22, 20]
     assert joined.columns is not None
     assert joined.columns().value.tolist() == [1, 3, 10, 22, 20]
 
 
 def test_rows_without_columns_have_none_when_they_are_joined() -> None:
-    joined = Rows.joined([rows(0, 2), Rows(1, lambda k: (7.0, 14.0))])
+    joined = Readings.joined([rows(0, 2), Readings(1, lambda k: (7.0, 14.0))])
     assert joined.columns is None
     assert joined[2] == (7.0, 14.0)
     with pytest.raises(IndexError):

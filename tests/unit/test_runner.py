@@ -30,7 +30,7 @@ from skerry.commands import (
 )
 from skerry.core.errors import PhysicsDiverged, SkerryError
 from skerry.core.frames import Pose
-from skerry.parts.interface import Command, Inbox, Interface, NewReading
+from skerry.parts.interface import Command, Inbox, Interface, SensorReading
 from skerry.runner import MOST_COMMANDS, Runner
 from skerry.world import World, build_world
 
@@ -41,7 +41,7 @@ class Listener(Interface):
     def __init__(self, period: int | None = None, wanted: frozenset[tuple[str, str]] = frozenset()) -> None:
         self.period, self.wanted = period, wanted
         self.ticks: list[int] = []
-        self.readings: list[NewReading] = []
+        self.readings: list[SensorReading] = []
         self.closed = 0
 
     def start(self, world: World, inbox: Inbox) -> None:
@@ -50,7 +50,7 @@ class Listener(Interface):
     def next_due(self, tick: int) -> int | None:
         return None if self.period is None else (tick // self.period + 1) * self.period
 
-    def publish(self, readings: Sequence[NewReading]) -> None:
+    def publish(self, readings: Sequence[SensorReading]) -> None:
         self.ticks.append(self.world.tick)
         self.readings += readings
 
@@ -108,7 +108,7 @@ def test_an_interface_sees_the_world_when_it_must() -> None:
 class Speaker(Listener):
     """Has a word to say of every second tick."""
 
-    def next_word(self, tick: int) -> int | None:
+    def next_publish_tick(self, tick: int) -> int | None:
         return (tick // 2 + 1) * 2
 
 
@@ -346,7 +346,7 @@ def test_steps_that_are_skipped_are_seen_by_nobody() -> None:
 
 def test_who_wants_a_sensor_of_a_world_that_stands_still_gets_its_reading_of_now() -> None:
     class Patient(Listener):
-        def stand_by(self, readings: Sequence[NewReading]) -> None:
+        def on_idle(self, readings: Sequence[SensorReading]) -> None:
             self.readings += readings
             if self.readings:
                 runner.stop()

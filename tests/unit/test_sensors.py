@@ -403,15 +403,15 @@ def test_pressure_is_the_weight_of_the_water_above() -> None:
     assert reading.pressure == pytest.approx(199391.5, rel=1e-15)
     assert reading.depth == pytest.approx(10.0, rel=1e-14)
     assert not reading.saturated
-    gauge = Pressure(link="l", frequency=10, noise=0.0, include_atmosphere=False).build()
-    assert gauge.measure(at(0, 0, -10.0, **fresh), NOISE).pressure == pytest.approx(98066.5, rel=1e-15)
-    assert gauge.measure(at(0, 0, -2.5), NOISE).pressure == 1025.0 * 9.81 * 2.5
+    state_channel = Pressure(link="l", frequency=10, noise=0.0, include_atmosphere=False).build()
+    assert state_channel.measure(at(0, 0, -10.0, **fresh), NOISE).pressure == pytest.approx(98066.5, rel=1e-15)
+    assert state_channel.measure(at(0, 0, -2.5), NOISE).pressure == 1025.0 * 9.81 * 2.5
 
 
 def test_depth_counts_from_the_surface_wherever_it_is() -> None:
     """Waves and tides move the surface: 3 m under one that stands at +1.5 m."""
-    gauge = Pressure(link="l", frequency=10, noise=0.0, include_atmosphere=False).build()
-    assert gauge.measure(at(0, 0, -1.5, surface=1.5), NOISE).depth == pytest.approx(3.0)
+    state_channel = Pressure(link="l", frequency=10, noise=0.0, include_atmosphere=False).build()
+    assert state_channel.measure(at(0, 0, -1.5, surface=1.5), NOISE).depth == pytest.approx(3.0)
 
 
 def test_above_the_water_there_is_only_air() -> None:
@@ -431,11 +431,11 @@ def test_pressure_saturates_at_the_greatest_depth(depth, seen, saturated) -> Non
 
 
 def test_pressure_noise_has_the_spread_it_is_told() -> None:
-    gauge, truth = Pressure(link="l", frequency=10, noise=7.0).build(), at(0, 0, -5.0)
+    state_channel, truth = Pressure(link="l", frequency=10, noise=7.0).build(), at(0, 0, -5.0)
     errors = []
     for tick in range(1500):
         truth.tick = tick
-        reading = gauge.measure(truth, NOISE)
+        reading = state_channel.measure(truth, NOISE)
         errors.append(reading.pressure - ATMOSPHERE - 1025.0 * 9.81 * 5.0)
         assert reading.depth * 1025.0 * 9.81 == pytest.approx(reading.pressure - ATMOSPHERE, rel=1e-12)
     assert np.std(errors) == pytest.approx(7.0, rel=0.075)
@@ -445,9 +445,9 @@ def test_pressure_noise_has_the_spread_it_is_told() -> None:
 
 def test_pressure_is_that_of_the_sensors_own_place() -> None:
     """0.4 m above the link while it is level, and 0.4 m below it while it is upside down."""
-    gauge = Pressure(link="l", frequency=10, noise=0.0, position=(0.0, 0.0, 0.4)).build()
-    assert gauge.measure(at(0, 0, -3.0), NOISE).depth == pytest.approx(2.6)
-    assert gauge.measure(at(0, 0, -3.0, (180.0, 0.0, 0.0)), NOISE).depth == pytest.approx(3.4)
+    state_channel = Pressure(link="l", frequency=10, noise=0.0, position=(0.0, 0.0, 0.4)).build()
+    assert state_channel.measure(at(0, 0, -3.0), NOISE).depth == pytest.approx(2.6)
+    assert state_channel.measure(at(0, 0, -3.0, (180.0, 0.0, 0.0)), NOISE).depth == pytest.approx(3.4)
 
 
 def test_pressure_without_gravity_is_that_of_the_air() -> None:
@@ -769,7 +769,7 @@ def test_thirty_hertz_at_two_hundred_steps_is_thirty_readings_in_every_second(wo
 class Counting:
     """A sensor that says how often it was asked; silent at times."""
 
-    watches = heavy = measures_rows = False
+    watches = heavy = measures_batches = False
     sees_bodies_only = True
 
     def __init__(self, silent: bool = False) -> None:

@@ -312,9 +312,11 @@ def test_a_sensor_of_an_odd_rate_does_not_drift() -> None:
 def test_a_sensor_that_nobody_reads_is_not_measured(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     sensor = world.robots["a"].sensors["odometry"]
     calls = []
-    measure = sensor.sensor.measure_many
+    measure = sensor.sensor.measure_batch
     monkeypatch.setattr(
-        sensor.sensor, "measure_many", lambda truths, noise: calls.extend(truths.times) or measure(truths, noise)
+        sensor.sensor,
+        "measure_many",
+        lambda sensor_view, noise: calls.extend(sensor_view.times) or measure(sensor_view, noise),
     )
     world.advance(1.0)
     assert calls == []

@@ -32,7 +32,7 @@ def scenario(vehicle: str, flow_deg: float, speed: float = CURRENT, z: float = -
     }
 
 
-class Track:
+class Trajectory:
     """What a robot did, every 0.1 s: place, the depth of its pressure sensor, angles in degrees, speed forwards."""
 
     def __init__(self, world: Any, seconds: float) -> None:
@@ -60,7 +60,7 @@ def test_a_bluerov_holds_depth_heading_and_station_in_a_current(name, flow_deg) 
     with skerry.load(scenario(name, flow_deg), seed=3) as world:
         autopilot = world.robots["it"].controllers["autopilot"]
         autopilot.hold(east=0.0, north=0.0, depth=5.0, heading_deg=90.0, roll_deg=0.0)
-        track = Track(world, 60.0)
+        track = Trajectory(world, 60.0)
     distance = np.hypot(track.east, track.north)
     assert distance.max() < 0.4
     assert distance[300:].max() < 0.05
@@ -77,7 +77,7 @@ def test_a_bluerov_holds_altitude_speed_and_heading(name) -> None:
     with skerry.load(scenario(name, 45.0), seed=3) as world:
         robot = world.robots["it"]
         robot.controllers["autopilot"].hold(altitude=20.0, heading_deg=300.0, speed=0.4)
-        track = Track(world, 60.0)
+        track = Trajectory(world, 60.0)
         foot = float(robot.pose.position[2] - robot.link_pose("dvl_link").position[2])
         altitude = BOTTOM + robot.pose.position[2] - foot
     assert altitude == pytest.approx(20.0, abs=0.1)
@@ -90,7 +90,7 @@ def test_a_bluerov_steps_aside_with_little_overshoot_and_no_turn(name) -> None:
     """3 m to starboard at once: that much is more than its thrusters give, and is cut without turning it."""
     with skerry.load(scenario(name, 0.0, speed=0.0), seed=3) as world:
         world.robots["it"].controllers["autopilot"].hold(east=3.0, north=0.0, depth=3.0, heading_deg=0.0)
-        track = Track(world, 40.0)
+        track = Trajectory(world, 40.0)
     assert track.east.max() < 3.0 * 1.15
     assert np.abs(track.east[300:] - 3.0).max() < 0.05
     assert np.abs(track.north).max() < 0.05
@@ -101,7 +101,7 @@ def test_the_heavy_frame_holds_pitch_and_roll() -> None:
     with skerry.load(scenario("bluerov2_heavy", 0.0), seed=3) as world:
         autopilot = world.robots["it"].controllers["autopilot"]
         autopilot.hold(east=0.0, north=0.0, depth=5.0, heading_deg=0.0, pitch_deg=20.0, roll_deg=-15.0)
-        track = Track(world, 40.0)
+        track = Trajectory(world, 40.0)
     assert np.abs(track.pitch[200:] - 20.0).max() < 1.0
     assert np.abs(track.roll[200:] + 15.0).max() < 1.0
     assert track.pitch.max() < 20.0 * 1.15
@@ -111,7 +111,7 @@ def test_lolo_holds_its_depth_at_rest_by_its_vertical_thrusters() -> None:
     """2 m deeper, against 75 N of buoyancy, with what it has in roll, pitch and heading: 0.1 m after a minute."""
     with skerry.load(scenario("lolo", 0.0, speed=0.0), seed=3) as world:
         world.robots["it"].controllers["autopilot"].hold(depth=5.0, pitch_deg=0.0, roll_deg=0.0)
-        track = Track(world, 120.0)
+        track = Trajectory(world, 120.0)
     assert track.depth.max() < 5.0 + 0.15 * 2.2
     assert np.abs(track.depth[600:] - 5.0).max() < 0.1
     assert np.abs(track.pitch[600:]).max() < 0.5
@@ -121,7 +121,7 @@ def test_lolo_holds_pitch_and_roll_at_rest_by_its_vertical_thrusters() -> None:
     """Of 5° nose up and 3° starboard down within 0.5° after a minute, and its depth within 0.15 m."""
     with skerry.load(scenario("lolo", 0.0, speed=0.0, z=-8.0), seed=3) as world:
         world.robots["it"].controllers["autopilot"].hold(depth=8.0, pitch_deg=-5.0, roll_deg=3.0)
-        track = Track(world, 100.0)
+        track = Trajectory(world, 100.0)
     assert np.abs(track.pitch[600:] + 5.0).max() < 0.5
     assert np.abs(track.roll[600:] - 3.0).max() < 0.5
     assert np.abs(track.depth[600:] - 8.0).max() < 0.15
@@ -130,7 +130,7 @@ def test_lolo_holds_pitch_and_roll_at_rest_by_its_vertical_thrusters() -> None:
 def test_remus_holds_pitch_under_way() -> None:
     with skerry.load(scenario("remus100", 0.0, speed=0.0, z=-15.0), seed=3) as world:
         world.robots["it"].controllers["autopilot"].hold(pitch_deg=-5.0, heading_deg=0.0, speed=1.5)
-        track = Track(world, 60.0)
+        track = Trajectory(world, 60.0)
     assert np.abs(track.pitch[400:] + 5.0).max() < 1.0
 
 
@@ -138,7 +138,7 @@ def test_remus_holds_pitch_under_way() -> None:
 def test_lolo_holds_depth_heading_and_speed_across_a_current(flow_deg) -> None:
     with skerry.load(scenario("lolo", flow_deg, heading_deg=90.0), seed=3) as world:
         world.robots["it"].controllers["autopilot"].hold(depth=8.0, heading_deg=120.0, speed=1.0, roll_deg=0.0)
-        track = Track(world, 120.0)
+        track = Trajectory(world, 120.0)
     assert track.depth.max() < 8.0 + 0.15 * 5.0
     assert np.abs(track.depth[800:] - 8.0).max() < 0.1
     assert np.abs(track.off_heading(120.0)[800:]).max() < 1.0
@@ -150,7 +150,7 @@ def test_lolo_holds_altitude_by_its_dvl() -> None:
     with skerry.load(scenario("lolo", 0.0, heading_deg=90.0), seed=3) as world:
         robot = world.robots["it"]
         robot.controllers["autopilot"].hold(altitude=20.0, heading_deg=90.0, rpm=600)
-        Track(world, 120.0)
+        Trajectory(world, 120.0)
         assert BOTTOM + robot.link_pose("dvl_link").position[2] == pytest.approx(20.0, abs=0.15)
 
 
@@ -158,7 +158,7 @@ def test_remus_dives_under_way_and_holds_depth_heading_and_speed() -> None:
     """It rises by itself, and pitches to stay down: 15 % of the step of 2 m, 0.15 m after a minute and a half."""
     with skerry.load(scenario("remus100", 0.0, heading_deg=90.0), seed=3) as world:
         world.robots["it"].controllers["autopilot"].hold(depth=5.0, heading_deg=150.0, speed=1.5)
-        track = Track(world, 150.0)
+        track = Trajectory(world, 150.0)
     assert track.depth.max() < 5.0 + 0.15 * 2.0
     assert np.abs(track.depth[900:] - 5.0).max() < 0.15
     assert np.abs(track.off_heading(150.0)[900:]).max() < 1.0
@@ -170,7 +170,7 @@ def test_remus_dives_under_way_and_holds_depth_heading_and_speed() -> None:
 def test_otter_holds_heading_and_speed(heading_deg, speed) -> None:
     with skerry.load(scenario("otter", 0.0, z=0.0, heading_deg=90.0), seed=3) as world:
         world.robots["it"].controllers["autopilot"].hold(heading_deg=heading_deg, speed=speed)
-        track = Track(world, 90.0)
+        track = Trajectory(world, 90.0)
     turn = heading_deg - 90.0
     assert track.off_heading(heading_deg).max() < 0.15 * turn + 1.0
     assert np.abs(track.off_heading(heading_deg)[600:]).max() < 1.0

@@ -130,7 +130,7 @@ def test_a_world_takes_over_the_state_of_one_in_a_batch(load, scenario):
         batch.robots["craft"].forces["tank"].want(1.0)
         batch.advance(0.5)
         alone = load(scenario, seed=2)
-        alone.adopt(batch.state(1))
+        alone.load_state(batch.state(1))
         assert alone.time == 0.5
         assert alone.robots["craft"].position == pytest.approx(batch.robots["craft"].position[1])
         assert alone.robots["craft"].forces["tank"].mass == batch.robots["craft"].forces["tank"].mass[1]
@@ -138,4 +138,4 @@ def test_a_world_takes_over_the_state_of_one_in_a_batch(load, scenario):
         alone.advance(0.5)
         assert batch.state(1) == alone._engine.states[0].tobytes()
         with pytest.raises(skerry.SkerryError, match="numbers"):
-            alone.adopt(b"\0" * 80)
+            alone.load_state(b"\0" * 80)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import skerry
-from skerry.control.dead_reckoning import Track
+from skerry.control.dead_reckoning import Trajectory
 from skerry.world import World
 
 STEP = 1 / 200
@@ -153,7 +153,7 @@ def test_it_is_idle_until_it_is_engaged() -> None:
 
 def test_the_filter_is_that_of_the_book() -> None:
     """One step of Kalman's equations, x = F x, P = F P Fᵀ + Q, K = P Hᵀ/(H P Hᵀ + r), by matrices."""
-    track = Track(1.0, 2.0, 4.0, 0.5, 3.0)
+    track = Trajectory(1.0, 2.0, 4.0, 0.5, 3.0)
     x, p = np.array([1.0, 2.0]), np.array([[4.0, 0.5], [0.5, 3.0]])
     h, q = 0.1, 0.3
     f = np.array([[1, h], [0, 1]])

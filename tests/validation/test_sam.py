@@ -266,8 +266,8 @@ def test_the_batteries_pitch_sam_as_the_closed_form_says(dive, lcg):
     world, sam = dive()
     sam.actuators["lcg"].command(percent=lcg)
     world.advance(150.0)
-    lever = center_of_gravity(lcg=lcg) - CB
-    expected = np.degrees(np.arctan2(lever[0], -lever[2]))
+    command_slot = center_of_gravity(lcg=lcg) - CB
+    expected = np.degrees(np.arctan2(command_slot[0], -command_slot[2]))
     assert np.degrees(rpy(sam)[1]) == pytest.approx(expected, abs=0.1)
     assert np.sign(expected) == np.sign(lcg - 50.0)
     assert abs(rpy(sam)[0]) < 1e-9
@@ -394,8 +394,8 @@ def test_one_propeller_alone_heels_sam_against_its_turning(dive, name, sign):
     world, sam = dive(depth=50.0)
     sam.actuators[name].command(rpm=500.0)
     world.advance(60.0)
-    lever = -center_of_gravity()[2]
-    expected = np.arcsin(sam.actuators[name].torque / (weight() * lever))
+    command_slot = -center_of_gravity()[2]
+    expected = np.arcsin(sam.actuators[name].torque / (weight() * command_slot))
     assert rpy(sam)[0] == pytest.approx(sign * expected, rel=0.01)
     assert np.degrees(expected) > 2.0
 

@@ -14,7 +14,7 @@ from pydantic import Field
 from skerry.acoustics.channel.settings import HearingSettings
 from skerry.core.config import Vector3
 from skerry.core.frames import Pose
-from skerry.parts.acoustics import AcousticConfig, AcousticPart, Arrival, Berth
+from skerry.parts.acoustics import AcousticConfig, AcousticPart, Arrival, BuildContext
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Detection:
 class HydrophoneArrayPart(AcousticPart):
     """Hears everything, whomever it is for."""
 
-    def __init__(self, config: HydrophoneArray, berth: Berth, offset: Pose) -> None:
-        super().__init__(berth, config.link, offset)
+    def __init__(self, config: HydrophoneArray, context: BuildContext, offset: Pose) -> None:
+        super().__init__(context, config.link, offset)
         self.config = self.hearing = config
         self.hydrophones = config.hydrophones
         self._inbox: deque[Arrival] = deque(maxlen=config.inbox_size)
@@ -74,5 +74,5 @@ class HydrophoneArray(AcousticConfig, HearingSettings):
         description="places of the hydrophones in the array's frame, m"
     )
 
-    def build(self, berth: Berth) -> HydrophoneArrayPart:
-        return HydrophoneArrayPart(self, berth, self.offset())
+    def build(self, context: BuildContext) -> HydrophoneArrayPart:
+        return HydrophoneArrayPart(self, context, self.offset())

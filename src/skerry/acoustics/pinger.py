@@ -13,17 +13,17 @@ from skerry.acoustics.channel.settings import SendingSettings
 from skerry.core.clock import Rate
 from skerry.core.config import NonNegative, Rational
 from skerry.core.frames import Pose
-from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival, Berth, Signal
+from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival, BuildContext, Signal
 
 
 class PingerPart(AcousticPart):
     """Pings whenever it is due, unless it is switched off."""
 
-    def __init__(self, config: Pinger, berth: Berth, offset: Pose) -> None:
-        super().__init__(berth, config.link, offset)
+    def __init__(self, config: Pinger, context: BuildContext, offset: Pose) -> None:
+        super().__init__(context, config.link, offset)
         self.config = self.sending = config
-        self._rate = Rate.of(config.frequency, berth.clock.step)
-        self._start = ceil(config.delay / float(berth.clock.step))
+        self._rate = Rate.of(config.frequency, context.clock.step)
+        self._start = ceil(config.delay / float(context.clock.step))
         self._active = True
         self._last = -1
         self._plan()
@@ -68,5 +68,5 @@ class Pinger(AcousticConfig, SendingSettings):
     delay: NonNegative = Field(0.0, description="s before the first, so that not all sound at once")
     ping_length: NonNegative = Field(0.0, description="s that a ping lasts; others that come meanwhile are lost")
 
-    def build(self, berth: Berth) -> PingerPart:
-        return PingerPart(self, berth, self.offset())
+    def build(self, context: BuildContext) -> PingerPart:
+        return PingerPart(self, context, self.offset())

@@ -19,7 +19,7 @@ from skerry.acoustics.channel.settings import USUAL_SOUND_SPEED, HearingSettings
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError, shorten
 from skerry.core.frames import Pose
-from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival, Batch, Berth, Signal
+from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival, Batch, BuildContext, Signal
 
 PING_BITS: Final = 64  # of a request and of a reply
 LONGEST_QUEUE: Final = 10_000  # packets that may wait to be sent
@@ -71,13 +71,13 @@ class RangeReading:
 class TransceiverPart(AcousticPart):
     """Sends what is written, in its order and at most one packet in a step; keeps what has come until it is read."""
 
-    def __init__(self, config: ModemSettings, berth: Berth, link: str, offset: Pose) -> None:
-        super().__init__(berth, link, offset)
+    def __init__(self, config: ModemSettings, context: BuildContext, link: str, offset: Pose) -> None:
+        super().__init__(context, link, offset)
         self.config = self.sending = self.hearing = config
         self.half_duplex = config.half_duplex
         self.missed = 0
         """Of what came, the number that nobody read before the inbox was full."""
-        self._step = float(berth.clock.step)
+        self._step = float(context.clock.step)
         self._is_exact = config.timing_noise == config.clock_offset == config.clock_drift_ppm == 0.0
         self._queue: deque[tuple[str, bytes, bool, str | None]] = deque()  # purpose, data, is text, to
         self._replies: list[Signal] = []
@@ -328,5 +328,5 @@ class Transceiver(AcousticConfig, ModemSettings):
 
     kind: Literal["transceiver"] = "transceiver"
 
-    def build(self, berth: Berth) -> TransceiverPart:
-        return TransceiverPart(self, berth, self.link, self.offset())
+    def build(self, context: BuildContext) -> TransceiverPart:
+        return TransceiverPart(self, context, self.link, self.offset())

@@ -16,7 +16,7 @@ from skerry.acoustics.channel.paths import PATHS
 from skerry.acoustics.transceiver import ModemSettings, TransceiverPart
 from skerry.core.config import NonNegative
 from skerry.core.frames import Pose
-from skerry.parts.acoustics import AcousticConfig, Arrival, Berth
+from skerry.parts.acoustics import AcousticConfig, Arrival, BuildContext
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class UsblPart(TransceiverPart):
 
     finds_directions = True
 
-    def __init__(self, config: Usbl, berth: Berth, offset: Pose) -> None:
-        super().__init__(config, berth, config.link, offset)
+    def __init__(self, config: Usbl, context: BuildContext, offset: Pose) -> None:
+        super().__init__(config, context, config.link, offset)
         self.takes_batches = False
         self._usbl = config
         self._fixes: deque[UsblFix] = deque(maxlen=config.inbox_size)
@@ -95,5 +95,5 @@ class Usbl(AcousticConfig, ModemSettings):
     bearing_noise_deg: NonNegative = Field(0.0, description="standard deviation")
     elevation_noise_deg: NonNegative = Field(0.0, description="standard deviation")
 
-    def build(self, berth: Berth) -> UsblPart:
-        return UsblPart(self, berth, self.offset())
+    def build(self, context: BuildContext) -> UsblPart:
+        return UsblPart(self, context, self.offset())

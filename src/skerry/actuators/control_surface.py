@@ -11,9 +11,9 @@ from skerry.actuators.drives.joints import JointActuatorConfig, need_joint
 from skerry.actuators.hinge import Hinge
 from skerry.core.config import Positive
 from skerry.core.frames import Pose, rpy_to_quaternion
-from skerry.parts.actuator import Actuator, Lever
+from skerry.parts.actuator import Actuator, CommandSlot
 from skerry.parts.law import Attach, Law
-from skerry.parts.state_channel import Gauge
+from skerry.parts.state_channel import StateChannel
 from skerry.physics.laws.fin import BROADSIDE, SLOPE, FinShape
 
 
@@ -34,16 +34,16 @@ class ControlSurfaceActuator(Actuator):
         )  # C_D of a plate across, which is also its slope backwards
 
     @property
-    def wanted(self) -> float:
-        return self._hinge.wanted
+    def setpoint(self) -> float:
+        return self._hinge.setpoint
 
     @property
-    def gauge(self) -> Gauge:
-        return self._hinge.gauge
+    def state_channel(self) -> StateChannel:
+        return self._hinge.state_channel
 
     @property
-    def lever(self) -> Lever | None:
-        return self._hinge.lever
+    def command_slot(self) -> CommandSlot | None:
+        return self._hinge.command_slot
 
     def _set(self, value: float) -> None:
         self._hinge._set(value)

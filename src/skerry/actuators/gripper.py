@@ -11,7 +11,7 @@ from skerry.actuators.drives.motors import BY_ANGLE, MotorActuator, MotorConfig
 from skerry.core.config import Positive
 from skerry.parts.actuator import within
 from skerry.parts.law import Attach
-from skerry.parts.state_channel import Gauge
+from skerry.parts.state_channel import StateChannel
 from skerry.physics.joint_drive import WANTED, JointDrive
 
 
@@ -30,16 +30,16 @@ class GripperActuator(MotorActuator):
         drive.initial_state[[WANTED, BY_ANGLE]] = self._sign * self._angle_of(self.reset_value), 1.0
 
     @property
-    def wanted(self) -> float:
+    def setpoint(self) -> float:
         """The opening that was commanded; or, if it was power, the one that it has."""
         memory = self._drive.memory
         return self._opening(self._sign * float(memory[WANTED])) if memory[BY_ANGLE] else self.feedback
 
     @property
-    def gauge(self) -> Gauge:
+    def state_channel(self) -> StateChannel:
         """Shows how far it is open."""
         lower, upper = self.angle_limits
-        return Gauge(self._drive.position, self._sign, zero=self._sign * lower, span=upper - lower)
+        return StateChannel(self._drive.position, self._sign, zero=self._sign * lower, span=upper - lower)
 
     def check(self, **value: float) -> None:
         if list(value) == ["power"]:
@@ -80,7 +80,7 @@ class Gripper(MotorConfig):
     def build(self, attach: Attach) -> GripperActuator:
         at = attach(self.link)
         joint = need_joint(at, "revolute", "prismatic")
-        lever = self.finger_length if joint.kind == "revolute" else 1.0
-        effort = joint.effort if self.force is None else min(joint.effort, self.force * lever)
+        command_slot = self.finger_length if joint.kind == "revolute" else 1.0
+        effort = joint.effort if self.force is None else min(joint.effort, self.force * command_slot)
         drive = self.motor(joint, at.step, (joint.lower, joint.upper), effort, self.geared_inertia())
         return GripperActuator(self, drive)

@@ -9,9 +9,9 @@ from pydantic import Field
 from skerry.actuators.drives.joints import JointActuatorConfig, need_joint
 from skerry.core.config import Positive
 from skerry.core.errors import SkerryError
-from skerry.parts.actuator import Actuator, Lever
+from skerry.parts.actuator import Actuator, CommandSlot
 from skerry.parts.law import Attach
-from skerry.parts.state_channel import Gauge
+from skerry.parts.state_channel import StateChannel
 from skerry.physics.joint_drive import WANTED, JointDrive
 
 
@@ -27,16 +27,16 @@ class HingeActuator(Actuator):
         self._sign = -1.0 if config.reverse else 1.0
 
     @property
-    def wanted(self) -> float:
+    def setpoint(self) -> float:
         return self._sign * float(self._drive.memory[WANTED])
 
     @property
-    def gauge(self) -> Gauge:
-        return Gauge(self._drive.position, self._sign)
+    def state_channel(self) -> StateChannel:
+        return StateChannel(self._drive.position, self._sign)
 
     @property
-    def lever(self) -> Lever:
-        return Lever(self._drive.memory[WANTED : WANTED + 1], self._sign)
+    def command_slot(self) -> CommandSlot:
+        return CommandSlot(self._drive.memory[WANTED : WANTED + 1], self._sign)
 
     def _set(self, value: float) -> None:
         self._drive.go_to(self._sign * value)

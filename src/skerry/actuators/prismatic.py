@@ -10,7 +10,7 @@ from skerry.actuators.drives.joints import JointActuatorConfig, need_joint
 from skerry.formats.urdf import Joint
 from skerry.parts.actuator import Actuator
 from skerry.parts.law import Attach
-from skerry.parts.state_channel import Gauge
+from skerry.parts.state_channel import StateChannel
 from skerry.physics.joint_drive import WANTED, JointDrive
 
 
@@ -25,13 +25,13 @@ class PrismaticActuator(Actuator):
         self._joint = joint
 
     @property
-    def wanted(self) -> float:
+    def setpoint(self) -> float:
         return to_percent(self._joint, float(self._drive.memory[WANTED]))
 
     @property
-    def gauge(self) -> Gauge:
+    def state_channel(self) -> StateChannel:
         joint = self._joint
-        return Gauge(self._drive.position, 100.0, zero=joint.lower, span=joint.upper - joint.lower)
+        return StateChannel(self._drive.position, 100.0, zero=joint.lower, span=joint.upper - joint.lower)
 
     def _set(self, value: float) -> None:
         self._drive.go_to(to_travel(self._joint, value))

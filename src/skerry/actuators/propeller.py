@@ -36,7 +36,7 @@ from skerry.actuators.drives.shaft import (
 )
 from skerry.core.config import Config, NonNegative, Positive
 from skerry.core.frames import Pose
-from skerry.parts.actuator import Actuator, ActuatorConfig, Lever
+from skerry.parts.actuator import Actuator, ActuatorConfig, CommandSlot
 from skerry.parts.law import (
     DENSITY,
     RELATIVE,
@@ -48,7 +48,7 @@ from skerry.parts.law import (
     law,
     state_of,
 )
-from skerry.parts.state_channel import Gauge, Read
+from skerry.parts.state_channel import Read, StateChannel
 from skerry.water.fields import PropellerField
 from skerry.water.water import USUAL_DENSITY
 
@@ -118,15 +118,15 @@ class PropellerActuator(ShaftActuator):
         self._minimum = config.minimum_rpm
 
     @property
-    def wanted(self) -> float:
+    def setpoint(self) -> float:
         return float(self._shaft.memory[WANTED])
 
     @property
-    def gauge(self) -> Gauge:
-        return Gauge(self._shaft.memory[TURNING : TURNING + 1])
+    def state_channel(self) -> StateChannel:
+        return StateChannel(self._shaft.memory[TURNING : TURNING + 1])
 
     def rpm_by(self, read: Read) -> Any:
-        return read(self.gauge)
+        return read(self.state_channel)
 
     @property
     def thrust_per_rpm(self) -> float | None:
@@ -158,8 +158,8 @@ class PropellerActuator(ShaftActuator):
         return None if self._efficiency is None else self.shaft_power_by(read, self.rpm_by(read)) / self._efficiency
 
     @property
-    def lever(self) -> Lever:
-        return Lever(self._shaft.memory[WANTED : WANTED + 1], least=self._minimum)
+    def command_slot(self) -> CommandSlot:
+        return CommandSlot(self._shaft.memory[WANTED : WANTED + 1], least=self._minimum)
 
     def _set(self, value: float) -> None:
         self._shaft.memory[WANTED] = value if abs(value) >= self._minimum else 0.0

@@ -44,7 +44,7 @@ from skerry.parts.law import (
     law,
     state_of,
 )
-from skerry.parts.state_channel import Gauge, Read
+from skerry.parts.state_channel import Read, StateChannel
 from skerry.water.fields import PropellerField
 
 TORQUE_PER_THRUST, LAG, STEP, FORCES = range(OWN, OWN + 4)
@@ -99,12 +99,12 @@ class ThrusterActuator(ShaftActuator):
         self.torque_is_known = config.torque_per_thrust > 0.0
 
     @property
-    def wanted(self) -> float:
+    def setpoint(self) -> float:
         return self._middle + self._half * float(self._shaft.memory[WANTED])
 
     @property
-    def gauge(self) -> Gauge:
-        return Gauge(self._shaft.memory[TURNING : TURNING + 1], self._half, self._middle)
+    def state_channel(self) -> StateChannel:
+        return StateChannel(self._shaft.memory[TURNING : TURNING + 1], self._half, self._middle)
 
     @property
     def thrust_limits(self) -> tuple[float, float]:
@@ -138,7 +138,7 @@ class ThrusterActuator(ShaftActuator):
         """What a column of the curve has at the throttle that it runs with."""
         if values is None:
             return None
-        return np.interp(read(Gauge(self._shaft.memory[TURNING : TURNING + 1])), THROTTLES, values)
+        return np.interp(read(StateChannel(self._shaft.memory[TURNING : TURNING + 1])), THROTTLES, values)
 
     def _set(self, value: float) -> None:
         self._shaft.memory[..., WANTED] = (value - self._middle) / self._half

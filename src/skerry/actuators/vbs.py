@@ -18,7 +18,7 @@ from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.formats.urdf import Joint
 from skerry.parts.actuator import Actuator
 from skerry.parts.law import Attach
-from skerry.parts.state_channel import Gauge
+from skerry.parts.state_channel import StateChannel
 from skerry.physics.joint_drive import JointDrive
 from skerry.physics.laws.ballast import MASS, WANTED, Ballast, BallastLaw
 
@@ -36,12 +36,12 @@ class VbsActuator(Actuator):
         self._joint = joint
 
     @property
-    def wanted(self) -> float:
+    def setpoint(self) -> float:
         return 100.0 * float(self._tank.memory[WANTED]) / self._tank.capacity
 
     @property
-    def gauge(self) -> Gauge:
-        return Gauge(self._tank.memory[MASS : MASS + 1], 100.0, span=self._tank.capacity)
+    def state_channel(self) -> StateChannel:
+        return StateChannel(self._tank.memory[MASS : MASS + 1], 100.0, span=self._tank.capacity)
 
     @property
     def water(self) -> float:

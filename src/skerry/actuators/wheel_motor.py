@@ -28,7 +28,7 @@ from skerry.parts.law import (
     law,
     state_of,
 )
-from skerry.parts.state_channel import Gauge
+from skerry.parts.state_channel import StateChannel
 from skerry.physics.joint_drive import IMPLICIT_STEP, INERTIA, JointDrive
 from skerry.physics.mujoco import LAYOUT_SIZE, MASS, QFRC_PASSIVE, QPOS, QVEL
 
@@ -95,15 +95,15 @@ class WheelMotorActuator(Actuator):
         self._encoder = config.encoder
 
     @property
-    def wanted(self) -> float:
+    def setpoint(self) -> float:
         return self._sign * self._scale * float(self._drive.memory[WANTED])
 
     @property
-    def gauge(self) -> Gauge:
+    def state_channel(self) -> StateChannel:
         """Shows the power that it runs with, or the torque that it gives."""
         if self.keyword == "torque":
-            return Gauge(self._drive.memory[TORQUE : TORQUE + 1], self._sign)
-        return Gauge(self._drive.memory[WANTED : WANTED + 1], self._sign * self._scale)
+            return StateChannel(self._drive.memory[TORQUE : TORQUE + 1], self._sign)
+        return StateChannel(self._drive.memory[WANTED : WANTED + 1], self._sign * self._scale)
 
     @property
     def torque(self) -> float:

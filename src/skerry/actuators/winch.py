@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from skerry.core.config import NonNegative, Positive
 from skerry.parts.actuator import Actuator, ActuatorConfig, within
 from skerry.parts.law import Attach, Law, constants_of, law, state_of
-from skerry.parts.state_channel import Gauge
+from skerry.parts.state_channel import StateChannel
 
 # state
 TARGET: Final = 0  # length, m
@@ -56,12 +56,12 @@ class WinchActuator(Actuator):
         self._drum = drum
 
     @property
-    def wanted(self) -> float:
+    def setpoint(self) -> float:
         return float(self._drum.memory[TARGET])
 
     @property
-    def gauge(self) -> Gauge:
-        return Gauge(self._drum.memory[LENGTH : LENGTH + 1])
+    def state_channel(self) -> StateChannel:
+        return StateChannel(self._drum.memory[LENGTH : LENGTH + 1])
 
     @property
     def length(self) -> float:

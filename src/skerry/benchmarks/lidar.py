@@ -27,7 +27,7 @@ def measure() -> dict[str, float]:
         assert len(mounted.reading.points) > 0
         best = float("inf")
         for _ in range(REPEATS):
-            mounted.wanted = False  # or it would be measured as time goes on
+            mounted.subscribed = False  # or it would be measured as time goes on
             world.advance(0.1)
             start = time.process_time()
             assert mounted.reading is not None

@@ -10,7 +10,7 @@ from time import perf_counter, sleep
 
 from skerry.benchmarks._goal import Goal
 from skerry.interfaces.recorder import Recorder
-from skerry.parts.interface import Inbox, Interface, NewReading
+from skerry.parts.interface import Inbox, Interface, SensorReading
 from skerry.runner import Runner
 from skerry.sensors.camera import CameraSensor
 from skerry.world import World, build_world
@@ -23,18 +23,18 @@ PAUSE = 0.1  # s of wall time, in which what is left of a recording is written, 
 GOALS = {"recording.slowdown_percent": Goal(10), "recording.mb_per_10min": Goal(60)}
 
 
-class Onlooker(Interface):
+class Observer(Interface):
     """Wants the readings of all sensors but cameras, as the recorder does, and does nothing with them."""
 
     def start(self, world: World, inbox: Inbox) -> None:
-        self.wanted = frozenset(
+        self.subscriptions = frozenset(
             (robot.name, name)
             for robot in world.robots.values()
             for name, sensor in robot.sensors.items()
             if not isinstance(sensor.sensor, CameraSensor)
         )
 
-    def publish(self, readings: Sequence[NewReading]) -> None:
+    def publish(self, readings: Sequence[SensorReading]) -> None:
         return
 
     def close(self) -> None:
@@ -54,7 +54,7 @@ def measure() -> dict[str, float]:
 
 def _pair(path: Path) -> tuple[float, float, int]:
     """The shortest runs without and with a recorder, s, and how many bytes that wrote."""
-    with _running(Onlooker()) as without, _running(Recorder(path=path).build()) as recorded:
+    with _running(Observer()) as without, _running(Recorder(path=path).build()) as recorded:
         # by turns, so that whatever else the machine does is the same for both
         seconds = [(_seconds(without), _seconds(recorded)) for _ in range(REPEATS + 1)]
     best = [min(found) for found in zip(*seconds[1:], strict=True)]

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from skerry.benchmarks._goal import Goal
-from skerry.parts.interface import Inbox, Interface, NewReading
+from skerry.parts.interface import Inbox, Interface, SensorReading
 from skerry.runner import Runner
 from skerry.sensors.camera import CameraReading
 from skerry.ui import protocol as wire
@@ -29,7 +29,7 @@ from skerry.ui.protocol import Kind
 from skerry.ui.sensor_streams import encode_picture
 from skerry.ui.server import PageServer
 from skerry.ui.settings import PageSettings
-from skerry.ui.streams import News, Stream
+from skerry.ui.streams import ReadingBatches, Stream
 from skerry.world import World, build_world
 
 GOALS = {
@@ -94,7 +94,7 @@ class Stopwatch(Interface):
     def next_due(self, tick: int) -> int | None:
         return tick + 1
 
-    def publish(self, readings: Sequence[NewReading]) -> None:
+    def publish(self, readings: Sequence[SensorReading]) -> None:
         self.behind.append(time.perf_counter() - self._world.time)
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ def _streams() -> Iterator[Stream]:
 
 
 def _stream(name: str, kind: Kind, seen: Any, encode: Callable[[Any], wire.Payload], **more: Any) -> Stream:
-    def look(news: News) -> Any:
+    def look(news: ReadingBatches) -> Any:
         return seen
 
     return Stream(f"load/{name}", kind, name, look, encode, **more)

@@ -35,7 +35,7 @@ from skerry.core.frames import (
 )
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller, ControllerConfig
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import SampleView
 
 logger = logging.getLogger("skerry")
 
@@ -46,7 +46,7 @@ PASCAL_PER_METRE: Final = 1025.0 * 9.81  # of sea water, only for the variance o
 
 
 @dataclass
-class Track:
+class Trajectory:
     """Place and speed along one axis, m and m/s, with their covariance."""
 
     place: float = 0.0
@@ -125,7 +125,7 @@ class DeadReckoningController(Controller):
 
     def _forget(self) -> None:
         self._time: float | None = None  # of the estimate
-        self._tracks = [Track() for _ in range(3)]
+        self._tracks = [Trajectory() for _ in range(3)]
         self._attitude: Floats = np.array([0.0, 0.0, 0.0, 1.0])
         self._rates: Floats = np.zeros(3)  # rad/s, in the link's axes
         self._variances: Floats = np.zeros(6)  # of roll, pitch and yaw, and of the rates
@@ -163,24 +163,24 @@ class DeadReckoningController(Controller):
 
     # -------------------------------------------------------------------------------------------- looking
 
-    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        if not self._look_at_attitude(truth, sensors) and self._time is None:
+    def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
+        if not self._look_at_attitude(sample, sensors) and self._time is None:
             return
         if self._time is None:
-            self._begin(truth, sensors)
+            self._begin(sample, sensors)
         else:
             for track in self._tracks:
                 track.predict(1.0 / float(self.config.frequency), self.config.acceleration_noise**2)
-        self._time = truth.time
-        self._look_at_velocity(truth, sensors)
-        self._look_at_depth(truth, sensors)
-        self._look_at_place(truth, sensors)
+        self._time = sample.time
+        self._look_at_velocity(sample, sensors)
+        self._look_at_depth(sample, sensors)
+        self._look_at_place(sample, sensors)
 
-    def _begin(self, truth: Truth, sensors: Mapping[str, Any]) -> None:
+    def _begin(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
         if missing := [name for name in self.config.sensors if name not in sensors]:
             logger.warning("dead reckoning goes without %s, which the vehicle has not", ", ".join(missing))
         sigma = self.config.start_noise
-        start = truth.pose(self.config.link).position + sigma * np.append(self.noise.normal(0, (2,)), 0.0)
+        start = sample.pose(self.config.link).position + sigma * np.append(self.noise.normal(0, (2,)), 0.0)
         for track, place in zip(self._tracks, start.tolist(), strict=True):
             track.place, track.place_variance, track.speed_variance = place, sigma**2, 1.0
 
@@ -191,16 +191,16 @@ class DeadReckoningController(Controller):
         self._seen[name] = reading.time
         return reading
 
-    def _mount(self, truth: Truth, sensors: Mapping[str, Any], name: str | None) -> Pose:
+    def _mount(self, sample: SampleView, sensors: Mapping[str, Any], name: str | None) -> Pose:
         """Of a sensor on the vehicle."""
         mount = sensors[name or ""].mount
-        return truth.pose(self.config.link).inverse() @ truth.pose(mount.link) @ mount.offset()
+        return sample.pose(self.config.link).inverse() @ sample.pose(mount.link) @ mount.offset()
 
-    def _look_at_attitude(self, truth: Truth, sensors: Mapping[str, Any]) -> bool:
+    def _look_at_attitude(self, sample: SampleView, sensors: Mapping[str, Any]) -> bool:
         reading = self._new(self.config.attitude, sensors)
         if reading is None:
             return False
-        mount = self._mount(truth, sensors, self.config.attitude).orientation
+        mount = self._mount(sample, sensors, self.config.attitude).orientation
         self._attitude = multiply(reading.orientation, inverse(mount))
         self._rates = rotate(mount, reading.angular_velocity)
         self._variances = np.append(
@@ -212,11 +212,11 @@ class DeadReckoningController(Controller):
             self._variances[2] = compass.variance * radians(1.0) ** 2
         return True
 
-    def _look_at_velocity(self, truth: Truth, sensors: Mapping[str, Any]) -> None:
+    def _look_at_velocity(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
         reading = self._new(self.config.velocity, sensors)
         if reading is None or reading.track != "bottom":
             return
-        mount = self._mount(truth, sensors, self.config.velocity)
+        mount = self._mount(sample, sensors, self.config.velocity)
         velocity = rotate(mount.orientation, reading.velocity) - np.cross(self._rates, mount.position)
         # An error of the attitude turns the velocity. Taken alike for all axes, so that these need no correlation.
         turned = float(self._variances[:3].max()) * float(velocity @ velocity)
@@ -224,21 +224,21 @@ class DeadReckoningController(Controller):
         for track, speed in zip(self._tracks, rotate(self._attitude, velocity).tolist(), strict=True):
             track.see_speed(speed, variance)
 
-    def _look_at_depth(self, truth: Truth, sensors: Mapping[str, Any]) -> None:
+    def _look_at_depth(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
         if self.config.depth not in sensors:
             self._tracks[2].see_place(0.0, AFLOAT**2)
             return
         reading = self._new(self.config.depth, sensors)
         if reading is not None and not reading.saturated:
-            arm = rotate(self._attitude, self._mount(truth, sensors, self.config.depth).position)
+            arm = rotate(self._attitude, self._mount(sample, sensors, self.config.depth).position)
             self._tracks[2].see_place(-reading.depth - float(arm[2]), reading.variance / PASCAL_PER_METRE**2)
 
-    def _look_at_place(self, truth: Truth, sensors: Mapping[str, Any]) -> None:
+    def _look_at_place(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
         reading = self._new(self.config.position, sensors)
-        if reading is None or truth.projection is None:
+        if reading is None or sample.projection is None:
             return
-        antenna = truth.projection.from_utm([reading.easting, reading.northing, reading.altitude])
-        place = antenna - rotate(self._attitude, self._mount(truth, sensors, self.config.position).position)
+        antenna = sample.projection.from_utm([reading.easting, reading.northing, reading.altitude])
+        place = antenna - rotate(self._attitude, self._mount(sample, sensors, self.config.position).position)
         for axis in range(2):
             self._tracks[axis].see_place(float(place[axis]), float(reading.covariance[axis, axis]))
 
@@ -251,7 +251,7 @@ class DeadReckoningController(Controller):
 
     def set_state(self, state: bytes) -> None:
         self._engaged, self._time, self._seen, tracks, *arrays = json.loads(state)
-        self._tracks = [Track(*track) for track in tracks]
+        self._tracks = [Trajectory(*track) for track in tracks]
         self._attitude, self._rates, self._variances = (np.array(numbers) for numbers in arrays)
 
 

@@ -20,8 +20,8 @@ from skerry.control.tracking.tracking_law import CAP, GAINS, INERTIA, MASS, TILT
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError
 from skerry.parts.actuator import Actuator
-from skerry.parts.controller import ControllerConfig, Dial
-from skerry.parts.native_controller import Reflex, Sight
+from skerry.parts.controller import ControllerConfig, Setpoint
+from skerry.parts.native_controller import NativeController, Sight
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.int64]
@@ -85,10 +85,10 @@ class GeometricTrackingController(ReflexController):
         self._numbers[at.MODE] = at.ALONG_A_CURVE
         self._turn_to(yaw_deg)
 
-    def dials(self) -> dict[str, Dial]:
+    def manual_setpoints(self) -> dict[str, Setpoint]:
         """How far off the point is that it flies to, m ahead, left and up, and how many times farther by `boost`."""
         return {
-            name: Dial(
+            name: Setpoint(
                 (0.0 if name == "boost" else -REACH, REACH),
                 0.0,
                 lambda number=number: float(self._numbers[at.PUSH + number]),  # type: ignore[misc]
@@ -120,7 +120,7 @@ class GeometricTrackingController(ReflexController):
         x, y, z = self.target.tolist()
         return None if self.idle or isnan(x) else ((x, y, z), ARRIVED)
 
-    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex:
+    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
         config, curve = self._config, self._spline
         propellers = [actuators[name] for name in config.propellers]
         inverse, largest, per_rpm = _allocation(propellers, config)
@@ -137,7 +137,7 @@ class GeometricTrackingController(ReflexController):
         count, repeats = (0, False) if curve is None else (len(curve.times), curve.repeat)
         table = [body, thing[0], count, int(repeats), len(propellers)]
         table += [0 if array is None else array.ctypes.data for array in arrays]
-        return Reflex(at.track_and_carry, table, self._numbers, propellers, sight, answer, arrays)
+        return NativeController(at.track_and_carry, table, self._numbers, propellers, sight, answer, arrays)
 
     def _ropes(self, sight: Sight) -> list[Words | None]:
         """Where the rope is that it carries loads on, and the one whose end it swoops to."""
@@ -231,7 +231,7 @@ class GeometricTracking(ControllerConfig):
         return self
 
     @property
-    def dials(self) -> tuple[str, ...]:
+    def manual_setpoints(self) -> tuple[str, ...]:
         return DIALS
 
     @property

@@ -21,7 +21,7 @@ from skerry.core.frames import heading_to_yaw
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller, ControllerConfig
 from skerry.parts.ownership import speaker
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import SampleView
 
 logger = logging.getLogger("skerry")
 
@@ -161,15 +161,15 @@ class HoldController(Controller):
             return self.setpoints | self.helm.setpoints
         return {} if self.config.surface or "depth" not in self._loops else {"depth": 0.0}
 
-    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        here = Navigation(self.config.navigation, self.config.link, truth, sensors)
+    def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
+        here = Navigation(self.config.navigation, self.config.link, sample, sensors)
         self.helm.count_down()
         if self.config.limits.dive_time is not None:
             self._watch_the_time(here, self.config.limits.dive_time)
-        self.steer(here, truth)
+        self.steer(here, sample)
         self._command(self._outputs(here), actuators)
 
-    def steer(self, here: Navigation, truth: Truth) -> None:
+    def steer(self, here: Navigation, sample: SampleView) -> None:
         """Change the set-points, as guidance does."""
         return
 

@@ -34,8 +34,8 @@ from skerry.core.kernels import floats, strict_kernel, words
 from skerry.core.rotations import MOTION as ROW
 from skerry.core.rotations import carry, matrix_of
 from skerry.parts.actuator import Actuator
-from skerry.parts.controller import ControllerConfig, Dial
-from skerry.parts.native_controller import Reflex, Sight, ask_sea, reflex
+from skerry.parts.controller import ControllerConfig, Setpoint
+from skerry.parts.native_controller import NativeController, Sight, ask_sea, reflex
 from skerry.water.flow import FLOW, HEIGHT, NEED_FLOW, ROWS
 
 Floats = NDArray[np.float64]
@@ -231,22 +231,22 @@ class HydrofoilController(ReflexController):
         """The roll that it goes to while it foils."""
         return float(np.degrees(self._numbers[ROLL_GOAL]))
 
-    def dials(self) -> dict[str, Dial]:
+    def manual_setpoints(self) -> dict[str, Setpoint]:
         """Speed and roll."""
         slowest, fastest = self._config.reverse_speeds_kn[0], self._config.foiling_speeds_kn[1]
         roll = self._config.maximum_roll_deg
         return {
-            "speed_kn": Dial(
+            "speed_kn": Setpoint(
                 (slowest, fastest),
                 0.0,
                 lambda: self.speed_kn,
                 lambda speed: self.command(speed_kn=speed),
                 lambda step: self._config.speed_after(self.speed_kn, step),
             ),
-            "roll_deg": Dial((-roll, roll), 0.0, lambda: self.roll_deg, lambda roll: self.command(roll_deg=roll)),
+            "roll_deg": Setpoint((-roll, roll), 0.0, lambda: self.roll_deg, lambda roll: self.command(roll_deg=roll)),
         }
 
-    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex:
+    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
         config = self._config
         driven = [actuators[name] for name in (config.propeller, *config.surfaces)]
         constants, lifting, surfaces = _measure(config, driven[0], driven[1:])
@@ -257,7 +257,7 @@ class HydrofoilController(ReflexController):
         answer = np.zeros(5)
         arrays = (self._numbers, constants, lifting, surfaces, answer)
         table = [body, link.ctypes.data, middle.ctypes.data, *sight.sea, *(array.ctypes.data for array in arrays)]
-        return Reflex(fly_foils, table, self._numbers, driven, sight, answer, (link, middle, *arrays))
+        return NativeController(fly_foils, table, self._numbers, driven, sight, answer, (link, middle, *arrays))
 
     def state(self) -> bytes:
         return bytes([self._active]) + self._numbers.tobytes()
@@ -365,7 +365,7 @@ class Hydrofoil(ControllerConfig):
         return min(max(speed_kn + step, low), middle)
 
     @property
-    def dials(self) -> tuple[str, ...]:
+    def manual_setpoints(self) -> tuple[str, ...]:
         return ("speed_kn", "roll_deg")
 
     @property

@@ -18,8 +18,8 @@ from skerry.control.suspended_load import SuspendedLoad, SuspendedLoadController
 from skerry.control.tracking.native_tracking import AT_A_POINT, MODE, PERIOD, POINT, PULL
 from skerry.core.config import Positive, Vector3
 from skerry.parts.actuator import Actuator
-from skerry.parts.native_controller import Reflex, Sight
-from skerry.parts.sensor import Truth
+from skerry.parts.native_controller import NativeController, Sight
+from skerry.parts.sensor import SampleView
 
 Floats = NDArray[np.float64]
 Task = Literal["approach", "lower", "sweep", "hoist", "carry", "set_down", "leave", "done"]
@@ -48,21 +48,21 @@ class RopeRecoveryController(SuspendedLoadController):
         """What it is at."""
         return TASKS[self._task]
 
-    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex | None:
+    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController | None:
         return super().reflex(sight, actuators) if self.task == "done" else None
 
-    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        self._work(truth, actuators)
+    def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
+        self._work(sample, actuators)
         if self.task != "done":
             self._numbers[MODE], self._numbers[POINT : POINT + 3] = AT_A_POINT, self._aim
-        super().act(truth, sensors, actuators)
+        super().act(sample, sensors, actuators)
 
     # -------------------------------------------------------------------------------------------- the tasks
 
-    def _work(self, truth: Truth, actuators: Mapping[str, Actuator]) -> None:
+    def _work(self, sample: SampleView, actuators: Mapping[str, Actuator]) -> None:
         config = self._config
-        own, caught = truth.rope(config.rope), truth.rope(config.catch)
-        motion = truth.motion(config.link)
+        own, caught = sample.rope(config.rope), sample.rope(config.catch)
+        motion = sample.motion(config.link)
         here, speed = motion[:3], float(np.linalg.norm(motion[7:10]))
         winch = actuators[config.winch]
         task = self.task
@@ -72,12 +72,12 @@ class RopeRecoveryController(SuspendedLoadController):
         if task == "approach":
             self._look_at_rope(caught)
             winch.command(length=config.hook_length)
-            surface = float(truth.surface_height(self._middle))
+            surface = float(sample.surface_height(self._middle))
             self._aim = self._beside(-config.run_up, surface + config.cruise_height)
             if self._is_at(here, speed):
                 self._begin("lower")
         elif task == "lower":
-            surface = float(truth.surface_height(self._middle))
+            surface = float(sample.surface_height(self._middle))
             height = surface + config.hook_length - config.hook_depth
             self._aim = self._beside(-config.run_up, height)
             if self._is_at(here, speed):
@@ -85,7 +85,7 @@ class RopeRecoveryController(SuspendedLoadController):
                 self._swept = -config.run_up
         elif task == "sweep":
             self._swept += config.sweep_speed * self._constants[PERIOD]
-            height = float(truth.surface_height(here)) + config.hook_length - config.hook_depth
+            height = float(sample.surface_height(here)) + config.hook_length - config.hook_depth
             self._aim = self._beside(self._swept, height)
             if self._swept > config.run_up:
                 self._begin("approach")  # it missed
@@ -98,7 +98,7 @@ class RopeRecoveryController(SuspendedLoadController):
         elif task == "carry":
             self._heaviest = max(self._heaviest, float(self._numbers[PULL]))
             goal = np.array(config.set_down)
-            goal[2] = float(truth.surface_height(goal)) + config.carry_height
+            goal[2] = float(sample.surface_height(goal)) + config.carry_height
             load = own.points[-1]
             if load[2] < goal[2] - 0.5 and np.linalg.norm(self._aim[:2] - load[:2]) < 1.0:
                 self._aim[2] = min(

@@ -14,8 +14,8 @@ from skerry.control.loops.pid import Pid, PidConfig
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError
 from skerry.parts.actuator import Actuator
-from skerry.parts.controller import Controller, ControllerConfig, Dial
-from skerry.parts.sensor import Truth
+from skerry.parts.controller import Controller, ControllerConfig, Setpoint
+from skerry.parts.sensor import SampleView
 
 
 class SkidSteerController(Controller):
@@ -39,7 +39,7 @@ class SkidSteerController(Controller):
                 continue
             if isinstance(value, bool | str) or not isfinite(value):
                 raise SkerryError(f"a command must be a number, not {name}={value!r}")
-            low, high = self.dials()[name].limits
+            low, high = self.manual_setpoints()[name].limits
             setattr(self, name, min(max(float(value), low), high))
         self._active = True
 
@@ -47,18 +47,18 @@ class SkidSteerController(Controller):
         """Stop, and leave the motors to others."""
         self.speed = self.turn_rate_deg = 0.0
 
-    def dials(self) -> dict[str, Dial]:
+    def manual_setpoints(self) -> dict[str, Setpoint]:
         """Speed and rate of turn."""
         fastest, turn = self.config.maximum_speed, self.config.maximum_turn_rate_deg
         return {
-            "speed": Dial((-fastest, fastest), 0.0, lambda: self.speed, lambda value: self.command(speed=value)),
-            "turn_rate_deg": Dial(
+            "speed": Setpoint((-fastest, fastest), 0.0, lambda: self.speed, lambda value: self.command(speed=value)),
+            "turn_rate_deg": Setpoint(
                 (-turn, turn), 0.0, lambda: self.turn_rate_deg, lambda value: self.command(turn_rate_deg=value)
             ),
         }
 
-    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        left, right = self._sides(Navigation(self.config.navigation, self.config.link, truth, sensors))
+    def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
+        left, right = self._sides(Navigation(self.config.navigation, self.config.link, sample, sensors))
         heard = True
         for names, power in ((self.config.left, left), (self.config.right, right)):
             for name in names:
@@ -116,7 +116,7 @@ class SkidSteer(ControllerConfig):
     maximum_turn_rate_deg: Positive = Field(description="°/s either way")
 
     @property
-    def dials(self) -> tuple[str, ...]:
+    def manual_setpoints(self) -> tuple[str, ...]:
         return ("speed", "turn_rate_deg")
 
     @property

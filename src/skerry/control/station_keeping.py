@@ -14,7 +14,7 @@ from skerry.control.loops.navigation import Navigation
 from skerry.core.config import NonNegative
 from skerry.core.errors import SkerryError
 from skerry.core.frames import yaw_to_heading
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import SampleView
 
 
 class StationKeepingController(HoldController):
@@ -54,7 +54,7 @@ class StationKeepingController(HoldController):
         super().stop()
         self._here, self.distance = False, None
 
-    def steer(self, here: Navigation, truth: Truth) -> None:
+    def steer(self, here: Navigation, sample: SampleView) -> None:
         """Note where the place is, and how far."""
         if (place := here.position()) is None:
             return

@@ -22,7 +22,7 @@ from skerry.core.noise import fill_uniform
 from skerry.core.rotations import MOTION, carry
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig
-from skerry.parts.native_controller import Reflex, Sight, reflex
+from skerry.parts.native_controller import NativeController, Sight, reflex
 
 HOMEWARD = cos(radians(60.0))  # near its edge it goes on straight if the area's middle lies this near ahead
 SLOWEST_RETURN = radians(10.0)  # rad/s: it turns back at least so fast
@@ -81,7 +81,7 @@ class WanderController(ReflexController):
         self._numbers = np.zeros(2 * pid.NUMBERS)
         self._be_refused()
 
-    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex:
+    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
         config = self.config
         constants = np.zeros(CONSTANTS)
         constants[STEP], constants[SPEED], constants[LEG] = 1.0 / float(config.frequency), config.speed, config.period
@@ -92,7 +92,7 @@ class WanderController(ReflexController):
         arrays = (link, self._numbers, constants, gains, answer := np.zeros(2))
         table = [body, *self.noise.key, *(array.ctypes.data for array in arrays)]
         driven = [actuators[name] for name in config.propellers]
-        return Reflex(drive_about, table, self._numbers, driven, sight, answer, arrays)
+        return NativeController(drive_about, table, self._numbers, driven, sight, answer, arrays)
 
     def _be_refused(self) -> None:
         # or its integrals would wind up while somebody else drives

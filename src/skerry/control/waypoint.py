@@ -16,7 +16,7 @@ from skerry.control.loops.pid import wrapped
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError
 from skerry.core.frames import yaw_to_heading
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import SampleView
 
 logger = logging.getLogger("skerry")
 
@@ -110,14 +110,14 @@ class WaypointController(HoldController):
             self._let_go()
             self._drop_goal()
 
-    def steer(self, here: Navigation, truth: Truth) -> None:
+    def steer(self, here: Navigation, sample: SampleView) -> None:
         """Set the heading, or notice that the goal is reached."""
         if self._goal is None:
             return
         place, yaw = here.position(), here.yaw()
         if place is None or yaw is None:
             return
-        goal = self._find_goal(truth)
+        goal = self._find_goal(sample)
         self.distance = hypot(goal[0] - place[0], goal[1] - place[1])
         if self.distance <= self._tolerance and self._depth_is_reached(here):
             logger.info("the goal at %.1f m east, %.1f m north is reached", *goal)
@@ -163,12 +163,12 @@ class WaypointController(HoldController):
                 return value is not None and abs(value - self.setpoints[name]) <= self._tolerance
         return True
 
-    def _find_goal(self, truth: Truth) -> Place:
+    def _find_goal(self, sample: SampleView) -> Place:
         assert self._goal is not None
         if self._on_earth:
-            if truth.projection is None:
+            if sample.projection is None:
                 raise SkerryError("a goal by latitude and longitude needs the scenario's `reference`")
-            east, north, _ = truth.projection.from_geodetic([*self._goal, 0.0]).tolist()
+            east, north, _ = sample.projection.from_geodetic([*self._goal, 0.0]).tolist()
             self._goal, self._on_earth = (east, north), False
         return self._goal
 

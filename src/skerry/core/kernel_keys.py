@@ -73,7 +73,7 @@ class _Digest:
         code = function.__code__
         known = {**vars(builtins), **function.__globals__, **_closure_of(function)}
         self.add_value((function.__defaults__, tuple(sorted((function.__kwdefaults__ or {}).items()))))
-        self._add_code(code)
+        self._add_code(code, function.__doc__)
         for name, *attributes in sorted(_outer_names(code)):
             if name in known:
                 self.add(name, *attributes)
@@ -84,9 +84,11 @@ class _Digest:
                     "what is defined below it could change without its compiled form being made anew"
                 )
 
-    def _add_code(self, code: CodeType) -> None:
+    def _add_code(self, code: CodeType, docstring: str | None = None) -> None:
+        """Add byte code, names and constants; a docstring, which is the first constant, changes no machine code."""
         self.add(code.co_code.hex(), repr((code.co_names, code.co_varnames, code.co_freevars)))
-        for constant in code.co_consts:
+        has_docstring = docstring is not None and code.co_consts[:1] == (docstring,)
+        for constant in code.co_consts[has_docstring:]:
             if isinstance(constant, CodeType):
                 self._add_code(constant)
             else:

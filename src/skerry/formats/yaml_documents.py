@@ -119,7 +119,7 @@ def _refuse_deep(text: str, source: str) -> None:
         level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if level > MOST_LEVELS:
             problem = f"is nested more than {MOST_LEVELS} levels deep"
-            raise FileError(source, [Fault("", problem, line=event.start_mark.line + 1)])
+            raise FileError(source, [Fault("", problem, line=event.start_mark.line + 1)])  # type: ignore[union-attr]
 
 
 class _Reader:

@@ -21,8 +21,8 @@ from skerry.world.build import depends_on_seed, rebuild
 def suits(task: Task, world: World) -> bool:
     """Whether nothing in Python has to happen on the way: no dial, scan, event or controller that acts."""
     acting = any(not part.idle for robot in world.robots.values() for part in robot.controllers.values())
-    dials = any(command.dials for command in task.commands)
-    return not (acting or dials or task.scan or world.scenario.events or world.water.refuses)
+    manual_setpoints = any(command.manual_setpoints for command in task.commands)
+    return not (acting or manual_setpoints or task.scan or world.scenario.events or world.water.refuses)
 
 
 class BatchStage(Stage):
@@ -76,7 +76,7 @@ class BatchStage(Stage):
                 self._mirror.close()
                 self._mirror = build_world(self._source, episode.seed, episode.overrides)
             self._mirrored = episode
-        self._mirror.adopt(self._batch.state(world))
+        self._mirror.load_state(self._batch.state(world))
         return take_picture(self._mirror, next(iter(self._agents)))
 
     def close(self) -> None:

@@ -65,7 +65,7 @@ class Command:
         object.__setattr__(self, "high", high)
 
     @property
-    def dials(self) -> tuple[tuple[str, str], ...]:
+    def manual_setpoints(self) -> tuple[tuple[str, str], ...]:
         """Controller and dial of each name that is one."""
         return tuple((name.split(".")[0], name.split(".")[1]) for name in self.names if "." in name)
 

@@ -16,7 +16,7 @@ from skerry.gym.randomisation import Episode
 from skerry.gym.rows import Agents, Ledger, Lookout
 from skerry.gym.sensor_features import Senses, true_scan
 from skerry.gym.task import Command, Task
-from skerry.parts.controller import Dial
+from skerry.parts.controller import Setpoint
 from skerry.rays.threads import processors
 from skerry.world import World, build_world
 
@@ -35,11 +35,11 @@ class Play:
         self._userdata = engine.part("userdata")
         self._commands = CommandMap(task, self._robots)
         self._lookout = Lookout(engine, task, agents, ledger.now[self._rows])
-        self._dials: list[tuple[int, int, Command, Dial]] = []
+        self._dials: list[tuple[int, int, Command, Setpoint]] = []
         for agent, robot in enumerate(self._robots):
             for number, command in enumerate(task.commands):
-                for controller, dial in command.dials:
-                    found = robot.controllers[controller].dials()[dial]
+                for controller, dial in command.manual_setpoints:
+                    found = robot.controllers[controller].manual_setpoints()[dial]
                     self._dials.append((agent, number, command, found))
                 for name in command.actuators:
                     robot.actuators[name].owner = "api"

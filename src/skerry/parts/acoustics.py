@@ -88,7 +88,7 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Berth:
+class BuildContext:
     """What a part is given when it is built."""
 
     name: str  # "robot/part"
@@ -109,16 +109,16 @@ class AcousticPart(Component):
     half_duplex: bool = False  # it hears nothing while it sends
     takes_batches: bool = False  # whether `hear_all` is enough for packets and pings that ask for nothing more
 
-    def __init__(self, berth: Berth, link: str, offset: Pose) -> None:
-        self.name = berth.name
+    def __init__(self, context: BuildContext, link: str, offset: Pose) -> None:
+        self.name = context.name
         self.link = link
         self.offset = offset
         self.next_send: int = NEVER
         """The tick at which it next has something to send."""
         self.fetch: Callable[[], None] = _nothing
         """Set by the channel: hand over the batches that have come."""
-        self._noise = berth.noise
-        self._clock = berth.clock
+        self._noise = context.noise
+        self._clock = context.clock
 
     def send(self, tick: int) -> Iterable[Signal]:
         """What begins to leave since the tick before, up to and with this one."""
@@ -141,6 +141,6 @@ def _nothing() -> None:
 class AcousticConfig(ComponentConfig, Mount):
     """Settings of an acoustic part on a link."""
 
-    def build(self, berth: Berth) -> AcousticPart:
+    def build(self, context: BuildContext) -> AcousticPart:
         """The part."""
         raise NotImplementedError

@@ -18,15 +18,15 @@ from skerry.core.config import Family, Rational
 from skerry.core.errors import SkerryError, did_you_mean, shorten
 from skerry.parts.component import Component, ComponentConfig, Mount
 from skerry.parts.law import Attach, Law
-from skerry.parts.ownership import Ownership, check_source, speaking_as
-from skerry.parts.state_channel import Gauge, Read, read_now
+from skerry.parts.ownership import Ownership, check_source, commanding_as
+from skerry.parts.state_channel import Read, StateChannel, read_now
 from skerry.parts.watchdog import Watchdog
 
 ACTUATORS = Family("actuators", "skerry.actuators")
 
 
 @dataclass(frozen=True)
-class Lever:
+class CommandSlot:
     """Where native code commands an actuator: one number of its memory."""
 
     memory: NDArray[np.float64]  # (1,), a view
@@ -68,7 +68,7 @@ class Actuator(Component):
     def receive(self, **value: float) -> bool:
         """Set what is wanted, from an outside interface: from now on the watchdog awaits the next message."""
         self.check(**value)
-        with speaking_as("ros"):
+        with commanding_as("ros"):
             heard = self._ownership.admits()
         if heard:
             self._take(value)
@@ -112,18 +112,18 @@ class Actuator(Component):
 
     @property
     @abstractmethod
-    def wanted(self) -> float:
+    def setpoint(self) -> float:
         """What was commanded."""
 
     @property
     @abstractmethod
-    def gauge(self) -> Gauge:
+    def state_channel(self) -> StateChannel:
         """Shows what it really does, in the unit of its command."""
 
     @property
     def feedback(self) -> float:
         """What it really does now, in the unit of its command."""
-        return read_now(self.gauge)
+        return read_now(self.state_channel)
 
     def power_by(self, read: Read) -> Any | None:
         """What it draws, W, by its gauges; None if nothing is known of it."""
@@ -136,7 +136,7 @@ class Actuator(Component):
         return None if power is None else float(power)
 
     @property
-    def lever(self) -> Lever | None:
+    def command_slot(self) -> CommandSlot | None:
         """Where native code may command it, in the unit of its keyword; None if only Python can."""
         return None
 

@@ -13,14 +13,14 @@ from skerry.core.config import Family, Rational
 from skerry.core.noise import Noise
 from skerry.parts.actuator import Actuator
 from skerry.parts.component import Component, ComponentConfig
-from skerry.parts.native_controller import Reflex, Sight
-from skerry.parts.sensor import Truth
+from skerry.parts.native_controller import NativeController, Sight
+from skerry.parts.sensor import SampleView
 
 CONTROLLERS = Family("controllers", "skerry.control")
 
 
 @dataclass(frozen=True)
-class Dial:
+class Setpoint:
     """A number of a controller that keys turn as they command an actuator: with limits, and a value to go back to."""
 
     limits: tuple[float, float]
@@ -31,7 +31,7 @@ class Dial:
     """What a step by so much leads to, where that is not the sum."""
 
     @property
-    def wanted(self) -> float:
+    def setpoint(self) -> float:
         """What it stands at."""
         return self.read()
 
@@ -55,7 +55,7 @@ class Controller(Component):
         """Whether it has nothing to do."""
         return False
 
-    def dials(self) -> Mapping[str, Dial]:
+    def manual_setpoints(self) -> Mapping[str, Setpoint]:
         """What keys may turn on it, by name."""
         return {}
 
@@ -64,12 +64,12 @@ class Controller(Component):
         """Where it goes, if it goes to a place, in the world, and how near is near enough, m; for those who show it."""
         return None
 
-    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex | None:
+    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController | None:
         """What acts in its place inside the native loop while it owns its actuators; None if only Python can."""
         return None
 
     @abstractmethod
-    def act(self, truth: Truth, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
+    def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         """Look, and command."""
 
 
@@ -79,7 +79,7 @@ class ControllerConfig(ComponentConfig):
     frequency: Rational = Field(gt=0, description="times it acts per second, Hz; at most once a step")
 
     @property
-    def dials(self) -> tuple[str, ...]:
+    def manual_setpoints(self) -> tuple[str, ...]:
         """The names of what keys may turn on it."""
         return ()
 

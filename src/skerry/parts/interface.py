@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Protocol
 
 from skerry.core.config import Family
 from skerry.parts.component import Component, ComponentConfig
-from skerry.parts.observer import Onlooker
+from skerry.parts.observer import Observer
 
 INTERFACES = Family("interfaces", "skerry.interfaces", folders=True)
 
 
 @dataclass(frozen=True)
-class NewReading:
+class SensorReading:
     """What a sensor of a robot gave at a tick; None if there was nothing to measure."""
 
     robot: str
@@ -27,7 +27,7 @@ class NewReading:
 
 
 @dataclass(frozen=True, slots=True)
-class NewReadings:
+class ReadingBatch:
     """What a sensor of a robot gave at some ticks, in their order; None where there was nothing to measure."""
 
     robot: str
@@ -36,16 +36,16 @@ class NewReadings:
     readings: Sequence[Any]
 
 
-class News(Sequence[NewReading]):
+class ReadingBatches(Sequence[SensorReading]):
     """What sensors have given since an interface last saw the world: one by one in the order of time, or by sensor."""
 
-    def __init__(self, by_sensor: Sequence[NewReadings]) -> None:
+    def __init__(self, by_sensor: Sequence[ReadingBatch]) -> None:
         self.by_sensor = by_sensor
 
     @cached_property
-    def _each(self) -> list[NewReading]:
+    def _each(self) -> list[SensorReading]:
         found = [
-            NewReading(new.robot, new.sensor, tick, reading)
+            SensorReading(new.robot, new.sensor, tick, reading)
             for new in self.by_sensor
             for tick, reading in zip(new.ticks, new.readings, strict=True)
         ]
@@ -59,7 +59,7 @@ class News(Sequence[NewReading]):
         return self._each[number]
 
 
-def _tick_of(new: NewReading) -> int:
+def _tick_of(new: SensorReading) -> int:
     return new.tick
 
 
@@ -84,15 +84,15 @@ class Inbox(Protocol):
 class Interface(Component):
     """Runs its own threads and meets the loop in two places: the inbox, and `publish`.
 
-    `wanted` are the sensors whose readings it takes, by robot and name; nothing else is measured for it. An interface
-    may set another one at any time, from any thread, and must not change the one that is there.
+    `subscriptions` are the sensors whose readings it receives, as (robot, sensor) pairs. An interface may assign a new
+    set at any time from any thread; it must not modify the existing set.
 
-    `onlookers` are shown how the world was on the way, before `publish`; what must see the present says so by
+    `observers` are shown how the world was on the way, before `publish`; what must see the present says so by
     `next_due`.
     """
 
-    wanted: frozenset[tuple[str, str]] = frozenset()
-    onlookers: tuple[Onlooker, ...] = ()
+    subscriptions: frozenset[tuple[str, str]] = frozenset()
+    observers: tuple[Observer, ...] = ()
 
     def check(self, world: Any) -> None:
         """Raise an error if it could not start with this world; opens nothing."""
@@ -102,7 +102,7 @@ class Interface(Component):
     def start(self, world: Any, inbox: Inbox) -> None:
         """Open its sockets or files; the world stands still meanwhile and may be looked at."""
 
-    def meet(self, others: Mapping[str, Interface]) -> None:
+    def on_all_started(self, others: Mapping[str, Interface]) -> None:
         """See all interfaces of this run, itself too, when all have started."""
         return
 
@@ -110,7 +110,7 @@ class Interface(Component):
         """The first tick after this one at which it must see the world, if it must at all."""
         return None
 
-    def next_word(self, tick: int) -> int | None:
+    def next_publish_tick(self, tick: int) -> int | None:
         """The first tick after this one, from which the world goes on, that it will speak of without having seen it.
 
         At a pace, it may be said a little later, by as much as the world may be ahead of the wall clock anyway.
@@ -118,14 +118,14 @@ class Interface(Component):
         return None
 
     @abstractmethod
-    def publish(self, readings: News) -> None:
+    def publish(self, readings: ReadingBatches) -> None:
         """See the world as it is now, and take what has been measured since; never blocks the loop."""
 
-    def stand_by(self, readings: News) -> None:
+    def on_idle(self, readings: ReadingBatches) -> None:
         """See the world now and then while it stands still; commands may have changed it, and the sensors wanted."""
         return
 
-    def witness(self, tick: int, command: Command) -> None:
+    def on_command(self, tick: int, command: Command) -> None:
         """See a command, of whatever interface, that is about to be done at this tick."""
         return
 

@@ -23,7 +23,7 @@ reflex = native(types.void(types.int64, types.int64, types.int64, types.int64))
 """Decorator of a reflex's function (motions, userdata, time, table), all four addresses."""
 
 # numbers of a lever: its place in userdata, the sign of what is written there, the limits, and the least command
-PLACE, SIGN, LOW, HIGH, LEAST, LEVER = range(6)
+PLACE, SIGN, LOW, HIGH, LEAST, COMMAND_SLOT = range(6)
 
 # words of a rope: places in userdata of its number of nodes, of what it is joined to over a hook, of the body that its
 # end is tied to, of its end's position and velocity, of its last tension, and of its first one beyond that hook, or −1
@@ -31,7 +31,7 @@ COUNT, JOIN, TIED, END, END_VELOCITY, TENSION, TENSION_BEYOND, ROPE = range(8)
 
 
 class Sight(Protocol):
-    """What a reflex may see, as memory; the `Truth` of the present."""
+    """What a reflex may see, as memory; the `SampleView` of the present."""
 
     @property
     def time(self) -> float: ...
@@ -57,7 +57,7 @@ class Sight(Protocol):
         """Where a rope is in userdata, (ROPE,)."""
 
 
-class Reflex:
+class NativeController:
     """A control law as the native loop runs it.
 
     `table` is what its function reads: words, addresses among them, of arrays that it `holds`; `memory` what it
@@ -82,14 +82,14 @@ class Reflex:
         self.memory = memory
         self.answer = answer
         self.actuators = actuators
-        levers = [(actuator.limits, actuator.lever) for actuator in actuators]
-        self.has_levers = all(lever is not None for _, lever in levers)
+        command_slots = [(actuator.limits, actuator.command_slot) for actuator in actuators]
+        self.has_command_slots = all(command_slot is not None for _, command_slot in command_slots)
         """Whether native code can command all of its actuators."""
         self._levers = np.array(
             [
-                [place_in(sight.userdata, lever.memory), lever.sign, *limits, lever.least]
-                for limits, lever in levers
-                if lever is not None
+                [place_in(sight.userdata, command_slot.memory), command_slot.sign, *limits, command_slot.least]
+                for limits, command_slot in command_slots
+                if command_slot is not None
             ]
         )
         self.words = (
@@ -119,11 +119,11 @@ def place_in(userdata: Floats, view: Floats) -> int:
 
 
 @kernel
-def pull(userdata: Any, lever: Any, value: float) -> None:
+def pull(userdata: Any, command_slot: Any, value: float) -> None:
     """Command an actuator; as `Actuator.command` does, a command beyond the limits is the limit."""
     if np.isfinite(value):
-        within = min(max(value, lever[LOW]), lever[HIGH])
-        userdata[int(lever[PLACE])] = lever[SIGN] * within if abs(within) >= lever[LEAST] else 0.0
+        within = min(max(value, command_slot[LOW]), command_slot[HIGH])
+        userdata[int(command_slot[PLACE])] = command_slot[SIGN] * within if abs(within) >= command_slot[LEAST] else 0.0
 
 
 @kernel

@@ -17,7 +17,7 @@ SOURCES: Final = ("manual", "ros", "controller", "api")
 _speaker: ContextVar[str] = ContextVar("who commands", default="api")
 
 
-class speaking_as:  # noqa: N801, as it is used as a function is
+class commanding_as:  # noqa: N801, as it is used as a function is
     """Let commands come from this source: a word of `SOURCES`, or "controller/name"."""
 
     __slots__ = ("_source", "_token")

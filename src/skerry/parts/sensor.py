@@ -54,7 +54,7 @@ class RopeSight(Protocol):
     def phase(self) -> str | None: ...
 
 
-class Truth(Protocol):
+class SampleView(Protocol):
     """The noise-free instant of one robot; all that a sensor may see.
 
     `sample_water` gives a `WaterSample` of the sea at points, now, `surface_height` only z of its surface, and `water`
@@ -116,20 +116,20 @@ class Truth(Protocol):
 class Sensor(Component, Generic[Reading]):
     """Measures when it is told to; rate, scheduling and delivery are the world's.
 
-    One whose readings depend on what went before sets `watches`: `watch` then sees every due instant, from tick 0 on,
+    One whose readings depend on what went before sets `is_stateful`: `update` is then called at each due tick,
     whether or not anybody reads it, and before it is measured. One that takes milliseconds sets `heavy`: it may then be
     measured in a thread of its own while the world goes on. That one, and one that sets `sees_bodies_only`, must ask
     the truth for nothing but motions, joints, water, ground and rays: then the world need not stop for it.
     """
 
-    watches: bool = False
+    is_stateful: bool = False
     heavy: bool = False
     sees_bodies_only: bool = False
     feels_contacts: bool = False  # it is one that asks for contacts, for which more must be kept; and so
     feels_power: bool = False  # for what actuators draw
-    measures_rows: bool = False  # it is a `RowSensor`, and not heavy
+    measures_batches: bool = False  # it is a `BatchSensor`, and not heavy
 
-    def watch(self, truth: Truth) -> None:
+    def update(self, sample: SampleView) -> None:
         """See a due instant."""
         return
 
@@ -138,12 +138,12 @@ class Sensor(Component, Generic[Reading]):
         raise SkerryError("this sensor warns of nothing that could be triggered")
 
     @abstractmethod
-    def measure(self, truth: Truth, noise: Noise) -> Reading | None:
+    def measure(self, sample: SampleView, noise: Noise) -> Reading | None:
         """The reading at this instant, or None if there is none."""
 
 
-class Truths(Protocol):
-    """Several instants of one robot, in the order of time; what `Truth` gives of one, each with a row per instant.
+class SensorView(Protocol):
+    """Several instants of one robot, in the order of time; what `SampleView` gives of one, each with a row per instant.
 
     Points are (n, 3), motions (n, 13), all else (n,). `rays` are `RayViews`. `at` is one of the instants, by its
     number, for what is asked for too seldom to be had in rows; it is valid until the next is asked for.
@@ -178,16 +178,16 @@ class Truths(Protocol):
 
     @property
     def rays(self) -> Any: ...
-    def at(self, number: int) -> Truth: ...
+    def at(self, number: int) -> SampleView: ...
 
 
-class OneInstant:
+class SingleSensorView:
     """A truth as the only one of several."""
 
-    def __init__(self, truth: Truth) -> None:
-        self._truth = truth
-        self.ticks = np.array([truth.tick])
-        self.times = [truth.time]
+    def __init__(self, sample: SampleView) -> None:
+        self._truth = sample
+        self.ticks = np.array([sample.tick])
+        self.times = [sample.time]
 
     @property
     def step(self) -> float:
@@ -240,11 +240,11 @@ class OneInstant:
     def rays(self) -> Any:
         return self._truth.rays.alone
 
-    def at(self, number: int) -> Truth:
+    def at(self, number: int) -> SampleView:
         return self._truth
 
 
-class Rows(Sequence[Reading]):
+class Readings(Sequence[Reading]):
     """Readings of several instants, each made of its row when somebody looks at it.
 
     `columns` gives all at once, to whoever writes many in one go. `there` tells in which rows there is a reading at
@@ -255,7 +255,7 @@ class Rows(Sequence[Reading]):
         self,
         count: int,
         make: Callable[[int], Reading],
-        columns: Callable[[], Columns] | None = None,
+        columns: Callable[[], ReadingColumns] | None = None,
         there: NDArray[np.bool_] | None = None,
         alike: Hashable = None,
     ) -> None:
@@ -273,18 +273,18 @@ class Rows(Sequence[Reading]):
             raise IndexError(f"there are {self._count} readings; {row} is none of them")
         return self._make(row) if self.there is None or self.there[row] else None
 
-    def some(self, numbers: Sequence[int]) -> Rows[Reading]:
+    def some(self, numbers: Sequence[int]) -> Readings[Reading]:
         """The rows of these numbers."""
-        return SomeRows(self, numbers)
+        return SelectedReadings(self, numbers)
 
     @staticmethod
-    def joined(parts: Sequence[Rows[Any]]) -> Rows[Any]:
+    def joined(parts: Sequence[Readings[Any]]) -> Readings[Any]:
         """The rows of several, one after the other."""
-        some = [part for part in parts if isinstance(part, SomeRows)]
+        some = [part for part in parts if isinstance(part, SelectedReadings)]
         if len(some) == len(parts):  # to choose among them once is quicker
             before = np.cumsum([0, *(len(part.rows) for part in some)]).tolist()
             numbers = [first + number for first, part in zip(before, some, strict=False) for number in part.numbers]
-            return Rows.joined([part.rows for part in some]).some(numbers)
+            return Readings.joined([part.rows for part in some]).some(numbers)
 
         def make(row: int) -> Any:
             for part in parts:
@@ -294,19 +294,19 @@ class Rows(Sequence[Reading]):
 
         columns = [part.columns for part in parts if part.columns is not None]
         there = [np.ones(len(part), np.bool_) if part.there is None else part.there for part in parts]
-        return Rows(
+        return Readings(
             sum(map(len, parts)),
             make,
-            (lambda: Columns.joined([give() for give in columns])) if len(columns) == len(parts) else None,
+            (lambda: ReadingColumns.joined([give() for give in columns])) if len(columns) == len(parts) else None,
             None if all(part.there is None for part in parts) else np.concatenate(there),
             parts[0].alike,
         )
 
 
-class SomeRows(Rows[Reading]):
+class SelectedReadings(Readings[Reading]):
     """Those of these numbers among other rows."""
 
-    def __init__(self, rows: Rows[Reading], numbers: Sequence[int]) -> None:
+    def __init__(self, rows: Readings[Reading], numbers: Sequence[int]) -> None:
         self.rows, self.numbers = rows, numbers
         columns, there = rows.columns, rows.there
         super().__init__(
@@ -317,7 +317,7 @@ class SomeRows(Rows[Reading]):
         )
 
 
-class Columns(SimpleNamespace):
+class ReadingColumns(SimpleNamespace):
     """Something like a reading, of which each number is an array with one for each row, or again such columns.
 
     What is the `same` for all readings of a sensor is there once.
@@ -327,38 +327,38 @@ class Columns(SimpleNamespace):
         super().__init__(**each, **(same or {}))
         self._same, self._each = same, each
 
-    def some(self, numbers: Sequence[int]) -> Columns:
+    def some(self, numbers: Sequence[int]) -> ReadingColumns:
         """Those of the rows of these numbers."""
         rows = np.asarray(numbers)
         each = {
-            name: value.some(numbers) if isinstance(value, Columns) else np.asarray(value)[rows]
+            name: value.some(numbers) if isinstance(value, ReadingColumns) else np.asarray(value)[rows]
             for name, value in self._each.items()
         }
-        return Columns(self._same, **each)
+        return ReadingColumns(self._same, **each)
 
     @staticmethod
-    def joined(parts: Sequence[Columns]) -> Columns:
+    def joined(parts: Sequence[ReadingColumns]) -> ReadingColumns:
         """Those of the rows of several of a sensor, one after the other."""
         each = {}
         for name, value in parts[0]._each.items():
             values = [part._each[name] for part in parts]
-            each[name] = Columns.joined(values) if isinstance(value, Columns) else np.concatenate(values)
-        return Columns(parts[0]._same, **each)
+            each[name] = ReadingColumns.joined(values) if isinstance(value, ReadingColumns) else np.concatenate(values)
+        return ReadingColumns(parts[0]._same, **each)
 
 
-class RowSensor(Sensor[Reading]):
+class BatchSensor(Sensor[Reading]):
     """Measures many instants at once, from motions, joints, water, contacts and rays; one instant is a row of them."""
 
     sees_bodies_only = True
-    measures_rows = True
+    measures_batches = True
     most_rows: int = 1 << 30  # that it measures at once, where each needs much memory
 
     @abstractmethod
-    def measure_many(self, truths: Truths, noise: Noise) -> Sequence[Reading | None]:
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Sequence[Reading | None]:
         """The readings at these instants, None where there is none."""
 
-    def measure(self, truth: Truth, noise: Noise) -> Reading | None:
-        return self.measure_many(OneInstant(truth), noise)[0]
+    def measure(self, sample: SampleView, noise: Noise) -> Reading | None:
+        return self.measure_batch(SingleSensorView(sample), noise)[0]
 
 
 class SensorConfig(ComponentConfig, Mount):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Gauge:
+class StateChannel:
     """What it shows is `offset` + `scale` · (a number of the state − `zero`) / `span`."""
 
     state: NDArray[np.float64]  # (1,), a view
@@ -25,10 +25,10 @@ class Gauge:
         return self.offset + self.scale * (state - self.zero) / self.span
 
 
-Read: TypeAlias = Callable[[Gauge], Any]
+Read: TypeAlias = Callable[[StateChannel], Any]
 """Reads a gauge: a number, as it is now, or an array of them, as it was at several instants."""
 
 
-def read_now(gauge: Gauge) -> float:
+def read_now(state_channel: StateChannel) -> float:
     """What it shows now."""
-    return float(gauge.shows(gauge.state.item(0)))
+    return float(state_channel.shows(state_channel.state.item(0)))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from skerry.core.clock import Rate
 from skerry.core.errors import EngineError, PhysicsDiverged, SkerryError
 from skerry.core.frames import Pose, normalise
-from skerry.parts.native_controller import Reflex
+from skerry.parts.native_controller import NativeController
 from skerry.physics import program as native
 from skerry.physics.contact_filter import install_filter
 from skerry.physics.contacts import ContactProbe, Touch
@@ -71,7 +71,7 @@ class Engine:
         self._request[native.FAILED_AT] = self._failed_at.ctypes.data
         step = self.model.options.step
         self._request[native.NUMERATOR], self._request[native.DENOMINATOR] = step.numerator, step.denominator
-        self._acting: list[tuple[Rate, Reflex]] = []
+        self._acting: list[tuple[Rate, NativeController]] = []
         self._acting_words = np.zeros((0, native.REFLEX), np.int64)
         self._remembered: list[NDArray[np.float64]] = []  # by them, before the steps that are being made
 
@@ -169,7 +169,7 @@ class Engine:
                     errors[world] = self._step_back(world, self._before[world])
         return errors
 
-    def let_act(self, acting: list[tuple[Rate, Reflex]]) -> None:
+    def let_act(self, acting: list[tuple[Rate, NativeController]]) -> None:
         """Let these act inside the loop, at their rates, in a world that is alone; and no others."""
         if acting != self._acting:
             self._acting, self._remembered = acting, []

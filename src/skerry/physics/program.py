@@ -29,7 +29,7 @@ from skerry.core.kernels import (
     words,
 )
 from skerry.parts import law as laws
-from skerry.parts.native_controller import LEVER, pull
+from skerry.parts.native_controller import COMMAND_SLOT, pull
 from skerry.physics.mujoco import (
     CVEL,
     DATA_OFFSETS,
@@ -167,9 +167,13 @@ def _act(model: int, data: int, argument: int, step: int, out: int) -> None:
         userdata = load_word(data + USERDATA_OFFSET)
         call4(reflex[FUNCTION], out, userdata, argument + 8 * TIME, reflex[TABLE])
         answer = floats(reflex[ANSWER], reflex[LEVERS])
-        levers = floats(reflex[LEVER_ROWS], LEVER * reflex[LEVERS])
+        command_slots = floats(reflex[LEVER_ROWS], COMMAND_SLOT * reflex[LEVERS])
         for i in range(reflex[LEVERS]):
-            pull(floats(userdata, UNCOUNTED), levers[LEVER * i : LEVER * i + LEVER], answer[i])
+            pull(
+                floats(userdata, UNCOUNTED),
+                command_slots[COMMAND_SLOT * i : COMMAND_SLOT * i + COMMAND_SLOT],
+                answer[i],
+            )
 
 
 @kernel

@@ -232,12 +232,14 @@ def _part_faults(config: VehicleConfig, structure: Robot, document: Document, st
             hint = f"at most {1 / step} Hz, or a shorter step"
             faults.append(document.fault((group, name, "frequency"), problem, str(frequency), hint))
     faults += _rope_faults(config, structure, document)
-    dials = [f"{name}.{dial}" for name, part in config.controllers.items() for dial in part.dials]
+    manual_setpoints = [f"{name}.{dial}" for name, part in config.controllers.items() for dial in part.manual_setpoints]
     for key, does in config.keys.items():
         place: Place = ("keys", key, "commands")
-        faults += _missing_parts(does.commands, [*config.actuators, *dials], "actuator or dial", place, document)
+        faults += _missing_parts(
+            does.commands, [*config.actuators, *manual_setpoints], "actuator or dial", place, document
+        )
     if config.trials is not None:
-        known = [*config.actuators, *dials]
+        known = [*config.actuators, *manual_setpoints]
         faults += _missing_parts(config.trials.commanded, known, "actuator or dial", ("trials",), document)
         faults += _missing_parts(config.trials.hold, config.controllers, "controller", ("trials", "hold"), document)
     return faults

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, Truths
+from skerry.parts.sensor import Readings, SensorView
 from skerry.sensors.raycast.echo_batches import BUCKET_CHANCES, hear_each
 from skerry.sensors.raycast.sonar import Fan, SonarConfig, SonarSensor
 
@@ -29,8 +29,8 @@ class AltimeterReading:
 class AltimeterSensor(SonarSensor[AltimeterReading]):
     """Measures how far the nearest thing is within its cone."""
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[AltimeterReading | None]:
-        config, pings = self.config, self.pings(truths, noise)
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[AltimeterReading | None]:
+        config, pings = self.config, self.pings(sensor_view, noise)
         ranges, _, _, intensity = pings.echoes
         first = np.fmin.reduce(ranges, axis=1).astype(np.float64)  # NaN only where all are
         chances, heard = np.ones(len(pings)), np.empty(len(pings))
@@ -53,7 +53,7 @@ class AltimeterSensor(SonarSensor[AltimeterReading]):
                 return AltimeterReading(pings.times[k], None, 0.0)
             return AltimeterReading(pings.times[k], float(first[k]), float(heard[k]))
 
-        return Rows(len(pings), make, there=pings.there)
+        return Readings(len(pings), make, there=pings.there)
 
 
 class Altimeter(SonarConfig):

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truth, Truths
+from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SampleView, SensorConfig, SensorView
 
 
 @dataclass(frozen=True)
@@ -29,35 +29,35 @@ class BatteryReading:
     power: float  # W, of the base load and of the actuators as far as they know theirs
 
 
-class BatterySensor(RowSensor[BatteryReading]):
+class BatterySensor(BatchSensor[BatteryReading]):
     """Measures the charge."""
 
     feels_power = True
 
     def __init__(self, config: Battery) -> None:
         self._config = config
-        self.watches = config.capacity_wh is not None
+        self.is_stateful = config.capacity_wh is not None
         self._used = 0.0  # W s
         self._tick = 0  # up to which that was counted
 
-    def watch(self, truth: Truth) -> None:
-        self._used += (self._config.base_load + truth.power) * (truth.tick - self._tick) * truth.step
-        self._tick = truth.tick
+    def update(self, sample: SampleView) -> None:
+        self._used += (self._config.base_load + sample.power) * (sample.tick - self._tick) * sample.step
+        self._tick = sample.tick
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[BatteryReading]:
-        config, times = self._config, truths.times
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[BatteryReading]:
+        config, times = self._config, sensor_view.times
         percent = config.start_percent - config.percent_per_minute * np.array(times) / 60.0
         if config.capacity_wh is not None:  # then it watches, and is measured as soon as it has seen an instant
             percent -= self._used / (36.0 * config.capacity_wh)
         percent = np.maximum(percent, 0.0)
         voltage = config.min_voltage + (config.max_voltage - config.min_voltage) * percent / 100.0
-        power = np.where(percent > 0.0, config.base_load + truths.power, 0.0)
+        power = np.where(percent > 0.0, config.base_load + sensor_view.power, 0.0)
         found = {"percent": percent, "voltage": voltage, "current": power / voltage, "power": power}
 
         def make(k: int) -> BatteryReading:
             return BatteryReading(times[k], *(column.item(k) for column in found.values()))
 
-        return Rows(len(times), make, lambda: Columns(None, time=times, **found))
+        return Readings(len(times), make, lambda: ReadingColumns(None, time=times, **found))
 
     def state(self) -> bytes:
         return struct.pack("<dq", self._used, self._tick)

@@ -16,7 +16,7 @@ from skerry.core.config import Config, NonNegative, Positive
 from skerry.core.errors import SkerryError
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, multiply
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import SampleView, Sensor, SensorConfig
 from skerry.rays.detections import Detection, detect
 from skerry.rays.exposure import develop, metered_gain
 from skerry.rays.lens import Lens
@@ -82,23 +82,23 @@ class CameraSensor(Sensor[CameraReading]):
         config = self._config
         return Renderer(self.lens, config.range, config.port_radius, config.shadows)
 
-    def measure(self, truth: Truth, noise: Noise) -> CameraReading:
+    def measure(self, sample: SampleView, noise: Noise) -> CameraReading:
         config = self._config
-        pose = self.place(truth)
-        view = truth.rays
-        conditions = self.conditions(truth, pose)
-        picture = self.expose(truth, view, pose, conditions)
-        seed = int(noise.uniform(truth.tick) * 2**52) if config.shot_noise or config.read_noise else 0
-        return self.develop(truth.time, view, pose, conditions, picture, seed)
+        pose = self.place(sample)
+        view = sample.rays
+        conditions = self.conditions(sample, pose)
+        picture = self.expose(sample, view, pose, conditions)
+        seed = int(noise.uniform(sample.tick) * 2**52) if config.shot_noise or config.read_noise else 0
+        return self.develop(sample.time, view, pose, conditions, picture, seed)
 
-    def place(self, truth: Truth) -> Pose:
+    def place(self, sample: SampleView) -> Pose:
         """The camera's pose in the world, in its optical axes: x right, y down, z forward."""
-        return Pose.of(truth.motion(self._config.link, self._offset)[:7])
+        return Pose.of(sample.motion(self._config.link, self._offset)[:7])
 
-    def conditions(self, truth: Truth, pose: Pose) -> Conditions:
+    def conditions(self, sample: SampleView, pose: Pose) -> Conditions:
         """The daylight, the water and its surface around the camera, now."""
-        sea = self.sea(truth.water, truth.surface_height, pose)
-        return Conditions(truth.daylight, truth.water.optics, sea, truth.time, self._config.caustics)
+        sea = self.sea(sample.water, sample.surface_height, pose)
+        return Conditions(sample.daylight, sample.water.optics, sea, sample.time, self._config.caustics)
 
     def sea(self, water: Water, height: Callable[[ArrayLike], NDArray[np.float64]], pose: Pose) -> SeaView:
         """The water's surface around the camera; `height` gives its z at points, now."""
@@ -109,11 +109,11 @@ class CameraSensor(Sensor[CameraReading]):
                 self._spacing = wave_spacing(2 * np.pi / np.hypot(*waves.wavenumber.T), waves.amplitude)
         return SeaView.around(height, pose.position, self._spacing)
 
-    def expose(self, truth: Truth, view: RayView, pose: Pose, conditions: Conditions) -> Picture:
+    def expose(self, sample: SampleView, view: RayView, pose: Pose, conditions: Conditions) -> Picture:
         """The light that falls on the sensor while the shutter is open, the camera moving as it does now."""
         config = self._config
         samples = config.blur_samples if config.shutter > 0 else 1
-        motion = truth.motion(config.link, self._offset)
+        motion = sample.motion(config.link, self._offset)
         for k in range(samples):
             ago = config.shutter * (samples - 1 - k) / max(samples - 1, 1)
             at = _moved(pose, motion[7:10], motion[10:], -ago) if ago > 0 else pose

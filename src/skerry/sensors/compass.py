@@ -18,7 +18,7 @@ from skerry.core.config import NonNegative
 from skerry.core.frames import Pose, in_one_turn, rotate
 from skerry.core.noise import Noise
 from skerry.core.rotations import turn_each
-from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 
 NOISE, BIAS = range(2)  # channels
 
@@ -32,7 +32,7 @@ class CompassReading:
     variance: float  # deg², of the noise
 
 
-class CompassSensor(RowSensor[CompassReading]):
+class CompassSensor(BatchSensor[CompassReading]):
     """Measures the heading."""
 
     def __init__(self, config: Compass, offset: Pose) -> None:
@@ -40,10 +40,10 @@ class CompassSensor(RowSensor[CompassReading]):
         self._ahead = rotate(offset.orientation, [1.0, 0.0, 0.0])
         self._deviates = any(config.deviation_deg)
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[CompassReading]:
-        config, times = self._config, truths.times
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[CompassReading]:
+        config, times = self._config, sensor_view.times
         ahead = np.empty((len(times), 3))
-        turn_each(truths.motion(config.link), self._ahead, ahead)
+        turn_each(sensor_view.motion(config.link), self._ahead, ahead)
         heading = np.degrees(np.arctan2(ahead[:, 0], ahead[:, 1])) - config.declination_deg
         if self._deviates:
             a, b, c, d, e = config.deviation_deg
@@ -52,14 +52,14 @@ class CompassSensor(RowSensor[CompassReading]):
         if config.bias_deg > 0.0:
             heading += config.bias_deg * noise.normal(0, (), BIAS)
         if config.noise_deg > 0.0:
-            heading += config.noise_deg * noise.normals(truths.ticks, 1, NOISE)[:, 0]
+            heading += config.noise_deg * noise.normals(sensor_view.ticks, 1, NOISE)[:, 0]
         variance = config.noise_deg**2
         heading = in_one_turn(heading)
 
-        def columns() -> Columns:
-            return Columns({"variance": variance}, time=times, heading_deg=heading)
+        def columns() -> ReadingColumns:
+            return ReadingColumns({"variance": variance}, time=times, heading_deg=heading)
 
-        return Rows(len(times), lambda k: CompassReading(times[k], float(heading[k]), variance), columns)
+        return Readings(len(times), lambda k: CompassReading(times[k], float(heading[k]), variance), columns)
 
 
 class Compass(SensorConfig):

@@ -14,8 +14,8 @@ from pydantic import Field
 
 from skerry.core.config import NonNegative
 from skerry.core.noise import Noise
+from skerry.parts.sensor import BatchSensor, Readings, SensorConfig, SensorView
 from skerry.parts.sensor import Contact as Touch
-from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ContactReading:
     contacts: tuple[Touch, ...]
 
 
-class ContactSensor(RowSensor[ContactReading]):
+class ContactSensor(BatchSensor[ContactReading]):
     """Feels contacts."""
 
     feels_contacts = True
@@ -37,9 +37,9 @@ class ContactSensor(RowSensor[ContactReading]):
         self._link = link
         self._threshold = threshold
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Sequence[ContactReading]:
-        times, found = truths.times, truths.contacts(self._link)
-        return Rows(len(times), lambda row: self._felt(times[row], found.get(row, [])))
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Sequence[ContactReading]:
+        times, found = sensor_view.times, sensor_view.contacts(self._link)
+        return Readings(len(times), lambda row: self._felt(times[row], found.get(row, [])))
 
     def _felt(self, time: float, contacts: Sequence[Touch]) -> ContactReading:
         felt, total = [], 0.0

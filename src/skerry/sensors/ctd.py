@@ -11,7 +11,7 @@ from pydantic import Field
 from skerry.core.config import NonNegative
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 from skerry.water import seawater, sound
 
 
@@ -37,17 +37,17 @@ class CtdReading:
         return float(sound.unesco(self.salinity, self.temperature, pressure))
 
 
-class CtdSensor(RowSensor[CtdReading]):
+class CtdSensor(BatchSensor[CtdReading]):
     """Measures the water."""
 
     def __init__(self, config: Ctd, offset: Pose) -> None:
         self._config = config
         self._offset = offset
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[CtdReading | None]:
-        config, times, column = self._config, truths.times, truths.water.column
-        depth = truths.depth(truths.motion(config.link, self._offset)[:, :3])
-        errors = noise.normals(truths.ticks, 3)
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[CtdReading | None]:
+        config, times, column = self._config, sensor_view.times, sensor_view.water.column
+        depth = sensor_view.depth(sensor_view.motion(config.link, self._offset)[:, :3])
+        errors = noise.normals(sensor_view.ticks, 3)
         seen = np.column_stack(
             [
                 np.maximum(column.conductivity(depth) + config.conductivity_noise * errors[:, 0], 0.0),
@@ -56,10 +56,10 @@ class CtdSensor(RowSensor[CtdReading]):
             ]
         )
 
-        def columns() -> Columns:
-            return Columns(time=times, conductivity=seen[:, 0], temperature=seen[:, 1], depth=seen[:, 2])
+        def columns() -> ReadingColumns:
+            return ReadingColumns(time=times, conductivity=seen[:, 0], temperature=seen[:, 1], depth=seen[:, 2])
 
-        return Rows(len(times), lambda k: CtdReading(times[k], *seen[k].tolist()), columns, depth >= 0.0)
+        return Readings(len(times), lambda k: CtdReading(times[k], *seen[k].tolist()), columns, depth >= 0.0)
 
 
 class Ctd(SensorConfig):

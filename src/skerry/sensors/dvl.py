@@ -21,12 +21,12 @@ from skerry.core.frames import Pose, rotate
 from skerry.core.kernels import kernel, strict_kernel
 from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import turn
-from skerry.parts.sensor import Columns, Rows, Truth, Truths
+from skerry.parts.sensor import ReadingColumns, Readings, SampleView, SensorView
 from skerry.rays import Bundle
 from skerry.sensors.raycast.ray_sensor import RayRowSensor, RaySensorConfig
 
 Floats = NDArray[np.float64]
-Track = Literal["bottom", "water", "none"]
+Trajectory = Literal["bottom", "water", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class DvlReading:
 
     time: float
     bottom_lock: bool
-    track: Track  # what the velocity is relative to
+    track: Trajectory  # what the velocity is relative to
     velocity: Floats  # (3,), of the sensor, in its own axes, m/s
     covariance: Floats  # (3, 3), (m/s)²
     altitude: float  # straight down to the bottom, m; NaN if nothing is within range there
@@ -209,16 +209,16 @@ class DvlSensor(RayRowSensor[DvlReading]):
         super().__init__(config, Bundle(self._beams, plumb=True))  # the last one for the altitude
         self._config = config
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[DvlReading | None]:
-        config, times, count = self._config, truths.times, len(truths.times)
-        places = truths.motion(config.link, self._offset)
-        depths = truths.depth(places[:, :3])
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[DvlReading | None]:
+        config, times, count = self._config, sensor_view.times, len(sensor_view.times)
+        places = sensor_view.motion(config.link, self._offset)
+        depths = sensor_view.depth(places[:, :3])
         there = depths > 0.0
-        found = self.look_each(truths, places, there, config.max_range)
+        found = self.look_each(sensor_view, places, there, config.max_range)
         if not there.any():
-            return Rows(count, lambda k: None, there=there)
+            return Readings(count, lambda k: None, there=there)
         heard, hits = np.zeros((count, 2, config.beams)), np.zeros(count, np.int64)
-        views = truths.rays
+        views = sensor_view.rays
         hear_each(
             places,
             there,
@@ -236,11 +236,11 @@ class DvlSensor(RayRowSensor[DvlReading]):
         used = heard[:, 0] < np.inf
         locked = hits >= config.minimum_hits
         tracked = locked & (config.track != "water")
-        tracks: list[Track] = ["bottom" if bottom else "none" for bottom in tracked.tolist()]
+        tracks: list[Trajectory] = ["bottom" if bottom else "none" for bottom in tracked.tolist()]
         if config.track != "bottom":
             for k in np.flatnonzero(there & ~tracked).tolist():
                 pose, velocity = Pose.of(places[k, :7]), places[k, 7:10]
-                heard[k, 1], used[k] = self._through_water(truths.at(k), pose, velocity, heard[k, 0])
+                heard[k, 1], used[k] = self._through_water(sensor_view.at(k), pose, velocity, heard[k, 0])
                 tracked[k] = np.count_nonzero(used[k]) >= config.minimum_hits
                 tracks[k] = "water" if tracked[k] else "none"
         velocities, covariances, errors = np.empty((count, 3)), np.empty((count, 3, 3)), np.empty(count)
@@ -251,7 +251,7 @@ class DvlSensor(RayRowSensor[DvlReading]):
             used,
             tracked,
             *noise.key,
-            truths.ticks,
+            sensor_view.ticks,
             config.velocity_noise,
             config.range_noise,
             velocities,
@@ -274,10 +274,10 @@ class DvlSensor(RayRowSensor[DvlReading]):
                 int(hits[k]),
             )
 
-        def columns() -> Columns:
+        def columns() -> ReadingColumns:
             distance = np.array(below)
             within = (distance >= config.min_range) & (distance < math.inf)
-            return Columns(
+            return ReadingColumns(
                 time=times,
                 velocity=velocities,
                 covariance=covariances,
@@ -286,17 +286,17 @@ class DvlSensor(RayRowSensor[DvlReading]):
                 beam_velocities=heard[:, 1],
             )
 
-        return Rows(count, make, columns, there)
+        return Readings(count, make, columns, there)
 
     def _through_water(
-        self, truth: Truth, pose: Pose, velocity: Floats, ranges: Floats
+        self, sample: SampleView, pose: Pose, velocity: Floats, ranges: Floats
     ) -> tuple[Floats, NDArray[np.bool_]]:
         """The beams' speeds through the water of a layer, and which of them reach it: those not cut off before."""
         near, far = self._config.water_layer
         directions = rotate(pose.orientation, self._beams)
         steps = np.linspace(near, far, 5)
         points = pose.position + directions[:, None] * steps[:, None]
-        water = truth.sample_water(points)
+        water = sample.sample_water(points)
         inside = (points[..., 2] < water.height) & (steps < ranges[:, None])
         flow = np.where(inside[..., None], water.velocity, 0.0).sum(axis=1)
         cells = inside.sum(axis=1)

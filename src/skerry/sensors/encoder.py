@@ -14,7 +14,7 @@ from pydantic import Field
 
 from skerry.core.config import NonNegative, Positive
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import BatchSensor, Readings, SensorConfig, SensorView
 
 POSITION, VELOCITY = range(2)  # channels of the noise
 
@@ -29,20 +29,20 @@ class EncoderReading:
     velocity: float  # rad/s or m/s
 
 
-class EncoderSensor(RowSensor[EncoderReading]):
+class EncoderSensor(BatchSensor[EncoderReading]):
     """Counts ticks."""
 
     def __init__(self, config: Encoder) -> None:
         self._config = config
         self._tick = config.travel_per_turn / config.ticks_per_turn
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[EncoderReading]:
-        config, times = self._config, truths.times
-        position, velocity = truths.joint_position(config.joint), truths.joint_velocity(config.joint)
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[EncoderReading]:
+        config, times = self._config, sensor_view.times
+        position, velocity = sensor_view.joint_position(config.joint), sensor_view.joint_velocity(config.joint)
         if config.position_noise > 0.0:
-            position = position + config.position_noise * noise.normals(truths.ticks, 1, POSITION)[:, 0]
+            position = position + config.position_noise * noise.normals(sensor_view.ticks, 1, POSITION)[:, 0]
         if config.velocity_noise > 0.0:
-            velocity = velocity + config.velocity_noise * noise.normals(truths.ticks, 1, VELOCITY)[:, 0]
+            velocity = velocity + config.velocity_noise * noise.normals(sensor_view.ticks, 1, VELOCITY)[:, 0]
 
         def make(k: int) -> EncoderReading:
             ticks = floor(position[k] / self._tick)
@@ -50,7 +50,7 @@ class EncoderSensor(RowSensor[EncoderReading]):
                 ticks %= config.ticks_per_turn
             return EncoderReading(times[k], ticks, ticks * self._tick, float(velocity[k]))
 
-        return Rows(len(times), make)
+        return Readings(len(times), make)
 
 
 class Encoder(SensorConfig):

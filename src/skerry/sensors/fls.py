@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import Positive
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, Truths
+from skerry.parts.sensor import Readings, SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, SonarCloud, ahead
 
 MOST = 1 << 24  # rays, and values of an image
@@ -37,8 +37,8 @@ class FlsSensor(BucketSonar[FlsReading]):
         self._azimuths = azimuths
         self._azimuths.setflags(write=False)
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[FlsReading | None]:
-        pings = self.pings(truths, noise)
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[FlsReading | None]:
+        pings = self.pings(sensor_view, noise)
         found = self.fill(noise, pings)
         cloud = self.clouds(noise, pings)
 
@@ -46,7 +46,7 @@ class FlsSensor(BucketSonar[FlsReading]):
             image, levels = found.intensity[k].copy(), found.levels[k].copy()
             return FlsReading(pings.times[k], self.bucket_size, self._azimuths, image, levels, cloud(k))
 
-        return Rows(len(pings), make, there=pings.there)
+        return Readings(len(pings), make, there=pings.there)
 
 
 class Fls(BucketConfig):

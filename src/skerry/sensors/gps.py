@@ -18,7 +18,7 @@ from skerry.core.config import NonNegative
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truth, Truths
+from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SampleView, SensorConfig, SensorView
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class GpsReading:
     covariance: NDArray[np.float64]  # (3, 3), east, north, up, m²
 
 
-class GpsSensor(RowSensor[GpsReading]):
+class GpsSensor(BatchSensor[GpsReading]):
     """Measures the place on earth."""
 
     def __init__(self, config: Gps, offset: Pose) -> None:
@@ -45,31 +45,31 @@ class GpsSensor(RowSensor[GpsReading]):
         self._sigma = np.array([config.noise, config.noise, config.vertical_noise])
         self._covariance = np.diag(self._sigma**2)
         self._covariance.setflags(write=False)  # all readings share it
-        self.watches = max(config.time_to_first_fix, config.time_to_reacquire) > 0.0
+        self.is_stateful = max(config.time_to_first_fix, config.time_to_reacquire) > 0.0
         self._ready: int | None = None  # the tick from which on it has a fix, if it stays above water
         self._has_had_fix = False
 
-    def watch(self, truth: Truth) -> None:
-        place = truth.motion(self._config.link, self._offset)[:3]
-        if truth.depth(place) > 0.0:
+    def update(self, sample: SampleView) -> None:
+        place = sample.motion(self._config.link, self._offset)[:3]
+        if sample.depth(place) > 0.0:
             self._ready = None
             return
         if self._ready is None:
             config = self._config
             needed = config.time_to_reacquire if self._has_had_fix else config.time_to_first_fix
-            self._ready = truth.tick + round(needed / truth.step)
-        self._has_had_fix = self._has_had_fix or truth.tick >= self._ready
+            self._ready = sample.tick + round(needed / sample.step)
+        self._has_had_fix = self._has_had_fix or sample.tick >= self._ready
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[GpsReading | None]:
-        projection, times, ticks = truths.projection, truths.times, truths.ticks
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[GpsReading | None]:
+        projection, times, ticks = sensor_view.projection, sensor_view.times, sensor_view.ticks
         if projection is None:
             raise SkerryError("a GPS needs the scenario's `reference`, the place on earth of the world's origin")
-        places = truths.motion(self._config.link, self._offset)[:, :3]
-        heard = truths.depth(places) <= 0.0
-        if self.watches:
+        places = sensor_view.motion(self._config.link, self._offset)[:, :3]
+        heard = sensor_view.depth(places) <= 0.0
+        if self.is_stateful:
             heard &= False if self._ready is None else ticks >= self._ready
         if not heard.any():
-            return Rows(len(times), lambda k: None, there=heard)
+            return Readings(len(times), lambda k: None, there=heard)
         seen = places + self._sigma * noise.normals(ticks, 3)
         utm, geodetic = projection.to_utm(seen), projection.to_geodetic(seen)
 
@@ -79,9 +79,9 @@ class GpsSensor(RowSensor[GpsReading]):
             zone, band = projection.zone, projection.band
             return GpsReading(times[k], latitude, longitude, altitude, east, north, zone, band, self._covariance)
 
-        def columns() -> Columns:
+        def columns() -> ReadingColumns:
             latitude, longitude, altitude = geodetic.T
-            return Columns(
+            return ReadingColumns(
                 {"covariance": self._covariance},
                 time=times,
                 latitude_deg=latitude,
@@ -89,7 +89,7 @@ class GpsSensor(RowSensor[GpsReading]):
                 altitude=altitude,
             )
 
-        return Rows(len(times), make, columns, heard)
+        return Readings(len(times), make, columns, heard)
 
     def state(self) -> bytes:
         return json.dumps([self._ready, self._has_had_fix]).encode()

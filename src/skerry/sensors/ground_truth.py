@@ -9,7 +9,7 @@ from typing import Literal
 from skerry.core.frames import Pose, Twist, heading_of, rotate
 from skerry.core.frames import inverse as inverse_of
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import SampleView, Sensor, SensorConfig
 
 
 @dataclass(frozen=True)
@@ -40,34 +40,34 @@ class GroundTruthSensor(Sensor[GroundTruthReading]):
         self._link = link
         self._offset = offset
 
-    def measure(self, truth: Truth, noise: Noise) -> GroundTruthReading:
-        motion = truth.motion(self._link, self._offset)
+    def measure(self, sample: SampleView, noise: Noise) -> GroundTruthReading:
+        motion = sample.motion(self._link, self._offset)
         pose = Pose.of(motion[:7])
         to_body = inverse_of(pose.orientation)
         east, north, up = motion[7:10].tolist()
         heading = heading_of(*rotate(pose.orientation, [1.0, 0.0, 0.0]).tolist()[:2])
         place: list[float] = pose.position.tolist()
-        depth = truth.depth(pose.position)
+        depth = sample.depth(pose.position)
         latitude = longitude = None
-        if truth.projection is not None:
-            latitude, longitude, _ = truth.projection.to_geodetic(pose.position).tolist()
+        if sample.projection is not None:
+            latitude, longitude, _ = sample.projection.to_geodetic(pose.position).tolist()
         return GroundTruthReading(
-            truth.time,
+            sample.time,
             pose,
             Twist(rotate(to_body, motion[7:10]), rotate(to_body, motion[10:13])),
             hypot(east, north, up),
             heading_of(east, north) if east != 0.0 or north != 0.0 else heading,
             heading,
             depth,
-            _altitude(truth, place, depth + place[2]),
+            _altitude(sample, place, depth + place[2]),
             latitude,
             longitude,
         )
 
 
-def _altitude(truth: Truth, place: list[float], surface: float) -> float:
+def _altitude(sample: SampleView, place: list[float], surface: float) -> float:
     """The height above the ground, or above the water that is over it."""
-    ground = float("nan") if truth.terrain is None else float(truth.terrain.height(place[:2]))
+    ground = float("nan") if sample.terrain is None else float(sample.terrain.height(place[:2]))
     if place[2] >= surface:
         return place[2] - (surface if isnan(ground) else max(ground, surface))
     return inf if isnan(ground) else place[2] - ground

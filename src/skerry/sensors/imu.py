@@ -19,7 +19,7 @@ from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
 from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import turn_back
-from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 
 # channels of the noise: white noise, then one walk per axis, then the bias at the start
 RATE_NOISE, FORCE_NOISE, ATTITUDE_NOISE, START_BIAS = range(4)
@@ -97,7 +97,7 @@ def sense_each(
         sense(now[k], before[k], step, gravity, key0, key1, ticks[k], sigmas, seen[k])
 
 
-class ImuSensor(RowSensor[ImuReading]):
+class ImuSensor(BatchSensor[ImuReading]):
     """Measures motion."""
 
     def __init__(self, config: Imu, offset: Pose) -> None:
@@ -110,11 +110,14 @@ class ImuSensor(RowSensor[ImuReading]):
             _fixed_covariance(sigma) for sigma in (config.attitude_noise, config.gyro_noise, config.accelerometer_noise)
         ]
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[ImuReading]:
-        config, ticks, step = self._config, truths.ticks, truths.step
-        now, before = truths.motion(config.link, self._offset), truths.motion_before(config.link, self._offset)
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[ImuReading]:
+        config, ticks, step = self._config, sensor_view.ticks, sensor_view.step
+        now, before = (
+            sensor_view.motion(config.link, self._offset),
+            sensor_view.motion_before(config.link, self._offset),
+        )
         seen = np.empty((len(ticks), 10))
-        gravity = truths.gravity if config.with_gravity else 0.0
+        gravity = sensor_view.gravity if config.with_gravity else 0.0
         sense_each(now, before, step, gravity, *noise.key, ticks, self._sigmas, seen)
         if self._has_bias:
             for row, tick in zip(seen, ticks.tolist(), strict=True):
@@ -122,14 +125,14 @@ class ImuSensor(RowSensor[ImuReading]):
                 row[7:] += self._bias(
                     noise, tick, step, config.accelerometer_bias, config.accelerometer_walk, FORCE_WALK
                 )
-        times, covariances = truths.times, self._covariances
+        times, covariances = sensor_view.times, self._covariances
 
         def make(k: int) -> ImuReading:
             row = seen[k]
             return ImuReading(times[k], row[:4], row[4:7], row[7:], *covariances)
 
-        def columns() -> Columns:
-            return Columns(
+        def columns() -> ReadingColumns:
+            return ReadingColumns(
                 {
                     "orientation_covariance": covariances[0],
                     "angular_velocity_covariance": covariances[1],
@@ -141,7 +144,7 @@ class ImuSensor(RowSensor[ImuReading]):
                 linear_acceleration=seen[:, 7:],
             )
 
-        return Rows(len(times), make, columns)
+        return Readings(len(times), make, columns)
 
     @staticmethod
     def _bias(noise: Noise, tick: int, step: float, start: float, walk: float, channel: int) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from skerry.core.config import NonNegative
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import BatchSensor, Readings, SensorConfig, SensorView
 
 POSITION, VELOCITY = range(2)  # channels of the noise
 
@@ -25,29 +25,29 @@ class JointStatesReading:
     velocities: tuple[float, ...]
 
 
-class JointStatesSensor(RowSensor[JointStatesReading]):
+class JointStatesSensor(BatchSensor[JointStatesReading]):
     """Measures joints."""
 
     def __init__(self, config: JointStates) -> None:
         self._config = config
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[JointStatesReading]:
-        config, times = self._config, truths.times
-        names = config.joints or truths.joints
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[JointStatesReading]:
+        config, times = self._config, sensor_view.times
+        names = config.joints or sensor_view.joints
         shape = (len(times), 0)
-        positions = np.column_stack([np.empty(shape), *(truths.joint_position(name) for name in names)])
-        velocities = np.column_stack([np.empty(shape), *(truths.joint_velocity(name) for name in names)])
+        positions = np.column_stack([np.empty(shape), *(sensor_view.joint_position(name) for name in names)])
+        velocities = np.column_stack([np.empty(shape), *(sensor_view.joint_velocity(name) for name in names)])
         for values, sigma, channel in (
             (positions, config.position_noise, POSITION),
             (velocities, config.velocity_noise, VELOCITY),
         ):
             if sigma > 0.0:
-                values += sigma * noise.normals(truths.ticks, len(names), channel)
+                values += sigma * noise.normals(sensor_view.ticks, len(names), channel)
 
         def make(k: int) -> JointStatesReading:
             return JointStatesReading(times[k], names, tuple(positions[k].tolist()), tuple(velocities[k].tolist()))
 
-        return Rows(len(times), make)
+        return Readings(len(times), make)
 
 
 class JointStates(SensorConfig):

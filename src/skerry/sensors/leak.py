@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class LeakReading:
     count: int
 
 
-class LeakSensor(RowSensor[LeakReading]):
+class LeakSensor(BatchSensor[LeakReading]):
     """Set `leaked`, or `trigger` it, to let it leak."""
 
     def __init__(self, leaked: bool) -> None:
@@ -31,15 +31,17 @@ class LeakSensor(RowSensor[LeakReading]):
     def trigger(self) -> None:
         self.leaked = True
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[LeakReading]:
-        times, leaked = truths.times, self.leaked
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[LeakReading]:
+        times, leaked = sensor_view.times, self.leaked
         counts = self.count + leaked * np.arange(1, len(times) + 1)
         self.count = counts.item(-1)
 
         def make(k: int) -> LeakReading:
             return LeakReading(times[k], leaked, counts.item(k))
 
-        return Rows(len(times), make, lambda: Columns(time=times, leaked=np.full(len(times), leaked), count=counts))
+        return Readings(
+            len(times), make, lambda: ReadingColumns(time=times, leaked=np.full(len(times), leaked), count=counts)
+        )
 
     def state(self) -> bytes:
         return json.dumps([self.leaked, self.count]).encode()

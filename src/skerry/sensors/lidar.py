@@ -19,7 +19,7 @@ from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import did_you_mean
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import OneInstant, Rows, Truth, Truths
+from skerry.parts.sensor import Readings, SampleView, SensorView, SingleSensorView
 from skerry.rays import Bundle, Hits
 from skerry.rays.surface import FADE, NODES, SurfacePatch
 from skerry.sensors.raycast.lidar_batches import LEVEL, NOTHING, WAVES, lowest_each, return_each, spread_each
@@ -130,21 +130,23 @@ class Scanner(RaySensor[Reading]):
         self._memory = Memory.of(1, len(bundle))
         self._reflectance: tuple[object, Singles] = (None, np.zeros(1, np.float32))
 
-    def returns(self, truths: Truths, noise: Noise) -> Returns:
+    def returns(self, sensor_view: SensorView, noise: Noise) -> Returns:
         """What comes back, noise and all; nothing under water."""
-        config, reach, bundle, count = self._config, self._reach, self.bundle, len(truths.times)
+        config, reach, bundle, count = self._config, self._reach, self.bundle, len(sensor_view.times)
         if len(self._memory.water) < count:
             self._memory = Memory.of(count, len(bundle))
         memory = self._memory
-        motions = truths.motion(config.link, self._offset)
-        above = -truths.depth(motions[:, :3])
+        motions = sensor_view.motion(config.link, self._offset)
+        above = -sensor_view.depth(motions[:, :3])
         there = above >= 0.0
-        hits = self.look_each(truths, motions, there, reach.most, floors=self._depths_of_waves(truths, motions, above))
+        hits = self.look_each(
+            sensor_view, motions, there, reach.most, floors=self._depths_of_waves(sensor_view, motions, above)
+        )
         counts = np.zeros(count, np.int64)
         return_each(
             motions,
             there,
-            self._meet_water(truths, motions, there, above, hits),
+            self._meet_water(sensor_view, motions, there, above, hits),
             above,
             bundle.directions,
             hits.distance,
@@ -160,7 +162,7 @@ class Scanner(RaySensor[Reading]):
             memory.power,
             config.intensity_scale,
             *noise.key,
-            truths.ticks,
+            sensor_view.ticks,
             config.dropout,
             reach.noise,
             normal_table(),
@@ -170,21 +172,21 @@ class Scanner(RaySensor[Reading]):
             memory.found,
             memory.strength,
         )
-        return Returns(truths.times, motions, there, counts, memory.places, memory.found, memory.strength)
+        return Returns(sensor_view.times, motions, there, counts, memory.places, memory.found, memory.strength)
 
     @staticmethod
-    def _depths_of_waves(truths: Truths, motions: Floats, above: Floats) -> Floats:
+    def _depths_of_waves(sensor_view: SensorView, motions: Floats, above: Floats) -> Floats:
         """Heights that no trough reaches: below them nothing is seen."""
-        waves = truths.water.waves
+        waves = sensor_view.water.waves
         # crests and troughs differ by 2 Σa at most
         lowest: Floats = motions[:, 2] - above - (0.0 if waves is None else 2.0 * waves.amplitude.sum()) - SURELY
         return lowest
 
     def _meet_water(
-        self, truths: Truths, motions: Floats, there: NDArray[np.bool_], above: Floats, hits: Hits
+        self, sensor_view: SensorView, motions: Floats, there: NDArray[np.bool_], above: Floats, hits: Hits
     ) -> NDArray[np.int64]:
         """How the rays meet the water at each instant; where they meet waves, that is worked out here."""
-        waves, far, directions = truths.water.waves, self._reach.most, self.bundle.directions
+        waves, far, directions = sensor_view.water.waves, self._reach.most, self.bundle.directions
         if waves is None:
             return np.full(len(there), LEVEL)
         lowest = np.empty(len(there))
@@ -195,7 +197,7 @@ class Scanner(RaySensor[Reading]):
             pose = Pose.of(motions[k, :7])
             # no larger than the rays reach: what is beyond, and where the patch turns level, none of them meets
             nodes = min(2 * math.ceil(far / (1.0 - FADE) / SPACING) + 2, NODES)
-            patch = SurfacePatch.around(truths.at(k).surface_height, pose.position, SPACING, nodes)
+            patch = SurfacePatch.around(sensor_view.at(k).surface_height, pose.position, SPACING, nodes)
             east, north = (float(np.abs(np.diff(patch.heights, axis=axis)).max()) / SPACING for axis in (1, 0))
             # exp(−20) = 2e-9: where even the steepest wave does not face the ray nearer than that, nothing comes back
             flattest = math.atan(math.sqrt(20.0 * self._slope_variance)) + math.atan(math.hypot(east, north))
@@ -232,8 +234,8 @@ class LidarSensor(Scanner[LidarReading]):
         self._shape = (channels, len(bundle) // channels)
         self._period = period  # s from column to column
 
-    def measure(self, truth: Truth, noise: Noise) -> LidarReading | None:
-        found = self.returns(OneInstant(truth), noise)
+    def measure(self, sample: SampleView, noise: Noise) -> LidarReading | None:
+        found = self.returns(SingleSensorView(sample), noise)
         if not found.there[0]:
             return None
         count = int(found.counts[0])
@@ -251,7 +253,7 @@ class LidarSensor(Scanner[LidarReading]):
             ranges.reshape(-1),
         )
         intensity = found.intensity[0, :count].copy()
-        return LidarReading(truth.time, points, intensity, ring, offset, ranges, found.pose(0))
+        return LidarReading(sample.time, points, intensity, ring, offset, ranges, found.pose(0))
 
 
 class RosetteSensor(LidarSensor):
@@ -263,9 +265,9 @@ class RosetteSensor(LidarSensor):
         )
         self._pattern = pattern
 
-    def measure(self, truth: Truth, noise: Noise) -> LidarReading | None:
-        self.bundle = self._bundle(self._config, self._pattern, truth.tick * truth.step)
-        return super().measure(truth, noise)
+    def measure(self, sample: SampleView, noise: Noise) -> LidarReading | None:
+        self.bundle = self._bundle(self._config, self._pattern, sample.tick * sample.step)
+        return super().measure(sample, noise)
 
     @staticmethod
     def _bundle(config: Lidar, pattern: Rosette, time: float) -> Bundle:
@@ -283,8 +285,8 @@ class PlanarSensor(Scanner[PlanarReading], RayRowSensor[PlanarReading]):
         self._step = float(azimuth[1] - azimuth[0]) if len(azimuth) > 1 else 0.0
         self._period = period
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[PlanarReading | None]:
-        found = self.returns(truths, noise)
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[PlanarReading | None]:
+        found = self.returns(sensor_view, noise)
         shape = (len(found.times), len(self.bundle))
         ranges, intensity = np.full(shape, np.inf, np.float32), np.zeros(shape, np.float32)
         spread_each(found.counts, found.places, found.ranges, found.intensity, ranges, intensity)
@@ -304,7 +306,7 @@ class PlanarSensor(Scanner[PlanarReading], RayRowSensor[PlanarReading]):
                 found.pose(k),
             )
 
-        return Rows(shape[0], make, there=found.there)
+        return Readings(shape[0], make, there=found.there)
 
 
 # ------------------------------------------------------------------------------------------------ settings

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, Truths
+from skerry.parts.sensor import Readings, SensorView
 from skerry.rays import Bundle
 from skerry.sensors.raycast.ray_sensor import RayRowSensor, RaySensorConfig
 
@@ -37,22 +37,22 @@ class LockedDirectionDepthSensor(RayRowSensor[LockedDirectionDepthReading]):
         super().__init__(config, Bundle([config.direction]))
         self._config = config
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[LockedDirectionDepthReading]:
-        config, times = self._config, truths.times
-        places = truths.motion(config.link, self._offset)
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[LockedDirectionDepthReading]:
+        config, times = self._config, sensor_view.times
+        places = sensor_view.motion(config.link, self._offset)
         places[:, 3:7] = UPRIGHT
         everywhere = np.ones(len(times), np.bool_)
-        reach = self.look_each(truths, places, everywhere, config.max_range).distance[:, 0].astype(np.float64)
+        reach = self.look_each(sensor_view, places, everywhere, config.max_range).distance[:, 0].astype(np.float64)
         using_water = reach == np.inf
         value = -reach * float(self.bundle.directions[2, 0])
         if np.count_nonzero(using_water):
-            value = np.where(using_water, -truths.depth(places[:, :3]), value)
-        value *= 1.0 + config.noise_mean + config.noise_sigma * noise.normals(truths.ticks, 1)[:, 0]
+            value = np.where(using_water, -sensor_view.depth(places[:, :3]), value)
+        value *= 1.0 + config.noise_mean + config.noise_sigma * noise.normals(sensor_view.ticks, 1)[:, 0]
 
         def make(k: int) -> LockedDirectionDepthReading:
             return LockedDirectionDepthReading(times[k], float(value[k]), bool(using_water[k]))
 
-        return Rows(len(times), make)
+        return Readings(len(times), make)
 
 
 class LockedDirectionDepth(RaySensorConfig):

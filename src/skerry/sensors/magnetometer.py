@@ -19,7 +19,7 @@ from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.core.rotations import turn_each_back
-from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 
 # At Stockholm, 59.33° N 18.07° E at sea level, on 1 January 2025, by the World Magnetic Model 2025 (NOAA and BGS).
 STRENGTH: Final = 51.81e-6  # T
@@ -36,7 +36,7 @@ class MagnetometerReading:
     covariance: NDArray[np.float64]  # (3, 3), T²
 
 
-class MagnetometerSensor(RowSensor[MagnetometerReading]):
+class MagnetometerSensor(BatchSensor[MagnetometerReading]):
     """Measures the field."""
 
     def __init__(self, config: Magnetometer, offset: Pose) -> None:
@@ -49,20 +49,20 @@ class MagnetometerSensor(RowSensor[MagnetometerReading]):
         self._covariance = np.eye(3) * config.noise**2
         self._covariance.setflags(write=False)
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[MagnetometerReading]:
-        times = truths.times
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[MagnetometerReading]:
+        times = sensor_view.times
         field = np.empty((len(times), 3))
-        turn_each_back(truths.motion(self._config.link, self._offset), self._field, field)
+        turn_each_back(sensor_view.motion(self._config.link, self._offset), self._field, field)
         if self._soft is not None:
             field = field @ self._soft.T
         field = field + self._hard
         if self._config.noise > 0.0:
-            field += self._config.noise * noise.normals(truths.ticks, 3)
+            field += self._config.noise * noise.normals(sensor_view.ticks, 3)
 
-        def columns() -> Columns:
-            return Columns({"covariance": self._covariance}, time=times, field=field)
+        def columns() -> ReadingColumns:
+            return ReadingColumns({"covariance": self._covariance}, time=times, field=field)
 
-        return Rows(len(times), lambda k: MagnetometerReading(times[k], field[k], self._covariance), columns)
+        return Readings(len(times), lambda k: MagnetometerReading(times[k], field[k], self._covariance), columns)
 
 
 IDENTITY: Final = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

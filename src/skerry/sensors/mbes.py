@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Columns, Rows, Truths
+from skerry.parts.sensor import ReadingColumns, Readings, SensorView
 from skerry.sensors.raycast.sonar import SonarCloud, SonarConfig, SonarSensor, across
 
 
@@ -24,14 +24,14 @@ class MbesReading:
 class MbesSensor(SonarSensor[MbesReading]):
     """Measures a swath."""
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[MbesReading | None]:
-        pings = self.pings(truths, noise)
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[MbesReading | None]:
+        pings = self.pings(sensor_view, noise)
         cloud = self.clouds(noise, pings)
 
-        def columns() -> Columns:
-            return Columns(time=pings.times, cloud=cloud.columns())
+        def columns() -> ReadingColumns:
+            return ReadingColumns(time=pings.times, cloud=cloud.columns())
 
-        return Rows(len(pings), lambda k: MbesReading(pings.times[k], cloud(k)), columns, pings.there)
+        return Readings(len(pings), lambda k: MbesReading(pings.times[k], cloud(k)), columns, pings.there)
 
 
 class Mbes(SonarConfig):

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from skerry.core.config import Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Rows, Truths
+from skerry.parts.sensor import Readings, SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Singles, ahead
 
 SHORTEST_STEP = 10**12  # of the world's time, per second; nearer fractions are none that anybody writes
@@ -33,17 +33,17 @@ class MsisReading:
 class MsisSensor(BucketSonar[MsisReading]):
     """Scans around."""
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[MsisReading | None]:
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[MsisReading | None]:
         assert isinstance(self.config, Msis)
-        angles = [self.config.angle_at(tick, truths.step) for tick in truths.ticks.tolist()]
-        pings = self.pings(truths, noise, np.array(angles))
+        angles = [self.config.angle_at(tick, sensor_view.step) for tick in sensor_view.ticks.tolist()]
+        pings = self.pings(sensor_view, noise, np.array(angles))
         found = self.fill(noise, pings)
 
         def make(k: int) -> MsisReading:
             (intensity,), (levels,) = found.intensity[k].copy(), found.levels[k].copy()
             return MsisReading(pings.times[k], pings.pose(k), angles[k], self.bucket_size, intensity, levels)
 
-        return Rows(len(pings), make, there=pings.there)
+        return Readings(len(pings), make, there=pings.there)
 
 
 class Msis(BucketConfig):

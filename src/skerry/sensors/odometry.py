@@ -10,7 +10,7 @@ import numpy as np
 from skerry.core.frames import Pose, Twist
 from skerry.core.kernels import strict_kernel
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 
 
 @strict_kernel
@@ -35,23 +35,25 @@ class OdometryReading:
     twist: Twist
 
 
-class OdometrySensor(RowSensor[OdometryReading]):
+class OdometrySensor(BatchSensor[OdometryReading]):
     """Gives the truth."""
 
     def __init__(self, link: str, offset: Pose) -> None:
         self.link = link
         self.offset = offset
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[OdometryReading]:
-        motion, times = truths.motion(self.link, self.offset), truths.times
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[OdometryReading]:
+        motion, times = sensor_view.motion(self.link, self.offset), sensor_view.times
         twist = np.empty((len(motion), 6))
         in_own_axes(motion, twist)
 
-        def columns() -> Columns:
-            pose = Columns(position=motion[:, :3], orientation=motion[:, 3:7])
-            return Columns(time=times, pose=pose, twist=Columns(linear=twist[:, :3], angular=twist[:, 3:]))
+        def columns() -> ReadingColumns:
+            pose = ReadingColumns(position=motion[:, :3], orientation=motion[:, 3:7])
+            return ReadingColumns(
+                time=times, pose=pose, twist=ReadingColumns(linear=twist[:, :3], angular=twist[:, 3:])
+            )
 
-        return Rows(
+        return Readings(
             len(times), lambda k: OdometryReading(times[k], Pose.of(motion[k, :7]), Twist.of(twist[k])), columns
         )
 

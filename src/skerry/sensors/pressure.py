@@ -11,7 +11,7 @@ from pydantic import Field
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Columns, Rows, RowSensor, SensorConfig, Truths
+from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 
 ATMOSPHERE = 101_325.0  # Pa; the standard atmosphere (ISO 2533)
 
@@ -27,31 +27,33 @@ class PressureReading:
     saturated: bool  # deeper than the sensor can measure
 
 
-class PressureSensor(RowSensor[PressureReading]):
+class PressureSensor(BatchSensor[PressureReading]):
     """Measures pressure."""
 
     def __init__(self, config: Pressure, offset: Pose) -> None:
         self._config = config
         self._offset = offset
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[PressureReading]:
-        config, times = self._config, truths.times
-        gauge, density = truths.water_pressure(truths.motion(config.link, self._offset)[:, :3])
-        weight = density * truths.gravity
-        saturated = gauge > weight * config.max_depth
-        error = config.noise * noise.normals(truths.ticks, 1)[:, 0]
-        gauge = np.where(saturated, weight * config.max_depth, gauge + error)
-        pressure = gauge + (ATMOSPHERE if config.include_atmosphere else 0.0)
-        depth = gauge / weight if truths.gravity > 0 else np.zeros_like(gauge)
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[PressureReading]:
+        config, times = self._config, sensor_view.times
+        state_channel, density = sensor_view.water_pressure(sensor_view.motion(config.link, self._offset)[:, :3])
+        weight = density * sensor_view.gravity
+        saturated = state_channel > weight * config.max_depth
+        error = config.noise * noise.normals(sensor_view.ticks, 1)[:, 0]
+        state_channel = np.where(saturated, weight * config.max_depth, state_channel + error)
+        pressure = state_channel + (ATMOSPHERE if config.include_atmosphere else 0.0)
+        depth = state_channel / weight if sensor_view.gravity > 0 else np.zeros_like(state_channel)
         variance = config.noise**2
 
         def make(k: int) -> PressureReading:
             return PressureReading(times[k], float(pressure[k]), float(depth[k]), variance, bool(saturated[k]))
 
-        def columns() -> Columns:
-            return Columns({"variance": variance}, time=times, pressure=pressure, depth=depth, saturated=saturated)
+        def columns() -> ReadingColumns:
+            return ReadingColumns(
+                {"variance": variance}, time=times, pressure=pressure, depth=depth, saturated=saturated
+            )
 
-        return Rows(len(times), make, columns)
+        return Readings(len(times), make, columns)
 
 
 class Pressure(SensorConfig):

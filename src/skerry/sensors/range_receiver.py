@@ -14,7 +14,7 @@ from pydantic import Field, field_validator
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Sensor, SensorConfig, Truth
+from skerry.parts.sensor import SampleView, Sensor, SensorConfig
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,16 @@ class RangeReceiverSensor(Sensor[RangeReading]):
         self._config = config
         self._offset = offset.position
 
-    def measure(self, truth: Truth, noise: Noise) -> RangeReading:
+    def measure(self, sample: SampleView, noise: Noise) -> RangeReading:
         config = self._config
-        here = truth.pose(config.link).transform(self._offset).tolist()
-        draws = noise.normal(truth.tick, (len(config.senders),)).tolist() if config.noise_sigma > 0.0 else None
+        here = sample.pose(config.link).transform(self._offset).tolist()
+        draws = noise.normal(sample.tick, (len(config.senders),)).tolist() if config.noise_sigma > 0.0 else None
         ranges = []
         for number, sender in enumerate(config.senders):
-            distance = dist(here, truth.place_of(sender).tolist())
+            distance = dist(here, sample.place_of(sender).tolist())
             error = config.noise_mean + (config.noise_sigma * draws[number] if draws is not None else 0.0)
             ranges.append(max(distance * (1.0 + error), 0.0) if distance < config.range else inf)
-        return RangeReading(truth.time, config.senders, tuple(ranges))
+        return RangeReading(sample.time, config.senders, tuple(ranges))
 
 
 class RangeReceiver(SensorConfig):

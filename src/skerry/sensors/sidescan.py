@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Columns, Rows, Truths
+from skerry.parts.sensor import ReadingColumns, Readings, SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, across
 
 ANGLE_CODES: Final = 20860.0
@@ -36,8 +36,8 @@ class SidescanReading:
 class SidescanSensor(BucketSonar[SidescanReading]):
     """Listens to both sides."""
 
-    def measure_many(self, truths: Truths, noise: Noise) -> Rows[SidescanReading | None]:
-        pings = self.pings(truths, noise)
+    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[SidescanReading | None]:
+        pings = self.pings(sensor_view, noise)
         found = self.fill(noise, pings)
 
         def make(k: int) -> SidescanReading:
@@ -45,14 +45,14 @@ class SidescanSensor(BucketSonar[SidescanReading]):
             angles = found.codes[k].copy() if len(self._codes) else (None, None)
             return SidescanReading(pings.times[k], pings.pose(k), self.bucket_size, *sides, *levels, *angles)
 
-        def columns() -> Columns:
+        def columns() -> ReadingColumns:
             angles: dict[str, Any] = {}
             if len(self._codes):
                 angles = {"port_angles": found.codes[:, 0], "starboard_angles": found.codes[:, 1]}
             levels = found.levels
-            return Columns(time=pings.times, port_levels=levels[:, 0], starboard_levels=levels[:, 1], **angles)
+            return ReadingColumns(time=pings.times, port_levels=levels[:, 0], starboard_levels=levels[:, 1], **angles)
 
-        return Rows(len(pings), make, columns, pings.there)
+        return Readings(len(pings), make, columns, pings.there)
 
 
 class Sidescan(BucketConfig):

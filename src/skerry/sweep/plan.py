@@ -53,7 +53,7 @@ def make_plan(path: Path) -> Plan:
     places = {name: _places(name, axis.paths, loaded) for name, axis in config.vary.items()}
     job = _job(config, loaded, folder)
     plan = Plan(config, job, tuple(_rows(config, loaded, places, job)))
-    Worker(job).rehearse(plan.rows[0].run)
+    Worker(job).warm_up(plan.rows[0].run)
     return plan
 
 

@@ -12,8 +12,8 @@ from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.world import World
 from skerry.world.robot import Tree
-from skerry.world.sampling.motion_log import Samples
-from skerry.world.sampling.trajectory import SERIES, Track
+from skerry.world.sampling.motion_log import MotionLog
+from skerry.world.sampling.trajectory import SERIES, Trajectory
 
 Floats = NDArray[np.float64]
 PARTS = ("sensors", "actuators")
@@ -22,7 +22,7 @@ PARTS = ("sensors", "actuators")
 class RunData:
     """The data of one run, as metrics see it: `run["sam.depth"]`, `run.time`, `run.values`, `run.world` at its end.
 
-    Series are those of `Track` for each robot and object, readings as `sam.sensors.ctd.temperature`, feedback of
+    Series are those of `Trajectory` for each robot and object, readings as `sam.sensors.ctd.temperature`, feedback of
     actuators as `sam.actuators.thruster1`, and `values.name` of what the sweep varies. Readings and feedback must be
     named from the start, to be kept on the way.
     """
@@ -32,12 +32,12 @@ class RunData:
         self.values = dict(values)
         self._trees: dict[str, Tree] = {**world.robots, **world.objects}
         self._watched = {name: name.split(".") for name in names if self._is_part(name)}
-        self._samples = Samples(world, rate)
+        self._samples = MotionLog(world, rate)
         self._readings: dict[str, list[float]] = {name: [] for name in self._watched}
 
     def sample(self) -> None:
         """Keep the present instant."""
-        self._samples.see(self.world.tick)
+        self._samples.on_sample(self.world.tick)
         self._read_all()
 
     def advance_to(self, end: int) -> None:
@@ -46,7 +46,7 @@ class RunData:
             stop = min(self._samples.rate.next_due(tick), end) if self._watched else end
             self.world.advance_steps(stop - tick, [self._samples])
             if not self._samples.rate.is_due(self.world.tick):
-                self._samples.see(self.world.tick)
+                self._samples.on_sample(self.world.tick)
             self._read_all()
 
     @property
@@ -54,11 +54,11 @@ class RunData:
         """Of the samples, s."""
         return self._samples.time
 
-    def track(self, name: str) -> Track:
+    def track(self, name: str) -> Trajectory:
         """How a robot or object moved."""
         if name not in self._trees:
             raise UnknownName(f"there is no robot or object {name!r}; {did_you_mean(name, self._trees)}")
-        return Track(self.time, self._samples.motion(self._trees[name].root))
+        return Trajectory(self.time, self._samples.motion(self._trees[name].root))
 
     def __getitem__(self, name: str) -> Any:
         """A series by its name."""

@@ -98,7 +98,7 @@ class Worker:
         self._prepare = None if job.prepare is None else find_function(job.prepare, job.folder)
         self._names = frozenset[str]().union(*(expression.names for expression in self._expressions.values()))
 
-    def rehearse(self, run: Run) -> None:
+    def warm_up(self, run: Run) -> None:
         """Build the world of a run, and take the expressions of its first instant, so that what cannot work is told."""
         world = self._world_of(run)
         try:
@@ -139,8 +139,8 @@ class Worker:
         """The world at the start of a run."""
         if self._world is not None:
             scenario = run.scenario(self._job.scenario)
-            if self._world.fits(scenario):
-                self._world.begin(scenario)
+            if self._world.is_compatible(scenario):
+                self._world.reset(scenario)
                 return self._world
             self.close()
         self._world = build_world(self._job.scenario, run.seed, run.overrides)

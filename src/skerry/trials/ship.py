@@ -15,7 +15,7 @@ from skerry.scenario import load_scenario
 from skerry.scenario.trials import TrialsConfig
 from skerry.scenario.vehicle import find_vehicle
 from skerry.world import World, build_world
-from skerry.world.sampling.trajectory import Track
+from skerry.world.sampling.trajectory import Trajectory
 
 Floats = NDArray[np.float64]
 
@@ -111,7 +111,7 @@ class Ship:
             value = self._engine.get(name, 0.0) + self.helm_deg * self.config.helm.get(name, 0.0)
             controller, dot, dial = name.partition(".")
             if dot:
-                self._robot.controllers[controller].dials()[dial].turn(value)
+                self._robot.controllers[controller].manual_setpoints()[dial].turn(value)
             else:
                 actuator = self._robot.actuators[name]
                 actuator.command(**{actuator.keyword: value})
@@ -191,7 +191,7 @@ class Ship:
 
     def leg(self) -> Leg:
         """What was sailed since the log begins."""
-        track = Track(np.array(self._times), np.array(self._motions))
+        track = Trajectory(np.array(self._times), np.array(self._motions))
         heading = np.unwrap(track.series("heading_deg"), period=360.0)
         course = np.radians(heading[0])
         east, north = (track.position[:, :2] - track.position[0, :2]).T

@@ -28,11 +28,11 @@ class EventWatch:
         self._touching: dict[str, frozenset[str]] = {}
         self._ropes = {name: (rope.phase, rope.loaded) for name, rope in world.ropes.items()}
         self._leaks: set[SensorName] = set()
-        world.acoustics.witness = self._hear
+        world.acoustics.on_command = self._hear
 
     def close(self) -> None:
         """Watch no more."""
-        self._world.acoustics.witness = None
+        self._world.acoustics.on_command = None
 
     def take(self) -> list[Event]:
         """What has happened since this was last called."""

@@ -17,7 +17,7 @@ ACKNOWLEDGE_EVERY: Final = 0.05  # s
 SLOW: Final = 0.1  # s; a page whose frames take longer does nothing else
 
 
-class Onlooker:
+class Observer:
     """Somebody who looks on; `ages` are how old the newest message was when a frame was begun.
 
     They are seconds of wall time less the message's simulated time: whoever knows when the world began knows the age.
@@ -64,6 +64,6 @@ def serve_pipe(pipe: Any, rates: Mapping[str, float], frame: float) -> None:
     """Be a process: look at each server whose port comes through the pipe, and give the ages of what was seen."""
     pipe.send("ready")
     while (port := pipe.recv()) is not None:
-        onlooker = Onlooker(rates, frame)
-        asyncio.run(onlooker.look_on(port))
-        pipe.send(onlooker.ages)
+        observer = Observer(rates, frame)
+        asyncio.run(observer.look_on(port))
+        pipe.send(observer.ages)

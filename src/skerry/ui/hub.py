@@ -110,7 +110,7 @@ class Stage:
             for when, row in rows:
                 count = self._counts[name] = self._counts.get(name, 0) + 1
                 for client in self.clients.values():
-                    if name in client.wanted:
+                    if name in client.subscriptions:
                         client.append(name, page.numbers[name], when, row, count)
         for name, (when, found) in sight.seen.items():
             if not any(client.is_due(name, now) for client in self.clients.values()):
@@ -179,7 +179,7 @@ class Stage:
         """Tell the page what all clients together want."""
         needs: dict[str, float] = {}
         for client in self.clients.values():
-            for name, hz in client.wanted.items():
+            for name, hz in client.subscriptions.items():
                 needs[name] = max(needs.get(name, 0.0), hz)
         if self.page is not None:
             self.page.want(needs, bool(self.clients) or self._loop.time() < self._http_until)

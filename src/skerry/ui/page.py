@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from skerry.commands import HoldKeys
 from skerry.interfaces.recorder.player import Player
-from skerry.parts.interface import Command, Inbox, Interface, NewReading
+from skerry.parts.interface import Command, Inbox, Interface, SensorReading
 from skerry.runner import Runner
 from skerry.ui.events import Event, EventWatch
 from skerry.ui.scalars import ScalarFields
 from skerry.ui.scene import water_level
 from skerry.ui.session import MOST_LINES
 from skerry.ui.state import StateReader, interface_states, recording_state
-from skerry.ui.streams import News, SensorName, Stream
+from skerry.ui.streams import ReadingBatches, SensorName, Stream
 from skerry.ui.world_streams import Frames, streams_of
 from skerry.world import Snapshot, World
 
@@ -60,7 +60,7 @@ class Page(Interface):
         self._is_watched = False
         self._asked: frozenset[SensorName] = frozenset()  # sensors whose readings they need
         self._due: dict[str, float] = {}
-        self._news: dict[str, deque[NewReading]] = {}
+        self._news: dict[str, deque[SensorReading]] = {}
         self._latest: dict[SensorName, Any] = {}
         self._next_state = 0.0
         self._last_look = 0.0
@@ -107,14 +107,14 @@ class Page(Interface):
         self._state()
         for stream in self.streams.values():
             if not stream.sensors:
-                stream.look(News((), {}))
+                stream.look(ReadingBatches((), {}))
         parts = [part for robot in self.world.robots.values() for part in robot.sensors.values()]
         for part in parts[:1]:
             part.truth.instant.hold().release()
         for part in parts:
             if not part.takes_long_at_first:
-                part.rehearse()
-        self.world.rehearse_sound()
+                part.warm_up()
+        self.world.warm_up_acoustics()
 
     def next_due(self, tick: int) -> int | None:
         step = float(self.world.scenario.step)
@@ -126,11 +126,11 @@ class Page(Interface):
             due.append(tick + max(int(PRESS_AGAIN / step), 1))
         return min(due, default=None)
 
-    def publish(self, readings: Sequence[NewReading]) -> None:
+    def publish(self, readings: Sequence[SensorReading]) -> None:
         self._press_again()
-        self.stand_by(readings)
+        self.on_idle(readings)
 
-    def stand_by(self, readings: Sequence[NewReading]) -> None:
+    def on_idle(self, readings: Sequence[SensorReading]) -> None:
         self._admit()
         for new in readings:
             if new.reading is not None:
@@ -144,18 +144,18 @@ class Page(Interface):
     def _admit(self) -> None:
         """Want what is asked for, each sensor once it is rehearsed: whoever opens a page must not hold up the world."""
         asked, robots = self._asked, self.world.robots
-        if asked == self.wanted:
+        if asked == self.subscriptions:
             return
         ready = frozenset(
             (robot, sensor)
             for robot, sensor in asked
-            if (robot, sensor) in self.wanted
-            or (robot in robots and sensor in robots[robot].sensors and robots[robot].sensors[sensor].is_rehearsed())
+            if (robot, sensor) in self.subscriptions
+            or (robot in robots and sensor in robots[robot].sensors and robots[robot].sensors[sensor].is_warm())
         )
-        if ready != self.wanted:
-            self.wanted = ready
+        if ready != self.subscriptions:
+            self.subscriptions = ready
 
-    def witness(self, tick: int, command: Command) -> None:
+    def on_command(self, tick: int, command: Command) -> None:
         self._next_state = 0.0
 
     def world_changed(self) -> None:
@@ -197,7 +197,7 @@ class Page(Interface):
         for name, hz in needs.items():
             stream = self.streams[name]
             if now >= self._due.get(name, 0.0) - 0.5 / FASTEST:
-                found = stream.look(News(self._news.pop(name, ()), self._latest))
+                found = stream.look(ReadingBatches(self._news.pop(name, ()), self._latest))
                 if found is not None:
                     self._due[name] = max(self._due.get(name, 0.0) + 1.0 / hz, now)
                     seen[name] = found

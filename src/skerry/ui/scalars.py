@@ -103,7 +103,7 @@ class ScalarFields:
         """All numbers, as they are now; NaN where nothing is known."""
         found = list(motion_of(self._world, self._robot).values())
         for actuator in self._robot.actuators.values():
-            found += (actuator.wanted, actuator.feedback)
+            found += (actuator.setpoint, actuator.feedback)
         for sensor, fields in self._of_sensors.items():
             reading = latest.get(sensor)
             found += [_number(get, reading) for get in fields.values()]

@@ -19,7 +19,7 @@ from skerry.sensors.raycast.ray_sensor import RaySensor
 from skerry.sensors.sidescan import Sidescan, SidescanReading
 from skerry.ui import protocol as wire
 from skerry.ui.protocol import Kind
-from skerry.ui.streams import News, Stream
+from skerry.ui.streams import ReadingBatches, Stream
 from skerry.world import Robot
 
 MOST_RAYS: Final = 256  # that are drawn of a reading
@@ -95,7 +95,12 @@ class _Maker:
         self._settings = robot.vehicle.config.sensors[name]
 
     def _stream(
-        self, word: str, kind: Kind, look: Callable[[News], Any], encode: Callable[[Any], wire.Payload], **more: Any
+        self,
+        word: str,
+        kind: Kind,
+        look: Callable[[ReadingBatches], Any],
+        encode: Callable[[Any], wire.Payload],
+        **more: Any,
     ) -> Stream:
         owner = self._robot.name
         return Stream(
@@ -119,7 +124,7 @@ class _Maker:
         settings = self._settings
         assert isinstance(settings, Sidescan)
 
-        def look(news: News) -> Any:
+        def look(news: ReadingBatches) -> Any:
             readings = [new.reading for new in news.new if new.reading is not None]
             rows = [np.concatenate([each.port_levels[::-1], each.starboard_levels]) for each in readings]
             return [(each.time, row) for each, row in zip(readings, rows, strict=True)] or None
@@ -145,7 +150,7 @@ class _Maker:
         beams = max(round(settings.sector_deg / settings.step_deg), 1)
         levels = np.zeros((beams, settings.bins), np.uint8)
 
-        def look(news: News) -> Any:
+        def look(news: ReadingBatches) -> Any:
             for new in news.new:
                 if new.reading is not None:
                     beam = int((0.5 * sector - new.reading.angle) / sector * beams)
@@ -182,7 +187,7 @@ class _Maker:
             return []
         every = max(sensor.viewer.every, len(sensor.bundle) // MOST_RAYS, 1)
 
-        def look(news: News) -> Any:
+        def look(news: ReadingBatches) -> Any:
             return sensor.shown(every) if news.new else None
 
         def encode(shown: Any) -> wire.Payload:
@@ -200,7 +205,7 @@ class _Maker:
         return self._stream("polar", Kind.SCALARS, _latest, encode, details=details)
 
 
-def _latest(news: News) -> Any:
+def _latest(news: ReadingBatches) -> Any:
     """The latest reading that has come since, if any."""
     return next((new.reading for new in reversed(news.new) if new.reading is not None), None)
 

@@ -34,7 +34,7 @@ class Client:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.wanted: Mapping[str, float] = {}  # streams, with the Hz at which they are wanted
+        self.subscriptions: Mapping[str, float] = {}  # streams, with the Hz at which they are wanted
         self.sent = 0
         self.drawn = 0
         self.dropped = 0  # messages that were replaced before they left
@@ -54,14 +54,14 @@ class Client:
 
     def subscribe(self, wanted: Mapping[str, float]) -> None:
         """Take the full set of streams that it wants from now on."""
-        self.wanted = dict(wanted)
+        self.subscriptions = dict(wanted)
         self._due = {name: due for name, due in self._due.items() if name in wanted}
         self._latest = {name: data for name, data in self._latest.items() if name in wanted}
         self._lines = {name: lines for name, lines in self._lines.items() if name in wanted}
 
     def is_due(self, stream: str, now: float) -> bool:
         """Whether it wants this stream again by now."""
-        hz = self.wanted.get(stream)
+        hz = self.subscriptions.get(stream)
         return hz is not None and now >= self._due.get(stream, 0.0) - LATE
 
     def acknowledge(self, count: int) -> None:
@@ -75,7 +75,7 @@ class Client:
 
     def put(self, stream: str, data: bytes, now: float) -> None:
         """The latest message of a stream."""
-        self._due[stream] = max(self._due.get(stream, 0.0) + 1.0 / self.wanted[stream], now)
+        self._due[stream] = max(self._due.get(stream, 0.0) + 1.0 / self.subscriptions[stream], now)
         self.dropped += stream in self._latest
         self._latest[stream] = data
         self._wake.set()

@@ -83,7 +83,7 @@ class StateReader:
             "lat": latitude,
             "lon": longitude,
             "actuators": {
-                name: {"target": part.wanted, "value": part.feedback, "unit": UNITS.get(part.keyword, "")}
+                name: {"target": part.setpoint, "value": part.feedback, "unit": UNITS.get(part.keyword, "")}
                 for name, part in robot.actuators.items()
             },
             "scalars": self._fields[robot.name].said(latest),
@@ -104,7 +104,7 @@ class StateReader:
         tension = None if rope is None else rope.tension
         return {
             "length": winch.length,
-            "target": winch.wanted,
+            "target": winch.setpoint,
             "speed": winch.rate,
             "tension": float(tension[0]) if tension is not None and len(tension) else None,
             "distance": None if rope is None else rope.distance,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from skerry.parts.interface import NewReading
+from skerry.parts.interface import SensorReading
 from skerry.ui.protocol import Kind, Payload
 
 SensorName = tuple[str, str]
@@ -14,10 +14,10 @@ SensorName = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class News:
+class ReadingBatches:
     """What a stream may look at beside the world: readings that it has not seen, and the latest of every sensor."""
 
-    new: Sequence[NewReading]
+    new: Sequence[SensorReading]
     latest: Mapping[SensorName, Any]
 
 
@@ -28,7 +28,7 @@ class Stream:
     name: str
     kind: Kind
     title: str
-    look: Callable[[News], Any]
+    look: Callable[[ReadingBatches], Any]
     encode: Callable[[Any], Payload]
     robot: str | None = None
     sensor: str | None = None

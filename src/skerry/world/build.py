@@ -17,7 +17,7 @@ from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import Pose
 from skerry.core.geo import Projection
 from skerry.core.noise import Noise
-from skerry.parts.acoustics import Berth
+from skerry.parts.acoustics import BuildContext
 from skerry.parts.actuator import Actuator, ActuatorConfig
 from skerry.parts.law import Attach, Law, LawConfig
 from skerry.parts.sensor import SensorConfig
@@ -36,13 +36,13 @@ from skerry.world.batch import Batch
 from skerry.world.mounted_controller import MountedController
 from skerry.world.particles import FieldParticles
 from skerry.world.python_forces import ForceFunction, PythonForce
-from skerry.world.ray_scene import Surroundings, bodies_for_rays
+from skerry.world.ray_scene import RaySceneBuilder, bodies_for_rays
 from skerry.world.robot import Object, Parts, Robot, Tree
 from skerry.world.ropes import ROPES, build_ropes, rope_plans, ropes_for_rays
 from skerry.world.sampling.mounted_sensor import MountedSensor
-from skerry.world.sampling.sample import Present
-from skerry.world.sampling.sample_buffer import History
-from skerry.world.sampling.sensor_view import RobotTruth
+from skerry.world.sampling.sample import LiveState
+from skerry.world.sampling.sample_buffer import SampleBuffer
+from skerry.world.sampling.sensor_view import RobotSampleView
 from skerry.world.start import give_first_commands
 from skerry.world.world import World
 
@@ -80,15 +80,15 @@ def build_world(
 
     _bind(model, engine.part("userdata")[0])
     state_of_ropes, size = model.law_slots.get((NOBODY, ROPES), (0, 0))
-    surroundings = Surroundings(
+    surroundings = RaySceneBuilder(
         partial(bodies_for_rays, loaded, model, terrain),
         engine.motions(0)[0],
         partial(ropes_for_rays, loaded, net),
         engine.part("userdata")[0],
         slice(state_of_ropes, state_of_ropes + size),
     )
-    present = Present(engine, clock, model.water, surroundings)
-    history = History(engine, clock, model.water, surroundings)
+    present = LiveState(engine, clock, model.water, surroundings)
+    history = SampleBuffer(engine, clock, model.water, surroundings)
     channel = Channel(model.water, clock, lambda: surroundings.scene)
     for number, name in enumerate(scenario.robots):
         config = loaded.vehicles[name].config
@@ -108,7 +108,7 @@ def build_world(
             Keyboard(Parts("key", config.keys), actuators[name], clock),
             loaded.vehicles[name],
         )
-        truth = RobotTruth(
+        sample = RobotSampleView(
             robot,
             present,
             float(scenario.step),
@@ -126,18 +126,18 @@ def build_world(
             _check_joints(f"{name}.sensors.{part}", settings, model.joints[name])
             rate = Rate.of(settings.frequency, scenario.step)
             noise = noise_of(f"{name}/{part}")
-            robot.sensors[part] = MountedSensor(settings.build(), rate, noise, truth, settings, history)
+            robot.sensors[part] = MountedSensor(settings.build(), rate, noise, sample, settings, history)
         for part, settings in config.controllers.items():
             _check_places(f"{name}.controllers.{part}", settings.needs_places, loaded)
             robot.controllers[part] = settings.build()
             robot.controllers[part].noise = noise_of(f"{name}/{part}")
             rate = Rate.of(settings.frequency, scenario.step)
-            controllers.append(MountedController(part, robot.controllers[part], rate, truth, robot))
+            controllers.append(MountedController(part, robot.controllers[part], rate, sample, robot))
             driven = [actuators[name][driven] for driven in settings.needs_actuators]
-            robot.keyboard.connect(part, robot.controllers[part].dials(), driven)
+            robot.keyboard.connect(part, robot.controllers[part].manual_setpoints(), driven)
         for part, settings in config.acoustics.items():
-            berth = Berth(f"{name}/{part}", noise_of(f"{name}/{part}"), clock)
-            robot.acoustics[part] = settings.build(berth)
+            context = BuildContext(f"{name}/{part}", noise_of(f"{name}/{part}"), clock)
+            robot.acoustics[part] = settings.build(context)
             handle = model.links[name][settings.link]
             channel.join(robot.acoustics[part], name, handle.body, handle.offset @ settings.offset())
         told: set[tuple[str, str]] = set()

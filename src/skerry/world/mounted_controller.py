@@ -8,11 +8,11 @@ from functools import cached_property
 
 from skerry.core.clock import Rate
 from skerry.parts.controller import Controller
-from skerry.parts.native_controller import Reflex
-from skerry.parts.ownership import speaking_as
+from skerry.parts.native_controller import NativeController
+from skerry.parts.ownership import commanding_as
 from skerry.physics.engine import Engine
 from skerry.world.robot import Robot
-from skerry.world.sampling.sensor_view import RobotTruth
+from skerry.world.sampling.sensor_view import RobotSampleView
 
 
 @dataclass(frozen=True)
@@ -22,20 +22,20 @@ class MountedController:
     name: str
     controller: Controller
     rate: Rate
-    truth: RobotTruth
+    sample: RobotSampleView
     robot: Robot
 
     def act_if_due(self, tick: int) -> None:
         if not self.controller.idle and self.rate.is_due(tick):
             robot = self.robot
-            with speaking_as(self._source):
-                self.controller.act(self.truth, robot.sensors, robot.actuators)
+            with commanding_as(self._source):
+                self.controller.act(self.sample, robot.sensors, robot.actuators)
 
-    def acting(self) -> tuple[Rate, Reflex] | None:
+    def acting(self) -> tuple[Rate, NativeController] | None:
         """How it acts inside the native loop from now on; None if it must act in Python, as others have control."""
         robot = self.robot
-        reflex = self.controller.reflex(self.truth, robot.actuators)
-        if reflex is None or not reflex.has_levers:
+        reflex = self.controller.reflex(self.sample, robot.actuators)
+        if reflex is None or not reflex.has_command_slots:
             return None
         speaker = self._source
         for actuator in reflex.actuators:

@@ -21,7 +21,7 @@ from skerry.terrain import Terrain
 from skerry.terrain.materials import Colour, Material, NamedMaterial, find_material
 
 
-class Surroundings:
+class RaySceneBuilder:
     """The world for rays. Its scene is built when somebody first looks; frames follow the bodies."""
 
     def __init__(

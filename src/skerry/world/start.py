@@ -16,7 +16,7 @@ moved there goes on with other rounding than one that was built there.
 """
 
 
-def fabric(scenario: Scenario) -> str:
+def structure_key(scenario: Scenario) -> str:
     """All that a world is built of, as text. Two scenarios of one fabric can begin in the same world."""
     robots = {name: {"commands"} for name in scenario.robots}
     return scenario.with_seeds().model_dump_json(exclude={**dict.fromkeys(BEGUN_ANEW, True), "robots": robots})

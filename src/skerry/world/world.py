@@ -15,7 +15,7 @@ from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.parts.component import Component
-from skerry.parts.observer import Onlooker
+from skerry.parts.observer import Observer
 from skerry.parts.watchdog import Watchdog
 from skerry.physics.engine import Engine
 from skerry.physics.inherit import common_bodies, inherit
@@ -31,14 +31,14 @@ from skerry.world.events import build_events
 from skerry.world.mounted_controller import MountedController, let_act
 from skerry.world.particles import FieldParticles
 from skerry.world.python_forces import PythonForce
-from skerry.world.ray_scene import Surroundings
+from skerry.world.ray_scene import RaySceneBuilder
 from skerry.world.robot import Object, Parts, Robot
 from skerry.world.ropes import ROPES, put
 from skerry.world.sampling.mounted_sensor import MountedSensor
-from skerry.world.sampling.sample import Present
-from skerry.world.sampling.sample_buffer import History
+from skerry.world.sampling.sample import LiveState
+from skerry.world.sampling.sample_buffer import SampleBuffer
 from skerry.world.snapshots import DIGEST, Snapshot
-from skerry.world.start import fabric, give_first_commands
+from skerry.world.start import give_first_commands, structure_key
 
 Watched = tuple[Watchdog, Callable[[], None]]  # with what to do when it bites
 
@@ -60,9 +60,9 @@ class World:
         hooks: list[PythonForce],
         noises: list[Noise],
         particles: FieldParticles | None,
-        surroundings: Surroundings,
-        present: Present,
-        history: History,
+        surroundings: RaySceneBuilder,
+        present: LiveState,
+        history: SampleBuffer,
         acoustics: Channel,
         net: RopeNet | None,
         rebuild: Callable[[Mapping[str, Any]], World],
@@ -88,7 +88,7 @@ class World:
         self._watched += [(keyboard.watchdog, keyboard.release_all) for keyboard in keyboards]
         self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
         self._history = history
-        self._onlookers: Sequence[Onlooker] = ()
+        self._observers: Sequence[Observer] = ()
         self._sort_sensors()
         self._hooks = hooks
         self._engine_time = engine.part("time")[0]
@@ -99,22 +99,22 @@ class World:
         self.acoustics = acoustics
         self._present = present
         self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, scenario.step)
-        self._fabric = fabric(scenario)
+        self._structure_key = structure_key(scenario)
         self._blank = self.snapshot()
         self._begin()
 
     # -------------------------------------------------------------------------------------------- the beginning
 
-    def fits(self, scenario: Scenario) -> bool:
+    def is_compatible(self, scenario: Scenario) -> bool:
         """Whether this world can begin anew as that scenario: it is built of the same things.
 
         Seed, first commands, events and duration may differ; but no seed that waves, currents or ground are drawn from.
         """
-        return fabric(scenario) == self._fabric
+        return structure_key(scenario) == self._structure_key
 
-    def begin(self, scenario: Scenario) -> None:
-        """Start anew, as if just built of this scenario, to the bit; see `fits`."""
-        if not self.fits(scenario):
+    def reset(self, scenario: Scenario) -> None:
+        """Start anew, as if just built of this scenario, to the bit; see `is_compatible`."""
+        if not self.is_compatible(scenario):
             raise SkerryError("this world is built of other things than the scenario has; load the scenario")
         self.scenario = self._beginning = scenario
         self.changes = ()
@@ -146,23 +146,23 @@ class World:
         """Simulate so many seconds, to the nearest step, as fast as it goes."""
         self.advance_steps(self._clock.steps_for(seconds))
 
-    def advance_steps(self, steps: int, onlookers: Sequence[Onlooker] = ()) -> None:
+    def advance_steps(self, steps: int, observers: Sequence[Observer] = ()) -> None:
         """Simulate so many steps, and show onlookers, if any are given, how the world was on the way."""
         if steps < 0:
             raise SkerryError(f"cannot advance by {steps} steps; time does not run backwards")
         for sensor in self._stopping_sensors:
             sensor.plan(self.tick)
-        if [other.rate for other in onlookers] != [other.rate for other in self._onlookers]:
+        if [other.rate for other in observers] != [other.rate for other in self._observers]:
             self._history.stale = True
-        self._onlookers = onlookers
+        self._observers = observers
         try:
             self._advance_to(self.tick + steps)
         finally:
             self._look_back()
 
-    def rehearse_sound(self) -> None:
+    def warm_up_acoustics(self) -> None:
         """Have the kernels of sound compiled, so that the first message holds nobody up; nothing is changed by it."""
-        self.acoustics.rehearse(self._present)
+        self.acoustics.warm_up(self._present)
 
     def _advance_to(self, end: int) -> None:
         tick = self.tick
@@ -230,11 +230,11 @@ class World:
         if not history.ticks:
             return
         history.end_at(self.tick)
-        if self._onlookers:
-            history.relive(self._onlookers)
+        if self._observers:
+            history.replay(self._observers)
         waiting: dict[int, list[MountedSensor]] = {}
         for sensor in self._patient_sensors:
-            if sensor.sensor.measures_rows:
+            if sensor.sensor.measures_batches:
                 sensor.catch_up()
             else:
                 for tick in sensor.take_what_waits():
@@ -256,7 +256,7 @@ class World:
 
     def _rates_of_looks(self) -> list[Rate]:
         rates = [sensor.rate for sensor in self._patient_sensors if sensor.is_looked_at]
-        return [*rates, *(onlooker.rate for onlooker in self._onlookers)]
+        return [*rates, *(observer.rate for observer in self._observers)]
 
     def _move_particles(self) -> None:
         if self.particles is not None and self._particle_rate is not None and self._particle_rate.is_due(self.tick):
@@ -273,7 +273,7 @@ class World:
             steps,
             looks=[look - tick for look in looks],
             first_look=first_look,
-            keep_userdata=bool(self._onlookers) or self._history.must_keep_userdata,
+            keep_userdata=bool(self._observers) or self._history.must_keep_userdata,
             tick=tick,
         )
         if any(hook.error is not None for hook in self._hooks):
@@ -429,7 +429,7 @@ class World:
         for (_, component), state in zip(components, states, strict=True):
             component.set_state(state)
 
-    def adopt(self, state: bytes) -> None:
+    def load_state(self, state: bytes) -> None:
         """Take over the physical state of a world of a batch, of the same structure, to be looked at from here."""
         row = np.frombuffer(state)
         if row.shape != self._engine.states[0].shape:

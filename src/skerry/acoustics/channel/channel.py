@@ -92,7 +92,7 @@ class Channel(Component):
         self._pending: list[Item] = []  # what is coming and has not ended; a heap
         self._order = 0
         self._absorptions: dict[tuple[float, int], float] = {}
-        self.witness: Callable[[Signal], None] | None = None
+        self.on_command: Callable[[Signal], None] | None = None
         """Is told of every signal that leaves, when its paths are known; for those who show it."""
 
     def join(self, part: AcousticPart, robot: str, body: int, place: Pose) -> None:
@@ -160,8 +160,8 @@ class Channel(Component):
                         self._place(instant)
                         self._obstacles.move(instant.motions[0])
                     self._emit(number, signal, instant.time, sea)
-                if self.witness is not None:
-                    self.witness(signal)
+                if self.on_command is not None:
+                    self.on_command(signal)
 
     def _place(self, instant: Instant) -> None:
         flight.place_parts(instant.motions[0], self._bodies, self._offsets, self._now)
@@ -227,7 +227,7 @@ class Channel(Component):
 
     _none_at_all = np.zeros(1)
 
-    def rehearse(self, instant: Instant) -> None:
+    def warm_up(self, instant: Instant) -> None:
         """Let a sound leave, look whether it has come and forget it, so that all kernels of the way are compiled.
 
         No part notices; for those who must not be held up by the first sound.

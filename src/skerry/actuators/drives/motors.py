@@ -19,7 +19,7 @@ from skerry.core.kernels import floats, kernel, load_word, words
 from skerry.formats.urdf import Joint
 from skerry.parts.actuator import Actuator, ActuatorConfig, within
 from skerry.parts.law import HEADER, JOINT_AXIS, JOINT_POSITION, LAYOUT, constants_of, law, state_of
-from skerry.parts.state_channel import Gauge
+from skerry.parts.state_channel import StateChannel
 from skerry.physics.joint_drive import (
     DAMPING,
     FORCE,
@@ -87,15 +87,15 @@ class MotorActuator(Actuator):
         self.angle_limits = (-upper, -lower) if config.reverse else (lower, upper)
 
     @property
-    def wanted(self) -> float:
+    def setpoint(self) -> float:
         """The power that was commanded; on the way to an angle, that which this takes now."""
         memory = self._drive.memory
         return self._sign * float(memory[POWER if memory[BY_ANGLE] else WANTED])
 
     @property
-    def gauge(self) -> Gauge:
+    def state_channel(self) -> StateChannel:
         """Shows the power that it runs with."""
-        return Gauge(self._drive.memory[POWER : POWER + 1], self._sign)
+        return StateChannel(self._drive.memory[POWER : POWER + 1], self._sign)
 
     @property
     def running_power(self) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skerry.core.kernels import kernel
 from skerry.parts.actuator import Actuator
 from skerry.parts.law import POSITION, ROTATION, SURFACE, WRENCH, Law, add_force_at
-from skerry.parts.state_channel import Gauge, Read, read_now
+from skerry.parts.state_channel import Read, StateChannel, read_now
 
 WANTED, TURNING, ANGLE, THRUST, TORQUE, COUNT = range(6)  # the state: command, what it has become, rad, N, N m
 X, Y, Z, AX, AY, AZ, SENSE, DIAMETER, OWN = range(9)  # the first constants; those of the kind begin at OWN
@@ -78,9 +78,9 @@ class ShaftActuator(Actuator):
         return float(self._shaft.memory[THRUST])
 
     @property
-    def torque_gauge(self) -> Gauge:
+    def torque_gauge(self) -> StateChannel:
         """Shows N m on the shaft, in the last step."""
-        return Gauge(self._shaft.memory[TORQUE : TORQUE + 1])
+        return StateChannel(self._shaft.memory[TORQUE : TORQUE + 1])
 
     @property
     def torque(self) -> float:

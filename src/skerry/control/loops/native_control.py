@@ -8,7 +8,7 @@ from typing import Any
 
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller
-from skerry.parts.native_controller import Reflex, Sight
+from skerry.parts.native_controller import NativeController, Sight
 
 
 class ReflexController(Controller):
@@ -16,7 +16,7 @@ class ReflexController(Controller):
 
     def __init__(self) -> None:
         self._active = True
-        self._reflex: Reflex | None = None
+        self._reflex: NativeController | None = None
 
     @property
     def idle(self) -> bool:
@@ -31,17 +31,17 @@ class ReflexController(Controller):
         """Leave the actuators to others."""
         self._active = False
 
-    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex | None:
+    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController | None:
         return self._prepared(sight, actuators)
 
-    def act(self, truth: Any, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        reflex = self._prepared(truth, actuators)
+    def act(self, sample: Any, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
+        reflex = self._prepared(sample, actuators)
         answers = zip(reflex.actuators, reflex.think(), strict=True)
         heard = [actuator.command(**{actuator.keyword: value}) for actuator, value in answers]
         if not all(heard):
             self._be_refused()
 
-    def _prepared(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex:
+    def _prepared(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
         if self._reflex is None:
             self._reflex = self._prepare(sight, actuators)
         return self._reflex
@@ -50,5 +50,5 @@ class ReflexController(Controller):
         """Somebody else has some of its actuators."""
 
     @abstractmethod
-    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> Reflex:
+    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
         """Its reflex, for the world that it is in."""

@@ -13,13 +13,13 @@ from skerry.core.config import Config
 from skerry.core.errors import SkerryError
 from skerry.core.frames import heading_to_yaw, quaternion_to_rpy, rotate
 from skerry.core.frames import inverse as inverse_of
-from skerry.parts.sensor import Truth
+from skerry.parts.sensor import SampleView
 
 TRUTH = "truth"
 
 
 class NavigationConfig(Config):
-    """The sensor of each quantity, by name, or `truth`."""
+    """The sensor of each quantity, by name, or `sample`."""
 
     position: str = Field(TRUTH, description="east and north: an odometry, a ground truth or a GPS")
     attitude: str = Field(TRUTH, description="roll and pitch, and heading: an IMU, an odometry or a ground truth")
@@ -39,10 +39,10 @@ class NavigationConfig(Config):
 class Navigation:
     """Answers at one instant. None is said where a sensor has no reading."""
 
-    def __init__(self, config: NavigationConfig, link: str, truth: Truth, sensors: Mapping[str, Any]) -> None:
+    def __init__(self, config: NavigationConfig, link: str, sample: SampleView, sensors: Mapping[str, Any]) -> None:
         self._config = config
         self._link = link
-        self._truth = truth
+        self._truth = sample
         self._sensors = sensors
 
     def position(self) -> tuple[float, float] | None:

@@ -14,8 +14,8 @@ from skerry.core.clock import Clock
 from skerry.core.config import Config
 from skerry.parts.actuator import Actuator
 from skerry.parts.component import Component
-from skerry.parts.controller import Dial
-from skerry.parts.ownership import speaking_as
+from skerry.parts.controller import Setpoint
+from skerry.parts.ownership import commanding_as
 from skerry.parts.watchdog import Watchdog
 
 DEAD_MAN: Final = Fraction(2)
@@ -48,14 +48,14 @@ class Keyboard(Component):
         self.watchdog = Watchdog(DEAD_MAN)
         self.watchdog.bind(clock)
         self._actuators = actuators
-        self._dials: dict[str, Dial] = {}
+        self._dials: dict[str, Setpoint] = {}
         self._driven: dict[str, Sequence[Actuator]] = {}  # by each controller that keys turn
         self._down: list[str] = []
 
-    def connect(self, controller: str, dials: Mapping[str, Dial], driven: Sequence[Actuator]) -> None:
+    def connect(self, controller: str, manual_setpoints: Mapping[str, Setpoint], driven: Sequence[Actuator]) -> None:
         """Let keys turn the dials of a controller, and know the actuators that it drives."""
         turned = {name for key in self.keys.values() for name in key.commands}
-        for name, dial in dials.items():
+        for name, dial in manual_setpoints.items():
             if (full := f"{controller}.{name}") in turned:
                 self._dials[full] = dial
                 self._driven[controller] = driven
@@ -66,7 +66,7 @@ class Keyboard(Component):
         return driven is not None and all(actuator.owner == "manual" for actuator in driven)
 
     @property
-    def targets(self) -> dict[str, Actuator | Dial]:
+    def targets(self) -> dict[str, Actuator | Setpoint]:
         """What its keys command, by the names that they have in the map."""
         names = {name: None for key in self.keys.values() for name in key.commands}
         return {name: self._target(name) for name in names}
@@ -114,28 +114,28 @@ class Keyboard(Component):
         target = self._target(name)
         down = [self.keys[key].commands for key in self._down if self.keys[key].mode == "hold"]
         held = [commands[name] for commands in down if name in commands]
-        if isinstance(target, Dial) and not held:  # whoever has control: one left turned would wait for its owner
+        if isinstance(target, Setpoint) and not held:  # whoever has control: one left turned would wait for its owner
             target.turn(target.reset_value)
         else:
             self._command(name, target.reset_value + sum(held))
 
     def _step(self, name: str, value: float) -> None:
         target = self._target(name)
-        self._command(name, target.after(value) if isinstance(target, Dial) else target.wanted + value)
+        self._command(name, target.after(value) if isinstance(target, Setpoint) else target.setpoint + value)
 
     def _toggle(self, name: str, value: float) -> None:
         target = self._target(name)
         low, high = target.limits
-        there = isclose(target.wanted, min(max(value, low), high), rel_tol=1e-9, abs_tol=1e-9)
+        there = isclose(target.setpoint, min(max(value, low), high), rel_tol=1e-9, abs_tol=1e-9)
         self._command(name, target.reset_value if there else value)
 
-    def _target(self, name: str) -> Actuator | Dial:
+    def _target(self, name: str) -> Actuator | Setpoint:
         return self._dials[name] if name in self._dials else self._actuators[name]
 
     def _command(self, name: str, value: float) -> None:
         target = self._target(name)
-        with speaking_as("manual"):
-            if not isinstance(target, Dial):
+        with commanding_as("manual"):
+            if not isinstance(target, Setpoint):
                 target.command(**{target.keyword: value})
             elif all(actuator.admits() for actuator in self._driven[name.partition(".")[0]]):
                 target.turn(value)

@@ -27,7 +27,7 @@ from skerry.interfaces.husky.messages import (
 )
 from skerry.interfaces.husky.motors import Motor, motors_of
 from skerry.interfaces.husky.profiles import PROFILES
-from skerry.parts.interface import Inbox, Interface, NewReading
+from skerry.parts.interface import Inbox, Interface, SensorReading
 from skerry.sensors.camera import Camera
 from skerry.sensors.gps import GpsReading
 from skerry.sensors.imu import ImuReading
@@ -90,12 +90,12 @@ class HuskyInterface(Interface):
         reports = self._rate.next_due(tick)
         return reports if picture is None else min(reports, picture)
 
-    def publish(self, readings: Sequence[NewReading]) -> None:
+    def publish(self, readings: Sequence[SensorReading]) -> None:
         self._drop_forgotten_powers()
         closed = [(motor.name, limit) for motor in self.motors.values() if (limit := motor.new_limit())]
         wanted = self._sensors if self.link.connected else frozenset()
-        if wanted != self.wanted:
-            self.wanted = wanted
+        if wanted != self.subscriptions:
+            self.subscriptions = wanted
         if self.link.connected and self.streams is not None:
             self.link.send(self._encoded([*self._switches(closed), *self._read(readings), *self._reports()]))
             self.streams.take_pictures(self._world.tick)
@@ -121,7 +121,7 @@ class HuskyInterface(Interface):
                 yield motor.status()
             yield messages.true_pose(self._robot.pose)
 
-    def _read(self, readings: Sequence[NewReading]) -> Iterator[Report]:
+    def _read(self, readings: Sequence[SensorReading]) -> Iterator[Report]:
         for new in readings:
             if (new.robot, new.sensor) in self._sensors and type(new.reading) in READERS:
                 yield READERS[type(new.reading)](new.reading)
@@ -214,7 +214,7 @@ class HuskyInterface(Interface):
         """Let kernels be compiled before there is a server, which would see the rover stand for half a minute."""
         cameras = [name for name in self.profile.cameras.values() if name in robot.sensors]
         for name in [*(name for _, name in self._sensors), *cameras[:1]]:
-            robot.sensors[name].rehearse()
+            robot.sensors[name].warm_up()
 
     def _find_robot(self, world: World) -> Robot | None:
         if self.config.robot is not None:

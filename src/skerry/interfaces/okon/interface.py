@@ -22,7 +22,7 @@ from skerry.interfaces.okon.pilot import Pilot
 from skerry.interfaces.okon.server import Connection, Server
 from skerry.interfaces.okon.session import THRUSTERS, Dialogue, Quality
 from skerry.interfaces.okon.settings_file import read_settings_file
-from skerry.parts.interface import Inbox, Interface, NewReading
+from skerry.parts.interface import Inbox, Interface, SensorReading
 from skerry.rays.threads import give_way
 from skerry.sensors.camera import Camera
 from skerry.world import World
@@ -77,7 +77,7 @@ class OkonInterface(Interface):
         if self.craft.has_camera and isinstance(camera, Camera):
             rate = Rate.of(config.video_frequency, world.scenario.step, faster_ok=True)
             self._painter = Painter(world.robots[robot].sensors[config.camera], camera, rate, self._pictures)
-            self._painter.rehearse()  # no client shall wait while kernels are compiled
+            self._painter.warm_up()  # no client shall wait while kernels are compiled
         self._control = Server("control", config.host, config.control_port, self._talk)
         self._servers.append(self._control)
         if not later:  # which sends its pictures on the control channel
@@ -100,14 +100,14 @@ class OkonInterface(Interface):
         needed = self._later is not None or any(server.clients for server in self._servers)
         return self._rate.next_due(tick) if needed else None
 
-    def publish(self, readings: Sequence[NewReading]) -> None:
+    def publish(self, readings: Sequence[SensorReading]) -> None:
         self.craft.see()
         if self._later is not None:
             self._later.pilot.see(self.craft.instant, self._step)
             self._see_course(self._later.course)
         self._take_picture()
 
-    def stand_by(self, readings: Sequence[NewReading]) -> None:
+    def on_idle(self, readings: Sequence[SensorReading]) -> None:
         self._take_picture()
 
     def _take_picture(self) -> None:

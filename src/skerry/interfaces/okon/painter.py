@@ -25,7 +25,7 @@ class Painter:
         self._job: Future[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="okon-camera", initializer=give_way)
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         """Take a picture that nobody sees, so that kernels are compiled."""
         self._part.look_through(self._sensor)()
 

@@ -98,6 +98,6 @@ def chunks_of(pieces: Sequence[Piece], counts: NDArray[np.int64], most: int, hea
         yield Chunk(records, channels[part], times[part], places)
 
 
-def rehearse() -> None:
+def warm_up() -> None:
     """Have the kernel compiled, so that the first batch need not wait for it."""
     list(chunks_of([Piece(0, np.array([0]), [(0, 1)], Packed.of([b"\x00"]))], np.zeros(1, np.int64), 1, b""))

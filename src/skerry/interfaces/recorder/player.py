@@ -14,7 +14,7 @@ from typing import Any, Final
 from skerry.commands import Reset, Restore
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.reading import Done, Recording
-from skerry.parts.interface import Command, Inbox, Interface, NewReading
+from skerry.parts.interface import Command, Inbox, Interface, SensorReading
 from skerry.runner import Runner
 from skerry.world import Snapshot, World
 
@@ -85,7 +85,7 @@ class Player(Interface):
             due.append(self._commands[self._done].tick)
         return min((stop for stop in due if stop > tick), default=None)
 
-    def publish(self, readings: Sequence[NewReading]) -> None:
+    def publish(self, readings: Sequence[SensorReading]) -> None:
         self._place += self._world.tick - self._tick
         self._tick = self._world.tick
         self._do_what_is_due()

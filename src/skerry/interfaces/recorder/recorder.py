@@ -18,8 +18,8 @@ from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.interfaces.ros.bus.bus import Bus
 from skerry.interfaces.ros.bus.lazy_message import nanoseconds
-from skerry.parts.interface import Command, Inbox, Interface, News
-from skerry.parts.observer import Onlooker
+from skerry.parts.interface import Command, Inbox, Interface, ReadingBatches
+from skerry.parts.observer import Observer
 from skerry.world import Snapshot, World
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class RecorderInterface(Interface):
         self.began = world.time
         self._rate = Rate.of(self.config.fingerprint_frequency, world.scenario.step, faster_ok=True)
 
-    def meet(self, others: Mapping[str, Interface]) -> None:
+    def on_all_started(self, others: Mapping[str, Interface]) -> None:
         """Begin: with the node of another interface, if that says what is to be recorded, so that it is made once."""
         world, settings = self._world, self._settings(self._world)
         nodes = [other for other in others.values() if isinstance(other, RosInterface)]
@@ -77,7 +77,7 @@ class RecorderInterface(Interface):
         self._bus.now = nanoseconds(world.tick, scenario.step)
         self._writer = RecordingWriter(self.config.path, node.bus, self.config.compression, metadata)
         self._take()
-        node.rehearse()
+        node.warm_up()
 
     def _take(self) -> None:
         """Take what there is to be said."""
@@ -102,24 +102,24 @@ class RecorderInterface(Interface):
         if self._own is None:
             return own
         due = self._own.next_due(tick)
-        self.wanted = self._own.wanted
+        self.subscriptions = self._own.subscriptions
         return own if due is None else min(due, own)
 
-    def next_word(self, tick: int) -> int | None:
-        return None if self._own is None else self._own.next_word(tick)
+    def next_publish_tick(self, tick: int) -> int | None:
+        return None if self._own is None else self._own.next_publish_tick(tick)
 
     @property
-    def onlookers(self) -> tuple[Onlooker, ...]:  # type: ignore[override]
-        return () if self._own is None else self._own.onlookers
+    def observers(self) -> tuple[Observer, ...]:  # type: ignore[override]
+        return () if self._own is None else self._own.observers
 
-    def publish(self, readings: News) -> None:
+    def publish(self, readings: ReadingBatches) -> None:
         tick = self._world.tick
         if self._must_take:
             self._must_take = False
             self._take()
         if self._own is not None:
             self._own.publish(readings)
-            self.wanted = self._own.wanted
+            self.subscriptions = self._own.subscriptions
         if (count := self._rate.count(tick)) != self._fingerprints:
             self._fingerprints = count
             self._take_fingerprint()
@@ -129,7 +129,7 @@ class RecorderInterface(Interface):
         text = json.dumps({"tick": tick, "fingerprint": self._world.fingerprint()})
         self._put(FINGERPRINTS, text, tick)
 
-    def witness(self, tick: int, command: Command) -> None:
+    def on_command(self, tick: int, command: Command) -> None:
         try:
             text = command_to_text(command)
         except SkerryError as error:

@@ -16,7 +16,7 @@ from mcap.records import Channel, Schema
 
 from skerry import __version__
 from skerry.core.errors import SkerryError
-from skerry.interfaces.recorder.chunks import Piece, chunks_of, rehearse
+from skerry.interfaces.recorder.chunks import Piece, chunks_of, warm_up
 from skerry.interfaces.recorder.mcap_file import Compression, McapFile, record
 from skerry.interfaces.ros.bus.bus import LATCHED, Bus, Outbox, Qos, Topic
 from skerry.interfaces.ros.bus.lazy_message import Outgoing, Series
@@ -92,7 +92,7 @@ class RecordingWriter(Outbox):
             raise SkerryError(f"there is a file {path} already; remove it, or record to another one") from None
         except OSError as error:
             raise SkerryError(f"{path} cannot be written: {error.strerror}") from None
-        rehearse()
+        warm_up()
         self._thread = Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from skerry.core.config import Config, Positive
 from skerry.core.frames import Pose
-from skerry.parts.sensor import RowSensor, Sensor, SensorConfig, Truths
+from skerry.parts.sensor import BatchSensor, Sensor, SensorConfig, SensorView
 from skerry.rays import Bundle, Hits, RayScene, RayViews
 from skerry.terrain.materials import NamedMaterial
 
@@ -84,7 +84,7 @@ class RaySensor(Sensor[Reading]):
 
     def look_each(
         self,
-        truths: Truths,
+        sensor_view: SensorView,
         places: NDArray[np.float64],
         there: NDArray[np.bool_],
         far: float,
@@ -96,10 +96,10 @@ class RaySensor(Sensor[Reading]):
         What is below `floors` (n,), heights in the world, need not be found.
         The hits have a row for each; they are the bundle's own and are overwritten by the next look.
         """
-        self._looks = Looks(truths.times, places, there, far)
+        self._looks = Looks(sensor_view.times, places, there, far)
         if not np.count_nonzero(there):
             return self.bundle.memory(len(there))
-        views: RayViews = truths.rays
+        views: RayViews = sensor_view.rays
         self._scene = views.scene
         return views.cast(self.bundle, places, there, far, near, floors, self._mount.see_self, self.threads)
 
@@ -122,7 +122,7 @@ class RaySensor(Sensor[Reading]):
             yield ShownRays(self._looks.times[row], pose.position, ends, hit)
 
 
-class RayRowSensor(RaySensor[Reading], RowSensor[Reading]):
+class RayRowSensor(RaySensor[Reading], BatchSensor[Reading]):
     """One that measures many instants at once; those that are heavy are measured one by one, in threads."""
 
     most_rows = 32  # some hundred kilobytes of hits, which the processor's cache holds

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose, multiply
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Columns, Truths
+from skerry.parts.sensor import ReadingColumns, SensorView
 from skerry.rays import Bundle, Hits
 from skerry.sensors.raycast.echo_batches import RANGE_ERRORS, collect_each, fill_each, receive_each
 from skerry.sensors.raycast.echoes import place_points
@@ -214,11 +214,11 @@ class SonarClouds:
             self.labels[there].copy(),
         )
 
-    def columns(self) -> Columns:
+    def columns(self) -> ReadingColumns:
         """What is said of all."""
         places = self.pings.places
-        pose = Columns(position=places[:, :3], orientation=places[:, 3:7])
-        return Columns(count=self.count, points=self.points, levels=self.levels, pose=pose)
+        pose = ReadingColumns(position=places[:, :3], orientation=places[:, 3:7])
+        return ReadingColumns(count=self.count, points=self.points, levels=self.levels, pose=pose)
 
 
 class SonarSensor(RayRowSensor[Reading]):
@@ -229,7 +229,7 @@ class SonarSensor(RayRowSensor[Reading]):
         self.config = config
         count = len(self.bundle)
         self.heavy = count > HEAVY
-        self.measures_rows = not self.heavy
+        self.measures_batches = not self.heavy
         weights = pattern(fan.off_axis, np.radians(config.beam_breadth_3db)) * fan.solid_angle
         self._weights = weights.ravel().astype(np.float32)
         self._tangents = np.ascontiguousarray(fan.tangents.reshape(-1, 3).T.astype(np.float32))
@@ -247,21 +247,21 @@ class SonarSensor(RayRowSensor[Reading]):
         self._scattering: NDArray[np.float64] = np.zeros(0)
         self._labels: Bytes = np.zeros(0, np.uint8)
 
-    def pings(self, truths: Truths, noise: Noise, yaws: NDArray[np.float64] | None = None) -> Pings:
+    def pings(self, sensor_view: SensorView, noise: Noise, yaws: NDArray[np.float64] | None = None) -> Pings:
         """Send the rays, turned to the left about the sensor's own z by `yaws` (n,), if there are any."""
-        config, places = self.config, truths.motion(self._mount.link, self._offset)
+        config, places = self.config, sensor_view.motion(self._mount.link, self._offset)
         if yaws is not None:
             none = np.zeros_like(yaws)
             places[:, 3:7] = multiply(places[:, 3:7], np.stack([none, none, np.sin(yaws / 2), np.cos(yaws / 2)], -1))
-        above = truths.depth(places[:, :3])
+        above = sensor_view.depth(places[:, :3])
         there = above > 0.0
-        hits = self.look_each(truths, places, there, config.max_range)
+        hits = self.look_each(sensor_view, places, there, config.max_range)
         self._know(self.materials)
         count = len(there)
         if self._echoes.shape[1] < count:
             self._echoes = np.empty((4, count, len(self.bundle)), np.float32)
         echoes = self._echoes[:, :count]
-        absorption = self._absorption(truths, above)
+        absorption = self._absorption(sensor_view, above)
         receive_each(
             places,
             there,
@@ -278,10 +278,10 @@ class SonarSensor(RayRowSensor[Reading]):
             self._source,
             absorption,
             self._scattering,
-            self._errors(truths, noise),
+            self._errors(sensor_view, noise),
             *echoes,
         )
-        return Pings(truths.times, truths.ticks, places, there, above, absorption, hits, echoes)
+        return Pings(sensor_view.times, sensor_view.ticks, places, there, above, absorption, hits, echoes)
 
     def clouds(self, noise: Noise, pings: Pings) -> SonarClouds:
         """The echoes as points."""
@@ -322,15 +322,15 @@ class SonarSensor(RayRowSensor[Reading]):
         )
         return found
 
-    def _errors(self, truths: Truths, noise: Noise) -> NDArray[np.float64]:
+    def _errors(self, sensor_view: SensorView, noise: Noise) -> NDArray[np.float64]:
         """Of the ranges, (n, rays); none of a sonar that makes none."""
         if not self.config.range_noise:
-            return np.zeros((len(truths.times), 0))
-        return self.config.range_noise * noise.normals(truths.ticks, len(self.bundle), RANGE_ERRORS)
+            return np.zeros((len(sensor_view.times), 0))
+        return self.config.range_noise * noise.normals(sensor_view.ticks, len(self.bundle), RANGE_ERRORS)
 
-    def _absorption(self, truths: Truths, depths: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _absorption(self, sensor_view: SensorView, depths: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of the water around the sensor, by decimetres of depth, as to work it out takes longer than a ping."""
-        column, known = truths.water.column, self._absorptions
+        column, known = sensor_view.water.column, self._absorptions
         if column is not self._column or len(known) > 10_000:
             self._column, self._absorptions = column, (known := {})
         found = []

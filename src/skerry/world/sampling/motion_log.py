@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.clock import Rate
-from skerry.parts.observer import Onlooker, Past
+from skerry.parts.observer import Observer, PastSamples
 from skerry.world.world import World
 
 Floats = NDArray[np.float64]
 
 
-class Samples(Onlooker):
+class MotionLog(Observer):
     """The motion of all bodies whenever a rate is due: an onlooker of `World.advance_steps`."""
 
-    must_be_shown = False
+    needs_replay = False
 
     def __init__(self, world: World, rate: Rate) -> None:
         self.rate = rate
@@ -23,12 +23,12 @@ class Samples(Onlooker):
         self._times: list[float] = []
         self._motions: list[Floats] = []
 
-    def look_back(self, past: Past) -> None:
+    def on_samples(self, past: PastSamples) -> None:
         """Keep the motion of all bodies as it was."""
         self._times += past.times
         self._motions.append(past.motions())
 
-    def see(self, tick: int) -> None:
+    def on_sample(self, tick: int) -> None:
         """Keep the motion of all bodies as it is now."""
         self._times.append(self._world.time)
         self._motions.append(self._world.motions[None].copy())

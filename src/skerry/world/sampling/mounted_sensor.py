@@ -17,14 +17,14 @@ from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
 from skerry.parts.component import Component, Mount
-from skerry.parts.sensor import RowSensor, Sensor
+from skerry.parts.sensor import BatchSensor, Sensor
 from skerry.rays.threads import pool, processors
 from skerry.sensors.raycast.ray_sensor import RaySensor
 from skerry.world.sampling.ray_trail import RayTrail
-from skerry.world.sampling.sample import Held
-from skerry.world.sampling.sample_buffer import Due, History
-from skerry.world.sampling.sensor_view import RobotTruth
-from skerry.world.sampling.sensor_views import RobotTruths
+from skerry.world.sampling.sample import SampleCopy
+from skerry.world.sampling.sample_buffer import DueSamples, SampleBuffer
+from skerry.world.sampling.sensor_view import RobotSampleView
+from skerry.world.sampling.sensor_views import RobotSensorView
 
 Deliver: TypeAlias = Callable[[Sequence[int], Sequence[Any]], None]
 """Takes the ticks of some due instants, in their order, and the reading of each, or None."""
@@ -53,15 +53,15 @@ class MountedSensor(Component):
         sensor: Sensor[Any],
         rate: Rate,
         noise: Noise,
-        truth: RobotTruth,
+        sample: RobotSampleView,
         mount: Mount,
-        history: History | None = None,
+        history: SampleBuffer | None = None,
     ) -> None:
         self.sensor = sensor
         self.rate = rate
         self.mount = mount
         """Where it sits on the robot."""
-        self._wanted = False
+        self._subscribed = False
         self._deliver: Deliver | None = None
         self.load = 0.0
         """The time that the latest reading took over the time there is for one; on the wall, for the eye only."""
@@ -72,27 +72,27 @@ class MountedSensor(Component):
         self._history = history
         self._frequency = float(rate.frequency)
         self._noise = noise
-        self._truth = truth
+        self._truth = sample
         self._reading: Any = None
         self._rows: Sequence[Any] | None = None  # the latest of which is the reading, which nobody has looked at yet
         self._jobs: deque[tuple[int, Future[Any]]] = deque()  # ticks of readings that are being measured
         self._stretch = -1  # that of the history in which they are
         self._rehearsal: Future[Any] | None = None
-        self._past: RobotTruth | None = None
+        self._past: RobotSampleView | None = None
         self._trail: RayTrail | None = None
         self._measured = -1  # the number of the due instant that the reading is of
         self._watched = -1  # and of the last one that the sensor has seen
 
     @property
-    def truth(self) -> RobotTruth:
+    def sample(self) -> RobotSampleView:
         """What it looks at."""
         return self._truth
 
     @property
     def reading(self) -> Any:
         """The latest due reading, measured now if nobody had asked before; None if there is none."""
-        if not self._wanted:
-            self.wanted = True
+        if not self._subscribed:
+            self.subscribed = True
         self.finish()
         self.measure_if_due()
         self.finish()
@@ -104,13 +104,13 @@ class MountedSensor(Component):
         return self._reading
 
     @property
-    def wanted(self) -> bool:
+    def subscribed(self) -> bool:
         """Whether somebody has asked for its reading, so that it is measured whenever it is due."""
-        return self._wanted
+        return self._subscribed
 
-    @wanted.setter
-    def wanted(self, wanted: bool) -> None:
-        self._change_whether_looked_at(wanted, self._deliver)
+    @subscribed.setter
+    def subscribed(self, subscribed: bool) -> None:
+        self._change_whether_looked_at(subscribed, self._deliver)
 
     @property
     def deliver(self) -> Deliver | None:
@@ -119,11 +119,11 @@ class MountedSensor(Component):
 
     @deliver.setter
     def deliver(self, deliver: Deliver | None) -> None:
-        self._change_whether_looked_at(self._wanted, deliver)
+        self._change_whether_looked_at(self._subscribed, deliver)
 
-    def _change_whether_looked_at(self, wanted: bool, deliver: Deliver | None) -> None:
+    def _change_whether_looked_at(self, subscribed: bool, deliver: Deliver | None) -> None:
         self.finish()
-        self._wanted, self._deliver = wanted, deliver
+        self._subscribed, self._deliver = subscribed, deliver
         self.plan(self._truth.tick)
         if self._history is not None:
             self._history.stale = True
@@ -131,7 +131,7 @@ class MountedSensor(Component):
     @property
     def is_looked_at(self) -> bool:
         """Whether somebody wants its readings."""
-        return self._wanted or self._deliver is not None
+        return self._subscribed or self._deliver is not None
 
     @property
     def on(self) -> bool:
@@ -161,13 +161,13 @@ class MountedSensor(Component):
 
     def plan(self, tick: int) -> None:
         """Work out when the world must come back to it, after that tick; it has seen all up to it."""
-        self.next_look = self.rate.next_due(tick) if self.is_looked_at or self.sensor.watches else NEVER
+        self.next_look = self.rate.next_due(tick) if self.is_looked_at or self.sensor.is_stateful else NEVER
         self._seen = tick
 
     @property
     def stops_the_world(self) -> bool:
         """Whether it can be measured at the present only, so that the world must stop when it is due."""
-        return self.sensor.watches or not (self.sensor.sees_bodies_only or self.sensor.heavy)
+        return self.sensor.is_stateful or not (self.sensor.sees_bodies_only or self.sensor.heavy)
 
     def look(self) -> None:
         """Measure or watch, as it is due now, and plan on."""
@@ -182,7 +182,7 @@ class MountedSensor(Component):
         due = self._take_due()
         return [] if due is None else due.ticks.tolist()
 
-    def _take_due(self) -> Due | None:
+    def _take_due(self) -> DueSamples | None:
         history = self._history
         if history is None or not history.ticks or history.ticks[-1] <= self._seen or not self.is_looked_at:
             return None
@@ -205,17 +205,17 @@ class MountedSensor(Component):
         if not due or not self._on:
             return
         assert self._history is not None
-        if self.sensor.heavy or not self.sensor.measures_rows:
+        if self.sensor.heavy or not self.sensor.measures_batches:
             for tick in due.ticks.tolist():
                 self._history.go(tick)
                 self.look_at_history()
             return
-        self._end_rehearsal()
-        sensor = cast("RowSensor[Any]", self.sensor)
+        self._end_warm_up()
+        sensor = cast("BatchSensor[Any]", self.sensor)
         for first in range(0, len(due), sensor.most_rows):
             some = due[first : first + sensor.most_rows]
             start = perf_counter()
-            rows = sensor.measure_many(RobotTruths(self._truth, self._history, some), self._noise)
+            rows = sensor.measure_batch(RobotSensorView(self._truth, self._history, some), self._noise)
             self.load = (perf_counter() - start) / len(some) * self._frequency
             self._measured = self.rate.count(some.ticks.item(-1))
             self._rows = rows
@@ -224,30 +224,30 @@ class MountedSensor(Component):
             if self._trail is not None:
                 self._trail.add()
 
-    def measure_if_due(self, truth: RobotTruth | None = None) -> bool:
+    def measure_if_due(self, sample: RobotSampleView | None = None) -> bool:
         """Measure if an instant has become due since the last reading; say whether it did."""
-        if self.sensor.watches:
+        if self.sensor.is_stateful:
             self.watch_if_due()
-        truth = self._truth if truth is None else truth
-        tick = truth.tick
+        sample = self._truth if sample is None else sample
+        tick = sample.tick
         due = self.rate.count(tick)
         if due == self._measured or not self._on:
             return False
-        self._end_rehearsal()
+        self._end_warm_up()
         self._measured = due
         if self.sensor.heavy and processors() > 1:
-            self._measure_in_thread(truth)
+            self._measure_in_thread(sample)
         else:
-            self._take(tick, self._measure(truth))
+            self._take(tick, self._measure(sample))
         return True
 
-    def _measure_in_thread(self, truth: RobotTruth) -> None:
+    def _measure_in_thread(self, sample: RobotSampleView) -> None:
         """Begin to measure, after what is being measured already: of one stretch of the history, that is waited for.
 
         Were instants of several stretches to wait, readings of a sensor that is too slow would come ever later.
         """
         history = self._history
-        stretch = history.stretch if history is not None and truth.instant is history else -1
+        stretch = history.stretch if history is not None and sample.instant is history else -1
         if stretch != self._stretch or stretch < 0 or self._trail is not None:
             self._wait_for_jobs()
         self._stretch = stretch
@@ -255,7 +255,7 @@ class MountedSensor(Component):
             self._wait_for_jobs(MOST_JOBS // 2)
         before = self._jobs[-1][1] if self._jobs else None
         threads = pool("sensors", max(processors() - 1, 1))
-        self._jobs.append((truth.tick, threads.submit(self._measure_held, truth.instant.hold(), before)))
+        self._jobs.append((sample.tick, threads.submit(self._measure_held, sample.instant.hold(), before)))
 
     def finish(self) -> None:
         """Look at all instants that wait, and wait for a reading that is being measured."""
@@ -274,7 +274,7 @@ class MountedSensor(Component):
             tick, job = self._jobs.popleft()
             self._take(tick, job.result())
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         """Measure once and forget it, so that what takes long the first time is done; no reading to come is changed."""
         kept = self.sensor.state()
         self.sensor.measure(self._truth, self._noise)
@@ -285,7 +285,7 @@ class MountedSensor(Component):
         """Whether there is much to compile for it: all that has to do with rays."""
         return self.sensor.heavy or isinstance(self.sensor, RaySensor)
 
-    def is_rehearsed(self) -> bool:
+    def is_warm(self) -> bool:
         """Whether it has measured once; if not, it does so in a thread of its own, while the world goes on.
 
         For whoever can wait: the first time, kernels of rays may have to be compiled for many seconds.
@@ -296,14 +296,14 @@ class MountedSensor(Component):
             self._rehearsal = pool("rehearsals", 1).submit(self.look_through(self.sensor))
         return self._rehearsal.done()
 
-    def _end_rehearsal(self) -> None:
+    def _end_warm_up(self) -> None:
         """Wait for a rehearsal: a sensor measures one thing at a time."""
         if self._rehearsal is not None:
             self._rehearsal.exception()  # what goes wrong, goes wrong again where it is told
 
     def drop(self) -> None:
         """Wait for readings that are being measured, and forget them."""
-        self._end_rehearsal()
+        self._end_warm_up()
         while self._jobs:
             self._jobs.popleft()[1].exception()
 
@@ -314,17 +314,17 @@ class MountedSensor(Component):
         if self._trail is not None and reading is not None:
             self._trail.add()
 
-    def _measure(self, truth: RobotTruth) -> Any:
+    def _measure(self, sample: RobotSampleView) -> Any:
         start = perf_counter()
-        reading = self.sensor.measure(truth, self._noise)
+        reading = self.sensor.measure(sample, self._noise)
         self.load = (perf_counter() - start) * self._frequency
         return reading
 
-    def _measure_held(self, instant: Held, before: Future[Any] | None) -> Any:
-        with self._truth.at(instant) as truth:
+    def _measure_held(self, instant: SampleCopy, before: Future[Any] | None) -> Any:
+        with self._truth.at(instant) as sample:
             if before is not None:
                 before.exception()  # a sensor measures one thing at a time; that one began earlier
-            return self._measure(truth)
+            return self._measure(sample)
 
     def look_through(self, sensor: Sensor[Any]) -> Callable[[], Any]:
         """What another sensor in its place, such as a camera with another lens, sees now: a job for any thread.
@@ -334,37 +334,37 @@ class MountedSensor(Component):
         instant = self._truth.instant.hold()
 
         def measure() -> Any:
-            with self._truth.at(instant) as truth:
-                return sensor.measure(truth, self._noise)
+            with self._truth.at(instant) as sample:
+                return sensor.measure(sample, self._noise)
 
         return measure
 
     def watch_if_due(self) -> None:
         """Let a sensor that watches see an instant that has become due."""
-        if self.sensor.watches:
+        if self.sensor.is_stateful:
             due = self.rate.count(self._truth.tick)
             if due != self._watched:
-                self.sensor.watch(self._truth)
+                self.sensor.update(self._truth)
                 self._watched = due
 
     def state(self) -> bytes:
         self.finish()
-        kept = (self._on, self._wanted, self._measured, self._watched, self._latest(), self.sensor.state())
+        kept = (self._on, self._subscribed, self._measured, self._watched, self._latest(), self.sensor.state())
         return pickle.dumps(kept, protocol=5)
 
     def watched_state(self) -> bytes:
         """What the sensor keeps of the instants that it sees whether or not anybody wants its readings."""
-        return self.sensor.state() if self.sensor.watches else b""
+        return self.sensor.state() if self.sensor.is_stateful else b""
 
     def set_state(self, state: bytes) -> None:
         self.finish()
         if self._trail is not None:
             self._trail.clear()
-        self._on, wanted, self._measured, self._watched, *rest = _ReadingsOnly(io.BytesIO(state)).load()
+        self._on, subscribed, self._measured, self._watched, *rest = _ReadingsOnly(io.BytesIO(state)).load()
         self._reading, inner = rest
         self._rows = None
         self.sensor.set_state(inner)
-        self._wanted = wanted
+        self._subscribed = subscribed
         self.plan(self._truth.tick)
         if self._history is not None:
             self._history.stale = True

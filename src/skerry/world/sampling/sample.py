@@ -14,7 +14,7 @@ from skerry.physics.engine import Engine
 from skerry.rays import Frame, RayScene, RayView
 from skerry.water import Water
 from skerry.water.probe import Probe
-from skerry.world.ray_scene import Surroundings
+from skerry.world.ray_scene import RaySceneBuilder
 
 
 class Instant(Protocol):
@@ -32,13 +32,13 @@ class Instant(Protocol):
     @property
     def time(self) -> float: ...
     def view(self, own_bit: int) -> RayView: ...
-    def hold(self) -> Held: ...
+    def hold(self) -> SampleCopy: ...
 
 
-class Present:
+class LiveState:
     """Now, whenever that is."""
 
-    def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: Surroundings) -> None:
+    def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: RaySceneBuilder) -> None:
         self.motions = engine.motions(0)
         self.userdata = engine.part("userdata")[0]
         self.positions, self.velocities = engine.part("qpos")[0], engine.part("qvel")[0]
@@ -58,9 +58,9 @@ class Present:
     def view(self, own_bit: int) -> RayView:
         return self._surroundings.view(own_bit)
 
-    def hold(self) -> Held:
+    def hold(self) -> SampleCopy:
         """This instant as it is, for a thread of its own; to be released."""
-        return Held(self, self._water, self._surroundings.scene, self._surroundings.hold())
+        return SampleCopy(self, self._water, self._surroundings.scene, self._surroundings.hold())
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -73,7 +73,7 @@ class Glimpse:
     userdata: NDArray[np.float64]
 
 
-class Held:
+class SampleCopy:
     """An instant that stays while time goes on."""
 
     def __init__(self, instant: Instant, water: Water, scene: RayScene, frame: Frame) -> None:
@@ -98,6 +98,6 @@ class Held:
         """Give its frame of poses back."""
         self._scene.release(self._frame)
 
-    def hold(self) -> Held:
+    def hold(self) -> SampleCopy:
         """It is held already."""
         return self

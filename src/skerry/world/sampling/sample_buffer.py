@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.clock import Clock, Rate
-from skerry.parts.observer import Onlooker
-from skerry.parts.state_channel import Gauge
+from skerry.parts.observer import Observer
+from skerry.parts.state_channel import StateChannel
 from skerry.physics.engine import Engine
 from skerry.rays import Frame, RayView, RayViews
 from skerry.rays.packets import WORDS
 from skerry.water import Water
 from skerry.water.probe import Probe
-from skerry.world.ray_scene import Surroundings
-from skerry.world.sampling.sample import Glimpse, Held
+from skerry.world.ray_scene import RaySceneBuilder
+from skerry.world.sampling.sample import Glimpse, SampleCopy
 
 FEW = 40
 """Ticks that are looked through one by one more quickly than all at once."""
@@ -34,7 +34,7 @@ PLANNED = 1000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Due:
+class DueSamples:
     """Instants at which sensors of one rate were due: ticks, rows of the engine's log, and times."""
 
     ticks: NDArray[np.int64]
@@ -44,16 +44,16 @@ class Due:
     def __len__(self) -> int:
         return len(self.times)
 
-    def __getitem__(self, some: slice) -> Due:
-        return Due(self.ticks[some], self.rows[some], self.times[some])
+    def __getitem__(self, some: slice) -> DueSamples:
+        return DueSamples(self.ticks[some], self.rows[some], self.times[some])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class EnginePast:
-    """A `Past` of what the engine has kept."""
+class EngineSamples:
+    """A `PastSamples` of what the engine has kept."""
 
     engine: Engine
-    due: Due
+    due: DueSamples
 
     @property
     def ticks(self) -> list[int]:
@@ -67,18 +67,18 @@ class EnginePast:
         found: NDArray[np.float64] = self.engine.log.motions[self.due.rows, 0]
         return found
 
-    def read(self, gauge: Gauge) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = gauge.shows(self.engine.log.of(gauge.state)[self.due.rows])
+    def read(self, state_channel: StateChannel) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = state_channel.shows(self.engine.log.of(state_channel.state)[self.due.rows])
         return found
 
 
-class History:
+class SampleBuffer:
     """Ticks and what the engine has kept of them, in its log; and one of them as an instant, the one that it is at.
 
     Those are kept at which sensors that look back are due.
     """
 
-    def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: Surroundings) -> None:
+    def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: RaySceneBuilder) -> None:
         self.ticks: list[int] = []
         self.rates: Callable[[], Iterable[Rate]] = tuple
         """Gives the rates of the sensors that look back and are wanted."""
@@ -101,7 +101,9 @@ class History:
         self.water = water
         self._surroundings = surroundings
         self._rows: dict[int, int] = {}
-        self._waiting: dict[tuple[int, tuple[int, int]], Due] = {}  # what was due since some tick, by a rate's words
+        self._waiting: dict[
+            tuple[int, tuple[int, int]], DueSamples
+        ] = {}  # what was due since some tick, by a rate's words
         self._frames: dict[int, Frame] = {}  # of those rows of the log at which rays were sent, and
         self._words = np.zeros((engine.log.room, WORDS), np.int64)  # what kernels need of them, by row
 
@@ -129,14 +131,14 @@ class History:
         many = np.array(ticks, np.int64)
         return many[rate.due_among(many)].tolist()
 
-    def waiting(self, tick: int, rate: Rate) -> Due:
+    def waiting(self, tick: int, rate: Rate) -> DueSamples:
         """The instants after a tick that it has kept at which sensors of that rate were due."""
         place = tick, rate.words  # as the hash of a fraction takes microseconds
         due = self._waiting.get(place)
         if due is None:
             ticks, rows, time_of = self.due_since(tick, rate), self._rows, self.clock.time_of
             numbers = np.array(ticks, np.int64), np.array([rows[tick] for tick in ticks], np.int64)
-            due = self._waiting[place] = Due(*numbers, [time_of(tick) for tick in ticks])
+            due = self._waiting[place] = DueSamples(*numbers, [time_of(tick) for tick in ticks])
         return due
 
     def keep(self, ticks: list[int]) -> None:
@@ -159,28 +161,28 @@ class History:
         self._waiting.clear()
         self._release(list(self._frames))
 
-    def relive(self, onlookers: Sequence[Onlooker]) -> None:
+    def replay(self, observers: Sequence[Observer]) -> None:
         """Let each onlooker see the world as it was at the ticks that it has kept at which its rate was due."""
-        due: dict[int, list[Onlooker]] = {}
-        for onlooker in onlookers:
-            found = self.waiting(NEVER, onlooker.rate)
+        due: dict[int, list[Observer]] = {}
+        for observer in observers:
+            found = self.waiting(NEVER, observer.rate)
             if len(found):
-                onlooker.look_back(EnginePast(self.engine, found))
-            if onlooker.must_be_shown:
+                observer.on_samples(EngineSamples(self.engine, found))
+            if observer.needs_replay:
                 for tick in found.ticks.tolist():
-                    due.setdefault(tick, []).append(onlooker)
+                    due.setdefault(tick, []).append(observer)
         if due:
             self._show(due)
 
-    def _show(self, due: dict[int, list[Onlooker]]) -> None:
+    def _show(self, due: dict[int, list[Observer]]) -> None:
         clock, now = self.clock, self.clock.tick
         self.engine.log.keep_present()
         try:
             for tick in sorted(due):
                 self.engine.log.show(self._rows[tick])
                 clock.show(tick)
-                for onlooker in due[tick]:
-                    onlooker.see(tick)
+                for observer in due[tick]:
+                    observer.on_sample(tick)
         finally:
             self.engine.log.show_present()
             clock.show(now)
@@ -205,9 +207,9 @@ class History:
     def view(self, own_bit: int) -> RayView:
         return RayView(self._surroundings.scene, self._frame(), self.motions[0], own_bit)
 
-    def hold(self) -> Held:
+    def hold(self) -> SampleCopy:
         scene = self._surroundings.scene
-        return Held(self, self.water, scene, scene.hold(self._frame()))
+        return SampleCopy(self, self.water, scene, scene.hold(self._frame()))
 
     def _frame(self) -> Frame:
         row = self._rows[self.tick]

@@ -23,14 +23,14 @@ from skerry.water import Water, WaterSample
 from skerry.water.daylight import Daylight
 from skerry.water.flow import NEED_ALL
 from skerry.world.robot import Object, Robot, Tree
-from skerry.world.sampling.sample import Held, Instant
+from skerry.world.sampling.sample import Instant, SampleCopy
 
 NOW, BEFORE = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
-class RobotTruth:
-    """The `Truth` of a robot, now or at an instant that is held."""
+class RobotSampleView:
+    """The `SampleView` of a robot, now or at an instant that is held."""
 
     robot: Robot
     instant: Instant
@@ -129,7 +129,7 @@ class RobotTruth:
         return Twist.of(self._motion(BEFORE, link, None)[7:])
 
     @contextmanager
-    def at(self, instant: Held) -> Iterator[RobotTruth]:
+    def at(self, instant: SampleCopy) -> Iterator[RobotSampleView]:
         """The same at a held instant, which is then let go; it knows nothing of the robot's parts, which move on."""
         try:
             yield replace(self, instant=instant)

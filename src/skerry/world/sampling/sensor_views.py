@@ -17,8 +17,8 @@ from skerry.parts.sensor import Contact
 from skerry.rays import RayViews
 from skerry.water import Water
 from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
-from skerry.world.sampling.sample_buffer import Due, EnginePast, History
-from skerry.world.sampling.sensor_view import BEFORE, NOW, RobotTruth
+from skerry.world.sampling.sample_buffer import DueSamples, EngineSamples, SampleBuffer
+from skerry.world.sampling.sensor_view import BEFORE, NOW, RobotSampleView
 
 Floats = NDArray[np.float64]
 
@@ -49,12 +49,12 @@ def _ask_each(
 
 
 @dataclass(frozen=True, eq=False)
-class RobotTruths:
-    """The `Truths` of a robot at some ticks of the history."""
+class RobotSensorView:
+    """The `SensorView` of a robot at some ticks of the history."""
 
-    truth: RobotTruth
-    history: History
-    due: Due
+    sample: RobotSampleView
+    history: SampleBuffer
+    due: DueSamples
 
     @property
     def ticks(self) -> NDArray[np.int64]:
@@ -70,28 +70,28 @@ class RobotTruths:
 
     @property
     def step(self) -> float:
-        return self.truth.step
+        return self.sample.step
 
     @property
     def gravity(self) -> float:
-        return self.truth.gravity
+        return self.sample.gravity
 
     @property
     def water(self) -> Water:
-        return self.truth.water
+        return self.sample.water
 
     @cached_property
     def rays(self) -> RayViews:
-        return self.history.views(self.rows, self.truth.ray_bit)
+        return self.history.views(self.rows, self.sample.ray_bit)
 
-    def at(self, number: int) -> RobotTruth:
+    def at(self, number: int) -> RobotSampleView:
         """One of the instants, until another is asked for."""
         self.history.go(int(self.ticks[number]))
-        return replace(self.truth, instant=self.history)
+        return replace(self.sample, instant=self.history)
 
     @property
     def projection(self) -> Projection | None:
-        return self.truth.projection
+        return self.sample.projection
 
     def depth(self, points: Floats) -> Floats:
         return self._ask(points, 0)[:, HEIGHT] - points[:, 2]
@@ -121,14 +121,14 @@ class RobotTruths:
         return self._motion(BEFORE, link, offset)
 
     def _motion(self, when: int, link: str, offset: Pose | None) -> Floats:
-        body, place = self.truth.frame(link, offset)
+        body, place = self.sample.frame(link, offset)
         carried = np.empty((len(self.rows), 13))
         _carry_each(self.history.engine.log.motions, self.rows, when, body, place, carried)
         return carried
 
     @property
     def joints(self) -> tuple[str, ...]:
-        return self.truth.joints
+        return self.sample.joints
 
     def joint_position(self, joint: str) -> Floats:
         return self._joint(joint, 0, self.history.engine.log.positions)
@@ -137,22 +137,22 @@ class RobotTruths:
         return self._joint(joint, 1, self.history.engine.log.velocities)
 
     def _joint(self, joint: str, which: int, log: Floats) -> Floats:
-        robot = self.truth.robot
+        robot = self.sample.robot
         return log[self.rows, robot.engine.joint_places[robot.joints[joint]][which]]
 
     @property
     def power(self) -> Floats:
-        read, total = EnginePast(self.history.engine, self.due).read, np.zeros(len(self.due))
-        for actuator in self.truth.robot.actuators.values():
+        read, total = EngineSamples(self.history.engine, self.due).read, np.zeros(len(self.due))
+        for actuator in self.sample.robot.actuators.values():
             if (power := actuator.power_by(read)) is not None:
                 total += power
         return total
 
     def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
-        engine, name = self.history.engine, self.truth.robot.name
+        engine, name = self.history.engine, self.sample.robot.name
         found = {}
         for row in np.flatnonzero(engine.may_have_touched(self.rows, name)).tolist():
             touches = engine.contacts_then(int(self.rows[row]), int(self.ticks[row]), name)
-            if felt := self.truth.felt(touches, link):
+            if felt := self.sample.felt(touches, link):
                 found[row] = felt
         return found

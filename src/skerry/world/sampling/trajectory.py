@@ -16,7 +16,7 @@ Series = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Track:
+class Trajectory:
     """Samples in the order of time; `motion` holds position, quaternion, velocity and angular velocity in the world."""
 
     time: Series  # (n,), s
@@ -54,7 +54,7 @@ class Track:
         return rotate(inverse(self.motion[:, 3:7]), self.motion[:, 10:13])
 
 
-SERIES: Final[dict[str, Callable[[Track], Series]]] = {
+SERIES: Final[dict[str, Callable[[Trajectory], Series]]] = {
     "x": lambda track: track.position[:, 0],
     "y": lambda track: track.position[:, 1],
     "z": lambda track: track.position[:, 2],

@@ -72,7 +72,7 @@ from skerry.interfaces.ros.messages.codec import Codec, Message
 from skerry.interfaces.ros.messages.encoders import Source, conversion, number_of
 from skerry.interfaces.ros.messages.type_store import Vocabulary
 from skerry.parts.actuator import Actuator
-from skerry.parts.interface import Command, Inbox, Interface, News
+from skerry.parts.interface import Command, Inbox, Interface, ReadingBatches
 from skerry.parts.state_channel import Read
 from skerry.runner import CommandQueue
 from skerry.world import Robot, World
@@ -100,7 +100,7 @@ class RosInterface(Interface):
         self._taking: dict[tuple[str, str], list[ReadingOutlet | RepeatingOutlet]] = {}
         self._groups: dict[tuple[Rate, bool], TimedTogether] = {}  # by rate, and whether they look back
         self._stopping: list[TimedTogether] = []
-        self.onlookers: tuple[TimedTogether, ...] = ()
+        self.observers: tuple[TimedTogether, ...] = ()
         self._changes = -1  # of who takes what, up to which it is known what is wanted
         self._snapshot: Any = None
         self._known: set[str] = set()  # robots, objects and ropes that it speaks for
@@ -120,12 +120,12 @@ class RosInterface(Interface):
             self._want_what_is_taken()
         return min([group.rate.next_due(tick) for group in self._stopping], default=None)
 
-    def next_word(self, tick: int) -> int | None:
+    def next_publish_tick(self, tick: int) -> int | None:
         for voice in self._context.voices:
             voice.begin_at(tick)
-        return self._clock.next_word(tick)
+        return self._clock.next_publish_tick(tick)
 
-    def publish(self, readings: News) -> None:
+    def publish(self, readings: ReadingBatches) -> None:
         if self.bus.changes != self._changes:
             self._want_what_is_taken()
         tick = self._world.tick
@@ -148,7 +148,7 @@ class RosInterface(Interface):
         for transport in self.transports.values():
             transport.refresh()
 
-    def witness(self, tick: int, command: Command) -> None:
+    def on_command(self, tick: int, command: Command) -> None:
         if isinstance(command, Reset | Restore):
             self._give_standing_orders()
 
@@ -170,11 +170,11 @@ class RosInterface(Interface):
         for transport in self.transports.values():
             transport.close()
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         """Have compiled whatever makes the messages that somebody takes, so that the first need not wait for it."""
         for outlet in (*self._context.timers, *chain.from_iterable(self._readers.values())):
             if outlet.topic.taken and isinstance(outlet, Maker):
-                outlet.rehearse()
+                outlet.warm_up()
 
     def _want_what_is_taken(self) -> None:
         """Let those sensors be measured, and those rates be kept, whose topics somebody takes."""
@@ -193,9 +193,9 @@ class RosInterface(Interface):
             ]
             group.noting = [timer for timer in group.timers if isinstance(timer, NotingOutlet)]
         spoken = [(looks_back, group) for (_, looks_back), group in self._groups.items() if group.timers]
-        self.onlookers = tuple(group for looks_back, group in spoken if looks_back)
+        self.observers = tuple(group for looks_back, group in spoken if looks_back)
         self._stopping = [group for looks_back, group in spoken if not looks_back]
-        self.wanted = frozenset(self._taking)
+        self.subscriptions = frozenset(self._taking)
 
     # -------------------------------------------------------------------------------------------- building
 
@@ -383,7 +383,7 @@ class RosInterface(Interface):
                 like.header.frame_id = frame
 
             def numbers(read: Read) -> tuple[Any]:
-                return (field.number(read(actuator.gauge) / scale),)
+                return (field.number(read(actuator.state_channel) / scale),)
 
             self._context.add_timer(GaugesOutlet(topic, rate, step, like, [field.path], numbers))
 

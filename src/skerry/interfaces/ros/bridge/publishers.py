@@ -19,9 +19,9 @@ from skerry.interfaces.ros.messages.codec import Codec, Message
 from skerry.interfaces.ros.messages.encoded_batch import Packed
 from skerry.interfaces.ros.messages.encoders import Conversion, SaysMany, Source
 from skerry.interfaces.ros.messages.templates import Form, prepare, stamp_of
-from skerry.parts.interface import NewReadings
-from skerry.parts.observer import Onlooker, Past
-from skerry.parts.sensor import Columns, Rows
+from skerry.parts.interface import ReadingBatch
+from skerry.parts.observer import Observer, PastSamples
+from skerry.parts.sensor import ReadingColumns, Readings
 from skerry.parts.state_channel import Read, read_now
 
 FEW: Final = 4  # instants that are seen one by one more quickly than they are read together
@@ -55,7 +55,7 @@ class Voice(Protocol):
 
 
 @dataclass(eq=False)
-class TimedTogether(Onlooker):
+class TimedTogether(Observer):
     """All that is said at one rate: an onlooker, where it looks back."""
 
     rate: Rate
@@ -65,10 +65,10 @@ class TimedTogether(Onlooker):
     _unread: Sequence[NotingOutlet] = ()  # those that must see what they note
 
     @property
-    def must_be_shown(self) -> bool:  # type: ignore[override]
+    def needs_replay(self) -> bool:  # type: ignore[override]
         return bool(self._unread)
 
-    def look_back(self, past: Past) -> None:
+    def on_samples(self, past: PastSamples) -> None:
         """Note what can be read of the world as it was."""
         ticks = past.ticks
         self._count = self.rate.count(ticks[-1])
@@ -77,10 +77,10 @@ class TimedTogether(Onlooker):
             return
         for timer in self.noting:
             if timer.reads_the_past:
-                timer.look_back(past)
+                timer.on_samples(past)
         self._unread = [timer for timer in self.noting if not timer.reads_the_past]
 
-    def see(self, tick: int) -> None:
+    def on_sample(self, tick: int) -> None:
         """Note the rest, of the world as it was at a tick at which it was due."""
         for timer in self._unread:
             timer.say(tick)
@@ -112,9 +112,9 @@ class SensorOutlet(Maker):
     def make_all(self, ticks: Sequence[int], seen: Sequence[Any]) -> Packed | None:
         return self.convert.many(seen, ticks, self._step) if isinstance(self.convert, SaysMany) else None
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         if isinstance(self.convert, SaysMany):
-            self.convert.rehearse()
+            self.convert.warm_up()
 
 
 class ReadingOutlet(SensorOutlet):
@@ -129,13 +129,13 @@ class ReadingOutlet(SensorOutlet):
         self.frequency = source.settings.frequency if rate is None else rate.frequency
         self._last = -1  # the tick of the latest reading
 
-    def take(self, new: NewReadings) -> None:
+    def take(self, new: ReadingBatch) -> None:
         """Say those readings that are due."""
         ticks, readings = new.ticks, new.readings
         if self.rate is not None:
             rows = self._due(ticks, self.rate)
             ticks = [ticks[row] for row in rows]
-            readings = readings.some(rows) if isinstance(readings, Rows) else [readings[row] for row in rows]
+            readings = readings.some(rows) if isinstance(readings, Readings) else [readings[row] for row in rows]
         if ticks:
             self.topic.publish_series(self, ticks, readings, self._exact_step)
 
@@ -158,7 +158,7 @@ class RepeatingOutlet(SensorOutlet):
         self._new: deque[tuple[int, Any]] = deque()  # ticks and readings
         self._said = -1  # tick, up to which all is said
 
-    def take(self, new: NewReadings) -> None:
+    def take(self, new: ReadingBatch) -> None:
         """Keep readings."""
         self._new += zip(new.ticks, new.readings, strict=True)
 
@@ -190,7 +190,7 @@ class NotingOutlet(Maker):
     def __init__(self, topic: Topic, rate: Rate, step: Fraction) -> None:
         self.topic, self.rate = topic, rate
         self._exact_step, self._step = step, float(step)
-        self._past: list[tuple[list[int], Rows[Any]]] = []  # ticks, and what was read of them
+        self._past: list[tuple[list[int], Readings[Any]]] = []  # ticks, and what was read of them
         self._ticks: list[int] = []
         self._seen: list[Any] = []
 
@@ -201,14 +201,14 @@ class NotingOutlet(Maker):
 
     @property
     def reads_the_past(self) -> bool:
-        """Whether it can note of many instants at once how the world was, by `look_back`."""
+        """Whether it can note of many instants at once how the world was, by `on_samples`."""
         return False
 
-    def look_back(self, past: Past) -> None:
+    def on_samples(self, past: PastSamples) -> None:
         """Note what is read of the world as it was."""
         self._past.append((past.ticks, self.look_at(past)))
 
-    def look_at(self, past: Past) -> Rows[Any]:
+    def look_at(self, past: PastSamples) -> Readings[Any]:
         """What is to be noted of it, by instant: for each, what `look` would have given then."""
         raise NotImplementedError
 
@@ -251,14 +251,14 @@ class GaugesOutlet(NotingOutlet):
     def reads_the_past(self) -> bool:
         return True
 
-    def look_at(self, past: Past) -> Rows[Sequence[float]]:
+    def look_at(self, past: PastSamples) -> Readings[Sequence[float]]:
         times, found = past.times, self._numbers(past.read)
         numbers = [column if isinstance(column, np.ndarray) else np.full(len(times), column) for column in found]
 
-        def columns() -> Columns:
-            return Columns(None, time=times, **dict(zip(self._changing, numbers, strict=True)))
+        def columns() -> ReadingColumns:
+            return ReadingColumns(None, time=times, **dict(zip(self._changing, numbers, strict=True)))
 
-        return Rows(len(times), lambda row: [column.item(row) for column in numbers], columns)
+        return Readings(len(times), lambda row: [column.item(row) for column in numbers], columns)
 
     def look(self, tick: int) -> Sequence[float]:
         return self._numbers(read_now)
@@ -267,7 +267,7 @@ class GaugesOutlet(NotingOutlet):
         return self._form.one(*stamp_of(tick * self._step), *seen)
 
     def make_all(self, ticks: Sequence[int], seen: Sequence[Sequence[float]]) -> Packed:
-        if isinstance(seen, Rows) and seen.columns is not None:
+        if isinstance(seen, Readings) and seen.columns is not None:
             columns = vars(seen.columns())
             return self._form.many.fill(columns["time"], columns)
         times = [tick * self._step for tick in ticks]
@@ -285,7 +285,7 @@ class ClockOutlet:
     def begin_at(self, tick: int) -> None:
         self._said = tick
 
-    def next_word(self, tick: int) -> int | None:
+    def next_publish_tick(self, tick: int) -> int | None:
         """The first tick after this one that it will say, if anybody listens."""
         return self.rate.next_due(tick) if self.topic.taken else None
 

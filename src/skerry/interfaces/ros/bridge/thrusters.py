@@ -24,7 +24,7 @@ def thruster_feedback(topic: Topic, rate: Rate, step: Fraction, header: Message,
     lowest, highest = thruster.limits
 
     def numbers(read: Read) -> tuple[Any, Any, Any]:
-        share = (2.0 * read(thruster.gauge) - lowest - highest) / (highest - lowest)
+        share = (2.0 * read(thruster.state_channel) - lowest - highest) / (highest - lowest)
         torque = read(thruster.torque_gauge) if thruster.torque_is_known else nan
         return rounded(thruster.rpm_by(read)), share, torque
 

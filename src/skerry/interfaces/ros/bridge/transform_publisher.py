@@ -17,8 +17,8 @@ from skerry.interfaces.ros.messages.codec import Codec
 from skerry.interfaces.ros.messages.encoded_batch import Packed
 from skerry.interfaces.ros.messages.encoders import stacked
 from skerry.interfaces.ros.messages.templates import Form, stamp_of
-from skerry.parts.observer import Past
-from skerry.parts.sensor import Columns, Rows
+from skerry.parts.observer import PastSamples
+from skerry.parts.sensor import ReadingColumns, Readings
 from skerry.world.frame_tree import FrameTree, Sight, Transform
 
 
@@ -85,16 +85,16 @@ class TransformOutlet(NotingOutlet):
         """Yes, unless there are ropes among them, which must be seen."""
         return not self._frames.come_and_go
 
-    def look_at(self, past: Past) -> Rows[Sight]:
+    def look_at(self, past: PastSamples) -> Readings[Sight]:
         motions = past.motions()
         moving, names = self._frames.moving, self._frames.moving_names
-        columns = Columns({"moving": moving, "names": names}, motion=motions)
-        return Rows(len(motions), lambda row: Sight(moving, motions[row], names, []), lambda: columns, alike=moving)
+        columns = ReadingColumns({"moving": moving, "names": names}, motion=motions)
+        return Readings(len(motions), lambda row: Sight(moving, motions[row], names, []), lambda: columns, alike=moving)
 
     def look(self, tick: int) -> Sight:
         return self._frames.look()
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         self.look(0).frames()
 
     def make(self, tick: int, seen: Sight) -> bytes:
@@ -102,7 +102,7 @@ class TransformOutlet(NotingOutlet):
 
     def make_all(self, ticks: Sequence[int], seen: Sequence[Sight]) -> Packed | None:
         times = [tick * self._step for tick in ticks]
-        if isinstance(seen, Rows) and seen.columns is not None:
+        if isinstance(seen, Readings) and seen.columns is not None:
             columns: Any = seen.columns()
             return self._writer.write_many(times, columns.names, columns.moving.numbers(columns.motion))
         moving, names = seen[0].moving, seen[0].moving_names

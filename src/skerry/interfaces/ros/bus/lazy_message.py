@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from skerry.interfaces.ros.messages.codec import Message
 from skerry.interfaces.ros.messages.encoded_batch import Packed
-from skerry.parts.sensor import Rows
+from skerry.parts.sensor import Readings
 
 if TYPE_CHECKING:
     from skerry.interfaces.ros.bus.bus import Topic
@@ -117,7 +117,7 @@ class Maker(ABC):
         """Those of several at once, if that can be done."""
         return None
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         """Have what `make_all` needs compiled, so that the first messages need not wait for it."""
         return
 
@@ -139,7 +139,7 @@ class Series:
     def kin(self) -> Hashable:
         """The same for series that can be joined."""
         taken = self if self._each is not None else None
-        rows = self._seen if isinstance(self._seen, Rows) else None
+        rows = self._seen if isinstance(self._seen, Readings) else None
         return self._maker, type(self._seen), rows is not None and (rows.columns is None, rows.alike), taken
 
     @classmethod
@@ -149,8 +149,8 @@ class Series:
             return parts[0]
         first = parts[0]
         ticks = list(chain.from_iterable(part._ticks for part in parts))
-        rows = [part._seen for part in parts if isinstance(part._seen, Rows)]
-        seen = Rows.joined(rows) if rows else list(chain.from_iterable(part._seen for part in parts))
+        rows = [part._seen for part in parts if isinstance(part._seen, Readings)]
+        seen = Readings.joined(rows) if rows else list(chain.from_iterable(part._seen for part in parts))
         return cls(first.topic, first._maker, ticks, seen, first._step)
 
     def times(self) -> NDArray[np.int64]:

@@ -23,7 +23,7 @@ from skerry.interfaces.ros.messages.codec import Codec, Message
 from skerry.interfaces.ros.messages.encoded_batch import Packed
 from skerry.interfaces.ros.messages.templates import Fill, Form, RowsForm, prepare, stamp_of
 from skerry.interfaces.ros.messages.types import full_name
-from skerry.parts.sensor import Rows, Sensor, SensorConfig
+from skerry.parts.sensor import Readings, Sensor, SensorConfig
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class SaysMany(ABC):
     def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
         """Of all readings, at these ticks of this step, s."""
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         """Have what `many` needs compiled."""
         return
 
@@ -144,7 +144,7 @@ class Numbers(SaysMany):
         if there is not None and not there.any():
             return self._many_missing(ticks, step)
         columns: Any
-        if isinstance(readings, Rows) and readings.columns is not None:
+        if isinstance(readings, Readings) and readings.columns is not None:
             columns = readings.columns()
         else:
             each = list(readings)
@@ -166,7 +166,9 @@ class Numbers(SaysMany):
 
 def _there(readings: Sequence[Any]) -> NDArray[np.bool_] | None:
     """Where there is a reading; None if there is one everywhere."""
-    there = readings.there if isinstance(readings, Rows) else np.array([reading is not None for reading in readings])
+    there = (
+        readings.there if isinstance(readings, Readings) else np.array([reading is not None for reading in readings])
+    )
     return None if there is None or there.all() else there
 
 

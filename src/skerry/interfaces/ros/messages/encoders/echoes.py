@@ -10,7 +10,7 @@ import numpy as np
 from skerry.core.kernels import kernel
 from skerry.interfaces.ros.messages.encoded_batch import Packed
 from skerry.interfaces.ros.messages.encoders import Say, SaysMany, Source, prepares
-from skerry.parts.sensor import Rows
+from skerry.parts.sensor import Readings
 from skerry.sensors.raycast.echoes import place_points
 
 POINT: Final = 13  # bytes: x, y, z and an intensity
@@ -72,7 +72,7 @@ class Clouds(SaysMany):
         ).data.tobytes()
 
     def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
-        if not isinstance(readings, Rows) or readings.columns is None:
+        if not isinstance(readings, Readings) or readings.columns is None:
             return Packed.of([self(reading, tick * step) for reading, tick in zip(readings, ticks, strict=True)])
         columns = readings.columns()
         cloud, pose = columns.cloud, columns.cloud.pose
@@ -81,7 +81,7 @@ class Clouds(SaysMany):
             return found
         return found.only(readings.there)
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         points, levels = np.zeros((1, 1, 3), np.float32), np.zeros((1, 1), np.uint8)
         self._write([0.0], points, levels, np.zeros(1, np.int64), np.zeros((1, 3)), np.zeros((1, 4)))
 

@@ -92,7 +92,7 @@ class Quality:
         return Qos(
             Policy.Reliability.Reliable(BLOCKING) if self.reliable else Policy.Reliability.BestEffort,
             Policy.Durability.TransientLocal if self.transient_local else Policy.Durability.Volatile,
-            Policy.History.KeepLast(self.depth),
+            Policy.SampleBuffer.KeepLast(self.depth),
             Policy.DataRepresentation(use_cdrv0_representation=True, use_xcdrv2_representation=False),
             Policy.Userdata(self.user_data),
             Policy.IgnoreLocal.Nothing if self.hears_itself else Policy.IgnoreLocal.Participant,
