@@ -1,4 +1,4 @@
-"""The command line as a user meets it: real processes for what ends a process, calls of `main` for the rest."""
+"""The command line as a user calls it: in real processes where the process ends, through `main` elsewhere."""
 
 import json
 import signal
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from mcap.reader import make_reader
 
-from skerry.cli import parse_settings, parse_speed
+from skerry.cli._options import parse_settings, parse_speed
 from skerry.core.errors import SkerryError
 
 Finished = subprocess.CompletedProcess[str]
@@ -23,14 +23,14 @@ def in_a_process(*arguments: str) -> Finished:
     return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
-def test_a_run_of_nothing_in_particular_shows_sam_in_the_bay() -> None:
+def test_a_run_without_arguments_shows_sam_in_the_bay() -> None:
     result = in_a_process("run", "--headless", "--duration", "0")
     assert result.returncode == 0
     assert "sam_in_the_bay: 1 robot" in result.stderr
     assert "sam: x 0.00 y 0.00 z -2.00" in result.stderr
 
 
-def test_a_run_at_full_speed_lasts_as_long_as_it_was_told(skerry: Skerry) -> None:
+def test_a_run_at_full_speed_lasts_for_the_given_duration(skerry: Skerry) -> None:
     result = skerry("run", "torpedo_in_still_water", "--speed", "max", "--duration", "30", "--seed", "3")
     assert result.returncode == 0
     assert "seed 3" in result.stderr
@@ -43,18 +43,18 @@ def test_a_value_can_be_set_from_the_command_line(skerry: Skerry) -> None:
 
 
 def test_a_dataset_is_written_and_a_wrong_camera_is_guessed(skerry: Skerry, tmp_path: Path) -> None:
-    out = tmp_path / "pictures"
+    out = tmp_path / "images"
     start = ["dataset", "sam_in_the_bay", "--set", "robots.sam.overrides.sensors.camera_front={width: 64, height: 48}"]
     result = skerry(*start, "--camera", "sam/camera_front", "--count", "2", "--out", str(out))
     assert result.returncode == 0, result.stderr
-    assert "2 pictures" in result.stderr
+    assert "2 images" in result.stderr
     assert len(list((out / "images").iterdir())) == 2
     result = skerry(*start, "--camera", "sam/camera_font", "--out", str(tmp_path / "none"))
     assert result.returncode == 1
     assert "did you mean 'sam/camera_front'" in result.stderr
 
 
-def test_a_run_is_recorded_shown_verified_and_said_again(skerry: Skerry, tmp_path: Path) -> None:
+def test_a_run_is_recorded_summarised_verified_and_republished(skerry: Skerry, tmp_path: Path) -> None:
     path = str(tmp_path / "dive.mcap")
     run = ["run", "sam_empty", "--headless", "--speed", "max", "--duration", "2", "--seed", "5", "--record", path]
     port = ["--set", f"interfaces.ros.transports.foxglove.port={free_port()}"]
@@ -63,7 +63,7 @@ def test_a_run_is_recorded_shown_verified_and_said_again(skerry: Skerry, tmp_pat
     with Path(path).open("rb") as file:
         summary = make_reader(file).get_summary()
     assert summary is not None and summary.statistics is not None
-    assert f"{summary.statistics.message_count} messages" in result.stderr  # all of them are written by then
+    assert f"{summary.statistics.message_count} messages" in result.stderr  # all messages of the file
     again = skerry(*run)
     assert again.returncode == 1
     assert "already" in again.stderr
@@ -71,18 +71,18 @@ def test_a_run_is_recorded_shown_verified_and_said_again(skerry: Skerry, tmp_pat
     shown = skerry("replay", path, "--headless")
     assert shown.returncode == 0, shown.stderr
     assert "sam_empty, seed 5, 2.00 s" in shown.stdout
-    assert "2 fingerprints" in shown.stdout  # of the beginning and the end
+    assert "2 fingerprints" in shown.stdout  # at the start and at the end
     assert "/sam/core/imu" in shown.stdout
 
     verified = skerry("replay", path, "--verify")
     assert verified.returncode == 0, verified.stderr
-    assert "the same to the bit" in verified.stderr
+    assert "identical to the bit" in verified.stderr
 
     for transport in ("foxglove", "rosbridge"):
         settings = ["--set", f"{transport}.port={free_port()}"]
-        said = skerry("replay", path, "--ros", transport, "--speed", "max", *settings)
-        assert said.returncode == 0, said.stderr
-        assert "messages" in said.stderr
+        published = skerry("replay", path, "--ros", transport, "--speed", "max", *settings)
+        assert published.returncode == 0, published.stderr
+        assert "messages published" in published.stderr
 
 
 def test_a_recording_that_was_altered_ends_with_code_1(skerry: Skerry, tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_a_recording_that_was_altered_ends_with_code_1(skerry: Skerry, tmp_path:
     command = ["run", "sam_empty", "--headless", "--speed", "max", "--duration", "1", "--record", str(path)]
     assert skerry(*command, "--set", "interfaces.recorder.compression=none").returncode == 0
     data = bytearray(path.read_bytes())
-    place = data.index(b'"fingerprint": "', 5000) + 20
-    data[place] ^= 1
+    offset = data.index(b'"fingerprint": "', 5000) + 20
+    data[offset] ^= 1
     path.write_bytes(data)
     found = skerry("replay", str(path), "--verify")
     assert found.returncode == 1
@@ -124,7 +124,7 @@ def test_a_sweep_over_a_path_that_does_not_exist_is_one_message_with_a_guess(ske
     assert "Traceback" not in result.stderr
 
 
-def test_the_doctor_finds_what_is_there_and_what_works(skerry: Skerry) -> None:
+def test_the_doctor_reports_installed_packages_and_working_features(skerry: Skerry) -> None:
     result = skerry("doctor", "--json")
     assert result.returncode == 0, result.stdout
     found = {finding["name"]: finding for finding in json.loads(result.stdout)}
@@ -162,7 +162,7 @@ def test_check_names_all_faults_of_a_file_and_fails(skerry: Skerry, tmp_path: Pa
     assert "a scenario with 1 robot and 0 objects" in result.stdout
 
 
-def test_check_takes_a_vehicle_folder(skerry: Skerry, tmp_path: Path) -> None:
+def test_check_accepts_a_vehicle_folder(skerry: Skerry, tmp_path: Path) -> None:
     folder = Path(__file__).parents[2] / "src" / "skerry" / "vehicles" / "torpedo"
     assert "a vehicle with 6 links" in skerry("check", str(folder)).stdout
     empty = skerry("check", str(tmp_path))
@@ -170,26 +170,26 @@ def test_check_takes_a_vehicle_folder(skerry: Skerry, tmp_path: Path) -> None:
     assert "no vehicle.yaml" in empty.stderr
 
 
-def test_list_shows_what_there_is(skerry: Skerry) -> None:
+def test_list_shows_scenarios_vehicles_props_and_components(skerry: Skerry) -> None:
     shown = skerry("list").stdout
-    for word in ("torpedo_in_still_water", "torpedo", "force_points", "heightfield", "odometry", "buoy_port"):
-        assert word in shown
+    for name in ("torpedo_in_still_water", "torpedo", "force_points", "heightfield", "odometry", "buoy_port"):
+        assert name in shown
     assert "did you mean 'vehicles'?" in skerry("list", "vehicle").stderr
 
 
 def test_a_vehicle_is_exported_imported_and_checked(skerry: Skerry, tmp_path: Path) -> None:
     file, folder = tmp_path / "torpedo.json", tmp_path / "again"
-    assert skerry("export", "torpedo", "--json", "--out", str(file)).returncode == 0
+    assert skerry("export", "torpedo", "--out", str(file)).returncode == 0
     result = skerry("import", str(file), "--out", str(folder))
     assert result.returncode == 0, result.stderr
     assert "a vehicle with 6 links" in result.stderr
     again = skerry("import", str(file), "--out", str(folder))
     assert again.returncode == 1
     assert "is there already" in again.stderr
-    assert "--json" in skerry("export", "torpedo").stderr
+    assert skerry("export", "torpedo").stdout == file.read_text()
 
 
-def test_ground_is_imported_or_refused_in_words(skerry: Skerry, tmp_path: Path) -> None:
+def test_terrain_is_imported_or_refused_with_a_message(skerry: Skerry, tmp_path: Path) -> None:
     (tmp_path / "hill.obj").write_text("v 0 0 -5\nv 10 0 -5\nv 0 10 -4\nv 10 10 -4\nf 1 2 4 3\n")
     result = skerry("import-terrain", str(tmp_path / "hill.obj"), "--out", str(tmp_path / "hill"), "--resolution", "1")
     assert result.returncode == 0, result.stderr
@@ -200,7 +200,7 @@ def test_ground_is_imported_or_refused_in_words(skerry: Skerry, tmp_path: Path) 
     assert "Traceback" not in refused.stderr
 
 
-def test_help_and_version_are_there(skerry: Skerry) -> None:
+def test_help_and_version_are_printed(skerry: Skerry) -> None:
     assert skerry("--version").stdout.startswith("skerry 0.")
     assert "--duration" in skerry("run", "--help").stdout
 
@@ -220,7 +220,7 @@ def test_a_malformed_setting_is_explained(text: str) -> None:
 
 
 def test_a_setting_cannot_be_both_value_and_tree() -> None:
-    with pytest.raises(SkerryError, match="was given a value before"):
+    with pytest.raises(SkerryError, match="made 'a' a plain value"):
         parse_settings(["a=1", "a.b=2"])
 
 

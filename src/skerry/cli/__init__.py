@@ -1,5 +1,5 @@
-"""The command line: one file per command; `main` is the entry point."""
+"""The `skerry` command line: one file per command, collected in `app`."""
 
-from skerry.cli.main import app, main, parse_settings, parse_speed
+from skerry.cli.app import app, main
 
-__all__ = ["app", "main", "parse_settings", "parse_speed"]
+__all__ = ["app", "main"]

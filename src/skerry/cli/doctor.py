@@ -1,7 +1,8 @@
-"""What is installed here, what is missing, and what works: for people who wonder why something does not."""
+"""`skerry doctor`: report the installed packages, the missing ones, and the features that work on this machine."""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
@@ -10,21 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
-from typing import Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+import typer
 
 from skerry import __version__
-from skerry.core.config import Family
-from skerry.core.dependencies import check_mujoco
 from skerry.core.errors import SkerryError
-from skerry.core.kernels import cache_folder
-from skerry.interfaces.ros.bus.transport import TRANSPORTS
-from skerry.parts.interface import INTERFACES
-from skerry.rays import load_tracer
-from skerry.world import build_world
+
+if TYPE_CHECKING:
+    from skerry.core.config import Family
 
 EXTRAS: Final = {
     "ros": "ROS 2 over DDS",
@@ -34,115 +29,149 @@ EXTRAS: Final = {
     "grid": "currents and winds from NetCDF",
     "geotiff": "compressed GeoTIFF",
 }
-"""What each extra of the package is good for."""
+"""Purpose of each optional extra of the package `skerry`."""
 
-NEEDED: Final = {"dds": "ros", "zenoh": "zenoh"}
-"""Kinds that work only with an extra."""
+EXTRA_OF_KIND: Final = {"dds": "ros", "zenoh": "zenoh"}
+"""Extra that a component kind needs."""
 
-TRIAL: Final = "torpedo_in_still_water"
+TEST_SCENARIO: Final = "torpedo_in_still_water"
+"""Scenario that the physics check runs."""
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list instead of a table.")] = False,
+) -> None:
+    """Report what is installed, what is missing, and what works here. The exit code is 1 if a check fails."""
+    findings = run_checks()
+    if as_json:
+        typer.echo(json.dumps([vars(finding) for finding in findings], indent=2))
+    else:
+        print_findings(findings)
+    if any(finding.is_well is False for finding in findings):
+        raise typer.Exit(1)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at; `is_well` is None of what is missing but need not be there."""
+    """Result of one check."""
 
     name: str
     is_well: bool | None
+    """False for a fault, None for an optional package that is missing."""
     detail: str
 
 
-def examine() -> list[Finding]:
-    """Look at everything, whatever fails on the way."""
+def run_checks() -> list[Finding]:
+    """Run all checks; a check that fails does not stop the others."""
+    from skerry.interfaces.ros.bus.transport import TRANSPORTS
+    from skerry.parts.interface import INTERFACES
+
     found = [
         Finding("Skerry", True, __version__),
         Finding("Python", True, f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
-        Finding("processors", True, f"{len(os.sched_getaffinity(0))} may be used"),
+        Finding("processors", True, f"{len(os.sched_getaffinity(0))} available"),
     ]
-    found += [_package(name) for name in packages(None)]
-    for extra, use in EXTRAS.items():
-        found += [_package(name, extra, use) for name in packages(extra)]
+    found += [_check_package(name) for name in required_packages(None)]
+    for extra, purpose in EXTRAS.items():
+        found += [_check_package(name, extra, purpose) for name in required_packages(extra)]
     found += [
-        _look("MuJoCo", _mujoco),
-        _look("compiled kernels", _kernels),
-        _look("rays", _rays),
-        _look("physics", _physics),
+        _run_check("MuJoCo", _check_mujoco),
+        _run_check("compiled kernels", _check_kernels),
+        _run_check("rays", _check_rays),
+        _run_check("physics", _check_physics),
     ]
-    return found + _kinds("interface", INTERFACES) + _kinds("ROS transport", TRANSPORTS)
+    return found + check_kinds("interface", INTERFACES) + check_kinds("ROS transport", TRANSPORTS)
 
 
-def packages(extra: str | None) -> list[str]:
-    """The packages that Skerry asks for on this machine, or that one of its extras does."""
+def required_packages(extra: str | None) -> list[str]:
+    """Return the names of the packages that an extra of Skerry requires; None is Skerry without extras."""
     names = []
     for requirement in requires("skerry") or []:
         name, _, marker = requirement.partition(";")
-        of = re.search(r"extra == ['\"]([^'\"]+)['\"]", marker)
-        if (of[1] if of else None) == extra:
+        match = re.search(r"extra == ['\"]([^'\"]+)['\"]", marker)
+        if (match[1] if match else None) == extra:
             names += re.findall(r"^[\w.-]+", name)
-    return list(dict.fromkeys(names))  # one may be asked for twice, for other versions of Python
+    return list(dict.fromkeys(names))  # a package appears twice if its version depends on that of Python
 
 
-def _package(name: str, extra: str | None = None, use: str = "") -> Finding:
-    try:
-        return Finding(name, True, version(name) + (f", for {use}" if use else ""))
-    except PackageNotFoundError:
-        pass
-    if extra is not None:
-        return Finding(name, None, f"not installed; for {use}: pip install 'skerry[{extra}]'")
-    if name == "embreex":  # has no wheel for some machines, and can be done without
-        return Finding(name, None, "not installed; rays are traced at about half the speed")
-    return Finding(name, False, f"not installed; run `pip install {name}`")
+def check_kinds(what: str, family: Family) -> list[Finding]:
+    """Check that the module of every kind of a family can be imported."""
 
-
-def _look(name: str, look: Callable[[], str]) -> Finding:
-    try:
-        return Finding(name, True, look())
-    except Exception as error:  # whatever is wrong here, the rest is looked at
-        text = str(error) if isinstance(error, SkerryError) else f"{type(error).__name__}: {error}"
-        return Finding(name, False, text)
-
-
-def _mujoco() -> str:
-    check_mujoco()
-    return "its versions fit together"
-
-
-def _kernels() -> str:
-    folder = cache_folder()
-    if folder is None:
-        raise SkerryError("cannot be kept, so that every start takes half a minute; set SKERRY_CACHE_DIR to a folder")
-    return f"in {folder}"
-
-
-def _rays() -> str:
-    return f"by {type(load_tracer()).__name__}"
-
-
-def _physics() -> str:
-    with build_world(TRIAL) as world:
-        world.advance(1.0)
-        start = time.perf_counter()
-        world.advance(20.0)
-        return f"{TRIAL} at {20.0 / (time.perf_counter() - start):.0f} times real time"
-
-
-def _kinds(what: str, family: Family) -> list[Finding]:
     def find(kind: str) -> str:
-        return f"by {family.find(kind).__module__}"
+        return f"in module {family.find(kind).__module__}"
 
     found = []
     for kind in family.kinds():
-        name, extra = f"{what} {kind}", NEEDED.get(kind)
-        if extra is not None and any(_package(package).is_well is not True for package in packages(extra)):
+        name, extra = f"{what} {kind}", EXTRA_OF_KIND.get(kind)
+        if extra is not None and any(
+            _check_package(package).is_well is not True for package in required_packages(extra)
+        ):
             found.append(Finding(name, None, f"pip install 'skerry[{extra}]'"))
         else:
-            found.append(_look(name, partial(find, kind)))
+            found.append(_run_check(name, partial(find, kind)))
     return found
 
 
-def show(findings: list[Finding]) -> None:
-    """Print what was found as a table."""
+def print_findings(findings: list[Finding]) -> None:
+    """Print the results of the checks as a table."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
     marks = {True: "[green]✓[/]", None: "[yellow]–[/]", False: "[red]✗[/]"}
     table = Table(box=None, show_header=False)
     for finding in findings:
         table.add_row(marks[finding.is_well], finding.name, escape(finding.detail))
     Console().print(table)
+
+
+def _check_package(name: str, extra: str | None = None, purpose: str = "") -> Finding:
+    try:
+        return Finding(name, True, version(name) + (f", for {purpose}" if purpose else ""))
+    except PackageNotFoundError:
+        pass
+    if extra is not None:
+        return Finding(name, None, f"not installed; for {purpose}: pip install 'skerry[{extra}]'")
+    if name == "embreex":  # some machines have no wheel of it; the own tracer replaces it
+        return Finding(name, None, "not installed; rays are traced at about half the speed")
+    return Finding(name, False, f"not installed; run `pip install {name}`")
+
+
+def _run_check(name: str, check: Callable[[], str]) -> Finding:
+    try:
+        return Finding(name, True, check())
+    except Exception as error:  # the other checks must run whatever fails here
+        text = str(error) if isinstance(error, SkerryError) else f"{type(error).__name__}: {error}"
+        return Finding(name, False, text)
+
+
+def _check_mujoco() -> str:
+    from skerry.core.dependencies import check_mujoco
+
+    check_mujoco()
+    return "compatible version"
+
+
+def _check_kernels() -> str:
+    from skerry.core.kernels import cache_folder
+
+    folder = cache_folder()
+    if folder is None:
+        raise SkerryError("no writable cache folder, so every start takes half a minute; set SKERRY_CACHE_DIR to one")
+    return f"cached in {folder}"
+
+
+def _check_rays() -> str:
+    from skerry.rays import load_tracer
+
+    return f"traced by {type(load_tracer()).__name__}"
+
+
+def _check_physics() -> str:
+    from skerry.world import build_world
+
+    with build_world(TEST_SCENARIO) as world:
+        world.advance(1.0)
+        start = time.perf_counter()
+        world.advance(20.0)
+        return f"{TEST_SCENARIO} at {20.0 / (time.perf_counter() - start):.0f} times real time"

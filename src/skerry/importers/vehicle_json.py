@@ -108,7 +108,7 @@ def read_vehicle_json(path: Path) -> ExportedVehicle:
     except ValueError as error:
         raise FileError(str(path), [Fault("", f"is not JSON: {error}")]) from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        hint = "`skerry export VEHICLE --json` writes one"
+        hint = "`skerry export VEHICLE` writes one"
         raise FileError(str(path), [Fault("format", f"must be {FORMAT!r}", hint=hint)])
     if data.get("version") != VERSION:
         hint = "read it with the Skerry that wrote it, or write it anew"

@@ -1,4 +1,4 @@
-"""Ctrl-C as a wish to end, not as an exception in the middle of anything."""
+"""Handling of Ctrl-C as a request to stop, instead of an exception at an arbitrary line."""
 
 from __future__ import annotations
 
