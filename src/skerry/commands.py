@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skerry.control.hold import OUTSIDE
+from skerry.control.hold import EXTERNAL_OWNER
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.parts.interface import Command
@@ -78,7 +78,7 @@ class GiveGoal(Command):
     def apply(self, run: Runner) -> None:
         robot = run.world.robots[self.robot]
         robot.controllers[self.controller].goal(**self.arguments)
-        robot.controllers[self.controller].lender = OUTSIDE
+        robot.controllers[self.controller].return_owner = EXTERNAL_OWNER
         robot.control = f"controller/{self.controller}"
 
 

@@ -89,16 +89,16 @@ class TestEveryKind:
         world = craft(joint, {"it": settings})
         it = actuator(world)
         assert it.limits == pytest.approx(limits)
-        assert (it.reset_value, it.wanted, it.feedback) == pytest.approx((reset, reset, reset), abs=1e-12)
+        assert (it.reset_value, it.setpoint, it.feedback) == pytest.approx((reset, reset, reset), abs=1e-12)
         world.advance(1.0)
-        assert (it.wanted, it.feedback) == pytest.approx((reset, reset), abs=1e-9)
+        assert (it.setpoint, it.feedback) == pytest.approx((reset, reset), abs=1e-9)
 
     @pytest.mark.parametrize("end", [0, 1])
     def test_a_command_beyond_the_limit_is_the_limit(self, craft, joint, settings, keyword, limits, reset, end) -> None:
         world = craft(joint, {"it": settings})
         it = actuator(world)
         it.command(**{keyword: 1e9 * (2 * end - 1)})
-        assert it.wanted == pytest.approx(limits[end])
+        assert it.setpoint == pytest.approx(limits[end])
         world.advance(5.0)
         assert it.feedback == pytest.approx(limits[end], rel=1e-6, abs=1e-6)
 
@@ -108,14 +108,14 @@ class TestEveryKind:
         first, second = (limits[0] + share * (limits[1] - limits[0]) for share in (0.8, 0.3))
         it.command(**{keyword: first})
         world.advance(60.0)
-        assert (it.wanted, it.feedback) == pytest.approx((first, first), rel=1e-6)
+        assert (it.setpoint, it.feedback) == pytest.approx((first, first), rel=1e-6)
         it.command(**{keyword: second})
-        assert it.wanted == pytest.approx(second)
+        assert it.setpoint == pytest.approx(second)
         world.advance(5.0)
         assert it.feedback == pytest.approx(second, rel=1e-6)
         it.reset()
         world.advance(5.0)
-        assert (it.wanted, it.feedback) == pytest.approx((reset, reset), abs=1e-6)
+        assert (it.setpoint, it.feedback) == pytest.approx((reset, reset), abs=1e-6)
 
     def test_it_survives_snapshot_and_restore(self, craft, joint, settings, keyword, limits, reset) -> None:
         """Half-way to a command, and after another one that the snapshot does not know of."""
@@ -129,7 +129,7 @@ class TestEveryKind:
         it.command(**{keyword: limits[0]})
         world.advance(2.0)
         world.restore(before)
-        assert it.wanted == pytest.approx(0.7 * limits[1])
+        assert it.setpoint == pytest.approx(0.7 * limits[1])
         assert it.feedback == there
         world.advance(1.0)
         assert bytes(world.snapshot()) == after
@@ -141,7 +141,7 @@ class TestEveryKind:
         worlds[1].restore(worlds[0].snapshot())
         for world in worlds:
             world.advance(1.0)
-        ends = [(actuator(world).wanted, actuator(world).feedback) for world in worlds]
+        ends = [(actuator(world).setpoint, actuator(world).feedback) for world in worlds]
         assert ends[0] == ends[1]
         assert ends[0][0] == pytest.approx(reset, abs=1e-12)  # the watchdog came along
 
@@ -153,7 +153,7 @@ class TestEveryKind:
         for send in (it.command, it.receive):
             with pytest.raises(SkerryError, match=f"must be a number, not {keyword}="):
                 send(**{keyword: value})
-        assert it.wanted == pytest.approx(reset)
+        assert it.setpoint == pytest.approx(reset)
         assert not it.watchdog.received_first_message
 
     @pytest.mark.parametrize("value", ["fast", None, [1.0], 10**400], ids=["text", "nothing", "list", "huge"])
@@ -163,7 +163,7 @@ class TestEveryKind:
         it = actuator(craft(joint, {"it": settings}))
         with pytest.raises(SkerryError, match=keyword):
             it.command(**{keyword: value})
-        assert it.wanted == pytest.approx(reset)
+        assert it.setpoint == pytest.approx(reset)
 
     def test_another_keyword_is_refused_with_the_right_one(
         self, craft, joint, settings, keyword, limits, reset
@@ -172,12 +172,12 @@ class TestEveryKind:
         for value in ({}, {"speed": 1.0}, {keyword: 1.0, "speed": 1.0}, {keyword[:-1]: 1.0}):
             with pytest.raises(SkerryError, match=f"commanded by `{keyword}=`"):
                 it.command(**value)
-        assert it.wanted == pytest.approx(reset)
+        assert it.setpoint == pytest.approx(reset)
 
     def test_numbers_of_numpy_will_do(self, craft, joint, settings, keyword, limits, reset) -> None:
         it = actuator(craft(joint, {"it": settings}))
         it.command(**{keyword: np.float32(0.25)})
-        assert it.wanted == pytest.approx(0.25)
+        assert it.setpoint == pytest.approx(0.25)
 
     def test_a_link_that_is_not_there_is_refused_with_a_guess(
         self, craft, joint, settings, keyword, limits, reset
@@ -248,7 +248,7 @@ def test_a_hinge_never_drives_its_joint_against_the_stop(craft) -> None:
     world = craft(TURN, {"it": {"kind": "hinge", "link": "part", "maximum": 2.0}})
     actuator(world).command(angle=2.0)
     world.advance(3.0)
-    assert actuator(world).wanted == pytest.approx(0.5)
+    assert actuator(world).setpoint == pytest.approx(0.5)
     assert world.robots["craft"].joint_position("joint") == pytest.approx(0.5, abs=1e-6)
 
 
@@ -266,7 +266,7 @@ def test_a_reversed_hinge_turns_the_other_way_and_reads_as_commanded(craft) -> N
     hinge.command(angle=0.15)
     world.advance(2.0)
     assert world.robots["craft"].joint_position("joint") == pytest.approx(-0.15, rel=1e-6)
-    assert (hinge.wanted, hinge.feedback) == pytest.approx((0.15, 0.15), rel=1e-6)
+    assert (hinge.setpoint, hinge.feedback) == pytest.approx((0.15, 0.15), rel=1e-6)
 
 
 def test_a_hinge_on_a_continuous_joint_has_no_limit(craft) -> None:
@@ -554,7 +554,7 @@ def test_a_shaft_follows_with_an_exact_first_order_lag(craft) -> None:
         for _ in range(20):
             world.advance(0.06)
             assert actuator(world).feedback == pytest.approx(800.0 * (1 - np.exp(-world.time / 0.3)), rel=1e-12)
-            assert actuator(world).wanted == 800.0
+            assert actuator(world).setpoint == 800.0
 
 
 def test_a_shaft_without_lag_follows_at_once(craft) -> None:
@@ -582,7 +582,7 @@ def test_a_command_below_the_slowest_rpm_is_none(craft) -> None:
     screw = actuator(craft(SHAFT, {"it": SCREW | {"minimum_rpm": 50.0}}))
     for rpm, wanted in ((49.9, 0.0), (50.0, 50.0), (-49.9, 0.0), (-50.0, -50.0), (0.0, 0.0)):
         screw.command(rpm=rpm)
-        assert screw.wanted == wanted
+        assert screw.setpoint == wanted
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -658,12 +658,12 @@ def test_a_hovering_vehicle_begins_and_resets_at_the_rpm_that_carries_it(craft) 
     rpm = 12.0 * 9.81 / 4 / 0.01
     for name in names:
         it = actuator(world, name)
-        assert (it.reset_value, it.wanted, it.feedback) == pytest.approx((rpm, rpm, rpm), rel=1e-12)
+        assert (it.reset_value, it.setpoint, it.feedback) == pytest.approx((rpm, rpm, rpm), rel=1e-12)
     world.advance(10.0)
     assert world.robots["craft"].pose.position == pytest.approx([0.0, 0.0, 30.0], abs=1e-9)
     actuator(world, "fl").command(rpm=0.0)
     actuator(world, "fl").reset()
-    assert actuator(world, "fl").wanted == pytest.approx(rpm)
+    assert actuator(world, "fl").setpoint == pytest.approx(rpm)
 
 
 def test_a_hover_that_the_propellers_cannot_give_is_all_they_can(craft) -> None:
@@ -836,7 +836,7 @@ def test_silence_resets_an_actuator_at_the_same_tick_however_time_is_cut(craft, 
     for steps in cuts:
         world.advance_steps(steps)
         silent = world.tick - 40
-        assert screw.wanted == (300.0 if silent <= 100 else 0.0)
+        assert screw.setpoint == (300.0 if silent <= 100 else 0.0)
         assert screw.watchdog.resetting == (silent > 100)
     thrust_steps = 101
     speed = 3.0 / 12 * thrust_steps / 200
@@ -848,9 +848,9 @@ def test_silence_sends_every_actuator_home(craft, joint, settings, keyword, limi
     world = craft(joint, {"it": settings})
     actuator(world).receive(**{keyword: limits[1]})
     world.advance(0.5)
-    assert actuator(world).wanted == pytest.approx(limits[1])
+    assert actuator(world).setpoint == pytest.approx(limits[1])
     world.advance(3.0)
-    assert actuator(world).wanted == pytest.approx(reset, abs=1e-12)
+    assert actuator(world).setpoint == pytest.approx(reset, abs=1e-12)
     assert actuator(world).feedback == pytest.approx(reset, abs=1e-6)
 
 
@@ -860,9 +860,9 @@ def test_a_stream_of_messages_holds_the_command_and_its_end_does_not(craft) -> N
     for _ in range(30):
         screw.receive(rpm=300.0)
         world.advance(0.1)
-        assert (screw.wanted, screw.watchdog.resetting) == (300.0, False)
+        assert (screw.setpoint, screw.watchdog.resetting) == (300.0, False)
     world.advance(0.005)
-    assert (screw.wanted, screw.watchdog.resetting) == (0.0, True)
+    assert (screw.setpoint, screw.watchdog.resetting) == (0.0, True)
 
 
 def test_commands_of_the_api_are_never_reset(craft) -> None:
@@ -871,19 +871,19 @@ def test_commands_of_the_api_are_never_reset(craft) -> None:
     screw = actuator(world)
     screw.command(rpm=100.0)
     world.advance(5.0)
-    assert screw.wanted == 100.0
+    assert screw.setpoint == 100.0
     screw.receive(rpm=200.0)
     world.advance(0.2)
     screw.command(rpm=300.0)
     world.advance(5.0)
-    assert (screw.wanted, screw.watchdog.resetting) == (300.0, False)
+    assert (screw.setpoint, screw.watchdog.resetting) == (300.0, False)
 
 
 def test_an_actuator_without_an_expected_frequency_is_never_reset(craft) -> None:
     world = craft(SHAFT, {"it": SCREW | {"expected_frequency": None}})
     actuator(world).receive(rpm=100.0)
     world.advance(10.0)
-    assert actuator(world).wanted == 100.0
+    assert actuator(world).setpoint == 100.0
 
 
 def test_each_actuator_has_a_watchdog_of_its_own(craft) -> None:
@@ -891,9 +891,9 @@ def test_each_actuator_has_a_watchdog_of_its_own(craft) -> None:
     actuator(world).receive(rpm=100.0)
     actuator(world, "other").receive(rpm=100.0)
     world.advance(0.3)
-    assert (actuator(world).wanted, actuator(world, "other").wanted) == (100.0, 0.0)
+    assert (actuator(world).setpoint, actuator(world, "other").setpoint) == (100.0, 0.0)
     world.advance(0.3)
-    assert (actuator(world).wanted, actuator(world, "other").wanted) == (0.0, 0.0)
+    assert (actuator(world).setpoint, actuator(world, "other").setpoint) == (0.0, 0.0)
 
 
 def test_a_restored_world_resets_at_the_same_tick(craft) -> None:
@@ -908,6 +908,6 @@ def test_a_restored_world_resets_at_the_same_tick(craft) -> None:
     assert not screw.watchdog.resetting
     assert screw.watchdog.received_frequency == pytest.approx(200 / 60)
     world.advance_steps(40)
-    assert screw.wanted == 300.0
+    assert screw.setpoint == 300.0
     world.advance_steps(1)
-    assert screw.wanted == 0.0
+    assert screw.setpoint == 0.0

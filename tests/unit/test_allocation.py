@@ -40,7 +40,7 @@ def wrench_of(robot: Any, commands: dict[str, float]) -> dict[str, float]:
     total = np.zeros(6)
     for name, command in commands.items():
         part = robot.actuators[name]
-        total += thrust_of(part, command) * np.concatenate([part.axis, np.cross(part.place, part.axis)])
+        total += thrust_of(part, command) * np.concatenate([part.axis, np.cross(part.position, part.axis)])
     return dict(zip(AXES, total.tolist(), strict=True))
 
 
@@ -50,7 +50,7 @@ def test_a_wrench_comes_out_as_it_was_asked_for(robot) -> None:
     random = np.random.default_rng(1)
     for _ in range(20):
         wanted = {axis: random.uniform(-1, 1) * (10.0 if axis in AXES[:3] else 1.0) for axis in config.axes}
-        commands, is_cut = Allocation(config, robot.actuators).share_out(wanted)
+        commands, is_cut = Allocation(config, robot.actuators).allocate(wanted)
         assert not is_cut
         found = wrench_of(robot, commands)
         for axis, value in wanted.items():
@@ -63,7 +63,7 @@ def test_too_much_is_cut_without_being_turned(robot) -> None:
     wanted = {
         axis: value for axis, value in zip(AXES, (800, -500, 300, 20, -20, 40), strict=True) if axis in config.axes
     }
-    commands, is_cut = Allocation(config, robot.actuators).share_out(wanted)
+    commands, is_cut = Allocation(config, robot.actuators).allocate(wanted)
     assert is_cut
     full = []
     for name, command in commands.items():

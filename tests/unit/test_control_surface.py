@@ -120,10 +120,10 @@ def test_it_is_commanded_as_a_hinge(craft):
     world = craft(it=RUDDER | {"maximum": 0.45})
     it = world.robots["craft"].actuators["it"]
     assert it.limits == pytest.approx((-0.45, 0.4))
-    assert (it.wanted, it.feedback) == (0.0, 0.0)
+    assert (it.setpoint, it.feedback) == (0.0, 0.0)
     it.command(angle=0.3)
     world.advance(1.0)
-    assert (it.wanted, it.feedback) == pytest.approx((0.3, 0.3), abs=1e-6)
+    assert (it.setpoint, it.feedback) == pytest.approx((0.3, 0.3), abs=1e-6)
     assert world.robots["craft"].joint_position("stock") == pytest.approx(0.3, abs=1e-6)
     before = world.snapshot()
     world.advance(0.5)

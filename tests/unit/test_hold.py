@@ -32,7 +32,7 @@ def autopilot(sam: Any) -> Any:
 
 
 def wanted(robot: Any) -> dict[str, float]:
-    return {name: actuator.wanted for name, actuator in robot.actuators.items()}
+    return {name: actuator.setpoint for name, actuator in robot.actuators.items()}
 
 
 def test_it_is_idle_until_it_is_told_what_to_hold(world, sam, autopilot) -> None:
@@ -40,7 +40,7 @@ def test_it_is_idle_until_it_is_told_what_to_hold(world, sam, autopilot) -> None
     world.advance(1.0)
     assert autopilot.idle
     assert (wanted(sam), sam.control) == (before, None)
-    assert not any(sam.sensors[name].wanted for name in SENSORS)
+    assert not any(sam.sensors[name].setpoint for name in SENSORS)
 
 
 def test_it_commands_only_what_its_setpoints_need(world, sam, autopilot) -> None:
@@ -49,16 +49,16 @@ def test_it_commands_only_what_its_setpoints_need(world, sam, autopilot) -> None
     assert {name for name, part in sam.actuators.items() if part.owner} == {"thrust_vector_yaw"}
     assert sam.control == "controller"
     assert sam.actuators["thrust_vector_yaw"].owner == "controller/autopilot"
-    assert sam.actuators["thrust_vector_yaw"].wanted == pytest.approx(0.122)  # from north to the east, to starboard
+    assert sam.actuators["thrust_vector_yaw"].setpoint == pytest.approx(0.122)  # from north to the east, to starboard
 
 
 def test_rpm_goes_straight_to_the_propellers_and_roll_adds_to_it(world, sam, autopilot) -> None:
     autopilot.hold(rpm=400.0)
     world.advance(0.2)
-    assert [sam.actuators[f"thruster{n}"].wanted for n in (1, 2)] == [400.0, 400.0]
+    assert [sam.actuators[f"thruster{n}"].setpoint for n in (1, 2)] == [400.0, 400.0]
     autopilot.hold(rpm=400.0, roll_deg=5.0)
     world.advance(0.2)
-    assert sam.actuators["thruster1"].wanted < 400.0 < sam.actuators["thruster2"].wanted
+    assert sam.actuators["thruster1"].setpoint < 400.0 < sam.actuators["thruster2"].setpoint
 
 
 def test_what_is_no_longer_held_goes_back_to_its_reset_value(world, sam, autopilot) -> None:
@@ -66,21 +66,21 @@ def test_what_is_no_longer_held_goes_back_to_its_reset_value(world, sam, autopil
     world.advance(1.0)
     autopilot.hold(heading_deg=90.0)
     world.advance(0.2)
-    assert sam.actuators["thruster1"].wanted == 0.0
+    assert sam.actuators["thruster1"].setpoint == 0.0
     autopilot.stop()
     world.advance(0.2)
     assert autopilot.idle
-    assert sam.actuators["thrust_vector_yaw"].wanted == 0.0
+    assert sam.actuators["thrust_vector_yaw"].setpoint == 0.0
 
 
 def test_under_way_it_dives_by_pitch_and_at_rest_by_buoyancy(world, sam, autopilot) -> None:
     autopilot.hold(depth=4.0)
     world.advance(0.5)
     assert sam.actuators["thrust_vector_pitch"].owner is None
-    assert sam.actuators["vbs"].wanted > 50.0
+    assert sam.actuators["vbs"].setpoint > 50.0
     autopilot.hold(depth=4.0, rpm=300.0)
     world.advance(0.5)
-    assert sam.actuators["thrust_vector_pitch"].wanted < 0.0  # nose down
+    assert sam.actuators["thrust_vector_pitch"].setpoint < 0.0  # nose down
 
 
 def test_it_acts_only_while_it_has_control(world, sam, autopilot, caplog) -> None:
@@ -92,7 +92,7 @@ def test_it_acts_only_while_it_has_control(world, sam, autopilot, caplog) -> Non
     assert caplog.text.count("are ignored") == 1
     sam.control = "controller"
     world.advance(0.2)
-    assert sam.actuators["thruster1"].wanted == 300.0
+    assert sam.actuators["thruster1"].setpoint == 300.0
 
 
 def test_the_api_may_take_one_actuator_from_it(world, sam, autopilot) -> None:
@@ -100,7 +100,7 @@ def test_the_api_may_take_one_actuator_from_it(world, sam, autopilot) -> None:
     world.advance(1.0)
     sam.actuators["thruster1"].command(rpm=100.0)
     world.advance(1.0)
-    assert [sam.actuators[f"thruster{n}"].wanted for n in (1, 2)] == [100.0, 300.0]
+    assert [sam.actuators[f"thruster{n}"].setpoint for n in (1, 2)] == [100.0, 300.0]
     assert sam.control == "mixed"
 
 
@@ -110,7 +110,7 @@ def test_without_a_reading_a_loop_stays_as_it_was(sam, autopilot) -> None:
         robot = deep.robots["sam"]
         robot.controllers["autopilot"].hold(altitude=5.0)
         deep.advance(2.0)
-        assert robot.actuators["vbs"].wanted == pytest.approx(50.0)
+        assert robot.actuators["vbs"].setpoint == pytest.approx(50.0)
 
 
 def test_it_sees_the_truth_where_no_sensor_is_named() -> None:
@@ -125,7 +125,7 @@ def test_it_sees_the_truth_where_no_sensor_is_named() -> None:
         world.advance(60.0)
         assert sam.pose.position[2] == pytest.approx(-5.0, abs=0.2)
         assert sam.twist.linear[0] == pytest.approx(0.5, abs=0.05)
-        assert not any(sam.sensors[name].wanted for name in SENSORS)
+        assert not any(sam.sensors[name].setpoint for name in SENSORS)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def sam(world: Any) -> Any:
 
 
 def wanted(robot: Any) -> dict[str, float]:
-    return {name: target.wanted for name, target in {**robot.actuators, **robot.keyboard.targets}.items()}
+    return {name: target.setpoint for name, target in {**robot.actuators, **robot.keyboard.targets}.items()}
 
 
 def hold(world: Any, *keys: str, seconds: float) -> None:
@@ -56,7 +56,7 @@ def hold(world: Any, *keys: str, seconds: float) -> None:
 def test_sam_has_the_keys_of_its_specification(sam, key) -> None:
     sam.keyboard.press(key)
     for name, value in SPECIFIED[key].items():
-        assert sam.actuators[name].wanted == pytest.approx(value)
+        assert sam.actuators[name].setpoint == pytest.approx(value)
     assert sam.control == "manual"
 
 
@@ -102,56 +102,56 @@ def test_keys_held_together_add_up_and_each_lets_go_of_its_own(sam) -> None:
     screws = (sam.actuators["thruster1"], sam.actuators["thruster2"])
     sam.keyboard.press("up")
     sam.keyboard.press("q")
-    assert [screw.wanted for screw in screws] == [1100.0, 500.0]
+    assert [screw.setpoint for screw in screws] == [1100.0, 500.0]
     sam.keyboard.press("down")
-    assert [screw.wanted for screw in screws] == [300.0, -300.0]
+    assert [screw.setpoint for screw in screws] == [300.0, -300.0]
     sam.keyboard.release("down")
     sam.keyboard.release("up")
-    assert [screw.wanted for screw in screws] == [300.0, -300.0]
+    assert [screw.setpoint for screw in screws] == [300.0, -300.0]
     sam.keyboard.release_all()
-    assert [screw.wanted for screw in screws] == [0.0, 0.0]
+    assert [screw.setpoint for screw in screws] == [0.0, 0.0]
     assert sam.keyboard.down == ()
 
 
 def test_silence_lets_all_keys_go_after_half_a_second(world, sam) -> None:
     hold(world, "up", seconds=2.0)
-    assert sam.actuators["thruster1"].wanted == 800.0
+    assert sam.actuators["thruster1"].setpoint == 800.0
     world.advance(0.4)
-    assert sam.actuators["thruster1"].wanted == 800.0
+    assert sam.actuators["thruster1"].setpoint == 800.0
     world.advance(0.005)
-    assert (sam.actuators["thruster1"].wanted, sam.keyboard.down) == (0.0, ())
+    assert (sam.actuators["thruster1"].setpoint, sam.keyboard.down) == (0.0, ())
 
 
 def test_what_a_key_sets_for_good_outlasts_silence(world, sam) -> None:
     sam.keyboard.press("c")
     world.advance(2.0)
-    assert sam.actuators["vbs"].wanted == 100.0
+    assert sam.actuators["vbs"].setpoint == 100.0
 
 
 def test_keys_are_ignored_unless_control_is_manual(sam) -> None:
     sam.control = "controller"
     sam.keyboard.press("up")
-    assert sam.actuators["thruster1"].wanted == 0.0
+    assert sam.actuators["thruster1"].setpoint == 0.0
     sam.keyboard.release_all()
     sam.control = "manual"
     sam.keyboard.press("up")
-    assert sam.actuators["thruster1"].wanted == 800.0
+    assert sam.actuators["thruster1"].setpoint == 800.0
 
 
 def test_a_key_that_was_down_before_manual_control_is_heard_when_it_is_pressed_on(world, sam) -> None:
     sam.control = "ros"
-    before = sam.actuators["thruster1"].wanted
+    before = sam.actuators["thruster1"].setpoint
     sam.keyboard.press("up")
-    assert sam.actuators["thruster1"].wanted == before
+    assert sam.actuators["thruster1"].setpoint == before
     sam.control = "manual"
     hold(world, "up", seconds=0.1)
-    assert sam.actuators["thruster1"].wanted == 800
+    assert sam.actuators["thruster1"].setpoint == 800
 
 
 def test_held_keys_are_let_go_when_control_passes_on(sam) -> None:
     sam.keyboard.press("up")
     sam.control = "ros"
-    assert (sam.actuators["thruster1"].wanted, sam.keyboard.down) == (0.0, ())
+    assert (sam.actuators["thruster1"].setpoint, sam.keyboard.down) == (0.0, ())
 
 
 def with_keys(**keys: Any) -> dict[str, Any]:
@@ -169,11 +169,11 @@ def test_a_key_may_step_or_toggle() -> None:
             sam.keyboard.press("plus")
             sam.keyboard.press("plus")  # a key that is down cannot be pressed again
             sam.keyboard.release("plus")
-            assert sam.actuators["thruster1"].wanted == min(100.0 * number, 1525.0)
+            assert sam.actuators["thruster1"].setpoint == min(100.0 * number, 1525.0)
         for percent in (100.0, 50.0, 100.0):
             sam.keyboard.press("x")
             sam.keyboard.release("x")
-            assert sam.actuators["lcg"].wanted == pytest.approx(percent)
+            assert sam.actuators["lcg"].setpoint == pytest.approx(percent)
 
 
 def test_keys_that_are_down_are_part_of_a_snapshot(world, sam) -> None:

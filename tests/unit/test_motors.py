@@ -153,7 +153,7 @@ def test_limit_switches_take_the_power_at_both_ends_and_let_it_go_back(stand: Ca
         assert motor.feedback == power
         world.advance(6)
         assert (motor.at_minimum, motor.at_maximum) == at
-        assert (motor.wanted, motor.feedback) == (power, 0.0)
+        assert (motor.setpoint, motor.feedback) == (power, 0.0)
         assert robot.joint_position("elbow") == pytest.approx(end, abs=0.011)
 
 
@@ -227,7 +227,7 @@ def test_a_gripper_opens_and_closes_both_fingers(stand: Callable[..., Any]) -> N
     settings = {"kind": "gripper", "link": "left", "maximum_rpm": 100.0, "gear": 20.0, "rotor_inertia": 1e-3}
     robot, world = stand({"grip": settings})
     grip = robot.actuators["grip"]
-    assert grip.wanted == pytest.approx(1 / 3)
+    assert grip.setpoint == pytest.approx(1 / 3)
     for opening, angle in ((1.0, 0.4), (0.0, -0.2), (0.5, 0.1)):
         grip.command(opening=opening)
         world.advance(4)
@@ -237,7 +237,7 @@ def test_a_gripper_opens_and_closes_both_fingers(stand: Callable[..., Any]) -> N
     grip.command(power=1)
     world.advance(4)
     assert grip.at_maximum
-    assert grip.wanted == pytest.approx(1.0, abs=0.03)
+    assert grip.setpoint == pytest.approx(1.0, abs=0.03)
     grip.check(power=1)
     with pytest.raises(SkerryError, match="opening"):
         grip.check(pwoer=1)

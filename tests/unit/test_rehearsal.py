@@ -17,7 +17,14 @@ PAIR: dict[str, Any] = {
         "lolo": {"vehicle": "lolo", "pose": {"position": [30, 0, -5]}},
     },
 }
-NEEDED = (arrivals.start, arrivals.expect, arrivals.collect, arrivals.mark_due, arrivals.sort_plain, paths.find_paths)
+NEEDED = (
+    arrivals.add_in_flight,
+    arrivals.predict_due,
+    arrivals.collect_arrivals,
+    arrivals.mark_due,
+    arrivals.sort_stored,
+    paths.find_paths,
+)
 
 
 @pytest.fixture
@@ -38,7 +45,7 @@ def test_a_rehearsal_of_sound_compiles_its_kernels_and_leaves_no_trace(world: Wo
         world.warm_up_acoustics()
         assert all(kernel.signatures for kernel in NEEDED)
         assert world.snapshot() == before
-        assert world.acoustics.is_quiet
+        assert world.acoustics.is_silent
         assert world.acoustics.paths("sam/modem") == []
         rehearsed = say_and_listen(world)
         world.restore(before)
@@ -48,4 +55,4 @@ def test_a_rehearsal_of_sound_compiles_its_kernels_and_leaves_no_trace(world: Wo
 def test_a_world_without_modems_has_nothing_to_rehearse() -> None:
     with skerry.load("torpedo_in_still_water") as world:
         world.warm_up_acoustics()
-        assert world.acoustics.is_quiet
+        assert world.acoustics.is_silent

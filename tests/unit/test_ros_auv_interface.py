@@ -310,7 +310,7 @@ def test_yaw_is_to_the_left_from_east_and_angles_are_radians(sam: Vehicle) -> No
         assert sam.call(f"ctrl/toggle_{word}_ctrl", data=True).success
         sam.say(f"ctrl/{target}_setpoint", data=value)
         sam.run(0.2)
-        assert autopilot.helm.setpoints[name] == pytest.approx(wanted)
+        assert autopilot.external_setpoints.setpoints[name] == pytest.approx(wanted)
     sam.run(60.0)
     yaw = float(quaternion_to_rpy(sam.robot.pose.orientation)[2])
     assert yaw == pytest.approx(radians(30.0), abs=0.05)
@@ -336,7 +336,7 @@ def test_what_is_switched_on_is_repeated_as_a_throttle_does_and_does_not_hear_it
     assert sam.call("ctrl/toggle_heading_ctrl", data=False).success
     sam.bus.hear("/it/ctrl/yaw_setpoint_freq", said[-1])  # a transport brings back what was said before
     sam.run(0.3)
-    assert sam.robot.controllers["autopilot"].helm.names == set()
+    assert sam.robot.controllers["autopilot"].external_setpoints.names == set()
 
 
 def test_what_is_refused_again_and_again_is_logged_once(sam: Vehicle, caplog: pytest.LogCaptureFixture) -> None:

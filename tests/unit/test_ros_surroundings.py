@@ -95,10 +95,10 @@ def test_who_reads_the_modem_takes_nothing_from_ros_and_a_reset_repeats_nothing(
     pair.say("/a/acoustic/write", data="two")
     found = pair.run(0.5, "/b/acoustic/read")["/b/acoustic/read"]
     assert {message.data for message in found} == {"two"}
-    before = modem.packets_heard
+    before = modem.packets_received
     middle = pair.world.snapshot()
     pair.world.restore(middle)
-    assert modem.packets_heard == before
+    assert modem.packets_received == before
     pair.bus.call("/skerry/reset", pair.bus.codec.make("std_srvs/srv/Trigger_Request"))
     assert not pair.run(0.3, "/b/acoustic/read")["/b/acoustic/read"]
     modem.read()

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 import skerry
-from skerry.actuators.drives.thrust_curves import THROTTLES, Polynomial, Table, t200_curve
+from skerry.actuators.drives.thrust_curves import THROTTLES, Polynomial, ThrustTable, t200_curve
 from skerry.actuators.thruster import Thruster
 from skerry.core.errors import FileError, SkerryError
 
@@ -87,11 +87,11 @@ def test_a_dead_zone_is_open_at_its_edge():
 
 def test_kilogram_force_is_newton_times_standard_gravity():
     assert Polynomial(coefficients=(0.0, 1.0), unit="kgf").curve().force[-1] == pytest.approx(KGF)
-    assert Table(throttle=(-1.0, 1.0), force=(-1.0, 1.0), unit="kgf").curve().force[-1] == pytest.approx(KGF)
+    assert ThrustTable(throttle=(-1.0, 1.0), force=(-1.0, 1.0), unit="kgf").curve().force[-1] == pytest.approx(KGF)
 
 
 def test_a_table_is_linear_between_its_points():
-    curve = Table(throttle=(-1.0, 0.0, 0.5, 1.0), force=(-2.0, 0.0, 4.0, 5.0), rpm=(-9.0, 0.0, 8.0, 10.0)).curve()
+    curve = ThrustTable(throttle=(-1.0, 0.0, 0.5, 1.0), force=(-2.0, 0.0, 4.0, 5.0), rpm=(-9.0, 0.0, 8.0, 10.0)).curve()
     assert [at(curve, x) for x in (-1, -0.5, 0.25, 0.75, 1)] == pytest.approx([-2, -1, 2, 4.5, 5])
     assert curve.rpm is not None
     assert curve.rpm[-1] == 10.0
@@ -144,13 +144,13 @@ def test_voltage_beyond_the_measured_is_logged_once(caplog):
 def test_it_is_commanded_by_the_keyword_of_its_settings(thruster, keyword, middle, half):
     world, it = thruster(command=keyword)
     assert (it.keyword, it.limits) == (keyword, (middle - half, middle + half))
-    assert (it.wanted, it.feedback, it.reset_value) == (middle, middle, middle)
+    assert (it.setpoint, it.feedback, it.reset_value) == (middle, middle, middle)
     it.command(**{keyword: middle + 0.25 * half})
     world.advance(0.1)
-    assert (it.wanted, it.feedback) == pytest.approx((middle + 0.25 * half,) * 2)
+    assert (it.setpoint, it.feedback) == pytest.approx((middle + 0.25 * half,) * 2)
     assert it.thrust == pytest.approx(10.0)
     it.command(**{keyword: 1e9})
-    assert it.wanted == middle + half
+    assert it.setpoint == middle + half
     it.reset()
     world.advance(0.1)
     assert it.thrust == 0.0

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 import skerry
 from skerry.acoustics.channel.directions import cap, icosphere
 from skerry.acoustics.channel.link_budget import bit_error, packet_error, roughness_loss, transmission_loss
-from skerry.acoustics.channel.paths import NOBODY, Obstacles
+from skerry.acoustics.channel.paths import NO_OWNER, Obstacles
 from skerry.acoustics.channel.travel_time import travel_time
-from skerry.acoustics.transceiver import Packet
+from skerry.acoustics.transceiver import AcousticPacket
 from skerry.core.errors import SkerryError
 from skerry.core.meshes import Mesh
 from skerry.formats.mesh_files import write_stl
@@ -75,7 +75,7 @@ def push(world: World, name: str, velocity: ArrayLike) -> None:
     world._engine.refresh()
 
 
-def read_all(part: Any) -> list[Packet]:
+def read_all(part: Any) -> list[AcousticPacket]:
     found = []
     while (packet := part.read()) is not None:
         found.append(packet)
@@ -441,7 +441,7 @@ def test_what_is_in_the_way_of_sound_is_what_a_sphere_cast_meets(drifter: str) -
             start, end = random.uniform([-25, -25, -14], [25, 25, -1], (2, 3))
             direction, far = (end - start) / np.linalg.norm(end - start), float(np.linalg.norm(end - start))
             expected = view.cast_sphere(start, direction, 0.2, far)
-            group = sweep_past(*obstacles.native, 2, NOBODY, start, direction, 0.2, far, contact)
+            group = sweep_past(*obstacles.native, 2, NO_OWNER, start, direction, 0.2, far, contact)
             assert (group >= 0) == (expected.body >= 0)
             if group >= 0:
                 # places of bodies are of 32 bits in a cast of rays, and of 64 here
@@ -872,7 +872,7 @@ def test_other_seeds_lose_other_packets(drifter: str) -> None:
     counts = []
     for seed in (1, 2):
         with skerry.load({**busy(drifter), "seed": seed}) as world:
-            counts.append([packet[:2] for packet in talk(world, 2.0, 0.1) if isinstance(packet, Packet)])
+            counts.append([packet[:2] for packet in talk(world, 2.0, 0.1) if isinstance(packet, AcousticPacket)])
     assert counts[0] != counts[1]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import skerry
-from skerry.control.dead_reckoning import Trajectory
+from skerry.control.dead_reckoning import AxisFilter
 from skerry.world import World
 
 STEP = 1 / 200
@@ -143,7 +143,7 @@ def test_it_is_idle_until_it_is_engaged() -> None:
         world.advance(1.0)
         assert reckoning.idle
         assert reckoning.estimate is None
-        assert not world.robots["sam"].sensors["dvl"].wanted
+        assert not world.robots["sam"].sensors["dvl"].setpoint
         reckoning.engage()
         world.advance(0.2)
         assert reckoning.estimate.depth == pytest.approx(-world.robots["sam"].pose.position[2], abs=0.05)
@@ -153,16 +153,16 @@ def test_it_is_idle_until_it_is_engaged() -> None:
 
 def test_the_filter_is_that_of_the_book() -> None:
     """One step of Kalman's equations, x = F x, P = F P Fᵀ + Q, K = P Hᵀ/(H P Hᵀ + r), by matrices."""
-    track = Trajectory(1.0, 2.0, 4.0, 0.5, 3.0)
+    axis = AxisFilter(1.0, 2.0, 4.0, 0.5, 3.0)
     x, p = np.array([1.0, 2.0]), np.array([[4.0, 0.5], [0.5, 3.0]])
     h, q = 0.1, 0.3
     f = np.array([[1, h], [0, 1]])
     x, p = f @ x, f @ p @ f.T + q * np.array([[h**3 / 3, h**2 / 2], [h**2 / 2, h]])
-    track.predict(h, q)
-    for row, see, z, r in (([1, 0], track.see_place, 1.7, 0.2), ([0, 1], track.see_speed, 1.1, 0.4)):
+    axis.predict(h, q)
+    for row, see, z, r in (([1, 0], axis.correct_position, 1.7, 0.2), ([0, 1], axis.correct_speed, 1.1, 0.4)):
         seen = np.array(row)
         gain = p @ seen / (seen @ p @ seen + r)
         x, p = x + gain * (z - seen @ x), p - np.outer(gain, seen @ p)
         see(z, r)
-    np.testing.assert_allclose([track.place, track.speed], x, rtol=1e-12)
-    np.testing.assert_allclose([track.place_variance, track.covariance, track.speed_variance], p[[0, 0, 1], [0, 1, 1]])
+    np.testing.assert_allclose([axis.position, axis.speed], x, rtol=1e-12)
+    np.testing.assert_allclose([axis.position_variance_, axis.covariance, axis.speed_variance], p[[0, 0, 1], [0, 1, 1]])

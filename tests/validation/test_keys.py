@@ -212,7 +212,7 @@ def test_all_keys_released_leave_every_actuator_and_dial_where_it_was(worlds, na
         world.advance(0.6)
         assert robot.keyboard.down == ()
         if does.mode == "hold":
-            assert all(targets[part].wanted == pytest.approx(targets[part].reset_value) for part in does.commands)
+            assert all(targets[part].setpoint == pytest.approx(targets[part].reset_value) for part in does.commands)
 
 
 def test_every_vehicle_that_has_actuators_has_keys() -> None:
@@ -274,7 +274,7 @@ def test_a_dial_goes_back_when_its_key_is_let_go_whoever_has_control(worlds) -> 
     drone.keyboard.press("i")
     drone.actuators["front"].command(rpm=2000)  # the API takes one of four
     drone.keyboard.release("i")
-    assert drone.keyboard.targets["tracking.ahead"].wanted == 0.0
+    assert drone.keyboard.targets["tracking.ahead"].setpoint == 0.0
 
 
 def test_dials_are_turned_only_while_manual_has_control(worlds, caplog) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skerry.control.tracking.spline import Spline
-from skerry.control.tracking.tracking_law import share_out
+from skerry.control.tracking.tracking_law import allocate_thrusts
 from skerry.core.errors import SkerryError
 from skerry.core.frames import quaternion_to_matrix, quaternion_to_rpy
 from skerry.scenario import load_scenario
@@ -243,11 +243,11 @@ def test_thrust_roll_and_pitch_go_before_yaw() -> None:
     """A plus of arm d and torque coefficient c (Lee 2010, eq. 1); yaw beyond the room is cut, the rest stays exact."""
     d, c = 0.315, 8.004e-4
     matrix = np.array([[1, 1, 1, 1], [0, -d, 0, d], [-d, 0, d, 0], [c, -c, c, -c]])
-    thrusts = share_out(np.array([40.0, 0.5, -0.3, 1.0]), np.linalg.inv(matrix), np.full(4, 75.0))
+    thrusts = allocate_thrusts(np.array([40.0, 0.5, -0.3, 1.0]), np.linalg.inv(matrix), np.full(4, 75.0))
     assert (matrix @ thrusts)[:3] == pytest.approx([40.0, 0.5, -0.3])
     assert 0 < (matrix @ thrusts)[3] < 1.0
     assert thrusts.min() >= 0
-    assert (share_out(np.array([900.0, 3, 0, 0]), np.linalg.inv(matrix), np.full(4, 75.0)) <= 75.0).all()
+    assert (allocate_thrusts(np.array([900.0, 3, 0, 0]), np.linalg.inv(matrix), np.full(4, 75.0)) <= 75.0).all()
 
 
 def test_a_trajectory_passes_its_points_and_closes_smoothly() -> None:

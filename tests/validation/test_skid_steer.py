@@ -107,7 +107,7 @@ def test_it_is_idle_until_it_is_told_and_after_it_has_stopped(world, drive) -> N
     world.advance(3.0)
     assert drive.idle
     assert np.linalg.norm(rover.twist.linear) < 0.02
-    assert all(rover.actuators[name].wanted == 0.0 for name in drive.config.needs_actuators)
+    assert all(rover.actuators[name].setpoint == 0.0 for name in drive.config.needs_actuators)
 
 
 def test_commands_have_limits_and_nonsense_is_refused(drive) -> None:

@@ -97,7 +97,7 @@ def test_in_still_water_it_does_nothing() -> None:
     ) as w:
         w.robots["it"].controllers["station"].keep()
         assert distances(w, 30.0).max() < 0.01
-        assert w.robots["it"].actuators["propeller_port"].wanted == pytest.approx(0.0, abs=30.0)
+        assert w.robots["it"].actuators["propeller_port"].setpoint == pytest.approx(0.0, abs=30.0)
 
 
 def test_a_place_that_is_none_is_refused_and_stop_lets_go() -> None:
@@ -116,7 +116,7 @@ def test_a_place_that_is_none_is_refused_and_stop_lets_go() -> None:
         station.stop()
         world.advance(0.5)
         assert (station.idle, station.distance) == (True, None)
-        assert world.robots["it"].actuators["propeller_port"].wanted == 0.0
+        assert world.robots["it"].actuators["propeller_port"].setpoint == 0.0
 
 
 def test_a_snapshot_in_the_middle_goes_on_bit_identically() -> None:

@@ -96,7 +96,7 @@ def test_a_drone_that_attacks_the_buoy_swoops_to_the_end_of_the_rope_instead_of_
                 "pose": {"position": [0, 0, 3]},
                 "overrides": {
                     "ropes": {"lift": {"hook": None}},
-                    "controllers": {"tracking": {"attack_the_buoy": "line", "point": [-20, 0, 10]}},
+                    "controllers": {"tracking": {"swoop_to_rope": "line", "point": [-20, 0, 10]}},
                 },
             }
         },

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from skerry.acoustics.channel.settings import HearingSettings
+from skerry.acoustics.channel.settings import ReceiverSettings
 from skerry.core.config import Vector3
 from skerry.core.frames import Pose
 from skerry.parts.acoustics import AcousticConfig, AcousticPart, Arrival, BuildContext
 
 
 @dataclass(frozen=True)
-class Detection:
+class HydrophoneDetection:
     """A sound that was heard; times are by the array's clock."""
 
     source: str  # "robot/part"
@@ -40,11 +40,11 @@ class HydrophoneArrayPart(AcousticPart):
 
     def __init__(self, config: HydrophoneArray, context: BuildContext, offset: Pose) -> None:
         super().__init__(context, config.link, offset)
-        self.config = self.hearing = config
+        self.config = self.receiver = config
         self.hydrophones = config.hydrophones
         self._inbox: deque[Arrival] = deque(maxlen=config.inbox_size)
 
-    def read(self) -> Detection | None:
+    def read(self) -> HydrophoneDetection | None:
         """What came first of all that was not read; None if there is nothing."""
         if not self._inbox:
             return None
@@ -53,20 +53,20 @@ class HydrophoneArrayPart(AcousticPart):
             self.config.measured_time(self._noise, arrival, time, number) for number, time in enumerate(arrival.times)
         )
         rest = (arrival.path, arrival.doppler, arrival.level_db, arrival.snr_db)
-        return Detection(arrival.signal.source, arrival.signal.stamp, times, *rest)
+        return HydrophoneDetection(arrival.signal.source, arrival.signal.stamp, times, *rest)
 
-    def hear(self, arrival: Arrival) -> None:
+    def receive(self, arrival: Arrival) -> None:
         if arrival.snr_db is None or arrival.snr_db >= self.config.detection_threshold_db:
             self._inbox.append(arrival)
 
     def state(self) -> bytes:
-        return json.dumps([arrival.plain() for arrival in self._inbox]).encode()
+        return json.dumps([arrival.to_json() for arrival in self._inbox]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self._inbox = deque(map(Arrival.of, json.loads(state)), self.config.inbox_size)
+        self._inbox = deque(map(Arrival.from_json, json.loads(state)), self.config.inbox_size)
 
 
-class HydrophoneArray(AcousticConfig, HearingSettings):
+class HydrophoneArray(AcousticConfig, ReceiverSettings):
     """Hydrophones that listen together."""
 
     kind: Literal["hydrophone_array"] = "hydrophone_array"

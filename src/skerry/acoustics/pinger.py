@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from skerry.acoustics.channel.settings import SendingSettings
+from skerry.acoustics.channel.settings import TransmitterSettings
 from skerry.core.clock import Rate
 from skerry.core.config import NonNegative, Rational
 from skerry.core.frames import Pose
@@ -21,7 +21,7 @@ class PingerPart(AcousticPart):
 
     def __init__(self, config: Pinger, context: BuildContext, offset: Pose) -> None:
         super().__init__(context, config.link, offset)
-        self.config = self.sending = config
+        self.config = self.transmitter = config
         self._rate = Rate.of(config.frequency, context.clock.step)
         self._start = ceil(config.delay / float(context.clock.step))
         self._active = True
@@ -49,7 +49,7 @@ class PingerPart(AcousticPart):
         time = self._clock.time_of(tick)
         yield Signal(self.name, "ping", self.name.encode(), True, None, time, time, self.config.ping_length)
 
-    def hear(self, arrival: Arrival) -> None:
+    def receive(self, arrival: Arrival) -> None:
         return
 
     def state(self) -> bytes:
@@ -60,7 +60,7 @@ class PingerPart(AcousticPart):
         self._plan()
 
 
-class Pinger(AcousticConfig, SendingSettings):
+class Pinger(AcousticConfig, TransmitterSettings):
     """A beacon."""
 
     kind: Literal["pinger"] = "pinger"

@@ -15,17 +15,17 @@ from pydantic import Field
 
 from skerry.acoustics.channel.link_budget import Modulation, is_lost, packet_error
 from skerry.acoustics.channel.paths import PATHS
-from skerry.acoustics.channel.settings import USUAL_SOUND_SPEED, HearingSettings, SendingSettings
+from skerry.acoustics.channel.settings import NOMINAL_SOUND_SPEED, ReceiverSettings, TransmitterSettings
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError, shorten
 from skerry.core.frames import Pose
-from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival, Batch, BuildContext, Signal
+from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival, ArrivalBatch, BuildContext, Signal
 
 PING_BITS: Final = 64  # of a request and of a reply
-LONGEST_QUEUE: Final = 10_000  # packets that may wait to be sent
+MAX_QUEUE: Final = 10_000  # packets that may wait to be sent
 
 
-class Packet(NamedTuple):
+class AcousticPacket(NamedTuple):
     """What was read: times are by the clocks of the sender and of the hearer."""
 
     data: str | bytes  # as it was written
@@ -58,7 +58,7 @@ class Packet(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RangeReading:
+class AcousticRange:
     """How far another part is, by its answer."""
 
     time: float  # s, at which the answer came
@@ -73,7 +73,7 @@ class TransceiverPart(AcousticPart):
 
     def __init__(self, config: ModemSettings, context: BuildContext, link: str, offset: Pose) -> None:
         super().__init__(context, link, offset)
-        self.config = self.sending = self.hearing = config
+        self.config = self.transmitter = self.receiver = config
         self.half_duplex = config.half_duplex
         self.missed = 0
         """Of what came, the number that nobody read before the inbox was full."""
@@ -83,9 +83,9 @@ class TransceiverPart(AcousticPart):
         self._replies: list[Signal] = []
         self._inbox: deque[Arrival] = deque()
         self._gone = 0  # packets that were in the inbox once and are no more
-        self._batches: list[Batch] = []
-        self.takes_batches = config.multipath and config.bit_rate is None
-        self._ranges: deque[RangeReading] = deque(maxlen=config.inbox_size)
+        self._batches: list[ArrivalBatch] = []
+        self.accepts_batches = config.multipath and config.bit_rate is None
+        self._ranges: deque[AcousticRange] = deque(maxlen=config.inbox_size)
         self._asked: dict[int, tuple[str, float]] = {}  # of requests that are not answered: to whom, and when
         self._requests = 0
         self._latest: dict[str, int] = {}  # the number of what was last heard of each sender
@@ -110,7 +110,7 @@ class TransceiverPart(AcousticPart):
             )
         self._enqueue(("packet", raw, isinstance(data, str), to))
 
-    def read(self) -> Packet | None:
+    def read(self) -> AcousticPacket | None:
         """What came first of all that was not read; None if there is nothing."""
         if not self._inbox:
             self._unpack()
@@ -120,22 +120,22 @@ class TransceiverPart(AcousticPart):
         return self._packet(self._inbox.popleft())
 
     @property
-    def packets_heard(self) -> int:
+    def packets_received(self) -> int:
         """How many have come, read or not."""
         self._unpack()
         return self._gone + len(self._inbox)
 
-    def peek(self, after: int) -> list[Packet]:
+    def peek(self, after: int) -> list[AcousticPacket]:
         """What has come since so many packets had, as far as it was not read; it can still be."""
-        if after >= self.packets_heard:
+        if after >= self.packets_received:
             return []
         return [self._packet(arrival) for arrival in islice(self._inbox, max(after - self._gone, 0), None)]
 
-    def _packet(self, arrival: Arrival) -> Packet:
+    def _packet(self, arrival: Arrival) -> AcousticPacket:
         signal, path, _, doppler, level_db, snr_db, _, _ = arrival
         data = signal.data.decode() if signal.is_text else signal.data
         received = self._local(arrival)
-        return Packet(data, signal.stamp, received, signal.source, signal.to, path, doppler, level_db, snr_db)
+        return AcousticPacket(data, signal.stamp, received, signal.source, signal.to, path, doppler, level_db, snr_db)
 
     def ping(self, peer: str) -> None:
         """Ask "robot/part" to answer, for `read_range`."""
@@ -143,7 +143,7 @@ class TransceiverPart(AcousticPart):
             raise SkerryError(f'{self.name}: a range is asked of one part; give its name, "robot/part"')
         self._enqueue(("request", b"", False, peer))
 
-    def read_range(self) -> RangeReading | None:
+    def read_range(self) -> AcousticRange | None:
         """What was measured first of all that was not read; None if there is nothing."""
         return self._ranges.popleft() if self._ranges else None
 
@@ -157,8 +157,8 @@ class TransceiverPart(AcousticPart):
     def _enqueue(self, item: tuple[str, bytes, bool, str | None]) -> None:
         if not isinstance(item[-1], str | None):
             raise SkerryError(f'{self.name}: whom it is for must be a name, "robot/part", not {shorten(item[-1])}')
-        if len(self._queue) >= LONGEST_QUEUE:
-            raise SkerryError(f"{self.name}: {LONGEST_QUEUE} packets wait to be sent; write slower")
+        if len(self._queue) >= MAX_QUEUE:
+            raise SkerryError(f"{self.name}: {MAX_QUEUE} packets wait to be sent; write slower")
         self._queue.append(item)
         self._plan()
 
@@ -183,7 +183,7 @@ class TransceiverPart(AcousticPart):
                 assert to is not None
                 request, self._requests = self._requests, self._requests + 1
                 self._asked[request] = (to, self.config.local_time(time))
-                if len(self._asked) > LONGEST_QUEUE:
+                if len(self._asked) > MAX_QUEUE:
                     del self._asked[next(iter(self._asked))]
             yield self._stamped(Signal(self.name, purpose, data, is_text, to, time, 0.0, self._duration(bits), request))
             self._last_tick = tick
@@ -198,7 +198,7 @@ class TransceiverPart(AcousticPart):
 
     # -------------------------------------------------------------------------------------------- hearing
 
-    def hear(self, arrival: Arrival) -> None:
+    def receive(self, arrival: Arrival) -> None:
         signal = arrival.signal
         if signal.to is not None and signal.to != self.name:
             return
@@ -216,7 +216,7 @@ class TransceiverPart(AcousticPart):
         elif first or self.config.multipath:
             self._keep(arrival)
 
-    def hear_all(self, batch: Batch) -> None:
+    def receive_batch(self, batch: ArrivalBatch) -> None:
         self._batches.append(batch)
         if sum(len(batch.rows) for batch in self._batches) > self.config.inbox_size:
             self._unpack()
@@ -229,7 +229,7 @@ class TransceiverPart(AcousticPart):
 
     def _unpack(self) -> None:
         """Put what came in batches into the inbox."""
-        self.fetch()
+        self.flush_batches()
         batches, self._batches = self._batches, []
         for batch in batches:
             self._inbox.extend(batch.unpack())
@@ -261,7 +261,7 @@ class TransceiverPart(AcousticPart):
         time = self._local(arrival)
         round_trip = time - asked - arrival.signal.held
         self._ranges.append(
-            RangeReading(time, peer, 0.5 * round_trip * self.config.known_sound_speed, round_trip, arrival.path)
+            AcousticRange(time, peer, 0.5 * round_trip * self.config.known_sound_speed, round_trip, arrival.path)
         )
 
     def _local(self, arrival: Arrival) -> float:
@@ -274,9 +274,9 @@ class TransceiverPart(AcousticPart):
         self._unpack()
         kept: dict[str, Any] = {
             "queue": [[purpose, b64encode(data).decode(), *rest] for purpose, data, *rest in self._queue],
-            "replies": [reply.plain() for reply in self._replies],
+            "replies": [reply.to_json() for reply in self._replies],
             "gone": self._gone,
-            "inbox": [arrival.plain() for arrival in self._inbox],
+            "inbox": [arrival.to_json() for arrival in self._inbox],
             "ranges": [list(vars(reading).values()) for reading in self._ranges],
             "asked": [[number, *rest] for number, rest in self._asked.items()],
             "requests": self._requests,
@@ -291,17 +291,17 @@ class TransceiverPart(AcousticPart):
     def set_state(self, state: bytes) -> None:
         kept = json.loads(state)
         self._queue = deque((purpose, b64decode(data), *rest) for purpose, data, *rest in kept["queue"])
-        self._replies = [Signal.of(reply) for reply in kept["replies"]]
+        self._replies = [Signal.from_json(reply) for reply in kept["replies"]]
         self._gone = kept["gone"]
-        self._inbox, self._batches = deque(Arrival.of(arrival) for arrival in kept["inbox"]), []
-        self._ranges = deque((RangeReading(*reading) for reading in kept["ranges"]), self.config.inbox_size)
+        self._inbox, self._batches = deque(Arrival.from_json(arrival) for arrival in kept["inbox"]), []
+        self._ranges = deque((AcousticRange(*reading) for reading in kept["ranges"]), self.config.inbox_size)
         self._asked = {number: (peer, time) for number, peer, time in kept["asked"]}
         self._requests, self._latest = kept["requests"], kept["latest"]
         self._busy_until, self._last_tick = kept["busy_until"], kept["last_tick"]
         self.next_send, self.missed = kept["next_send"], kept["missed"]
 
 
-class ModemSettings(SendingSettings, HearingSettings):
+class ModemSettings(TransmitterSettings, ReceiverSettings):
     """What all have that send packets and hear them."""
 
     bit_rate: Positive | None = Field(None, description="bit/s; then packets last, and may collide; null is at once")
@@ -320,7 +320,7 @@ class ModemSettings(SendingSettings, HearingSettings):
         """By which it makes ranges of times, m/s."""
         if self.assumed_sound_speed is not None:
             return self.assumed_sound_speed
-        return USUAL_SOUND_SPEED if isinstance(self.sound_speed, str) else self.sound_speed
+        return NOMINAL_SOUND_SPEED if isinstance(self.sound_speed, str) else self.sound_speed
 
 
 class Transceiver(AcousticConfig, ModemSettings):

@@ -40,11 +40,11 @@ class UsblFix:
 class UsblPart(TransceiverPart):
     """Gives a fix for every answer, and, where clocks are said to agree, for every packet."""
 
-    finds_directions = True
+    measures_direction = True
 
     def __init__(self, config: Usbl, context: BuildContext, offset: Pose) -> None:
         super().__init__(config, context, config.link, offset)
-        self.takes_batches = False
+        self.accepts_batches = False
         self._usbl = config
         self._fixes: deque[UsblFix] = deque(maxlen=config.inbox_size)
 

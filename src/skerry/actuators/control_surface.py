@@ -22,11 +22,11 @@ class ControlSurfaceActuator(Actuator):
 
     keyword = "angle"
 
-    def __init__(self, config: ControlSurface, hinge: Actuator, fin: Law, place: Pose) -> None:
+    def __init__(self, config: ControlSurface, hinge: Actuator, fin: Law, pose: Pose) -> None:
         laws = [*hinge.laws, (config.link, fin)]
         super().__init__(laws, hinge.limits, hinge.reset_value, config.expected_frequency)
         self._hinge = hinge
-        self.place = place  # straight, on the body that carries its hinge
+        self.pose = pose  # straight, on the body that carries its hinge
         self.area = config.area  # m²
         self.lift_slope = float(fin.constants[SLOPE])  # C_L per rad while the flow is attached
         self.broadside_drag = float(
@@ -69,5 +69,5 @@ class ControlSurface(JointActuatorConfig, FinShape):
         ).build(attach)
         joint = need_joint(at, "revolute", "continuous")
         hinge_place = Pose(np.array(joint.position), rpy_to_quaternion(joint.rpy))
-        place = attach(joint.parent).offset @ hinge_place @ self.offset()
-        return ControlSurfaceActuator(self, hinge, self.law_at(at.offset @ self.offset(), at.water_density), place)
+        pose = attach(joint.parent).offset @ hinge_place @ self.offset()
+        return ControlSurfaceActuator(self, hinge, self.law_at(at.offset @ self.offset(), at.water_density), pose)

@@ -68,4 +68,4 @@ def _run(world: World, modems: Sequence[Any]) -> None:
         for modem in modems[k::ROUNDS]:
             modem.write(f"packet of {modem.name}")
         world.advance(1.0 / ROUNDS)
-    world.acoustics.hand_over()
+    world.acoustics.deliver_batches()

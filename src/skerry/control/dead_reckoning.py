@@ -46,39 +46,41 @@ PASCAL_PER_METRE: Final = 1025.0 * 9.81  # of sea water, only for the variance o
 
 
 @dataclass
-class Trajectory:
+class AxisFilter:
     """Place and speed along one axis, m and m/s, with their covariance."""
 
-    place: float = 0.0
+    position: float = 0.0
     speed: float = 0.0
-    place_variance: float = 0.0
+    position_variance: float = 0.0
     covariance: float = 0.0
     speed_variance: float = 0.0
 
     def predict(self, seconds: float, density: float) -> None:
         """Go on; `density` is that of the power of the acceleration, m²/s³."""
         h, q = seconds, density
-        self.place += h * self.speed
-        self.place_variance += h * (2.0 * self.covariance + h * self.speed_variance) + q * h**3 / 3.0
+        self.position += h * self.speed
+        self.position_variance += h * (2.0 * self.covariance + h * self.speed_variance) + q * h**3 / 3.0
         self.covariance += h * self.speed_variance + q * h**2 / 2.0
         self.speed_variance += q * h
 
-    def see_place(self, place: float, variance: float) -> None:
+    def correct_position(self, position: float, variance: float) -> None:
         """Take a measurement of the place."""
-        self._take(place - self.place, self.place_variance, self.covariance, self.place_variance + variance)
+        self._correct(
+            position - self.position, self.position_variance, self.covariance, self.position_variance + variance
+        )
 
-    def see_speed(self, speed: float, variance: float) -> None:
+    def correct_speed(self, speed: float, variance: float) -> None:
         """Take a measurement of the speed."""
-        self._take(speed - self.speed, self.covariance, self.speed_variance, self.speed_variance + variance)
+        self._correct(speed - self.speed, self.covariance, self.speed_variance, self.speed_variance + variance)
 
-    def _take(self, surprise: float, with_place: float, with_speed: float, variance: float) -> None:
+    def _correct(self, surprise: float, with_position: float, with_speed: float, variance: float) -> None:
         """Correct by what was not expected, given its covariances with the state, and its variance."""
         if variance <= 0.0:
             return
-        self.place += with_place / variance * surprise
+        self.position += with_position / variance * surprise
         self.speed += with_speed / variance * surprise
-        self.place_variance -= with_place**2 / variance
-        self.covariance -= with_place * with_speed / variance
+        self.position_variance -= with_position**2 / variance
+        self.covariance -= with_position * with_speed / variance
         self.speed_variance -= with_speed**2 / variance
 
 
@@ -121,11 +123,11 @@ class DeadReckoningController(Controller):
     def __init__(self, config: DeadReckoning) -> None:
         self.config = config
         self._engaged = config.engaged
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self._time: float | None = None  # of the estimate
-        self._tracks = [Trajectory() for _ in range(3)]
+        self._axes = [AxisFilter() for _ in range(3)]
         self._attitude: Floats = np.array([0.0, 0.0, 0.0, 1.0])
         self._rates: Floats = np.zeros(3)  # rad/s, in the link's axes
         self._variances: Floats = np.zeros(6)  # of roll, pitch and yaw, and of the rates
@@ -142,21 +144,21 @@ class DeadReckoningController(Controller):
     def release(self) -> None:
         """End, and forget."""
         self._engaged = False
-        self._forget()
+        self._reset()
 
     @property
     def estimate(self) -> Estimate | None:
         """The latest one; None before there is any."""
         if self._time is None:
             return None
-        place = np.array([track.place for track in self._tracks])
-        velocity = rotate(inverse(self._attitude), [track.speed for track in self._tracks])
+        place = np.array([axis.position for axis in self._axes])
+        velocity = rotate(inverse(self._attitude), [axis.speed for axis in self._axes])
         return Estimate(
             self._time,
             Pose(place, self._attitude),
             Twist(velocity, self._rates),
-            np.array([track.place_variance for track in self._tracks]),
-            np.array([track.speed_variance for track in self._tracks]),
+            np.array([axis.position_variance for axis in self._axes]),
+            np.array([axis.speed_variance for axis in self._axes]),
             self._variances[:3],
             self._variances[3:],
         )
@@ -164,25 +166,25 @@ class DeadReckoningController(Controller):
     # -------------------------------------------------------------------------------------------- looking
 
     def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        if not self._look_at_attitude(sample, sensors) and self._time is None:
+        if not self._update_attitude(sample, sensors) and self._time is None:
             return
         if self._time is None:
             self._begin(sample, sensors)
         else:
-            for track in self._tracks:
-                track.predict(1.0 / float(self.config.frequency), self.config.acceleration_noise**2)
+            for axis in self._axes:
+                axis.predict(1.0 / float(self.config.frequency), self.config.acceleration_noise**2)
         self._time = sample.time
-        self._look_at_velocity(sample, sensors)
-        self._look_at_depth(sample, sensors)
-        self._look_at_place(sample, sensors)
+        self._update_velocity(sample, sensors)
+        self._update_depth(sample, sensors)
+        self._update_position(sample, sensors)
 
     def _begin(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
         if missing := [name for name in self.config.sensors if name not in sensors]:
             logger.warning("dead reckoning goes without %s, which the vehicle has not", ", ".join(missing))
         sigma = self.config.start_noise
         start = sample.pose(self.config.link).position + sigma * np.append(self.noise.normal(0, (2,)), 0.0)
-        for track, place in zip(self._tracks, start.tolist(), strict=True):
-            track.place, track.place_variance, track.speed_variance = place, sigma**2, 1.0
+        for axis, place in zip(self._axes, start.tolist(), strict=True):
+            axis.position, axis.position_variance, axis.speed_variance = place, sigma**2, 1.0
 
     def _new(self, name: str | None, sensors: Mapping[str, Any]) -> Any:
         """A reading that was not taken yet, if there is one."""
@@ -196,7 +198,7 @@ class DeadReckoningController(Controller):
         mount = sensors[name or ""].mount
         return sample.pose(self.config.link).inverse() @ sample.pose(mount.link) @ mount.offset()
 
-    def _look_at_attitude(self, sample: SampleView, sensors: Mapping[str, Any]) -> bool:
+    def _update_attitude(self, sample: SampleView, sensors: Mapping[str, Any]) -> bool:
         reading = self._new(self.config.attitude, sensors)
         if reading is None:
             return False
@@ -212,7 +214,7 @@ class DeadReckoningController(Controller):
             self._variances[2] = compass.variance * radians(1.0) ** 2
         return True
 
-    def _look_at_velocity(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
+    def _update_velocity(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
         reading = self._new(self.config.velocity, sensors)
         if reading is None or reading.track != "bottom":
             return
@@ -221,37 +223,37 @@ class DeadReckoningController(Controller):
         # An error of the attitude turns the velocity. Taken alike for all axes, so that these need no correlation.
         turned = float(self._variances[:3].max()) * float(velocity @ velocity)
         variance = float(np.trace(reading.covariance)) / 3.0 + turned
-        for track, speed in zip(self._tracks, rotate(self._attitude, velocity).tolist(), strict=True):
-            track.see_speed(speed, variance)
+        for axis, speed in zip(self._axes, rotate(self._attitude, velocity).tolist(), strict=True):
+            axis.correct_speed(speed, variance)
 
-    def _look_at_depth(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
+    def _update_depth(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
         if self.config.depth not in sensors:
-            self._tracks[2].see_place(0.0, AFLOAT**2)
+            self._axes[2].correct_position(0.0, AFLOAT**2)
             return
         reading = self._new(self.config.depth, sensors)
         if reading is not None and not reading.saturated:
             arm = rotate(self._attitude, self._mount(sample, sensors, self.config.depth).position)
-            self._tracks[2].see_place(-reading.depth - float(arm[2]), reading.variance / PASCAL_PER_METRE**2)
+            self._axes[2].correct_position(-reading.depth - float(arm[2]), reading.variance / PASCAL_PER_METRE**2)
 
-    def _look_at_place(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
+    def _update_position(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
         reading = self._new(self.config.position, sensors)
         if reading is None or sample.projection is None:
             return
         antenna = sample.projection.from_utm([reading.easting, reading.northing, reading.altitude])
         place = antenna - rotate(self._attitude, self._mount(sample, sensors, self.config.position).position)
         for axis in range(2):
-            self._tracks[axis].see_place(float(place[axis]), float(reading.covariance[axis, axis]))
+            self._axes[axis].correct_position(float(place[axis]), float(reading.covariance[axis, axis]))
 
     # -------------------------------------------------------------------------------------------- state
 
     def state(self) -> bytes:
         arrays = [self._attitude.tolist(), self._rates.tolist(), self._variances.tolist()]
-        tracks = [astuple(track) for track in self._tracks]
-        return json.dumps([self._engaged, self._time, self._seen, tracks, *arrays]).encode()
+        axes = [astuple(axis) for axis in self._axes]
+        return json.dumps([self._engaged, self._time, self._seen, axes, *arrays]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self._engaged, self._time, self._seen, tracks, *arrays = json.loads(state)
-        self._tracks = [Trajectory(*track) for track in tracks]
+        self._engaged, self._time, self._seen, axes, *arrays = json.loads(state)
+        self._axes = [AxisFilter(*axis) for axis in axes]
         self._attitude, self._rates, self._variances = (np.array(numbers) for numbers in arrays)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
 from skerry.actuators.propeller import PropellerActuator
-from skerry.control.loops.native_control import ReflexController
+from skerry.control.loops.native_control import NativeLawController
 from skerry.control.tracking import native_tracking as at
 from skerry.control.tracking.load_law import LOAD_GAINS
 from skerry.control.tracking.spline import Spline
@@ -27,12 +27,12 @@ Floats = NDArray[np.float64]
 Words = NDArray[np.int64]
 
 TURNING_SHARE = 0.5  # of the propellers' yaw torque at hover, for turns that are asked for
-DIALS: Final = ("ahead", "left", "up", "boost")
-REACH = 10.0  # m that a dial may be turned to
-ARRIVED = 1.0  # m from its point within which it is shown to be there
+MANUAL_SETPOINTS: Final = ("ahead", "left", "up", "boost")
+MAX_MANUAL_OFFSET = 10.0  # m that a dial may be turned to
+ARRIVAL_RADIUS = 1.0  # m from its point within which it is shown to be there
 
 
-class GeometricTrackingController(ReflexController):
+class GeometricTrackingController(NativeLawController):
     """Flies to a point, after a robot or object, or along a trajectory; holds where it starts if told nothing."""
 
     def __init__(self, config: GeometricTracking) -> None:
@@ -45,67 +45,67 @@ class GeometricTrackingController(ReflexController):
         self._load_gains = np.zeros(LOAD_GAINS)
         self._constants = np.zeros(at.CONSTANTS)
         self._constants[at.PERIOD] = 1.0 / float(config.frequency)
-        self._numbers = np.zeros(at.NUMBERS)
-        self._numbers[at.YAW] = np.nan if config.yaw_deg is None else np.radians(config.yaw_deg)
-        self._numbers[at.POINT : at.POINT + 3] = np.nan if config.point is None else config.point
-        self._numbers[at.OFFSET : at.OFFSET + 3] = config.offset
-        self._numbers[at.SEEN : at.SEEN + 3] = self._numbers[at.WANTED :] = np.nan
+        self._memory = np.zeros(at.MEMORY_SIZE)
+        self._memory[at.YAW] = np.nan if config.yaw_deg is None else np.radians(config.yaw_deg)
+        self._memory[at.POINT : at.POINT + 3] = np.nan if config.point is None else config.point
+        self._memory[at.OFFSET : at.OFFSET + 3] = config.offset
+        self._memory[at.LAST_TARGET : at.LAST_TARGET + 3] = self._memory[at.DESIRED :] = np.nan
         self._name = config.target
         path = config.trajectory
         self._spline = None if path is None else Spline(path.times, path.positions, path.repeat)
-        self._numbers[at.MODE] = self._usual_mode
+        self._memory[at.MODE] = self._configured_mode
 
     @property
-    def _usual_mode(self) -> float:
+    def _configured_mode(self) -> float:
         """What it tracks by its settings, or as it was told since."""
         if self._spline is not None:
-            return at.ALONG_A_CURVE
-        return at.AT_A_POINT if self._name is None else at.AFTER_A_THING
+            return at.ON_TRAJECTORY
+        return at.AT_POINT if self._name is None else at.AT_TARGET
 
     # -------------------------------------------------------------------------------------------- commands
 
     def go_to(self, position: Sequence[float], yaw_deg: float | None = None) -> None:
         """Fly to a point of the world and stay there."""
-        self._numbers[at.POINT : at.POINT + 3] = _vector(position, "a point to fly to")
-        self._numbers[at.MODE] = at.AT_A_POINT
-        self._name = self._spline = self._reflex = None
+        self._memory[at.POINT : at.POINT + 3] = _vector(position, "a point to fly to")
+        self._memory[at.MODE] = at.AT_POINT
+        self._name = self._spline = self._native = None
         self._turn_to(yaw_deg)
 
     def follow(self, target: str, offset: Sequence[float] = (0, 0, 0), yaw_deg: float | None = None) -> None:
         """Fly after a robot, an object or a "robot/link", at an offset in the world's axes."""
-        self._numbers[at.OFFSET : at.OFFSET + 3] = _vector(offset, "an offset")
-        self._numbers[at.SEEN : at.SEEN + 3] = np.nan
-        self._numbers[at.MODE] = at.AFTER_A_THING
-        self._name, self._spline, self._reflex = target, None, None
+        self._memory[at.OFFSET : at.OFFSET + 3] = _vector(offset, "an offset")
+        self._memory[at.LAST_TARGET : at.LAST_TARGET + 3] = np.nan
+        self._memory[at.MODE] = at.AT_TARGET
+        self._name, self._spline, self._native = target, None, None
         self._turn_to(yaw_deg)
 
     def fly(self, times: ArrayLike, positions: ArrayLike, repeat: bool = False, yaw_deg: float | None = None) -> None:
         """Fly along a smooth curve through positions (n, 3) at times (n,) of the world."""
-        self._spline, self._name, self._reflex = Spline(times, positions, repeat), None, None
-        self._numbers[at.MODE] = at.ALONG_A_CURVE
+        self._spline, self._name, self._native = Spline(times, positions, repeat), None, None
+        self._memory[at.MODE] = at.ON_TRAJECTORY
         self._turn_to(yaw_deg)
 
     def manual_setpoints(self) -> dict[str, Setpoint]:
         """How far off the point is that it flies to, m ahead, left and up, and how many times farther by `boost`."""
         return {
             name: Setpoint(
-                (0.0 if name == "boost" else -REACH, REACH),
+                (0.0 if name == "boost" else -MAX_MANUAL_OFFSET, MAX_MANUAL_OFFSET),
                 0.0,
-                lambda number=number: float(self._numbers[at.PUSH + number]),  # type: ignore[misc]
-                partial(self._turn_dial, number),
+                lambda number=number: float(self._memory[at.MANUAL + number]),  # type: ignore[misc]
+                partial(self._write_manual_setpoint, number),
             )
-            for number, name in enumerate(DIALS)
+            for number, name in enumerate(MANUAL_SETPOINTS)
         }
 
-    def _turn_dial(self, number: int, value: float) -> None:
-        self._numbers[at.PUSH + number] = value
+    def _write_manual_setpoint(self, number: int, value: float) -> None:
+        self._memory[at.MANUAL + number] = value
         self._active = self._active or value != 0.0
 
     def _turn_to(self, yaw_deg: float | None) -> None:
         if yaw_deg is not None:
             if not np.isfinite(yaw_deg):
                 raise SkerryError(f"a yaw must be a number, not {yaw_deg}")
-            self._numbers[at.YAW] = np.radians(yaw_deg)
+            self._memory[at.YAW] = np.radians(yaw_deg)
         self._active = True
 
     # -------------------------------------------------------------------------------------------- control
@@ -113,12 +113,12 @@ class GeometricTrackingController(ReflexController):
     @property
     def target(self) -> Floats:
         """Where it wants to be, as it was last asked."""
-        return self._numbers[at.WANTED : at.WANTED + 3].copy()
+        return self._memory[at.DESIRED : at.DESIRED + 3].copy()
 
     @property
     def waypoint(self) -> tuple[tuple[float, float, float], float] | None:
         x, y, z = self.target.tolist()
-        return None if self.idle or isnan(x) else ((x, y, z), ARRIVED)
+        return None if self.idle or isnan(x) else ((x, y, z), ARRIVAL_RADIUS)
 
     def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
         config, curve = self._config, self._spline
@@ -129,22 +129,22 @@ class GeometricTrackingController(ReflexController):
         self._constants[at.TURNING] = TURNING_SHARE * torque / config.inertia[2]
         self._constants[at.GRAVITY] = sight.gravity
         body, link = sight.frame(config.link)
-        thing: tuple[int, Floats | None] = (0, None) if self._name is None else sight.frame_of(self._name)
+        target: tuple[int, Floats | None] = (0, None) if self._name is None else sight.frame_of(self._name)
         points = (None, None, None) if curve is None else (curve.times, curve.positions, curve.curvature)
         answer = np.zeros(len(propellers))
-        arrays = [link, thing[1], *points, *self._ropes(sight), self._numbers, self._constants]
+        arrays = [link, target[1], *points, *self._ropes(sight), self._memory, self._constants]
         arrays += [self._gains, self._load_gains, inverse, largest, per_rpm, answer]
         count, repeats = (0, False) if curve is None else (len(curve.times), curve.repeat)
-        table = [body, thing[0], count, int(repeats), len(propellers)]
+        table = [body, target[0], count, int(repeats), len(propellers)]
         table += [0 if array is None else array.ctypes.data for array in arrays]
-        return NativeController(at.track_and_carry, table, self._numbers, propellers, sight, answer, arrays)
+        return NativeController(at.track_and_carry, table, self._memory, propellers, sight, answer, arrays)
 
     def _ropes(self, sight: Sight) -> list[Words | None]:
         """Where the rope is that it carries loads on, and the one whose end it swoops to."""
         return [None, None]
 
     def state(self) -> bytes:
-        numbers = [float(self._active), *self._numbers]
+        numbers = [float(self._active), *self._memory]
         curve = self._spline
         if curve is not None:
             numbers += [float(curve.repeat), *curve.times, *curve.positions.ravel()]
@@ -155,9 +155,9 @@ class GeometricTrackingController(ReflexController):
         size = int.from_bytes(state[:4], "little")
         self._name = state[4 : 4 + size].decode() or None
         numbers = np.frombuffer(state[4 + size :])
-        self._active, self._numbers[:] = bool(numbers[0]), numbers[1 : 1 + at.NUMBERS]
-        curve = numbers[1 + at.NUMBERS :]
-        self._spline = self._reflex = None
+        self._active, self._memory[:] = bool(numbers[0]), numbers[1 : 1 + at.MEMORY_SIZE]
+        curve = numbers[1 + at.MEMORY_SIZE :]
+        self._spline = self._native = None
         if len(curve):
             count = (len(curve) - 1) // 4
             self._spline = Spline(curve[1 : 1 + count], curve[1 + count :].reshape(count, 3), bool(curve[0]))
@@ -177,7 +177,9 @@ def _allocation(propellers: Sequence[Actuator], config: GeometricTracking) -> tu
         if not isinstance(propeller, PropellerActuator) or propeller.thrust_per_rpm is None:
             raise SkerryError(f"geometric tracking needs propellers with `rpm_to_force`; {name!r} is none")
         axis = propeller.axis
-        torque = np.cross(propeller.place - np.array(config.center_of_mass), axis) + propeller.torque_per_thrust * axis
+        torque = (
+            np.cross(propeller.position - np.array(config.center_of_mass), axis) + propeller.torque_per_thrust * axis
+        )
         columns.append([axis[2], *torque])
         largest.append(propeller.limits[1] * propeller.thrust_per_rpm)
         per_rpm.append(propeller.thrust_per_rpm)
@@ -187,7 +189,7 @@ def _allocation(propellers: Sequence[Actuator], config: GeometricTracking) -> tu
     return np.ascontiguousarray(np.linalg.pinv(matrix)), np.array(largest), np.array(per_rpm)
 
 
-class Trajectory(Config):
+class TrajectoryConfig(Config):
     """A smooth curve through points at their times."""
 
     times: tuple[float, ...] = Field(min_length=2, description="of the world, s; growing")
@@ -195,7 +197,7 @@ class Trajectory(Config):
     repeat: bool = Field(False, description="begin again at the end, which must be where it began")
 
     @model_validator(mode="after")
-    def _is_a_curve(self) -> Trajectory:
+    def _is_a_curve(self) -> TrajectoryConfig:
         try:
             Spline(self.times, self.positions, self.repeat)
         except SkerryError as error:
@@ -222,7 +224,7 @@ class GeometricTracking(ControllerConfig):
     point: Vector3 | None = Field(None, description="to hold, m; by default where it starts")
     target: str | None = Field(None, min_length=1, description="a robot, an object or a robot/link to follow")
     offset: Vector3 = Field((0.0, 0.0, 0.0), description="from the target, m, in the world's axes")
-    trajectory: Trajectory | None = None
+    trajectory: TrajectoryConfig | None = None
 
     @model_validator(mode="after")
     def _one_aim(self) -> GeometricTracking:
@@ -232,7 +234,7 @@ class GeometricTracking(ControllerConfig):
 
     @property
     def manual_setpoints(self) -> tuple[str, ...]:
-        return DIALS
+        return MANUAL_SETPOINTS
 
     @property
     def needs_actuators(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from skerry.control.loops.limits import SUBMERGED, LimitsConfig, keep_within, pi
 from skerry.control.loops.loops import SETPOINTS, DiveConfig, LoopsConfig, check_setpoints
 from skerry.control.loops.navigation import Navigation, NavigationConfig
 from skerry.control.loops.pid import Pid
-from skerry.control.loops.setpoints import Helm
+from skerry.control.loops.setpoints import Setpoints
 from skerry.core.errors import SkerryError
 from skerry.core.frames import heading_to_yaw
 from skerry.parts.actuator import Actuator
@@ -25,7 +25,7 @@ from skerry.parts.sensor import SampleView
 
 logger = logging.getLogger("skerry")
 
-OUTSIDE: Final = "ros"  # whose actuators it borrows for what is asked at its helm
+EXTERNAL_OWNER: Final = "ros"  # whose actuators it borrows for what is asked at its helm
 # the axes of the wrench, x forward, y left, z up, that loops without actuators of their own ask for, and which way
 AXIS_OF: Final = {
     "depth": ("heave", -1.0),
@@ -47,14 +47,14 @@ class HoldController(Controller):
     def __init__(self, config: HoldSettings) -> None:
         self.config = config
         self.setpoints: dict[str, float] = {}
-        self.helm = Helm()
-        self.lender: str | None = None
+        self.external_setpoints = Setpoints()
+        self.return_owner: str | None = None
         """The source that actuators go back to when there is nothing left to do with them; None if they stay."""
         self.aborted = False
         """Whether it brings the vehicle to the surface and takes no more orders."""
-        self.heard = True
+        self.commands_accepted = True
         """Whether all its last commands were heard."""
-        self._seizes = False  # whether it takes all actuators when it next acts
+        self._takes_all = False  # whether it takes all actuators when it next acts
         self._dived = 0  # how often it has acted under water without a break
         self._by_altitude = False  # whether depth is held by altitude
         self._column: float | None = None  # m, from the surface to the ground, where it was last seen
@@ -79,78 +79,78 @@ class HoldController(Controller):
     @property
     def idle(self) -> bool:
         waits = self.config.limits.dive_time is None and not self.aborted
-        return waits and not self.setpoints and self.helm.is_free and not self._stopping
+        return waits and not self.setpoints and self.external_setpoints.is_empty and not self._stopping
 
     def hold(self, **setpoints: float) -> None:
         """Hold these alone: depth or altitude, heading_deg, speed, rpm or east and north, pitch_deg, roll_deg."""
         self.config.check(setpoints)
         if not setpoints:
             raise SkerryError(f"nothing to hold; give one or more of {', '.join(SETPOINTS)}, or call stop()")
-        self._check_obeys()
+        self._check_not_aborted()
         self.setpoints = {name: float(value) for name, value in setpoints.items()}
-        self.helm.clear()
-        self.lender = None
+        self.external_setpoints.clear()
+        self.return_owner = None
 
     def stop(self) -> None:
         """Send the actuators that it commands to their reset values, and be idle."""
         self.setpoints = {}
-        self.helm.clear()
-        self._let_go()
+        self.external_setpoints.clear()
+        self._start_stopping()
 
     # -------------------------------------------------------------------------------------------- for those outside
 
     def enable(self, name: str) -> None:
         """Switch a set-point on, if it can be held beside the others; `aim` says what it is to be."""
-        self._check_beside(name, 0.0)
-        self.helm.enabled.setdefault(name, None)
-        self.lender = OUTSIDE
+        self._check_compatible(name, 0.0)
+        self.external_setpoints.enabled.setdefault(name, None)
+        self.return_owner = EXTERNAL_OWNER
 
     def aim(self, name: str, value: float) -> None:
         """Hold a set-point that is switched on."""
-        if name not in self.helm.enabled:
+        if name not in self.external_setpoints.enabled:
             raise SkerryError(f"{name} is not switched on")
-        self._check_beside(name, value)
-        self.helm.enabled[name] = float(value)
+        self._check_compatible(name, value)
+        self.external_setpoints.enabled[name] = float(value)
 
     def repeat(self, name: str, value: float, seconds: float) -> None:
         """Hold a set-point for a while; who wants it for longer says it again."""
-        if name in self.helm.enabled:
+        if name in self.external_setpoints.enabled:
             raise SkerryError(f"{name} is switched on, and not to be repeated")
-        self._check_beside(name, value)
-        self.helm.repeat(name, float(value), round(seconds * self.config.frequency))
-        self.lender = OUTSIDE
+        self._check_compatible(name, value)
+        self.external_setpoints.repeat(name, float(value), round(seconds * self.config.frequency))
+        self.return_owner = EXTERNAL_OWNER
 
     def disable(self, name: str) -> None:
         """Hold this no longer."""
-        self.helm.drop(name)
-        self._let_go()
+        self.external_setpoints.drop(name)
+        self._start_stopping()
 
     def abort(self) -> None:
         """Take all actuators, bring the vehicle to the surface, and take no more orders."""
         if not self.aborted:
             logger.warning("the mission is aborted: the vehicle comes to the surface, and hears nobody outside")
             self.stop()
-            self.aborted = self._seizes = True
-            self.lender = None
+            self.aborted = self._takes_all = True
+            self.return_owner = None
 
     def recover(self) -> None:
         """Take orders again after an abort."""
-        self.aborted = self._seizes = False
+        self.aborted = self._takes_all = False
         self._dived = 0
-        self._let_go()
+        self._start_stopping()
 
-    def _check_obeys(self) -> None:
+    def _check_not_aborted(self) -> None:
         if self.aborted:
             raise SkerryError("the mission was aborted; `recover()` of the controller lets it take orders again")
 
-    def _check_beside(self, name: str, value: float) -> None:
-        self._check_obeys()
+    def _check_compatible(self, name: str, value: float) -> None:
+        self._check_not_aborted()
         if name in self.setpoints:
             raise SkerryError(f"{name} is held already, by a goal or by `hold`; stop that first")
-        self.config.check({**self.setpoints, **self.helm.promised, name: value})
+        self.config.check({**self.setpoints, **self.external_setpoints.reserved, name: value})
 
-    def _let_go(self) -> None:
-        self._stopping = bool(self._commanded) or self.lender is not None
+    def _start_stopping(self) -> None:
+        self._stopping = bool(self._commanded) or self.return_owner is not None
 
     # -------------------------------------------------------------------------------------------- acting
 
@@ -158,18 +158,18 @@ class HoldController(Controller):
     def _wanted(self) -> dict[str, float]:
         """All that is to be held."""
         if not self.aborted:
-            return self.setpoints | self.helm.setpoints
+            return self.setpoints | self.external_setpoints.setpoints
         return {} if self.config.surface or "depth" not in self._loops else {"depth": 0.0}
 
     def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         here = Navigation(self.config.navigation, self.config.link, sample, sensors)
-        self.helm.count_down()
+        self.external_setpoints.count_down()
         if self.config.limits.dive_time is not None:
-            self._watch_the_time(here, self.config.limits.dive_time)
-        self.steer(here, sample)
+            self._check_dive_time(here, self.config.limits.dive_time)
+        self.update_setpoints(here, sample)
         self._command(self._outputs(here), actuators)
 
-    def steer(self, here: Navigation, sample: SampleView) -> None:
+    def update_setpoints(self, here: Navigation, sample: SampleView) -> None:
         """Change the set-points, as guidance does."""
         return
 
@@ -177,7 +177,7 @@ class HoldController(Controller):
         """What the loops that have a set-point put out."""
         limits = self.config.limits
         if limits.depth is not None or limits.altitude is not None:
-            self._sound(here)
+            self._update_water_depth(here)
         wanted = keep_within(limits, self._wanted, self._column)
         measured: dict[str, tuple[float, float | None]] = {}  # wanted and measured
         if ("altitude" in wanted) != self._by_altitude:  # or the loop would take the one for a leap of the other
@@ -219,10 +219,10 @@ class HoldController(Controller):
         if "east" in outputs:
             force = (outputs.pop("east"), outputs.pop("north"))
             if (yaw := here.yaw()) is not None:
-                outputs |= self.push(*force, yaw)
+                outputs |= self.horizontal_outputs(*force, yaw)
         return outputs
 
-    def push(self, east: float, north: float, yaw: float) -> dict[str, float]:
+    def horizontal_outputs(self, east: float, north: float, yaw: float) -> dict[str, float]:
         """What there is to do for a force east and north, N, at a yaw: surge and sway."""
         return {"surge": cos(yaw) * east + sin(yaw) * north, "sway": cos(yaw) * north - sin(yaw) * east}
 
@@ -252,7 +252,7 @@ class HoldController(Controller):
         if wrench and self.config.allocation is not None:
             if self._allocation is None:
                 self._allocation = Allocation(self.config.allocation, actuators)
-            commands, self._is_cut = self._allocation.share_out(wrench)
+            commands, self._is_cut = self._allocation.allocate(wrench)
             for part, command in commands.items():
                 totals[part] = totals.get(part, 0.0) + command - actuators[part].reset_value
         return totals
@@ -263,41 +263,43 @@ class HoldController(Controller):
         if self.aborted:
             totals |= {part: value - actuators[part].reset_value for part, value in self.config.surface.items()}
             let_go = actuators.keys() - totals.keys()
-        self._borrow(totals, actuators)
+        self._claim_actuators(totals, actuators)
         self._commanded = set()
-        self.heard = True
+        self.commands_accepted = True
         for part in sorted(let_go | totals.keys()):
             actuator = actuators[part]
             value = actuator.reset_value + totals.get(part, 0.0)
             if actuator.command(**{actuator.keyword: value}):
                 self._commanded |= {part} & totals.keys()
             else:
-                self.heard = False
-        self._give_back(totals, actuators)
+                self.commands_accepted = False
+        self._return_actuators(totals, actuators)
         self._stopping = False
-        if not self.heard:  # or its integrals would wind up while somebody else drives
+        if not self.commands_accepted:  # or its integrals would wind up while somebody else drives
             for pid in self._pids.values():
                 pid.reset()
 
-    def _borrow(self, needed: Mapping[str, float], actuators: Mapping[str, Actuator]) -> None:
+    def _claim_actuators(self, needed: Mapping[str, float], actuators: Mapping[str, Actuator]) -> None:
         for part, actuator in actuators.items():
-            if self._seizes or (part in needed and self.lender is not None and actuator.owner == self.lender):
+            if self._takes_all or (
+                part in needed and self.return_owner is not None and actuator.owner == self.return_owner
+            ):
                 actuator.owner = speaker()
-        self._seizes = False
+        self._takes_all = False
 
-    def _give_back(self, needed: Mapping[str, float], actuators: Mapping[str, Actuator]) -> None:
-        if self.lender is not None:
+    def _return_actuators(self, needed: Mapping[str, float], actuators: Mapping[str, Actuator]) -> None:
+        if self.return_owner is not None:
             for part, actuator in actuators.items():
                 if part not in needed and actuator.owner == speaker():
-                    actuator.owner = self.lender
+                    actuator.owner = self.return_owner
 
-    def _sound(self, here: Navigation) -> None:
+    def _update_water_depth(self, here: Navigation) -> None:
         """Measure the depth of the sea; where the ground is not seen it is taken for what it last was."""
         depth, altitude = here.depth(), here.altitude()
         if depth is not None and altitude is not None:
             self._column = depth + altitude
 
-    def _watch_the_time(self, here: Navigation, longest: float) -> None:
+    def _check_dive_time(self, here: Navigation, longest: float) -> None:
         """Abort a dive that lasts too long; without a reading of the depth it goes on."""
         depth = here.depth()
         if depth is not None and depth <= SUBMERGED:
@@ -310,14 +312,28 @@ class HoldController(Controller):
     def state(self) -> bytes:
         pids = {name: pid.state() for name, pid in self._pids.items()}
         own = [self.setpoints, pids, sorted(self._commanded), self._stopping, self._is_cut]
-        outside = [self.helm.state(), self.lender, self.aborted, self.heard, self._seizes]
+        outside = [
+            self.external_setpoints.state(),
+            self.return_owner,
+            self.aborted,
+            self.commands_accepted,
+            self._takes_all,
+        ]
         return json.dumps([*own, *outside, self._dived, self._column, self._by_altitude]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self.setpoints, pids, commanded, self._stopping, self._is_cut, helm, *outside = json.loads(state)
-        self.lender, self.aborted, self.heard, self._seizes, self._dived, self._column, self._by_altitude = outside
+        self.setpoints, pids, commanded, self._stopping, self._is_cut, external, *outside = json.loads(state)
+        (
+            self.return_owner,
+            self.aborted,
+            self.commands_accepted,
+            self._takes_all,
+            self._dived,
+            self._column,
+            self._by_altitude,
+        ) = outside
         self._commanded = set(commanded)
-        self.helm.set_state(helm)
+        self.external_setpoints.set_state(external)
         for name, kept in pids.items():
             self._pids[name].set_state(kept)
 
@@ -339,7 +355,7 @@ class HoldSettings(ControllerConfig):
     setpoints: dict[str, float] = Field({}, description="what it holds from the start; idle by default")
 
     @model_validator(mode="after")
-    def _is_whole(self) -> HoldSettings:
+    def _check_loops(self) -> HoldSettings:
         shares = self.loops.shares()
         for name in (name for name in self.loops.present() if name not in shares):
             axes = self.needs_axes if name == "position" else (AXIS_OF[name][0],)

@@ -26,7 +26,7 @@ from pydantic import Field, model_validator
 
 from skerry.actuators.control_surface import ControlSurfaceActuator
 from skerry.actuators.propeller import PropellerActuator
-from skerry.control.loops.native_control import ReflexController
+from skerry.control.loops.native_control import NativeLawController
 from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
@@ -49,15 +49,15 @@ GOAL, SPEED, ROLL_GOAL, ROLL, SUM_SPEED, SUM_HEIGHT, SUM_ROLL, SUM_PITCH, SUM_YA
 # (3); of the loops: gain of speed, ω of height, roll, pitch, gain of yaw; of the mast: its place from the centre of
 # mass (3), and ½ ρ A s; the time over which the water's height is smoothed; gravity; thrust per rpm
 PERIOD, MASS, INERTIA, CENTER = 0, 1, 2, 5
-KEEL, DRAUGHT, RIDE, CRUISE, GATE, ACCELERATION, ROLL_RATE, THRUST, PROPELLER = *range(8, 16), 16
+KEEL, DRAUGHT, RIDE, CRUISE, ROLLING_SPEED, ACCELERATION, ROLL_RATE, THRUST, PROPELLER = *range(8, 16), 16
 SPEED_GAIN, HEIGHT_RATE, ROLL_LOOP, PITCH_LOOP, YAW_GAIN, MAST = range(19, 25)
 MAST_FORCE, SMOOTHING, GRAVITY, THRUST_PER_RPM, CONSTANTS = range(MAST + 3, MAST + 8)
 # A surface: its place from the centre of mass (3), chord (3) and face (3) in the body's axes, ½ ρ A s forwards and
 # backwards, largest angle either way
-PLACE, CHORD, FACE, FORWARDS, BACKWARDS, LARGEST, SURFACE = 0, 3, 6, 9, 10, 11, 12
+POSITION, CHORD, FACE, FORWARDS, BACKWARDS, LARGEST, SURFACE = 0, 3, 6, 9, 10, 11, 12
 ATTACHED = 0.2  # rad of attack: a little before a foil's usual stall
-LEAST_SPEED = 0.5  # m/s, below which no angle makes a force
-LEAST_LAG = 1.0  # m/s that the speed asked for may run ahead of the boat's, as when something holds it
+MIN_SPEED = 0.5  # m/s, below which no angle makes a force
+MAX_LEAD = 1.0  # m/s that the speed asked for may run ahead of the boat's, as when something holds it
 PORT, STARBOARD, ELEVATOR, RUDDER = range(4)
 
 
@@ -76,7 +76,7 @@ def steer(
     c: Any,
     lifting: Any,
     surfaces: Any,
-    answer: Any,
+    output: Any,
 ) -> None:
     """Thrust (N) and the angles (rad) of port, starboard, elevator and rudder; the state goes one period on.
 
@@ -99,11 +99,11 @@ def steer(
         V[i] -= R[0, i] * flow[0] + R[1, i] * flow[1] + R[2, i] * flow[2]
     u = V[0]
     roll, pitch = np.arctan2(R[2, 1], R[2, 2]), np.arcsin(_limit(-R[2, 0], 1.0))
-    foils = u >= c[GATE]
+    foils = u >= c[ROLLING_SPEED]
 
     # speed
     change = _limit(s[GOAL] - s[SPEED], c[ACCELERATION] * dt)
-    s[SPEED] = min(max(s[SPEED] + change, u - LEAST_LAG), u + LEAST_LAG)
+    s[SPEED] = min(max(s[SPEED] + change, u - MAX_LEAD), u + MAX_LEAD)
     error = s[SPEED] - u
     k = c[SPEED_GAIN]
     wanted = change / dt + k * error + s[SUM_SPEED]
@@ -139,7 +139,7 @@ def steer(
     s[SUM_ROLL] = _limit(s[SUM_ROLL] + 0.1 * k * k * k * error * dt, 10.0) if foils else 0.0
     rolling = k * k * error + 2.0 * k * (tilting / dt - np.sin(pitch) * turning - W[0]) + s[SUM_ROLL]
     k = c[PITCH_LOOP]
-    s[SUM_PITCH] = _limit(s[SUM_PITCH] - 0.1 * k * k * k * pitch * dt, 10.0) if u > 2.0 * LEAST_SPEED else 0.0
+    s[SUM_PITCH] = _limit(s[SUM_PITCH] - 0.1 * k * k * k * pitch * dt, 10.0) if u > 2.0 * MIN_SPEED else 0.0
     pitching = -k * k * pitch + 2.0 * k * (turning * np.sin(roll) * np.cos(pitch) - W[1]) + s[SUM_PITCH]
     k = c[YAW_GAIN]
     error = turning * np.cos(roll) * np.cos(pitch) - W[2]
@@ -147,9 +147,9 @@ def steer(
     yawing = k * error + s[SUM_YAW]
     # the rudder, which is below the centre of mass, rolls the boat, and the mast resists being swept sideways
     f = surfaces[RUDDER]
-    sideways = c[INERTIA + 2] * yawing / (f[PLACE] * f[FACE + 1] - f[PLACE + 1] * f[FACE])
+    sideways = c[INERTIA + 2] * yawing / (f[POSITION] * f[FACE + 1] - f[POSITION + 1] * f[FACE])
     slip = V[1] + W[2] * c[MAST] - W[0] * c[MAST + 2]
-    leaning = sideways * (f[PLACE + 1] * f[FACE + 2] - f[PLACE + 2] * f[FACE + 1])
+    leaning = sideways * (f[POSITION + 1] * f[FACE + 2] - f[POSITION + 2] * f[FACE + 1])
     leaning += c[MAST + 2] * c[MAST_FORCE] * max(u, 0.0) * slip
     wrench = np.empty(3)
     wrench[0] = lift
@@ -157,10 +157,10 @@ def steer(
     # what the thrust has beyond the drag of the foils, which is as low, accelerates the boat and lifts its nose
     wrench[2] = c[INERTIA + 1] * pitching - (c[PROPELLER + 2] - z) * m * change / dt
 
-    answer[0] = thrust
+    output[0] = thrust
     for i in range(4):
         f = surfaces[i]
-        px, py, pz = f[PLACE], f[PLACE + 1], f[PLACE + 2]
+        px, py, pz = f[POSITION], f[POSITION + 1], f[POSITION + 2]
         vx, vy, vz = V[0] + W[1] * pz - W[2] * py, V[1] + W[2] * px - W[0] * pz, V[2] + W[0] * py - W[1] * px
         along = f[CHORD] * vx + f[CHORD + 1] * vy + f[CHORD + 2] * vz
         out = f[FACE] * vx + f[FACE + 1] * vy + f[FACE + 2] * vz
@@ -168,25 +168,25 @@ def steer(
             force = sideways
         else:
             force = lifting[i, 0] * wrench[0] + lifting[i, 1] * wrench[1] + lifting[i, 2] * wrench[2]
-        if abs(along) < LEAST_SPEED or (along < 0.0 and i != RUDDER):  # backwards the hull floats, and is steady
-            answer[1 + i] = 0.0
+        if abs(along) < MIN_SPEED or (along < 0.0 and i != RUDDER):  # backwards the hull floats, and is steady
+            output[1 + i] = 0.0
             continue
         slope = f[FORWARDS] if along > 0.0 else f[BACKWARDS]
         attack = _limit(force / (slope * along * along), ATTACHED)
         # w + u δ = −F/(½ ρ A s |u|), so with u > 0 δ = −(attack + w/u)
-        answer[1 + i] = _limit(-np.sign(along) * attack - out / along, f[LARGEST])
+        output[1 + i] = _limit(-np.sign(along) * attack - out / along, f[LARGEST])
 
 
 # The words of its reflex: the body that carries its link, the addresses of the link's pose on it, and of the pose of
 # the middle of its foils; of the sea's function and its table; of state, constants, the way to the lifting surfaces,
 # the surfaces and the answer
-BODY, LINK, FOILS, SEA, SEA_TABLE, NUMBERS, CONSTANTS_AT, LIFTING, SURFACES, ANSWER, WORDS = range(11)
+BODY, LINK, FOILS, SEA, SEA_TABLE, MEMORY_SIZE, CONSTANTS_AT, LIFTING, SURFACES, ANSWER, TABLE_SIZE = range(11)
 
 
 @reflex
 def fly_foils(motions: int, userdata: int, time: int, table: int) -> None:
     """The propeller's rpm and the surfaces' angles."""
-    w = words(table, WORDS)
+    w = words(table, TABLE_SIZE)
     body = floats(motions + 8 * ROW * w[BODY], ROW)
     motion, foils, found = np.empty(ROW), np.empty(ROW), np.empty(ROWS)
     carry(body, floats(w[LINK], 7), motion)
@@ -196,40 +196,40 @@ def fly_foils(motions: int, userdata: int, time: int, table: int) -> None:
     ask_sea(w[SEA], w[SEA_TABLE], userdata, time, NEED_FLOW, foils, found)
     flow = found[FLOW : FLOW + 3]
     c = floats(w[CONSTANTS_AT], CONSTANTS)
-    answer = floats(w[ANSWER], 5)
+    output = floats(w[ANSWER], 5)
     lifting, surfaces = floats(w[LIFTING], 9).reshape((3, 3)), floats(w[SURFACES], 4 * SURFACE).reshape((4, SURFACE))
-    steer(motion, water, flow, c[GRAVITY], floats(w[NUMBERS], STATES), c, lifting, surfaces, answer)
-    answer[0] /= c[THRUST_PER_RPM]
+    steer(motion, water, flow, c[GRAVITY], floats(w[MEMORY_SIZE], STATES), c, lifting, surfaces, output)
+    output[0] /= c[THRUST_PER_RPM]
 
 
-class HydrofoilController(ReflexController):
+class HydrofoilController(NativeLawController):
     """Commanded by `speed_kn` and `roll_deg`."""
 
     def __init__(self, config: Hydrofoil) -> None:
         super().__init__()
         self._config = config
-        self._numbers: Floats = np.zeros(STATES)
-        self._numbers[LEVEL] = np.nan
+        self._memory: Floats = np.zeros(STATES)
+        self._memory[LEVEL] = np.nan
 
     def command(self, speed_kn: float | None = None, roll_deg: float | None = None) -> None:
         """Wish for a speed, of which the nearest that can be held is taken, and for a roll, starboard down."""
         c = self._config
         if speed_kn is not None:
-            self._numbers[GOAL] = KNOT * c.speed_for(_number(speed_kn, "speed_kn"))
+            self._memory[GOAL] = KNOT * c.speed_for(_number(speed_kn, "speed_kn"))
         if roll_deg is not None:
             most = c.maximum_roll_deg
-            self._numbers[ROLL_GOAL] = np.radians(min(max(_number(roll_deg, "roll_deg"), -most), most))
+            self._memory[ROLL_GOAL] = np.radians(min(max(_number(roll_deg, "roll_deg"), -most), most))
         self._active = True
 
     @property
     def speed_kn(self) -> float:
         """The speed that it goes to."""
-        return float(self._numbers[GOAL]) / KNOT
+        return float(self._memory[GOAL]) / KNOT
 
     @property
     def roll_deg(self) -> float:
         """The roll that it goes to while it foils."""
-        return float(np.degrees(self._numbers[ROLL_GOAL]))
+        return float(np.degrees(self._memory[ROLL_GOAL]))
 
     def manual_setpoints(self) -> dict[str, Setpoint]:
         """Speed and roll."""
@@ -251,20 +251,20 @@ class HydrofoilController(ReflexController):
         driven = [actuators[name] for name in (config.propeller, *config.surfaces)]
         constants, lifting, surfaces = _measure(config, driven[0], driven[1:])
         constants[GRAVITY] = sight.gravity
-        foils = surfaces[:RUDDER, PLACE : PLACE + 3].mean(axis=0) + config.center_of_mass
+        foils = surfaces[:RUDDER, POSITION : POSITION + 3].mean(axis=0) + config.center_of_mass
         body, link = sight.frame(config.link)
         _, middle = sight.frame(config.link, Pose(foils, Pose.identity().orientation))
-        answer = np.zeros(5)
-        arrays = (self._numbers, constants, lifting, surfaces, answer)
+        output = np.zeros(5)
+        arrays = (self._memory, constants, lifting, surfaces, output)
         table = [body, link.ctypes.data, middle.ctypes.data, *sight.sea, *(array.ctypes.data for array in arrays)]
-        return NativeController(fly_foils, table, self._numbers, driven, sight, answer, (link, middle, *arrays))
+        return NativeController(fly_foils, table, self._memory, driven, sight, output, (link, middle, *arrays))
 
     def state(self) -> bytes:
-        return bytes([self._active]) + self._numbers.tobytes()
+        return bytes([self._active]) + self._memory.tobytes()
 
     def set_state(self, state: bytes) -> None:
         self._active = bool(state[0])
-        self._numbers[:] = np.frombuffer(state[1:])
+        self._memory[:] = np.frombuffer(state[1:])
 
 
 def _number(value: float, what: str) -> float:
@@ -282,23 +282,23 @@ def _measure(config: Hydrofoil, propeller: Actuator, surfaces: list[Actuator]) -
     for row, name, surface in zip(rows, config.surfaces, surfaces, strict=True):
         if not isinstance(surface, ControlSurfaceActuator):
             raise SkerryError(f"a hydrofoil flies by control surfaces; {name!r} is none")
-        row[PLACE : PLACE + 3] = surface.place.position - center
-        row[CHORD : CHORD + 3] = surface.place.rotation[:, 0]
-        row[FACE : FACE + 3] = surface.place.rotation[:, 2]
+        row[POSITION : POSITION + 3] = surface.pose.position - center
+        row[CHORD : CHORD + 3] = surface.pose.rotation[:, 0]
+        row[FACE : FACE + 3] = surface.pose.rotation[:, 2]
         dynamic = 0.5 * config.water_density * surface.area
         row[FORWARDS], row[BACKWARDS] = dynamic * surface.lift_slope, dynamic * surface.broadside_drag
         row[LARGEST] = min(-surface.limits[0], surface.limits[1])
-    arms = np.array([[1.0, row[PLACE + 1], -row[PLACE]] for row in rows[:RUDDER]]).T
+    arms = np.array([[1.0, row[POSITION + 1], -row[POSITION]] for row in rows[:RUDDER]]).T
     if np.linalg.matrix_rank(arms) < 3:
         raise SkerryError("these surfaces cannot give lift, roll and pitch apart")
     c = np.zeros(CONSTANTS)
     c[PERIOD], c[MASS], c[INERTIA : INERTIA + 3] = 1.0 / float(config.frequency), config.mass, config.inertia
     c[CENTER : CENTER + 3], c[KEEL], c[DRAUGHT] = center, config.keel, config.draught
     c[RIDE], c[CRUISE] = config.ride_height, KNOT * config.foiling_speeds_kn[0]
-    c[GATE] = KNOT * config.rolling_speed_kn
+    c[ROLLING_SPEED] = KNOT * config.rolling_speed_kn
     c[ACCELERATION], c[ROLL_RATE] = KNOT * config.acceleration_kn_per_s, np.radians(config.roll_rate_deg)
     c[THRUST], c[THRUST_PER_RPM] = propeller.limits[1] * propeller.thrust_per_rpm, propeller.thrust_per_rpm
-    c[PROPELLER : PROPELLER + 3] = propeller.place
+    c[PROPELLER : PROPELLER + 3] = propeller.position
     c[SPEED_GAIN], c[HEIGHT_RATE], c[YAW_GAIN] = config.speed_gain, config.height_gain, config.yaw_gain
     c[ROLL_LOOP], c[PITCH_LOOP] = config.roll_gain, config.pitch_gain
     c[SMOOTHING] = config.surface_smoothing

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from skerry.control.suspended_load import SuspendedLoad, SuspendedLoadController
-from skerry.control.tracking.native_tracking import AT_A_POINT, MODE, PERIOD, POINT, PULL
+from skerry.control.tracking.native_tracking import AT_POINT, MODE, PERIOD, POINT, PULL
 from skerry.core.config import Positive, Vector3
 from skerry.parts.actuator import Actuator
 from skerry.parts.native_controller import NativeController, Sight
@@ -54,7 +54,7 @@ class RopeRecoveryController(SuspendedLoadController):
     def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         self._work(sample, actuators)
         if self.task != "done":
-            self._numbers[MODE], self._numbers[POINT : POINT + 3] = AT_A_POINT, self._aim
+            self._memory[MODE], self._memory[POINT : POINT + 3] = AT_POINT, self._aim
         super().act(sample, sensors, actuators)
 
     # -------------------------------------------------------------------------------------------- the tasks
@@ -96,7 +96,7 @@ class RopeRecoveryController(SuspendedLoadController):
                 self._aim = own.points[-1].copy()  # from now on it is the load's place
                 self._heaviest = 0.0
         elif task == "carry":
-            self._heaviest = max(self._heaviest, float(self._numbers[PULL]))
+            self._heaviest = max(self._heaviest, float(self._memory[PULL]))
             goal = np.array(config.set_down)
             goal[2] = float(sample.surface_height(goal)) + config.carry_height
             load = own.points[-1]
@@ -110,13 +110,13 @@ class RopeRecoveryController(SuspendedLoadController):
                 self._begin("set_down")
         elif task == "set_down":
             self._aim[2] -= 0.5 * config.climb_speed * self._constants[PERIOD]
-            if self._numbers[PULL] < AFLOAT * self._heaviest or not own.loaded:
+            if self._memory[PULL] < AFLOAT * self._heaviest or not own.loaded:
                 winch.command(release=1.0)
                 self._begin("leave")
                 self._aim = here + np.array([0.0, 0.0, config.cruise_height])
         elif task == "leave" and self._is_at(here, speed):
             self._begin("done")
-            self._numbers[MODE], self._numbers[POINT : POINT + 3] = self._usual_mode, self._aim
+            self._memory[MODE], self._memory[POINT : POINT + 3] = self._configured_mode, self._aim
 
     def _begin(self, task: Task) -> None:
         self._task = TASKS.index(task)

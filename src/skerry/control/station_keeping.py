@@ -54,7 +54,7 @@ class StationKeepingController(HoldController):
         super().stop()
         self._here, self.distance = False, None
 
-    def steer(self, here: Navigation, sample: SampleView) -> None:
+    def update_setpoints(self, here: Navigation, sample: SampleView) -> None:
         """Note where the place is, and how far."""
         if (place := here.position()) is None:
             return
@@ -63,7 +63,7 @@ class StationKeepingController(HoldController):
         if "east" in self.setpoints:
             self.distance = hypot(self.setpoints["east"] - place[0], self.setpoints["north"] - place[1])
 
-    def push(self, east: float, north: float, yaw: float) -> dict[str, float]:
+    def horizontal_outputs(self, east: float, north: float, yaw: float) -> dict[str, float]:
         """Surge, and from the next time on a heading along the force, if that is more than the hull drifts with."""
         if hypot(east, north) > self.config.least_force:
             self.setpoints["heading_deg"] = float(yaw_to_heading(atan2(north, east)))

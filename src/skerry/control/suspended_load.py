@@ -36,10 +36,10 @@ class SuspendedLoadController(GeometricTrackingController):
     @property
     def carried(self) -> float:
         """The mass that it takes its load to have, kg."""
-        return self._config.load_mass or float(self._numbers[PULL]) / 9.81
+        return self._config.load_mass or float(self._memory[PULL]) / 9.81
 
     def _ropes(self, sight: Sight) -> list[Words | None]:
-        buoy = self._config.attack_the_buoy
+        buoy = self._config.swoop_to_rope
         return [sight.rope_words(self._config.rope), None if buoy is None else sight.rope_words(buoy)]
 
 
@@ -54,7 +54,7 @@ class SuspendedLoad(GeometricTracking):
     direction_gain: Positive = Field(12.0, description="of the rope's direction, 1/s²")
     turning_gain: Positive = Field(6.0, description="of its rate, 1/s")
     load_error_cap: Positive = Field(2.0, description="m; a longer distance of the load counts as this")
-    attack_the_buoy: str | None = Field(
+    swoop_to_rope: str | None = Field(
         None, description="a rope whose end it swoops to while it carries nothing, whatever else it is to track"
     )
 

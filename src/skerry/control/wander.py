@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from skerry.control.loops import pid
-from skerry.control.loops.native_control import ReflexController
+from skerry.control.loops.native_control import NativeLawController
 from skerry.control.loops.pid import PidConfig, gains_of, wrapped
 from skerry.core.config import Positive
 from skerry.core.kernels import floats, strict_kernel, words
@@ -24,18 +24,18 @@ from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig
 from skerry.parts.native_controller import NativeController, Sight, reflex
 
-HOMEWARD = cos(radians(60.0))  # near its edge it goes on straight if the area's middle lies this near ahead
-SLOWEST_RETURN = radians(10.0)  # rad/s: it turns back at least so fast
+MAX_RETURN_COSINE = cos(radians(60.0))  # near its edge it goes on straight if the area's middle lies this near ahead
+MIN_RETURN_RATE = radians(10.0)  # rad/s: it turns back at least so fast
 SETTLING = 3.0  # s, about, that a boat needs to come into a turn, and that it slides outwards
 
 # Constants: of its rate, speed, period of a leg, fastest turn, rate of return, middle of its area (2), and how far from
 # it it turns back
 STEP, SPEED, LEG, FASTEST, RETURN, CENTER, EDGE, CONSTANTS = 0, 1, 2, 3, 4, 5, 7, 8
 # What it remembers: its loops of speed and of turn
-TURN = pid.NUMBERS
+TURN = pid.MEMORY_SIZE
 # Words: the body that carries its link, the key of its noise (2); then addresses: of the link's pose on it, of memory,
 # constants, the gains of both loops, and the answer
-BODY, KEY, LINK_AT, NUMBERS_AT, CONSTANTS_AT, GAINS_AT, ANSWER_AT, WORDS = 0, 1, 3, 4, 5, 6, 7, 8
+BODY, KEY, LINK_AT, MEMORY_AT, CONSTANTS_AT, GAINS_AT, ANSWER_AT, TABLE_SIZE = 0, 1, 3, 4, 5, 6, 7, 8
 
 
 @strict_kernel
@@ -44,7 +44,7 @@ def wanted_rate(time: float, x: float, y: float, yaw: float, key0: int, key1: in
     to_x, to_y = c[CENTER] - x, c[CENTER + 1] - y
     if np.sqrt(to_x * to_x + to_y * to_y) > c[EDGE]:
         off = wrapped(np.arctan2(to_y, to_x) - yaw)
-        if np.cos(off) > HOMEWARD:
+        if np.cos(off) > MAX_RETURN_COSINE:
             return 0.0
         return c[RETURN] if off > 0.0 else -c[RETURN]
     leg = int(time / c[LEG])
@@ -58,8 +58,12 @@ def wanted_rate(time: float, x: float, y: float, yaw: float, key0: int, key1: in
 @reflex
 def drive_about(motions: int, userdata: int, time: int, table: int) -> None:
     """What port and starboard are commanded."""
-    w = words(table, WORDS)
-    c, n, answer = floats(w[CONSTANTS_AT], CONSTANTS), floats(w[NUMBERS_AT], 2 * pid.NUMBERS), floats(w[ANSWER_AT], 2)
+    w = words(table, TABLE_SIZE)
+    c, n, answer = (
+        floats(w[CONSTANTS_AT], CONSTANTS),
+        floats(w[MEMORY_AT], 2 * pid.MEMORY_SIZE),
+        floats(w[ANSWER_AT], 2),
+    )
     gains = floats(w[GAINS_AT], 2 * pid.GAINS)
     m = np.empty(MOTION)
     carry(floats(motions + 8 * MOTION * w[BODY], MOTION), floats(w[LINK_AT], 7), m)
@@ -72,14 +76,14 @@ def drive_about(motions: int, userdata: int, time: int, table: int) -> None:
     answer[0], answer[1] = ahead - aside, ahead + aside
 
 
-class WanderController(ReflexController):
+class WanderController(NativeLawController):
     """Drives two propellers by loops for speed and rate of turn."""
 
     def __init__(self, config: Wander) -> None:
         super().__init__()
         self.config = config
-        self._numbers = np.zeros(2 * pid.NUMBERS)
-        self._be_refused()
+        self._memory = np.zeros(2 * pid.MEMORY_SIZE)
+        self._on_command_refused()
 
     def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
         config = self.config
@@ -89,22 +93,22 @@ class WanderController(ReflexController):
         constants[CENTER : CENTER + 2], constants[EDGE] = config.center, config.radius - config.margin
         gains = np.concatenate([gains_of(config.speed_loop), gains_of(config.turn_loop)])
         body, link = sight.frame(config.link)
-        arrays = (link, self._numbers, constants, gains, answer := np.zeros(2))
+        arrays = (link, self._memory, constants, gains, answer := np.zeros(2))
         table = [body, *self.noise.key, *(array.ctypes.data for array in arrays)]
         driven = [actuators[name] for name in config.propellers]
-        return NativeController(drive_about, table, self._numbers, driven, sight, answer, arrays)
+        return NativeController(drive_about, table, self._memory, driven, sight, answer, arrays)
 
-    def _be_refused(self) -> None:
+    def _on_command_refused(self) -> None:
         # or its integrals would wind up while somebody else drives
-        self._numbers[:] = 0.0
-        self._numbers[pid.LAST :: pid.NUMBERS] = np.nan
+        self._memory[:] = 0.0
+        self._memory[pid.LAST :: pid.MEMORY_SIZE] = np.nan
 
     def state(self) -> bytes:
-        return self._numbers.tobytes()
+        return self._memory.tobytes()
 
     def set_state(self, state: bytes) -> None:
-        self._numbers[:] = np.frombuffer(state)
-        self._reflex = None  # its noise may be that of another seed now
+        self._memory[:] = np.frombuffer(state)
+        self._native = None  # its noise may be that of another seed now
 
 
 class Wander(ControllerConfig):
@@ -128,7 +132,7 @@ class Wander(ControllerConfig):
     @property
     def return_rate(self) -> float:
         """At which it turns back into its area, rad/s."""
-        return max(radians(self.turn_rate_deg), SLOWEST_RETURN)
+        return max(radians(self.turn_rate_deg), MIN_RETURN_RATE)
 
     @property
     def margin(self) -> float:

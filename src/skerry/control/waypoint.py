@@ -21,7 +21,7 @@ from skerry.parts.sensor import SampleView
 logger = logging.getLogger("skerry")
 
 Place = tuple[float, float]  # east and north, m
-TURN_FIRST = radians(10.0)  # the nose points to the goal within this before there is a line to follow,
+MAX_INITIAL_ERROR = radians(10.0)  # the nose points to the goal within this before there is a line to follow,
 PASSED = radians(90.0)  # and beyond this the goal lies behind
 
 
@@ -44,7 +44,7 @@ class WaypointController(HoldController):
         self._away: float | None = None  # the yaw to go straight on with
 
     @property
-    def pursues(self) -> bool:
+    def has_goal(self) -> bool:
         """Whether it has a goal."""
         return self._goal is not None
 
@@ -62,10 +62,10 @@ class WaypointController(HoldController):
         It is reached when the place and the depth or altitude are within the tolerance, m. Then the actuators are sent
         to their reset values.
         """
-        self._check_obeys()
-        for name in sorted({"heading_deg", *setpoints} & self.helm.names):
+        self._check_not_aborted()
+        for name in sorted({"heading_deg", *setpoints} & self.external_setpoints.names):
             raise SkerryError(f"{name} is switched on for itself, and a goal sets it too; switch it off first")
-        together = setpoints | self.helm.promised
+        together = setpoints | self.external_setpoints.reserved
         self.config.check(together)
         if "heading_deg" in setpoints:
             raise SkerryError("the way to a goal sets the heading; leave out heading_deg")
@@ -83,8 +83,8 @@ class WaypointController(HoldController):
         if not (isfinite(within) and within > 0.0):
             raise SkerryError(f"a tolerance must be a number above 0, not {tolerance}")
         self._drop_goal()
-        if not self.helm.names:
-            self.lender = None
+        if not self.external_setpoints.names:
+            self.return_owner = None
         self._goal = (float(place[0] or 0.0), float(place[1] or 0.0))
         self._on_earth, self._tolerance, self.reached = by_earth, within, False
         self.setpoints = {name: float(value) for name, value in setpoints.items()}
@@ -107,10 +107,10 @@ class WaypointController(HoldController):
         """Pursue the goal no longer; what is switched on at the helm is still held."""
         if self._goal is not None:
             self.setpoints = {}
-            self._let_go()
+            self._start_stopping()
             self._drop_goal()
 
-    def steer(self, here: Navigation, sample: SampleView) -> None:
+    def update_setpoints(self, here: Navigation, sample: SampleView) -> None:
         """Set the heading, or notice that the goal is reached."""
         if self._goal is None:
             return
@@ -140,7 +140,7 @@ class WaypointController(HoldController):
         self._away = None
         bearing = atan2(goal[1] - place[1], goal[0] - place[0])
         off = abs(wrapped(bearing - yaw))
-        if off > (TURN_FIRST if self._start is None else PASSED):
+        if off > (MAX_INITIAL_ERROR if self._start is None else PASSED):
             self._start = None
             return bearing
         if self._start is None:

@@ -34,7 +34,7 @@ class Senses:
         """Write what is known now over what was known."""
         config, navigation = self._task.navigation, self._navigation
         facts[TIME] = self._truth.time
-        if config.position != TRUTH and (place := navigation.place()) is not None:
+        if config.position != TRUTH and (place := navigation.position_enu()) is not None:
             _write(facts, X, place - self._origin)
         if config.depth != TRUTH and (depth := navigation.depth()) is not None:
             facts[Z] = -depth

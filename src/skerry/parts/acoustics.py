@@ -38,13 +38,13 @@ class Signal(NamedTuple):
     held: float = 0.0  # and how long after the beginning of that it was sent, s
     number: int = -1  # given by the channel
 
-    def plain(self) -> list[Any]:
+    def to_json(self) -> list[Any]:
         """As JSON can hold it."""
         return [b64encode(self.data).decode(), *self[:2], *self[3:]]
 
     @classmethod
-    def of(cls, plain: list[Any]) -> Signal:
-        """What `plain` gave."""
+    def from_json(cls, plain: list[Any]) -> Signal:
+        """What `to_json` gave."""
         data, source, purpose, *rest = plain
         return cls(source, purpose, b64decode(data), *rest)
 
@@ -61,18 +61,20 @@ class Arrival(NamedTuple):
     direction: tuple[float, float, float] | None  # towards where it seems to come from, in the part's frame
     times: tuple[float, ...]  # at which it begins to come to each hydrophone, s
 
-    def plain(self) -> list[Any]:
+    def to_json(self) -> list[Any]:
         """As JSON can hold it."""
-        return [self.signal.plain(), *self[1:]]
+        return [self.signal.to_json(), *self[1:]]
 
     @classmethod
-    def of(cls, plain: list[Any]) -> Arrival:
-        """What `plain` gave."""
+    def from_json(cls, plain: list[Any]) -> Arrival:
+        """What `to_json` gave."""
         signal, *rest, direction, times = plain
-        return cls._make([Signal.of(signal), *rest, None if direction is None else tuple(direction), tuple(times)])
+        return cls._make(
+            [Signal.from_json(signal), *rest, None if direction is None else tuple(direction), tuple(times)]
+        )
 
 
-class Batch(NamedTuple):
+class ArrivalBatch(NamedTuple):
     """Packets and pings that have come to one part, of which nothing is known but when, and by which path."""
 
     rows: NDArray[
@@ -99,15 +101,15 @@ class BuildContext:
 class AcousticPart(Component):
     """Sends when the channel asks, at `next_send` at the latest, and is told of what has come.
 
-    `sending` and `hearing` are the settings by which it does so; None if it cannot.
+    `transmitter` and `receiver` are the settings by which it does so; None if it cannot.
     """
 
-    sending: Any = None
-    hearing: Any = None
+    transmitter: Any = None
+    receiver: Any = None
     hydrophones: tuple[tuple[float, float, float], ...] = ()  # in its own frame, beside its own place
-    finds_directions: bool = False
+    measures_direction: bool = False
     half_duplex: bool = False  # it hears nothing while it sends
-    takes_batches: bool = False  # whether `hear_all` is enough for packets and pings that ask for nothing more
+    accepts_batches: bool = False  # whether `receive_batch` is enough for packets and pings that ask for nothing more
 
     def __init__(self, context: BuildContext, link: str, offset: Pose) -> None:
         self.name = context.name
@@ -115,7 +117,7 @@ class AcousticPart(Component):
         self.offset = offset
         self.next_send: int = NEVER
         """The tick at which it next has something to send."""
-        self.fetch: Callable[[], None] = _nothing
+        self.flush_batches: Callable[[], None] = _nothing
         """Set by the channel: hand over the batches that have come."""
         self._noise = context.noise
         self._clock = context.clock
@@ -125,13 +127,13 @@ class AcousticPart(Component):
         return ()
 
     @abstractmethod
-    def hear(self, arrival: Arrival) -> None:
+    def receive(self, arrival: Arrival) -> None:
         """Take what has come."""
 
-    def hear_all(self, batch: Batch) -> None:
+    def receive_batch(self, batch: ArrivalBatch) -> None:
         """Take what has come, many at once; before anything that comes later."""
         for arrival in batch.unpack():
-            self.hear(arrival)
+            self.receive(arrival)
 
 
 def _nothing() -> None:

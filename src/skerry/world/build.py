@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.acoustics.channel.channel import Channel
+from skerry.acoustics.channel.channel import AcousticChannel
 from skerry.control.manual.keyboard import Keyboard
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, did_you_mean
@@ -89,7 +89,7 @@ def build_world(
     )
     present = LiveState(engine, clock, model.water, surroundings)
     history = SampleBuffer(engine, clock, model.water, surroundings)
-    channel = Channel(model.water, clock, lambda: surroundings.scene)
+    channel = AcousticChannel(model.water, clock, lambda: surroundings.scene)
     for number, name in enumerate(scenario.robots):
         config = loaded.vehicles[name].config
         robot = Robot(

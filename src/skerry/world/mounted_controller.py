@@ -46,7 +46,7 @@ class MountedController:
     @property
     def _source(self) -> str:
         # what the keys turn is their instrument, and is heard where they are
-        return "manual" if self.robot.keyboard.steers(self.name) else self.speaker
+        return "manual" if self.robot.keyboard.controls(self.name) else self.speaker
 
     @cached_property
     def speaker(self) -> str:

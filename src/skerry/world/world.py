@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skerry.acoustics.channel.channel import Channel
+from skerry.acoustics.channel.channel import AcousticChannel
 from skerry.core.clock import Clock, Rate
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose
@@ -63,7 +63,7 @@ class World:
         surroundings: RaySceneBuilder,
         present: LiveState,
         history: SampleBuffer,
-        acoustics: Channel,
+        acoustics: AcousticChannel,
         net: RopeNet | None,
         rebuild: Callable[[Mapping[str, Any]], World],
     ) -> None:
@@ -182,7 +182,7 @@ class World:
                 stop = looks[-1]
             errors = self._step(stop - tick, looks)
             before, tick = tick, self.tick
-            if not self.acoustics.is_quiet:
+            if not self.acoustics.is_silent:
                 self._hear_back(before, looks)
             for error in errors:
                 raise error
@@ -190,7 +190,7 @@ class World:
             for watchdog, go_back in waiting:
                 if watchdog.bites():
                     go_back()
-            self.acoustics.hear(self._present, is_present=True)
+            self.acoustics.receive(self._present, is_present=True)
             for sensor in self._stopping_sensors:
                 if sensor.next_look <= tick:
                     sensor.look()
@@ -203,7 +203,7 @@ class World:
             yield self._particle_rate.next_due(tick)
         if (event := self._events.next_after(tick)) is not None:
             yield event
-        yield from self.acoustics.stops_after(tick)
+        yield from self.acoustics.next_stop_ticks(tick)
         for mounted in thinking:
             yield mounted.rate.next_due(tick)
         for watchdog, _ in waiting:
@@ -215,14 +215,14 @@ class World:
     def _looks_on_the_way(self, tick: int, stop: int) -> list[int]:
         """The ticks up to a stop at which sensors are due that look back, and those before it at which sound comes."""
         looks = self._history.looks_after(tick, stop)
-        sounds = self.acoustics.looks_before(tick, stop)
+        sounds = self.acoustics.arrival_ticks(tick, stop)
         return sorted({*looks, *sounds}) if sounds else looks
 
     def _hear_back(self, tick: int, looks: list[int]) -> None:
         """Hear what came on the way to now, in the order of time."""
         for look in looks:
             if tick < look < self.tick:
-                self.acoustics.hear(self._history.glimpse(look), is_present=False)
+                self.acoustics.receive(self._history.glimpse(look), is_present=False)
 
     def _look_back(self) -> None:
         """Measure what was due on the way: what looks at all at once first, then the rest in the order of time."""
@@ -369,7 +369,7 @@ class World:
         for name, component in self._components():
             if component is not self.acoustics and name in before:
                 component.set_state(before[name].state())
-        self.acoustics.take_over(former.acoustics)
+        self.acoustics.copy_from(former.acoustics)
 
     # -------------------------------------------------------------------------------------------- state
 

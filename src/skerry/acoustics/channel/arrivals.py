@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from skerry.acoustics.channel import paths as way
+from skerry.acoustics.channel import paths
 from skerry.acoustics.channel.paths import flight_time, surface_height
 from skerry.core.kernels import kernel
 
@@ -25,9 +25,9 @@ SPEED: Final = 7
 SENT: Final = 8
 CLOSING: Final = 9
 GRAZING: Final = 10
-ASKS: Final = 11  # 1 if somebody will answer it
-PLAIN: Final = 12  # 1 if it is only to be kept until somebody reads it
-FLIGHT_COLUMNS: Final = 13
+NEEDS_REPLY: Final = 11  # 1 if somebody will answer it
+STORE_ONLY: Final = 12  # 1 if it is only to be kept until somebody reads it
+IN_FLIGHT_COLUMNS: Final = 13
 
 # columns of sound that has come
 A_SIGNAL: Final = 0
@@ -35,7 +35,7 @@ A_RECEIVER: Final = 1
 A_PATH: Final = 2
 A_TIME: Final = 3
 A_DOPPLER: Final = 4
-PLAIN_COLUMNS: Final = 5  # of sound that is only to be kept, which has no more than these
+STORED_COLUMNS: Final = 5  # of sound that is only to be kept, which has no more than these
 A_LENGTH: Final = 5
 A_DEPTH: Final = 6  # of the hearer below the surface, m
 A_GRAZING: Final = 7
@@ -45,12 +45,14 @@ A_SPEED: Final = 12
 A_SENT: Final = 13
 ARRIVAL_COLUMNS: Final = 14
 
-BEYOND: Final = 0.02  # s by which a hearer's motion is carried on beyond a step, where something moved by surprise
-PASSED: Final = 0.15  # s after which a front has passed a hearer that was put elsewhere, and is not heard
+MAX_EXTRAPOLATION: Final = (
+    0.02  # s by which a hearer's motion is carried on beyond a step, where something moved by surprise
+)
+MAX_DELAY: Final = 0.15  # s after which a front has passed a hearer that was put elsewhere, and is not heard
 
 
 @kernel
-def place_parts(motion: Any, bodies: Any, offsets: Any, out: Any) -> None:
+def part_motions(motion: Any, bodies: Any, offsets: Any, out: Any) -> None:
     """Position and velocity (n, 6) of points that are fixed to bodies."""
     for i in range(len(bodies)):
         row = motion[bodies[i]]
@@ -76,7 +78,7 @@ def motion_at(before: Any, now: Any, step: float, since: float, out: Any) -> Non
 
 
 @kernel
-def meeting(
+def meeting_time(
     origin: Any, extra: float, c: float, since_sent: float, before: Any, now: Any, step: float, at: Any
 ) -> float:
     """When a front meets a point, s after the later end of a step; `at` (6,) gets the point's motion then.
@@ -85,7 +87,7 @@ def meeting(
     """
     x, y, z = now[0] - origin[0], now[1] - origin[1], now[2] - origin[2]
     since = flight_time(x, y, z, now[3], now[4], now[5], c * since_sent - extra, c)
-    if since > BEYOND or since < -step - BEYOND:
+    if since > MAX_EXTRAPOLATION or since < -step - MAX_EXTRAPOLATION:
         motion_at(now, now, step, 0.0, at)
         return since
     for _ in range(8):
@@ -101,31 +103,35 @@ def meeting(
 
 
 @kernel
-def start(found: Any, number: int, sent: float, asked: int, keeper: int, due: Any, flights: Any, count: int) -> int:
+def add_in_flight(found: Any, number: int, sent: float, asked: int, keeper: int, in_flight: Any, count: int) -> int:
     """Put the clear paths of a sound under way, after what is so already; how much is then.
 
-    Whoever is `asked` will answer, −1 for nobody; what comes to `keeper` is plain, −1 for everybody, −2 for nobody.
+    Whoever is `asked` will answer, −1 for nobody; what comes to `keeper` is stored, −1 for everybody, −2 for nobody.
     """
     for i in range(len(found)):
         path = found[i]
-        if path[way.STATUS] != way.CLEAR:
+        if path[paths.STATUS] != paths.CLEAR:
             continue
-        row = flights[count]
-        row[SIGNAL], row[RECEIVER], row[PATH], row[SENT] = number, path[way.RECEIVER], path[way.PATH], sent
-        row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2] = path[way.ORIGIN], path[way.ORIGIN + 1], path[way.ORIGIN + 2]
-        row[EXTRA], row[SPEED], row[CLOSING] = path[way.EXTRA], path[way.SPEED], path[way.CLOSING]
-        row[GRAZING] = path[way.GRAZING]
-        row[ASKS] = 1.0 if path[way.RECEIVER] == asked else 0.0
-        row[PLAIN] = 1.0 if keeper == -1 or path[way.RECEIVER] == keeper else 0.0
+        row = in_flight[count]
+        row[SIGNAL], row[RECEIVER], row[PATH], row[SENT] = number, path[paths.RECEIVER], path[paths.PATH], sent
+        row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2] = (
+            path[paths.ORIGIN],
+            path[paths.ORIGIN + 1],
+            path[paths.ORIGIN + 2],
+        )
+        row[EXTRA], row[SPEED], row[CLOSING] = path[paths.EXTRA], path[paths.SPEED], path[paths.CLOSING]
+        row[GRAZING] = path[paths.GRAZING]
+        row[NEEDS_REPLY] = 1.0 if path[paths.RECEIVER] == asked else 0.0
+        row[STORE_ONLY] = 1.0 if keeper == -1 or path[paths.RECEIVER] == keeper else 0.0
         count += 1
     return count
 
 
 @kernel
-def expect(due: Any, flights: Any, first: int, count: int, time: float, step: float, now: Any) -> None:
+def predict_due(due: Any, in_flight: Any, first: int, count: int, time: float, step: float, now: Any) -> None:
     """Say at which ticks sound will have come, from where the hearers are and how they move at a time."""
     for i in range(first, count):
-        row = flights[i]
+        row = in_flight[i]
         p = now[int(row[RECEIVER])]
         gone = row[SPEED] * (time - row[SENT]) - row[EXTRA]
         x, y, z = p[0] - row[ORIGIN], p[1] - row[ORIGIN + 1], p[2] - row[ORIGIN + 2]
@@ -133,9 +139,9 @@ def expect(due: Any, flights: Any, first: int, count: int, time: float, step: fl
 
 
 @kernel
-def collect(
+def collect_arrivals(
     due: Any,
-    flights: Any,
+    in_flight: Any,
     count: int,
     tick: int,
     time: float,
@@ -146,12 +152,12 @@ def collect(
     simple: Any,
     sea: Any,
     out: Any,
-    plain: Any,
+    stored: Any,
 ) -> Any:
     """Take the sound that has come out of what is under way; how much is left, has come, and is only to be kept.
 
-    `in_air` (n,) are hearers that need no water, `simple` (n,) those that keep what is plain. These get rows of
-    `plain`, the others rows of `out`.
+    `in_air` (n,) are hearers that need no water, `simple` (n,) those that keep what is stored. These get rows of
+    `stored`, the others rows of `out`.
     """
     found, kept = 0, 0
     at = np.empty(6)
@@ -160,22 +166,22 @@ def collect(
         if due[i] > tick + 1:  # it may come a step sooner than expected
             i += 1
             continue
-        row = flights[i]
+        row = in_flight[i]
         j = int(row[RECEIVER])
         o, p = (row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2]), now[j]
         gone = row[SPEED] * (time - row[SENT]) - row[EXTRA]
         # a quick look at those that are expected one step later
         since = flight_time(p[0] - o[0], p[1] - o[1], p[2] - o[2], p[3], p[4], p[5], gone, row[SPEED])
         if since < 0.1 * step:
-            since = meeting(o, row[EXTRA], row[SPEED], time - row[SENT], before[j], now[j], step, at)
+            since = meeting_time(o, row[EXTRA], row[SPEED], time - row[SENT], before[j], now[j], step, at)
         if since > 0.0:
             due[i] = max(due[i], tick + 1)
             i += 1
             continue
         depth = surface_height(sea, time + since, at[0], at[1], at[2]) - at[2]
-        if since >= -PASSED and (depth >= 0.0 or in_air[j]):
-            is_plain = simple[j] and row[PLAIN] > 0.0
-            a = plain[kept] if is_plain else out[found]
+        if since >= -MAX_DELAY and (depth >= 0.0 or in_air[j]):
+            is_plain = simple[j] and row[STORE_ONLY] > 0.0
+            a = stored[kept] if is_plain else out[found]
             x, y, z = at[0] - o[0], at[1] - o[1], at[2] - o[2]
             length = np.sqrt(x * x + y * y + z * z)
             leaving = (x * at[3] + y * at[4] + z * at[5]) / (length * row[SPEED]) if length > 0.0 else 0.0
@@ -190,8 +196,8 @@ def collect(
                 found += 1
         count -= 1
         due[i] = due[count]
-        for k in range(FLIGHT_COLUMNS):
-            row[k] = flights[count, k]
+        for k in range(IN_FLIGHT_COLUMNS):
+            row[k] = in_flight[count, k]
     return count, found, kept
 
 
@@ -209,18 +215,18 @@ def mark_due(due: Any, count: int, tick: int, marks: Any) -> None:
 
 
 @kernel
-def next_asking(due: Any, flights: Any, count: int) -> float:
+def next_reply_tick(due: Any, in_flight: Any, count: int) -> float:
     """The first tick at which sound may come that somebody will answer."""
     first = np.inf
     for i in range(count):
-        if flights[i, ASKS] > 0.0 and due[i] - 1.0 < first:
+        if in_flight[i, NEEDS_REPLY] > 0.0 and due[i] - 1.0 < first:
             first = due[i] - 1.0
     return first
 
 
 @kernel
-def sort_plain(rows: Any, starts: Any, out: Any) -> None:
-    """Put plain rows in the order of their hearers, and of each in the order of time.
+def sort_stored(rows: Any, starts: Any, out: Any) -> None:
+    """Put stored rows in the order of their hearers, and of each in the order of time.
 
     `starts` (hearers + 1,) gets where each one's begin. They come nearly in the order of time, which this makes use of.
     """
@@ -234,9 +240,9 @@ def sort_plain(rows: Any, starts: Any, out: Any) -> None:
         j = int(rows[i, A_RECEIVER])
         k = filled[j]
         while k > starts[j] and out[k - 1, A_TIME] > rows[i, A_TIME]:
-            for n in range(PLAIN_COLUMNS):
+            for n in range(STORED_COLUMNS):
                 out[k, n] = out[k - 1, n]
             k -= 1
-        for n in range(PLAIN_COLUMNS):
+        for n in range(STORED_COLUMNS):
             out[k, n] = rows[i, n]
         filled[j] += 1

@@ -11,7 +11,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.meshes import Mesh
 
 Directions = NDArray[np.float64]
-MOST = 20_000  # rays of one sound
+MAX_DIRECTIONS = 20_000  # rays of one sound
 
 
 @lru_cache(maxsize=16)
@@ -58,6 +58,6 @@ def directions_of(mesh: Mesh) -> Directions:
         raise SkerryError("a mesh of directions must have corners, none of them at its origin")
     unit = mesh.vertices / lengths[:, None]
     _, first = np.unique(np.round(unit, 9) + 0.0, axis=0, return_index=True)
-    if len(first) > MOST:
-        raise SkerryError(f"a mesh of directions has at most {MOST} corners, not {len(first)}")
+    if len(first) > MAX_DIRECTIONS:
+        raise SkerryError(f"a mesh of directions has at most {MAX_DIRECTIONS} corners, not {len(first)}")
     return np.ascontiguousarray(unit[np.sort(first)], np.float64)

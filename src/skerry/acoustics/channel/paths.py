@@ -59,11 +59,11 @@ SETTINGS: Final = 9
 
 # numbers of owners beside those of robots
 GROUND: Final = -1
-THING: Final = -2  # an object of the world
-NOBODY: Final = -3
-LEAST_SLANT: Final = 0.02  # sine of the angle at which a ray must meet the ground to be thrown back
+OBJECT: Final = -2  # an object of the world
+NO_OWNER: Final = -3
+MIN_SLANT: Final = 0.02  # sine of the angle at which a ray must meet the ground to be thrown back
 # columns of a ray of the shotgun: the point of the ground, the way to it (0 for none), and where it goes from there
-SHOT_COLUMNS: Final = 7
+REFLECTION_COLUMNS: Final = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Obstacles:
             ball[3] = np.linalg.norm(body.mesh.vertices - ball[:3], axis=1).max() * (1 + 1e-6)
         names = [body.owner for body in bodies]
         firsts = [i for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
-        numbers = [owners.get(names[i], THING) if names[i] else GROUND for i in firsts]
+        numbers = [owners.get(names[i], OBJECT) if names[i] else GROUND for i in firsts]
         obstacles = cls(
             scene.sphere_words[chosen],
             np.array([body.row for body in bodies], np.int64),
@@ -193,29 +193,31 @@ def _leg_time(table: Any, level: float, a: Any, b: Any) -> float:
 
 
 @kernel
-def _shoot(obstacles: Any, own: int, settings: Any, source: Any, directions: Any, shots: Any, contact: Any) -> None:
+def _trace_reflections(
+    obstacles: Any, own: int, settings: Any, source: Any, directions: Any, reflections: Any, contact: Any
+) -> None:
     """Where rays of the shotgun meet the ground, and how they are thrown back."""
     words, places, firsts, owners, balls, near = obstacles
     radius, far = settings[S_RADIUS], settings[S_ECHO_RANGE]
     for k in range(len(directions)):
-        shots[k, 3] = 0.0
+        reflections[k, 3] = 0.0
         d = (directions[k, 0], directions[k, 1], directions[k, 2])
         start = (source[0] + radius * d[0], source[1] + radius * d[1], source[2] + radius * d[2])
         group = sweep_past(
-            words, places, firsts, owners, balls, near, own, NOBODY, start, d, radius, far - radius, contact
+            words, places, firsts, owners, balls, near, own, NO_OWNER, start, d, radius, far - radius, contact
         )
         if group < 0 or owners[group] != GROUND or contact[0] <= 0.0:
             continue
         n = (contact[1], contact[2], contact[3])
         slant = d[0] * n[0] + d[1] * n[1] + d[2] * n[2]
-        if slant > -LEAST_SLANT:
+        if slant > -MIN_SLANT:
             continue
         # from where the sphere touches on to the ground itself, as far as that is flat
         length = radius + contact[0] + radius / -slant
         for i in range(3):
-            shots[k, i] = source[i] + length * d[i]
-            shots[k, 4 + i] = d[i] - 2.0 * slant * n[i]
-        shots[k, 3] = length
+            reflections[k, i] = source[i] + length * d[i]
+            reflections[k, 4 + i] = d[i] - 2.0 * slant * n[i]
+        reflections[k, 3] = length
 
 
 @kernel
@@ -231,7 +233,7 @@ def find_paths(
     sea: Any,
     time: float,
     table: Any,
-    shots: Any,
+    reflections: Any,
     out: Any,
 ) -> int:
     """All paths from a source (position and velocity, 6) to targets (n, 6), as rows of `out`; how many there are.
@@ -250,7 +252,7 @@ def find_paths(
         return 0
     if layered:
         c, _ = speed_at(table, level - s[2])
-    _shoot(obstacles, own, settings, s, directions, shots, contact)
+    _trace_reflections(obstacles, own, settings, s, directions, reflections, contact)
     misses = np.empty(len(directions))
     count = 0
     for j in range(len(targets)):
@@ -316,21 +318,24 @@ def find_paths(
 
         for k in range(len(directions)):
             misses[k] = np.inf
-            if shots[k, 3] > 0.0 and shots[k, 6] != 0.0:
-                up = (t[2] - shots[k, 2]) / shots[k, 6]
+            if reflections[k, 3] > 0.0 and reflections[k, 6] != 0.0:
+                up = (t[2] - reflections[k, 2]) / reflections[k, 6]
                 if up > 0.0:
-                    x, y = shots[k, 0] + up * shots[k, 4] - t[0], shots[k, 1] + up * shots[k, 5] - t[1]
+                    x, y = (
+                        reflections[k, 0] + up * reflections[k, 4] - t[0],
+                        reflections[k, 1] + up * reflections[k, 5] - t[1],
+                    )
                     misses[k] = np.sqrt(x * x + y * y)
         for _ in range(len(directions)):
             k = int(np.argmin(misses))
             if not misses[k] <= settings[S_TOLERANCE]:
                 break
             misses[k] = np.inf
-            bounce = (shots[k, 0], shots[k, 1], shots[k, 2])
-            length = shots[k, 3] + _distance(bounce, t)
+            bounce = (reflections[k, 0], reflections[k, 1], reflections[k, 2])
+            length = reflections[k, 3] + _distance(bounce, t)
             row = out[count]
             row[RECEIVER], row[PATH], row[STATUS] = j, BOTTOM, CLEAR
-            row[EXTRA], row[SPEED], row[LENGTH], row[GRAZING] = shots[k, 3], c, length, 0.0
+            row[EXTRA], row[SPEED], row[LENGTH], row[GRAZING] = reflections[k, 3], c, length, 0.0
             for i in range(3):
                 row[ORIGIN + i], row[BOUNCE + i], row[END + i] = bounce[i], bounce[i], t[i]
             if length > echo_range:

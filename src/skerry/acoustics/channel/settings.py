@@ -16,7 +16,7 @@ from skerry.core.noise import Noise
 from skerry.formats.mesh_files import read_mesh
 from skerry.parts.acoustics import Arrival
 
-USUAL_SOUND_SPEED = 1500.0  # m/s
+NOMINAL_SOUND_SPEED = 1500.0  # m/s
 
 
 class AirSettings(Config):
@@ -25,11 +25,11 @@ class AirSettings(Config):
     work_in_air: bool = Field(False, description="send and hear above the water too")
 
 
-class SendingSettings(AirSettings):
+class TransmitterSettings(AirSettings):
     """Where the sound of a part goes."""
 
     sound_speed: Positive | Literal["water"] = Field(
-        USUAL_SOUND_SPEED, description="m/s everywhere; `water` for that of the scenario's water, by depth"
+        NOMINAL_SOUND_SPEED, description="m/s everywhere; `water` for that of the scenario's water, by depth"
     )
     max_range: Positive = Field(100.0, description="m that its sound goes")
     min_channel_radius: Positive = Field(0.2, description="m, of the sphere that must find room along a path")
@@ -53,7 +53,7 @@ class SendingSettings(AirSettings):
     spreading_db: NonNegative = Field(20.0, le=40, description="loss for ten times the distance: 20 in the open, dB")
 
     @model_validator(mode="after")
-    def _can_be_read(self) -> SendingSettings:
+    def _can_be_read(self) -> TransmitterSettings:
         try:
             self.echo_rays()
         except SkerryError as error:
@@ -69,7 +69,7 @@ class SendingSettings(AirSettings):
         return cap(self.bottom_resolution, self.bottom_opening_angle_deg)
 
 
-class HearingSettings(AirSettings):
+class ReceiverSettings(AirSettings):
     """How a part hears."""
 
     noise_db: float = Field(50.0, ge=0, le=200, description="spectral level of the noise, dB re 1 µPa²/Hz")

@@ -44,7 +44,7 @@ class ShaftActuator(Actuator):
     torque_is_known = True
 
     @property
-    def place(self) -> NDArray[np.float64]:
+    def position(self) -> NDArray[np.float64]:
         """Of the disc on the body that carries it, m."""
         return self._shaft.constants[X : Z + 1].copy()
 
@@ -78,18 +78,18 @@ class ShaftActuator(Actuator):
         return float(self._shaft.memory[THRUST])
 
     @property
-    def torque_gauge(self) -> StateChannel:
+    def torque_channel(self) -> StateChannel:
         """Shows N m on the shaft, in the last step."""
         return StateChannel(self._shaft.memory[TORQUE : TORQUE + 1])
 
     @property
     def torque(self) -> float:
         """N m on the shaft, in the last step."""
-        return read_now(self.torque_gauge)
+        return read_now(self.torque_channel)
 
     def shaft_power_by(self, read: Read, rpm: Any) -> Any:
         """Torque times speed of the shaft, W, in the last step; what drives it from outside gives nothing back."""
-        return np.maximum(read(self.torque_gauge) * rpm * (np.pi / 30.0), 0.0)
+        return np.maximum(read(self.torque_channel) * rpm * (np.pi / 30.0), 0.0)
 
     @property
     def angle(self) -> float:

@@ -22,7 +22,7 @@ KILOGRAM_FORCE: Final = 9.80665  # N (CGPM 1901)
 MIDDLE_PULSE, HALF_PULSE = 1500.0, 400.0  # µs: speed controllers for models take 1100 to 1900
 
 T200_VOLTAGES: Final = (10.0, 12.0, 16.0, 18.0)
-T200_MOST: Final = 20.0  # V: what the T200 is rated for
+T200_MAX_VOLTAGE: Final = 20.0  # V: what the T200 is rated for
 
 logger = logging.getLogger("skerry")
 
@@ -61,10 +61,10 @@ class T200(Config):
 
     @model_validator(mode="after")
     def _known(self) -> T200:
-        if not T200_VOLTAGES[0] <= self.voltage <= T200_MOST:
+        if not T200_VOLTAGES[0] <= self.voltage <= T200_MAX_VOLTAGE:
             raise ValueError(
                 f"the T200 was measured from {T200_VOLTAGES[0]:g} V to {T200_VOLTAGES[-1]:g} V; "
-                f"`voltage` may be {T200_VOLTAGES[0]:g} to {T200_MOST:g}, not {self.voltage:g}"
+                f"`voltage` may be {T200_VOLTAGES[0]:g} to {T200_MAX_VOLTAGE:g}, not {self.voltage:g}"
             )
         return self
 
@@ -107,7 +107,7 @@ class Polynomial(Config):
         return ThrustCurve(np.where(np.abs(THROTTLES) < self.dead_zone, 0.0, force))
 
 
-class Table(Config):
+class ThrustTable(Config):
     """Force at some throttles, linear between them."""
 
     kind: Literal["table"] = "table"
@@ -118,7 +118,7 @@ class Table(Config):
     power: tuple[NonNegative, ...] | None = Field(None, description="at each throttle, W")
 
     @model_validator(mode="after")
-    def _consistent(self) -> Table:
+    def _consistent(self) -> ThrustTable:
         if self.throttle[0] != -1.0 or self.throttle[-1] != 1.0 or (np.diff(self.throttle) <= 0).any():
             raise ValueError("`throttle` must rise from -1 to 1")
         for name in ("force", "rpm", "power"):
@@ -136,4 +136,4 @@ class Table(Config):
         return ThrustCurve(scale * np.interp(THROTTLES, self.throttle, self.force), rpm, power)
 
 
-ThrustModel = Annotated[T200 | Polynomial | Table, Field(discriminator="kind")]
+ThrustModel = Annotated[T200 | Polynomial | ThrustTable, Field(discriminator="kind")]

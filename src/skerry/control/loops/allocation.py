@@ -17,7 +17,7 @@ from skerry.parts.actuator import Actuator
 Floats = NDArray[np.float64]
 Axis = Literal["surge", "sway", "heave", "roll", "pitch", "yaw"]
 AXES: Final[tuple[Axis, ...]] = ("surge", "sway", "heave", "roll", "pitch", "yaw")
-LEAST_ARM = 0.01  # of the layout's largest singular value: what is weaker is no control
+MIN_SINGULAR_VALUE = 0.01  # of the layout's largest singular value: what is weaker is no control
 
 
 class AllocationConfig(Config):
@@ -40,17 +40,17 @@ class Allocation:
             if not isinstance(thruster, ShaftActuator):
                 raise SkerryError(f"an allocation is to thrusters and propellers; {name!r} is none")
             self._thrusters.append(thruster)
-            columns.append([*thruster.axis, *np.cross(thruster.place - np.array(config.center), thruster.axis)])
+            columns.append([*thruster.axis, *np.cross(thruster.position - np.array(config.center), thruster.axis)])
         layout = np.array(columns).T[[AXES.index(axis) for axis in config.axes]]
         sizes = np.linalg.svd(layout, compute_uv=False)
-        if len(sizes) < len(config.axes) or sizes[-1] < LEAST_ARM * sizes[0]:
+        if len(sizes) < len(config.axes) or sizes[-1] < MIN_SINGULAR_VALUE * sizes[0]:
             raise SkerryError(f"these thrusters cannot give {', '.join(config.axes)} apart; leave out some of `axes`")
         self._inverse: Floats = np.linalg.pinv(layout)
         self._limits = np.array([thruster.thrust_limits for thruster in self._thrusters])
         if not self._limits.all():
             raise SkerryError("an allocation needs thrusters that push both ways; `reverse_efficiency` must not be 0")
 
-    def share_out(self, wrench: Mapping[str, float]) -> tuple[dict[str, float], bool]:
+    def allocate(self, wrench: Mapping[str, float]) -> tuple[dict[str, float], bool]:
         """The command of each thruster for a wrench by axis, N and N m; and whether it had to be cut."""
         wanted = self._inverse @ np.array([wrench.get(axis, 0.0) for axis in self._config.axes])
         room = np.where(wanted > 0.0, self._limits[:, 1], self._limits[:, 0])

@@ -11,12 +11,12 @@ from skerry.parts.controller import Controller
 from skerry.parts.native_controller import NativeController, Sight
 
 
-class ReflexController(Controller):
+class NativeLawController(Controller):
     """Acts by its reflex, which it makes when it first needs it, and anew when what it reads lies elsewhere."""
 
     def __init__(self) -> None:
         self._active = True
-        self._reflex: NativeController | None = None
+        self._native: NativeController | None = None
 
     @property
     def idle(self) -> bool:
@@ -39,14 +39,14 @@ class ReflexController(Controller):
         answers = zip(reflex.actuators, reflex.think(), strict=True)
         heard = [actuator.command(**{actuator.keyword: value}) for actuator, value in answers]
         if not all(heard):
-            self._be_refused()
+            self._on_command_refused()
 
     def _prepared(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
-        if self._reflex is None:
-            self._reflex = self._prepare(sight, actuators)
-        return self._reflex
+        if self._native is None:
+            self._native = self._prepare(sight, actuators)
+        return self._native
 
-    def _be_refused(self) -> None:
+    def _on_command_refused(self) -> None:
         """Somebody else has some of its actuators."""
 
     @abstractmethod

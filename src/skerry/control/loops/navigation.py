@@ -47,10 +47,10 @@ class Navigation:
 
     def position(self) -> tuple[float, float] | None:
         """East and north, m."""
-        place = self.place()
+        place = self.position_enu()
         return None if place is None else (float(place[0]), float(place[1]))
 
-    def place(self) -> Any:
+    def position_enu(self) -> Any:
         """East, north and up, m."""
         if self._config.position == TRUTH:
             return self._truth.motion(self._link)[:3]
@@ -60,7 +60,7 @@ class Navigation:
             return reading.pose.position
         if hasattr(reading, "easting") and self._truth.projection is not None:
             return self._truth.projection.from_utm([reading.easting, reading.northing, reading.altitude])
-        raise self._unfit(self._config.position, "position")
+        raise self._wrong_sensor(self._config.position, "position")
 
     def attitude(self) -> tuple[float, float, float] | None:
         """Roll, pitch (nose down) and yaw (left from east), rad."""
@@ -80,7 +80,7 @@ class Navigation:
             return reading.orientation
         if hasattr(reading, "pose"):
             return reading.pose.orientation
-        raise self._unfit(self._config.attitude, "attitude")
+        raise self._wrong_sensor(self._config.attitude, "attitude")
 
     def yaw(self) -> float | None:
         """Left from east, rad."""
@@ -125,7 +125,7 @@ class Navigation:
             return reading.twist.linear
         if hasattr(reading, "velocity"):
             return np.asarray(reading.velocity)
-        raise self._unfit(self._config.speed, "speed")
+        raise self._wrong_sensor(self._config.speed, "speed")
 
     def turn_rate(self) -> float | None:
         """To the left, rad/s."""
@@ -143,7 +143,7 @@ class Navigation:
             return reading.angular_velocity
         if hasattr(reading, "twist"):
             return reading.twist.angular
-        raise self._unfit(self._config.turn_rate, "rate of turn")
+        raise self._wrong_sensor(self._config.turn_rate, "rate of turn")
 
     def _reading(self, name: str | None) -> Any:
         return self._sensors[name or ""].reading
@@ -153,7 +153,7 @@ class Navigation:
             raise SkerryError(f"a {type(reading).__name__} has no {quantity}; name another sensor for it")
         return float(getattr(reading, quantity))
 
-    def _unfit(self, name: str, quantity: str) -> SkerryError:
+    def _wrong_sensor(self, name: str, quantity: str) -> SkerryError:
         return SkerryError(f"the sensor {name!r} does not give the {quantity}; name another one for it")
 
 

@@ -31,7 +31,7 @@ def wrapped(angle: float) -> float:
 
 
 # What a loop remembers: its output, the integral's share of it, the rate, and what was measured last, NaN at first.
-OUTPUT, SUM, RATE, LAST, NUMBERS = range(5)
+OUTPUT, SUM, RATE, LAST, MEMORY_SIZE = range(5)
 # Its gains, as its settings have them; beyond which error none is integrated; the limit; whether it is of an angle.
 PROPORTIONAL, INTEGRAL, WITHIN, DERIVATIVE, SMOOTHING, LIMIT, IS_ANGLE, GAINS = range(8)
 
@@ -66,29 +66,29 @@ class Pid:
 
     def __init__(self, config: PidConfig, is_angle: bool = False) -> None:
         self.gains = gains_of(config, is_angle)
-        self.numbers = np.zeros(NUMBERS)
+        self.memory = np.zeros(MEMORY_SIZE)
         self.reset()
 
     @property
     def output(self) -> float:
         """What it gave last."""
-        return float(self.numbers[OUTPUT])
+        return float(self.memory[OUTPUT])
 
     def reset(self) -> None:
         """Forget what was."""
-        self.numbers[:] = 0.0
-        self.numbers[LAST] = np.nan
+        self.memory[:] = 0.0
+        self.memory[LAST] = np.nan
 
     def step(self, wanted: float, measured: float, seconds: float, integrate: bool = True) -> float:
         """The output, so many seconds after the last one; `integrate` is false where its output is cut elsewhere."""
-        return float(step(self.numbers, self.gains, float(wanted), float(measured), seconds, integrate))
+        return float(step(self.memory, self.gains, float(wanted), float(measured), seconds, integrate))
 
     def state(self) -> list[float | None]:
         """All that it remembers."""
-        return [None if isnan(number) else number for number in self.numbers.tolist()]
+        return [None if isnan(number) else number for number in self.memory.tolist()]
 
     def set_state(self, state: list[float | None]) -> None:
-        self.numbers[:] = [nan if number is None else number for number in state]
+        self.memory[:] = [nan if number is None else number for number in state]
 
 
 def gains_of(config: PidConfig, is_angle: bool = False) -> NDArray[np.float64]:

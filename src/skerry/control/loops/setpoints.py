@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class Helm:
+class Setpoints:
     """What is switched on, and what is repeated; times are counted in acts of the controller."""
 
     def __init__(self) -> None:
@@ -29,12 +29,12 @@ class Helm:
         return repeated | {name: value for name, value in self.enabled.items() if value is not None}
 
     @property
-    def is_free(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether there is nothing to be held now; asked at every stop of the world."""
         return not self._repeated and (not self.enabled or not self.setpoints)
 
     @property
-    def promised(self) -> dict[str, float]:
+    def reserved(self) -> dict[str, float]:
         """All that are spoken for; zero stands for those that wait for a value."""
         return dict.fromkeys(self.names, 0.0) | self.setpoints
 

@@ -48,19 +48,19 @@ class Keyboard(Component):
         self.watchdog = Watchdog(DEAD_MAN)
         self.watchdog.bind(clock)
         self._actuators = actuators
-        self._dials: dict[str, Setpoint] = {}
+        self._setpoints: dict[str, Setpoint] = {}
         self._driven: dict[str, Sequence[Actuator]] = {}  # by each controller that keys turn
         self._down: list[str] = []
 
     def connect(self, controller: str, manual_setpoints: Mapping[str, Setpoint], driven: Sequence[Actuator]) -> None:
         """Let keys turn the dials of a controller, and know the actuators that it drives."""
         turned = {name for key in self.keys.values() for name in key.commands}
-        for name, dial in manual_setpoints.items():
+        for name, setpoint in manual_setpoints.items():
             if (full := f"{controller}.{name}") in turned:
-                self._dials[full] = dial
+                self._setpoints[full] = setpoint
                 self._driven[controller] = driven
 
-    def steers(self, controller: str) -> bool:
+    def controls(self, controller: str) -> bool:
         """Whether a controller has dials that keys turn, and manual control owns all that it drives."""
         driven = self._driven.get(controller)
         return driven is not None and all(actuator.owner == "manual" for actuator in driven)
@@ -130,7 +130,7 @@ class Keyboard(Component):
         self._command(name, target.reset_value if there else value)
 
     def _target(self, name: str) -> Actuator | Setpoint:
-        return self._dials[name] if name in self._dials else self._actuators[name]
+        return self._setpoints[name] if name in self._setpoints else self._actuators[name]
 
     def _command(self, name: str, value: float) -> None:
         target = self._target(name)

@@ -16,7 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from skerry.control.tracking.tracking_law import MASS, TILT, capped, cross, dot, next_heading, share_out, torque, yaw_of
+from skerry.control.tracking.tracking_law import (
+    MASS,
+    TILT,
+    allocate_thrusts,
+    capped,
+    cross,
+    dot,
+    next_heading,
+    torque,
+    yaw_of,
+)
 from skerry.core.kernels import strict_kernel
 from skerry.core.rotations import matrix_of
 
@@ -63,4 +73,4 @@ def carry_load(
     F = dot(A, q) * q + m * length * (own[DIRECTION] * e_q + own[TURNING] * dq)
     F[2] = max(F[2], 0.3 * (m + weight) * gravity)
     M = torque(R, W, F, np.zeros(3), np.zeros(3), heading, g)
-    thrusts[:] = share_out(np.array([dot(F, R[:, 2]), M[0], M[1], M[2]]), inverse, largest)
+    thrusts[:] = allocate_thrusts(np.array([dot(F, R[:, 2]), M[0], M[1], M[2]]), inverse, largest)

@@ -25,56 +25,67 @@ from skerry.parts.native_controller import (
 # What it remembers: what it tracks (a point, a thing or a curve), its yaw, its point, the offset from the thing, where
 # that was last, as dials ask for it (ahead, left, up, boost), whether that was level and upright when it last looked,
 # the rope's pull, smoothed, N, and what it wanted last: position, velocity, acceleration, jerk and snap
-MODE, YAW, POINT, OFFSET, SEEN, PUSH, PUSHED, PULL, WANTED, NUMBERS = 0, 1, 2, 5, 8, 11, 15, 17, 18, 33
-AT_A_POINT, AFTER_A_THING, ALONG_A_CURVE = 0.0, 1.0, 2.0
+MODE, YAW, POINT, OFFSET, LAST_TARGET, MANUAL, WAS_MANUAL, PULL, DESIRED, MEMORY_SIZE = (
+    0,
+    1,
+    2,
+    5,
+    8,
+    11,
+    15,
+    17,
+    18,
+    33,
+)
+AT_POINT, AT_TARGET, ON_TRAJECTORY = 0.0, 1.0, 2.0
 
 # Constants: of its rate, of turns (yaw acceleration over that of gravity, rad/m), gravity, mass of the load, or 0
 PERIOD, TURNING, GRAVITY, LOAD_MASS, CONSTANTS = range(5)
 
 # Words: the body that carries its link, the body of the thing; how many points the curve has, and whether it repeats;
 # how many propellers it has
-BODY, THING, CURVE_POINTS, CURVE_REPEATS, PROPELLERS, FIRST_ADDRESS = range(6)
+BODY, TARGET, TRAJECTORY_POINTS, TRAJECTORY_REPEATS, PROPELLERS, FIRST_ADDRESS = range(6)
 # and addresses: of the link's pose on its body, of the thing's, of the curve's times, positions and second derivatives,
 # of the words of the rope and of the one whose end it swoops to, or 0; of memory, constants, gains, the load's gains,
 # the way from a wrench to thrusts, the largest of them, thrusts per rpm, and the answer
-LINK_AT, THING_AT, TIMES_AT, POINTS_AT, CURVATURE_AT, ROPE_AT, BUOY_AT, NUMBERS_AT, CONSTANTS_AT, GAINS_AT = range(
-    5, 15
+LINK_AT, TARGET_AT, TIMES_AT, POINTS_AT, CURVATURE_AT, ROPE_AT, SWOOP_ROPE_AT, MEMORY_AT, CONSTANTS_AT, GAINS_AT = (
+    range(5, 15)
 )
-LOAD_GAINS_AT, INVERSE_AT, LARGEST_AT, PER_RPM_AT, ANSWER_AT, WORDS = range(15, 21)
+LOAD_GAINS_AT, INVERSE_AT, LARGEST_AT, PER_RPM_AT, ANSWER_AT, TABLE_SIZE = range(15, 21)
 
 SMOOTHING = 0.3  # s over which the rope's pull is smoothed
-SHORTEST = 0.3  # m; a load nearer than this does not swing, and counts as a part of the vehicle
+MIN_ROPE_LENGTH = 0.3  # m; a load nearer than this does not swing, and counts as a part of the vehicle
 
 
 @strict_kernel
-def follow_dials(n: Any, motion: Any) -> None:
+def apply_manual_setpoints(n: Any, motion: Any) -> None:
     """Move the point to fly to ahead of the drone as long as a dial asks for it, then stay where it is."""
-    ahead, left, up = n[PUSH], n[PUSH + 1], n[PUSH + 2]
-    farther = 1.0 + n[PUSH + 3]  # which moves nothing alone
+    ahead, left, up = n[MANUAL], n[MANUAL + 1], n[MANUAL + 2]
+    farther = 1.0 + n[MANUAL + 3]  # which moves nothing alone
     level, upright = ahead != 0.0 or left != 0.0, up != 0.0
-    was_level, was_upright = n[PUSHED] != 0.0, n[PUSHED + 1] != 0.0
+    was_level, was_upright = n[WAS_MANUAL] != 0.0, n[WAS_MANUAL + 1] != 0.0
     if not (level or upright or was_level or was_upright):
         return
-    if n[MODE] != AT_A_POINT:
+    if n[MODE] != AT_POINT:
         n[POINT : POINT + 3] = motion[0:3]
-        n[MODE] = AT_A_POINT
+        n[MODE] = AT_POINT
     if level or was_level:
         yaw = yaw_of(motion)
         n[POINT] = motion[0] + np.cos(yaw) * (farther * ahead) - np.sin(yaw) * (farther * left)
         n[POINT + 1] = motion[1] + np.sin(yaw) * (farther * ahead) + np.cos(yaw) * (farther * left)
     if upright or was_upright:
         n[POINT + 2] = motion[2] + farther * up
-    n[PUSHED], n[PUSHED + 1] = 1.0 if level else 0.0, 1.0 if upright else 0.0
+    n[WAS_MANUAL], n[WAS_MANUAL + 1] = 1.0 if level else 0.0, 1.0 if upright else 0.0
 
 
 @strict_kernel
-def go_after(place: Any, n: Any, period: float, wanted: Any) -> None:
+def follow_target(place: Any, n: Any, period: float, wanted: Any) -> None:
     """Want to be where a thing is, and to move as it has since it was seen last."""
     for k in range(3):
-        if not np.isnan(n[SEEN]):
-            wanted[1, k] = (place[k] - n[SEEN + k]) / period
+        if not np.isnan(n[LAST_TARGET]):
+            wanted[1, k] = (place[k] - n[LAST_TARGET + k]) / period
         wanted[0, k] = place[k] + n[OFFSET + k]
-    n[SEEN : SEEN + 3] = place[0:3]
+    n[LAST_TARGET : LAST_TARGET + 3] = place[0:3]
 
 
 @strict_kernel
@@ -90,9 +101,9 @@ def swoop(place: Any, velocity: Any, time: float, wanted: Any) -> None:
 @reflex
 def track_and_carry(motions: int, userdata: int, time: int, table: int) -> None:
     """The propellers' rpm."""
-    w, u, now = words(table, WORDS), floats(userdata, UNCOUNTED), floats(time, 1)[0]
-    n, c = floats(w[NUMBERS_AT], NUMBERS), floats(w[CONSTANTS_AT], CONSTANTS)
-    wanted = n[WANTED:NUMBERS].reshape((5, 3))
+    w, u, now = words(table, TABLE_SIZE), floats(userdata, UNCOUNTED), floats(time, 1)[0]
+    n, c = floats(w[MEMORY_AT], MEMORY_SIZE), floats(w[CONSTANTS_AT], CONSTANTS)
+    wanted = n[DESIRED:MEMORY_SIZE].reshape((5, 3))
     motion = np.empty(MOTION)
     carry(floats(motions + 8 * MOTION * w[BODY], MOTION), floats(w[LINK_AT], 7), motion)
 
@@ -100,19 +111,19 @@ def track_and_carry(motions: int, userdata: int, time: int, table: int) -> None:
         n[POINT : POINT + 3] = motion[0:3]
     if np.isnan(n[YAW]):
         n[YAW] = yaw_of(motion)
-    follow_dials(n, motion)
-    if n[MODE] == ALONG_A_CURVE:
-        count = w[CURVE_POINTS]
+    apply_manual_setpoints(n, motion)
+    if n[MODE] == ON_TRAJECTORY:
+        count = w[TRAJECTORY_POINTS]
         points = floats(w[POINTS_AT], 3 * count).reshape((count, 3))
         curvature = floats(w[CURVATURE_AT], 3 * count).reshape((count, 3))
-        follow(floats(w[TIMES_AT], count), points, curvature, w[CURVE_REPEATS] != 0, now, wanted)
+        follow(floats(w[TIMES_AT], count), points, curvature, w[TRAJECTORY_REPEATS] != 0, now, wanted)
     else:
         wanted[:] = 0.0
         wanted[0] = n[POINT : POINT + 3]
-        if n[MODE] == AFTER_A_THING:
-            thing = np.empty(MOTION)
-            carry(floats(motions + 8 * MOTION * w[THING], MOTION), floats(w[THING_AT], 7), thing)
-            go_after(thing, n, c[PERIOD], wanted)
+        if n[MODE] == AT_TARGET:
+            target = np.empty(MOTION)
+            carry(floats(motions + 8 * MOTION * w[TARGET], MOTION), floats(w[TARGET_AT], 7), target)
+            follow_target(target, n, c[PERIOD], wanted)
 
     exists, loaded, load = False, False, np.zeros(6)
     if w[ROPE_AT] != 0:
@@ -122,8 +133,8 @@ def track_and_carry(motions: int, userdata: int, time: int, table: int) -> None:
         n[PULL] += (tension - n[PULL]) * min(c[PERIOD] / SMOOTHING, 1.0)
         if exists:
             load[0:3], load[3:6] = three(u, rope[END]), three(u, rope[END_VELOCITY])
-    if w[BUOY_AT] != 0 and not loaded:
-        buoy = words(w[BUOY_AT], ROPE)
+    if w[SWOOP_ROPE_AT] != 0 and not loaded:
+        buoy = words(w[SWOOP_ROPE_AT], ROPE)
         if rope_exists(u, buoy):
             swoop(three(u, buoy[END]), three(u, buoy[END_VELOCITY]), now, wanted)
 
@@ -132,7 +143,7 @@ def track_and_carry(motions: int, userdata: int, time: int, table: int) -> None:
     inverse, largest = floats(w[INVERSE_AT], 4 * count).reshape((count, 4)), floats(w[LARGEST_AT], count)
     answer, per_rpm = floats(w[ANSWER_AT], count), floats(w[PER_RPM_AT], count)
     x, y, z = load[0] - motion[0], load[1] - motion[1], load[2] - motion[2]
-    if loaded and np.sqrt(x * x + y * y + z * z) >= SHORTEST:
+    if loaded and np.sqrt(x * x + y * y + z * z) >= MIN_ROPE_LENGTH:
         mass = c[LOAD_MASS] if c[LOAD_MASS] > 0.0 else n[PULL] / c[GRAVITY]
         carry_load(motion, load, mass, wanted, n[YAW], c[TURNING], c[GRAVITY], g, own, inverse, largest, answer)
     else:  # what hangs there, a hook say, is a part of the vehicle

@@ -27,9 +27,9 @@ from skerry.core.rotations import matrix_of
 # The gains: k_x/m, k_v/m, k_R, k_Ω, m, J (3), the cap on |e_x|, the tangent of the largest tilt
 POSITION_GAIN, VELOCITY_GAIN, ATTITUDE_GAIN, RATE_GAIN, MASS, INERTIA = range(6)
 CAP, TILT, GAINS = range(8, 11)
-LEAST_LIFT = 0.1  # of the weight: A never points level or down
+MIN_LIFT = 0.1  # of the weight: A never points level or down
 YAW_SHARE = 0.75  # of the room that a propeller has, for yaw: the rest is for roll and pitch
-FASTEST_TURN = 1.0  # rad/s
+MAX_TURN_RATE = 1.0  # rad/s
 
 
 @strict_kernel
@@ -119,7 +119,7 @@ def track(motion: Any, R: Any, target: Any, heading: float, gravity: float, g: A
     ej = (dot(dA, b3) + dot(A, db3)) / m * b3 + f / m * db3 - target[3]
     ddA = m * (-kx * ddex - kv * ej + target[4])
 
-    lift = max(A[2], LEAST_LIFT * m * gravity)
+    lift = max(A[2], MIN_LIFT * m * gravity)
     side = np.sqrt(A[0] * A[0] + A[1] * A[1])
     if lift > A[2] or side > g[TILT] * lift:
         share = min(g[TILT] * lift / side, 1.0) if side > 0.0 else 1.0
@@ -132,7 +132,7 @@ def track(motion: Any, R: Any, target: Any, heading: float, gravity: float, g: A
 
 
 @strict_kernel
-def share_out(wrench: Any, inverse: Any, largest: Any) -> Any:
+def allocate_thrusts(wrench: Any, inverse: Any, largest: Any) -> Any:
     """Thrusts of the propellers for a wrench (4,), within none and the largest: thrust, roll and pitch before yaw."""
     count = len(largest)
     base, yaw = np.empty(count), np.empty(count)
@@ -155,7 +155,7 @@ def share_out(wrench: Any, inverse: Any, largest: Any) -> Any:
 def next_heading(heading: float, goal: float, acceleration: float, g: Any) -> float:
     """The heading to be tracked on the way to a goal: so near that half the acceleration can stop the turn in time."""
     error = (goal - heading + np.pi) % (2.0 * np.pi) - np.pi
-    rate = min(np.sqrt(acceleration * abs(error)), FASTEST_TURN)
+    rate = min(np.sqrt(acceleration * abs(error)), MAX_TURN_RATE)
     ahead = min(abs(error), rate * g[RATE_GAIN] / g[ATTITUDE_GAIN])
     return heading + (ahead if error > 0.0 else -ahead)
 
@@ -184,4 +184,4 @@ def fly(
     R = matrix_of(motion[3], motion[4], motion[5], motion[6])
     wrench = track(motion, R, target, next_heading(yaw_of(motion), goal, gravity * turning, g), gravity, g)
     wrench[0] += pull * R[2, 2]
-    thrusts[:] = share_out(wrench, inverse, largest)
+    thrusts[:] = allocate_thrusts(wrench, inverse, largest)

@@ -87,7 +87,7 @@ class GotoWaypoint:
             return
         if self._controller.reached:
             goal.finish(Status.SUCCEEDED, reached_waypoint=True)
-        elif not self._controller.pursues:
+        elif not self._controller.has_goal:
             goal.finish(Status.ABORTED)  # somebody else has stopped it
         elif (distance := self._controller.distance) is not None:
             speed = float(np.hypot(*self._robot.twist.linear[:2]))
@@ -113,7 +113,7 @@ class GotoWaypoint:
             found |= {1: {"depth": waypoint.travel_depth}, 2: {"altitude": waypoint.travel_altitude}}[depth]
         if speed in (1, 2):
             found |= {1: {"rpm": waypoint.travel_rpm}, 2: {"speed": waypoint.travel_speed}}[speed]
-        elif "speed" not in self._controller.helm.names:
+        elif "speed" not in self._controller.external_setpoints.names:
             raise SkerryError(
                 "a goal needs a `speed_control_mode`: 1 for `travel_rpm`, 2 for `travel_speed`, or a speed controller "
                 "that is switched on"

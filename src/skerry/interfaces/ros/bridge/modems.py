@@ -34,7 +34,7 @@ class SoundTopics:
         self._context.do(self._write, WriteSound(self._robot, self._part, message.data))
 
     def begin_at(self, tick: int) -> None:
-        self._heard = self._modem.packets_heard
+        self._heard = self._modem.packets_received
 
     def say(self, tick: int) -> None:
         """What has come since; what came while nobody took it, or before the world went back, is not said any more."""

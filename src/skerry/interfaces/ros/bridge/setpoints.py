@@ -98,7 +98,7 @@ class HelmTopics:
 
     def _hear(self, target: Target, where: str, message: Message) -> None:
         """Take it, if it is switched on; missions say set-points whether or not it is."""
-        if target.setpoint not in self._controller.helm.enabled:
+        if target.setpoint not in self._controller.external_setpoints.enabled:
             return
         self._context.do(where, self._ask("aim", name=target.setpoint, value=target.inward(message.data)))
 
@@ -106,13 +106,13 @@ class HelmTopics:
         """Take it, unless it is what was said here, come back over some transport."""
         value, time = self._said.get(target.word, (None, 0.0))
         is_own = value == message.data and 0.0 <= self._context.world.time - time < LASTS
-        if is_own or target.setpoint in self._controller.helm.enabled:
+        if is_own or target.setpoint in self._controller.external_setpoints.enabled:
             return
         arguments = {"name": target.setpoint, "value": target.inward(message.data), "seconds": LASTS}
         self._context.do(where, self._ask("repeat", **arguments))
 
     def _repeat(self, target: Target, tick: int) -> Message | None:
-        setpoint = self._controller.helm.enabled.get(target.setpoint)
+        setpoint = self._controller.external_setpoints.enabled.get(target.setpoint)
         if setpoint is None:
             return None
         value = target.outward(setpoint)
@@ -129,11 +129,11 @@ class HelmTopics:
         controller, name = self._controller, target.setpoint
         if controller.aborted:
             return "ERROR", "the mission was aborted"
-        if name in controller.helm.setpoints or name in controller.setpoints:
-            if not controller.heard:
+        if name in controller.external_setpoints.setpoints or name in controller.setpoints:
+            if not controller.commands_accepted:
                 return "ERROR", "somebody else has control of its actuators"
-            by_helm = name in controller.helm.setpoints
+            by_helm = name in controller.external_setpoints.setpoints
             return "CONTROLLING", "" if by_helm else "by a goal, or held by the simulator"
-        if name in controller.helm.enabled:
+        if name in controller.external_setpoints.enabled:
             return "NOT_CONTROLLING", f"waits for a set-point on {setpoint}"
         return "NOT_CONTROLLING", ""

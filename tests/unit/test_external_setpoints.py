@@ -52,10 +52,10 @@ def test_what_is_switched_on_waits_for_its_setpoint(world: World, sam: Any, auto
     assert sam.actuators["vbs"].owner is None
     autopilot.aim("depth", 4.0)
     world.advance(0.5)
-    assert sam.actuators["vbs"].wanted > 50.0
+    assert sam.actuators["vbs"].setpoint > 50.0
     autopilot.disable("depth")
     world.advance(0.2)
-    assert sam.actuators["vbs"].wanted == 50.0
+    assert sam.actuators["vbs"].setpoint == 50.0
     assert autopilot.idle
 
 
@@ -66,11 +66,11 @@ def test_actuators_are_borrowed_from_ros_and_go_back_to_it(world: World, sam: An
     world.advance(0.3)
     assert sam.actuators["thrust_vector_yaw"].owner == "controller/autopilot"
     assert set(owners(sam).values()) == {"ros", "controller/autopilot"}
-    assert autopilot.heard
+    assert autopilot.commands_accepted
     autopilot.disable("heading_deg")
     world.advance(0.3)
     assert set(owners(sam).values()) == {"ros"}
-    assert sam.actuators["thrust_vector_yaw"].wanted == 0.0
+    assert sam.actuators["thrust_vector_yaw"].setpoint == 0.0
 
 
 def test_it_takes_nothing_from_the_keys(world: World, sam: Any, autopilot: Any) -> None:
@@ -79,7 +79,7 @@ def test_it_takes_nothing_from_the_keys(world: World, sam: Any, autopilot: Any) 
     autopilot.aim("heading_deg", 0.0)
     world.advance(0.3)
     assert sam.control == "manual"
-    assert not autopilot.heard
+    assert not autopilot.commands_accepted
 
 
 def test_the_second_of_two_that_conflict_is_refused(autopilot: Any) -> None:
@@ -120,8 +120,8 @@ def test_a_goal_and_what_is_switched_on_go_together_unless_they_want_the_same(wo
         autopilot.enable("speed")
     autopilot.give_up()
     world.advance(0.2)
-    assert not autopilot.pursues
-    assert autopilot.helm.setpoints == {"depth": 5.0}
+    assert not autopilot.has_goal
+    assert autopilot.external_setpoints.setpoints == {"depth": 5.0}
     with pytest.raises(SkerryError, match="speed or rpm"):
         autopilot.goal((30, 0))
     autopilot.enable("speed")
@@ -134,9 +134,9 @@ def test_what_must_be_repeated_ends_with_silence(world: World, sam: Any, autopil
     assert sam.actuators["thrust_vector_yaw"].owner == "controller/autopilot"
     autopilot.repeat("heading_deg", 0.0, 1.5)
     world.advance(1.4)
-    assert sam.actuators["thrust_vector_yaw"].wanted != 0.0
+    assert sam.actuators["thrust_vector_yaw"].setpoint != 0.0
     world.advance(0.3)
-    assert sam.actuators["thrust_vector_yaw"].wanted == 0.0
+    assert sam.actuators["thrust_vector_yaw"].setpoint == 0.0
     assert sam.actuators["thrust_vector_yaw"].owner == "ros"
     autopilot.enable("heading_deg")
     with pytest.raises(SkerryError, match="switched on"):
@@ -153,7 +153,7 @@ def test_a_restored_world_goes_on_with_what_was_switched_on(world: World, autopi
     after = world.fingerprint()
     autopilot.stop()
     world.restore(middle)
-    assert autopilot.helm.setpoints == {"depth": 5.0, "heading_deg": 45.0}
+    assert autopilot.external_setpoints.setpoints == {"depth": 5.0, "heading_deg": 45.0}
     world.advance(1.5)
     assert world.fingerprint() == after
 
@@ -168,8 +168,8 @@ def test_after_an_abort_the_vehicle_surfaces_and_hears_nobody_outside(world: Wor
         runner.inbox.put(AskController("it", "autopilot", "abort", {}))
         runner.run(0.3)
         assert set(owners(sam).values()) == {"controller/autopilot"}
-        assert sam.actuators["vbs"].wanted == 0.0
-        assert sam.actuators["thruster1"].wanted == 0.0
+        assert sam.actuators["vbs"].setpoint == 0.0
+        assert sam.actuators["thruster1"].setpoint == 0.0
         heard = runner.inbox.put(Actuate("it", "thruster1", {"rpm": 500.0}))
         runner.run(60.0)
     assert heard.result() is False
@@ -238,7 +238,7 @@ def test_a_dive_that_lasts_too_long_is_aborted() -> None:
         world.advance(1.0)
         assert sam.controllers["autopilot"].aborted
         assert sam.control == "controller"
-        assert sam.actuators["vbs"].wanted == 0.0
+        assert sam.actuators["vbs"].setpoint == 0.0
 
 
 # ------------------------------------------------------------------------------------------------ sensors switched off
