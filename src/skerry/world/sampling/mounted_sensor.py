@@ -45,7 +45,7 @@ class MountedSensor(Component):
     not depend on how long it takes.
 
     Unless it stops the world, it looks back: instants at which it is due wait in the history until somebody asks for
-    its reading, or the world has it catch up; see `docs/adr/0022-readings-in-rows.md`.
+    its reading, or the world has it catch up; see `docs/adr/0022-batch-sensors.md`.
     """
 
     def __init__(
