@@ -235,7 +235,7 @@ class HoldKeys(Command):
 
 @dataclass(frozen=True)
 class GiveControl(Command):
-    """Give all actuators of a robot to a source: manual, ros, api, controller or "controller/name"."""
+    """Give all actuators of a robot to a source: manual, external, api, controller or "controller/name"."""
 
     robot: str
     source: str

@@ -356,7 +356,7 @@ def test_its_numbers_are_finite_at_every_depth(family: Family, kind: str, folder
                 numbers = [number for number in numbers if not (np.isnan(number) or number == np.inf)]
             assert np.isfinite(numbers).all(), reading
         if family is ACTUATORS:
-            assert np.isfinite([part_of(world, family).wanted, part_of(world, family).feedback]).all()
+            assert np.isfinite([part_of(world, family).setpoint, part_of(world, family).feedback]).all()
 
 
 @of_a_robot
@@ -420,16 +420,16 @@ def test_an_actuator_holds_its_command_within_its_limits_and_resets(family: Fami
         actuator = part_of(world, family)
         low, high = actuator.limits
         assert low < high
-        assert actuator.wanted == pytest.approx(actuator.reset_value)
+        assert actuator.setpoint == pytest.approx(actuator.reset_value)
         for value, wanted in ((1e9, high), (-1e9, low), (0.5 * (low + high), 0.5 * (low + high))):
             actuator.command(**{actuator.keyword: value})
             world.advance(0.1)
-            assert actuator.wanted == pytest.approx(wanted)
+            assert actuator.setpoint == pytest.approx(wanted)
         actuator.command(**{actuator.keyword: high})
         world.advance(20.0)
         assert actuator.feedback == pytest.approx(high, abs=0.05 * (high - low))  # a servo may sag a little
         actuator.reset()
-        assert actuator.wanted == pytest.approx(actuator.reset_value)
+        assert actuator.setpoint == pytest.approx(actuator.reset_value)
 
 
 @pytest.mark.parametrize(("family", "kind"), kinds(ACTUATORS))

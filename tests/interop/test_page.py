@@ -396,7 +396,7 @@ def test_one_client_drives_and_others_watch() -> None:
             holder = (first.last("hello") or {})["client"]
             assert holder in await second.refused("keys", robot="sam", held=["up"], seq=1)
             for op, more in (
-                ("source", {"source": "ros"}),
+                ("source", {"source": "external"}),
                 ("actuate", {"actuator": "vbs", "value": {"percent": 1}}),
                 ("stop", {}),
                 ("leak", {}),
@@ -417,9 +417,9 @@ def test_one_client_drives_and_others_watch() -> None:
 
 def test_the_simulator_ignores_keys_and_sliders_while_another_source_has_control() -> None:
     async def drive(client: Client) -> None:
-        await client.do("source", robot="sam", source="ros")
+        await client.do("source", robot="sam", source="external")
         state = await client.state()
-        assert state["robots"]["sam"]["control"] == "ros"
+        assert state["robots"]["sam"]["control"] == "external"
         await client.do("keys", robot="sam", held=["up"], seq=1)
         state = await client.state(lambda state: state["robots"]["sam"]["held"] == ["up"])
         assert state["robots"]["sam"]["actuators"]["thruster1"]["target"] == 0

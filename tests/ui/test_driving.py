@@ -45,7 +45,7 @@ def test_key_caps_light_up_and_can_be_held_by_mouse(operator: Any) -> None:
 def test_keys_are_ignored_while_ros_has_control(operator: Any) -> None:
     simulator = operator.simulator
     operator.click("source-ros")
-    operator.until(lambda: simulator.robot("sam")["control"] == "ros", "ROS to have control")
+    operator.until(lambda: simulator.robot("sam")["control"] == "external", "ROS to have control")
     source = operator["source-ros"]
     operator.until(lambda: source.get_attribute("aria-checked") == "true", "the page to know that ROS has control")
     operator.hold("ArrowUp", lambda: "listens to ROS" in operator["notices"].inner_text(), "the page to say why")

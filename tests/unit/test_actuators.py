@@ -729,7 +729,7 @@ def bitten_at(dog: Watchdog, clock: Clock, ticks: int) -> list[int]:
     found = []
     for _ in range(ticks):
         clock.advance(1)
-        if dog.bites():
+        if dog.check_timeout():
             found.append(clock.tick)
     return found
 
@@ -756,7 +756,7 @@ def test_a_watchdog_does_nothing_before_the_first_message() -> None:
 def test_silence_longer_than_the_period_bites_once_at_the_right_tick(expected, step, ticks) -> None:
     dog, clock = watched(expected, step)
     clock.advance(37)
-    dog.message()
+    dog.on_message()
     assert dog.deadline() == 37 + ticks
     assert bitten_at(dog, clock, 5 * ticks + 10) == [37 + ticks]
     assert dog.resetting
@@ -767,29 +767,29 @@ def test_silence_longer_than_the_period_bites_once_at_the_right_tick(expected, s
 def test_a_message_in_time_keeps_the_watchdog_quiet() -> None:
     dog, clock = watched()
     for _ in range(20):
-        dog.message()
+        dog.on_message()
         assert bitten_at(dog, clock, 100) == []  # just in time
     assert bitten_at(dog, clock, 1) == [2001]
 
 
 def test_a_message_after_the_bite_begins_anew() -> None:
     dog, clock = watched()
-    dog.message()
+    dog.on_message()
     bitten_at(dog, clock, 150)
-    dog.message()
+    dog.on_message()
     assert not dog.resetting
     assert bitten_at(dog, clock, 200) == [251]
 
 
 def test_a_command_from_inside_ends_the_watch_until_the_next_message() -> None:
     dog, clock = watched()
-    dog.message()
+    dog.on_message()
     bitten_at(dog, clock, 50)
     dog.release()
     assert bitten_at(dog, clock, 1000) == []
     assert not dog.resetting
     assert dog.received_first_message
-    dog.message()
+    dog.on_message()
     bitten_at(dog, clock, 150)
     assert dog.resetting
     dog.release()
@@ -798,7 +798,7 @@ def test_a_command_from_inside_ends_the_watch_until_the_next_message() -> None:
 
 def test_a_watchdog_without_a_frequency_never_bites_but_still_reads() -> None:
     dog, clock = watched(None)
-    dog.message()
+    dog.on_message()
     assert bitten_at(dog, clock, 1000) == []
     assert dog.received_first_message
     assert dog.received_frequency == pytest.approx(0.2)
@@ -806,7 +806,7 @@ def test_a_watchdog_without_a_frequency_never_bites_but_still_reads() -> None:
 
 def test_the_received_frequency_is_one_over_the_silence() -> None:
     dog, clock = watched()
-    dog.message()
+    dog.on_message()
     assert dog.received_frequency == float("inf")
     clock.advance(20)
     assert dog.received_frequency == pytest.approx(10.0)
@@ -817,7 +817,7 @@ def test_the_received_frequency_is_one_over_the_silence() -> None:
 def test_a_watchdogs_state_comes_back() -> None:
     dog, clock = watched()
     for ticks in (0, 60, 150):
-        dog.message()
+        dog.on_message()
         bitten_at(dog, clock, ticks)
         twin = Watchdog(Fraction(2))
         twin.bind(clock)

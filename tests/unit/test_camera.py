@@ -228,7 +228,7 @@ def test_a_picture_taken_in_a_thread_of_its_own_is_of_its_instant(make: Any) -> 
         world = make(width=160, height=120)
         world._engine.part("qvel")[0, 5] = 0.8
         mounted = world.robots["rig"].sensors["camera"]
-        assert mounted.sensor.heavy
+        assert mounted.sensor.execution == "thread"
         _ = mounted.reading
         for _ in range(20):
             world.advance(0.01)

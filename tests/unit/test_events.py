@@ -25,9 +25,9 @@ def test_a_command_is_given_at_its_tick():
     with load({"at": 0.1, "command": "sam/thruster1", "value": {"rpm": 400}}) as world:
         thruster = world.robots["sam"].actuators["thruster1"]
         world.advance(0.1)
-        assert thruster.wanted == 0.0
+        assert thruster.setpoint == 0.0
         world.advance_steps(1)
-        assert thruster.wanted == 400.0
+        assert thruster.setpoint == 400.0
         assert thruster.feedback > 0.0
 
 
@@ -72,7 +72,7 @@ def test_events_of_one_time_happen_in_the_order_of_the_list():
     commands = [{"at": 0.01, "command": "sam/thruster1", "value": {"rpm": rpm}} for rpm in (100, 300, 200)]
     with load(*commands) as world:
         world.advance(0.1)
-        assert world.robots["sam"].actuators["thruster1"].wanted == 200.0
+        assert world.robots["sam"].actuators["thruster1"].setpoint == 200.0
 
 
 @pytest.mark.parametrize("when", [0.1, 0.2, 0.205, 0.3])

@@ -60,16 +60,16 @@ def test_what_is_switched_on_waits_for_its_setpoint(world: World, sam: Any, auto
 
 
 def test_actuators_are_borrowed_from_ros_and_go_back_to_it(world: World, sam: Any, autopilot: Any) -> None:
-    sam.control = "ros"
+    sam.control = "external"
     autopilot.enable("heading_deg")
     autopilot.aim("heading_deg", 0.0)
     world.advance(0.3)
     assert sam.actuators["thrust_vector_yaw"].owner == "controller/autopilot"
-    assert set(owners(sam).values()) == {"ros", "controller/autopilot"}
+    assert set(owners(sam).values()) == {"external", "controller/autopilot"}
     assert autopilot.commands_accepted
     autopilot.disable("heading_deg")
     world.advance(0.3)
-    assert set(owners(sam).values()) == {"ros"}
+    assert set(owners(sam).values()) == {"external"}
     assert sam.actuators["thrust_vector_yaw"].setpoint == 0.0
 
 
@@ -137,7 +137,7 @@ def test_what_must_be_repeated_ends_with_silence(world: World, sam: Any, autopil
     assert sam.actuators["thrust_vector_yaw"].setpoint != 0.0
     world.advance(0.3)
     assert sam.actuators["thrust_vector_yaw"].setpoint == 0.0
-    assert sam.actuators["thrust_vector_yaw"].owner == "ros"
+    assert sam.actuators["thrust_vector_yaw"].owner == "external"
     autopilot.enable("heading_deg")
     with pytest.raises(SkerryError, match="switched on"):
         autopilot.repeat("heading_deg", 0.0, 1.5)
@@ -232,7 +232,7 @@ def test_it_pitches_and_rolls_no_further_than_its_limits() -> None:
 def test_a_dive_that_lasts_too_long_is_aborted() -> None:
     with load(limits={"dive_time": 5.0}) as world:
         sam = world.robots["it"]
-        sam.control = "ros"
+        sam.control = "external"
         world.advance(4.5)
         assert not sam.controllers["autopilot"].aborted
         world.advance(1.0)

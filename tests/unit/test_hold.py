@@ -84,7 +84,7 @@ def test_under_way_it_dives_by_pitch_and_at_rest_by_buoyancy(world, sam, autopil
 
 
 def test_it_acts_only_while_it_has_control(world, sam, autopilot, caplog) -> None:
-    sam.control = "ros"
+    sam.control = "external"
     autopilot.hold(depth=4.0, rpm=300.0)
     before = wanted(sam)
     world.advance(5.0)

@@ -139,7 +139,7 @@ def test_keys_are_ignored_unless_control_is_manual(sam) -> None:
 
 
 def test_a_key_that_was_down_before_manual_control_is_heard_when_it_is_pressed_on(world, sam) -> None:
-    sam.control = "ros"
+    sam.control = "external"
     before = sam.actuators["thruster1"].setpoint
     sam.keyboard.press("up")
     assert sam.actuators["thruster1"].setpoint == before
@@ -150,7 +150,7 @@ def test_a_key_that_was_down_before_manual_control_is_heard_when_it_is_pressed_o
 
 def test_held_keys_are_let_go_when_control_passes_on(sam) -> None:
     sam.keyboard.press("up")
-    sam.control = "ros"
+    sam.control = "external"
     assert (sam.actuators["thruster1"].setpoint, sam.keyboard.down) == (0.0, ())
 
 

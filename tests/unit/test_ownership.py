@@ -30,13 +30,13 @@ def refusals(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def send(actuator: Any, source: str, rpm: float) -> bool:
-    if source == "ros":
+    if source == "external":
         return actuator.receive(rpm=rpm)
     with commanding_as(source):
         return actuator.command(rpm=rpm)
 
 
-SOURCES = ("manual", "ros", "controller/depth", "api")
+SOURCES = ("manual", "external", "controller/depth", "api")
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -44,21 +44,21 @@ def test_nobody_owns_at_first_and_the_first_who_commands_takes_control(sam, sour
     screw = sam.actuators["thruster1"]
     assert (screw.owner, sam.control) == (None, None)
     assert send(screw, source, 100.0)
-    assert (screw.owner, screw.wanted) == (source, 100.0)
+    assert (screw.owner, screw.setpoint) == (source, 100.0)
     assert sam.control == source.partition("/")[0]
     assert sam.actuators["thruster2"].owner is None
     assert f"sam/thruster1: control passes from nobody to {source}" in caplog.text
 
 
-@pytest.mark.parametrize("owner", ["manual", "ros", "controller", "api"])
+@pytest.mark.parametrize("owner", ["manual", "external", "controller", "api"])
 def test_only_the_owner_and_the_api_are_heard(sam, owner) -> None:
     screw = sam.actuators["thruster1"]
     for number, source in enumerate(SOURCES, 1):
         sam.control = owner
-        screw.begin_with(rpm=0.0)
+        screw.set_initial(rpm=0.0)
         heard = send(screw, source, 100.0 * number)
         assert heard == (source.partition("/")[0] in {owner, "api"})
-        assert screw.wanted == (100.0 * number if heard else 0.0)
+        assert screw.setpoint == (100.0 * number if heard else 0.0)
         assert screw.owner == (source if heard else owner)
 
 
@@ -69,7 +69,7 @@ def test_a_source_that_does_not_own_is_told_so_once_until_control_changes_hands(
             assert not sam.actuators[name].receive(rpm=100.0)
     (line,) = refusals(caplog)
     assert "sam/thruster1: commands of ros are ignored, as controller has control" in line
-    assert "robot.control = 'ros'" in line
+    assert "robot.control = 'external'" in line
     sam.control = "manual"
     for _ in range(20):
         sam.actuators["thruster1"].receive(rpm=100.0)
@@ -77,7 +77,7 @@ def test_a_source_that_does_not_own_is_told_so_once_until_control_changes_hands(
 
 
 def test_the_api_takes_over_and_says_so_once(sam, caplog) -> None:
-    sam.control = "ros"
+    sam.control = "external"
     caplog.clear()
     for _ in range(5):
         sam.actuators["thruster1"].command(rpm=10.0)
@@ -90,7 +90,7 @@ def test_two_controllers_do_not_share_an_actuator(sam, caplog) -> None:
     screw.owner = "controller"
     assert send(screw, "controller/first", 100.0)
     assert not send(screw, "controller/second", 200.0)
-    assert (screw.owner, screw.wanted) == ("controller/first", 100.0)
+    assert (screw.owner, screw.setpoint) == ("controller/first", 100.0)
     assert "commands of controller/second are ignored, as controller/first has control" in caplog.text
     screw.owner = "controller/second"
     assert send(screw, "controller/second", 200.0)
@@ -101,7 +101,7 @@ def test_an_ignored_message_does_not_start_the_watchdog(world, sam) -> None:
     screw.command(rpm=100.0)
     screw.receive(rpm=200.0)
     world.advance(2.0)
-    assert screw.wanted == 100.0
+    assert screw.setpoint == 100.0
     assert not screw.watchdog.received_first_message
 
 
@@ -110,7 +110,7 @@ def test_the_watchdog_still_bites_when_interfaces_lose_control_and_nobody_else_c
     screw.receive(rpm=200.0)
     sam.control = "manual"
     world.advance(1.0)
-    assert screw.wanted == 0.0
+    assert screw.setpoint == 0.0
 
 
 def test_owners_are_part_of_a_snapshot(world, sam) -> None:
@@ -125,7 +125,7 @@ def test_owners_are_part_of_a_snapshot(world, sam) -> None:
 def test_commands_that_a_scenario_begins_with_take_no_control() -> None:
     with skerry.load("sam_empty", overrides={"robots": {"sam": {"commands": {"thruster1": {"rpm": 300}}}}}) as world:
         screw = world.robots["sam"].actuators["thruster1"]
-        assert (screw.wanted, screw.owner) == (300.0, None)
+        assert (screw.setpoint, screw.owner) == (300.0, None)
 
 
 @pytest.mark.parametrize(

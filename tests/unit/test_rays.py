@@ -459,7 +459,7 @@ def test_there_are_no_more_frames_than_are_worth_their_memory(monkeypatch: pytes
     found = []
     for most in (64, 3):
         monkeypatch.setattr("skerry.world.sampling.sample_buffer.MOST_FRAMES", most)
-        monkeypatch.setattr("skerry.sensors.raycast.ray_sensor.RayRowSensor.most_rows", 3)
+        monkeypatch.setattr("skerry.sensors.raycast.ray_sensor.RayRowSensor.max_batch", 3)
         with skerry.load("sam_in_the_bay", overrides={"terrain": {"size": [60, 60]}}) as world:
             sensors, told = world.robots["sam"].sensors, []
             for name in ("dvl", "sidescan", "mbes"):

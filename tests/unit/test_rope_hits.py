@@ -192,7 +192,7 @@ def readings_of(pieces: int, stop: bool = False, restore: bool = False) -> dict[
         sensors = world.robots["diver"].sensors
         for name in SENSORS:
             if stop:
-                sensors[name].sensor.sees_bodies_only = sensors[name].sensor.heavy = False
+                sensors[name].sensor.execution = "now"
             sensors[name].deliver = lambda ticks, readings, name=name: found.update(
                 {(name, tick): reading for tick, reading in zip(ticks, readings, strict=True)}
             )

@@ -145,7 +145,7 @@ def test_sam_goes_to_a_waypoint_and_says_how_far_it_is(bay: Bay, frame: str) -> 
     bay.runner.run(20.0)
     assert goal.status is Status.SUCCEEDED
     assert goal.outcome.result().reached_waypoint
-    assert bay.world.robots["sam"].control == "ros"  # there is nothing left to do for the autopilot
+    assert bay.world.robots["sam"].control == "external"  # there is nothing left to do for the autopilot
     assert len(bay.heard) > 5
     assert "m to go" in bay.heard[0].feedback_message
     assert bay.heard[0].ETA.sec < 1000

@@ -288,7 +288,7 @@ def test_a_controller_is_switched_on_told_and_switched_off(sam: Vehicle) -> None
     assert sam.call("ctrl/toggle_depth_ctrl", data=False).success
     sam.run(0.3)
     assert sam.status("depth")[0] == 0
-    assert sam.robot.actuators["vbs"].owner == "ros"
+    assert sam.robot.actuators["vbs"].owner == "external"
 
 
 def test_the_second_of_two_that_conflict_is_refused(sam: Vehicle) -> None:
@@ -323,7 +323,7 @@ def test_setpoints_by_frequency_hold_while_they_come(sam: Vehicle) -> None:
         sam.run(1.0)
         assert vector.owner == "controller/autopilot"
     sam.run(1.0)
-    assert vector.owner == "ros"
+    assert vector.owner == "external"
     assert vector.wanted == 0.0
 
 

@@ -202,7 +202,7 @@ def test_commands_reach_actuators_and_feedback_comes_back(sam: Graph) -> None:
     assert robot.actuators["vbs"].wanted == 80
     assert robot.actuators["thrust_vector_yaw"].wanted == pytest.approx(-0.1)
     assert robot.actuators["thrust_vector_pitch"].wanted == pytest.approx(0.05)
-    assert robot.actuators["vbs"].owner == "ros"
+    assert robot.actuators["vbs"].owner == "external"
     assert found["/sam/core/thruster1_fb"][-1].rpm.rpm == pytest.approx(900, abs=5)
     feedback = found["/sam/core/thruster1_fb"][-1]
     assert feedback.header.frame_id == "sam/front_prop_link_gt"

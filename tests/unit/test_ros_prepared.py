@@ -188,7 +188,7 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
             each = [convert(reading, time) for reading, time in zip(found, times, strict=True)]
             assert convert.many(found, ticks, step).each() == each
         assert each[1] is None
-        nothing = Readings(2, fix, there=np.zeros(2, bool))
+        nothing = Readings(2, fix, valid=np.zeros(2, bool))
         convert = converts["gps"]
         assert isinstance(convert, Numbers)
         assert convert.many(nothing, ticks[:2], step).each() == [convert(None, 0.1), convert(None, 0.2)]

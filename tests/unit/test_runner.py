@@ -38,8 +38,8 @@ from skerry.world import World, build_world
 class Listener(Interface):
     """Writes down what it sees; may ask for something at a time."""
 
-    def __init__(self, period: int | None = None, wanted: frozenset[tuple[str, str]] = frozenset()) -> None:
-        self.period, self.wanted = period, wanted
+    def __init__(self, period: int | None = None, subscriptions: frozenset[tuple[str, str]] = frozenset()) -> None:
+        self.period, self.subscriptions = period, subscriptions
         self.ticks: list[int] = []
         self.readings: list[SensorReading] = []
         self.closed = 0
@@ -125,7 +125,7 @@ def test_what_need_not_be_seen_is_waited_for_at_full_speed_and_said_a_little_lat
 
 
 def test_an_interface_gets_every_reading_of_the_sensors_that_it_wants_and_no_other() -> None:
-    listener = Listener(wanted=frozenset({("sam", "imu"), ("sam", "gps")}))
+    listener = Listener(subscriptions=frozenset({("sam", "imu"), ("sam", "gps")}))
     with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"it": listener}) as runner:
         runner.run(1.0)
         imu = [new for new in listener.readings if new.sensor == "imu"]
@@ -134,14 +134,14 @@ def test_an_interface_gets_every_reading_of_the_sensors_that_it_wants_and_no_oth
         gps = [new.reading for new in listener.readings if new.sensor == "gps"]
         assert gps == [None] * 10  # under water there is no fix, and that is news too
         assert {new.sensor for new in listener.readings} == {"imu", "gps"}
-        listener.wanted = frozenset()
+        listener.subscriptions = frozenset()
         listener.readings.clear()
         runner.run(1.0)
         assert not listener.readings
 
 
 def test_a_heavy_reading_is_delivered_with_the_tick_at_which_it_was_due() -> None:
-    listener = Listener(wanted=frozenset({("sam", "sidescan")}))
+    listener = Listener(subscriptions=frozenset({("sam", "sidescan")}))
     with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"it": listener}) as runner:
         runner.run(0.5)
         runner.run(0.1)
@@ -158,8 +158,8 @@ def test_commands_are_done_between_steps_and_tell_what_came_of_them() -> None:
         runner.inbox.put(TriggerSensor("sam", "leak"))
         runner.run(0.05)
         assert heard.result() is True
-        assert world.robots["sam"].actuators["thruster1"].wanted == 700.0
-        assert world.robots["sam"].actuators["thruster1"].owner == "ros"
+        assert world.robots["sam"].actuators["thruster1"].setpoint == 700.0
+        assert world.robots["sam"].actuators["thruster1"].owner == "external"
         moved.result()
         assert world.robots["sam"].pose.position[0] == pytest.approx(5, abs=0.2)
         assert world.robots["sam"].sensors["leak"].reading.leaked
@@ -317,7 +317,7 @@ def test_another_world_may_follow_and_one_that_cannot_be_built_changes_nothing()
 def test_interfaces_come_and_go_while_a_world_runs() -> None:
     with skerry.load("sam_empty") as world, Runner(world, None, {"first": Listener()}) as runner:
         runner.run(0.1)
-        late = Listener(wanted=frozenset([("sam", "imu")]))
+        late = Listener(subscriptions=frozenset([("sam", "imu")]))
         runner.add_interface("late", late)
         runner.run(0.2)
         assert min(late.ticks) > 20
@@ -333,7 +333,7 @@ def test_interfaces_come_and_go_while_a_world_runs() -> None:
 
 
 def test_steps_that_are_skipped_are_seen_by_nobody() -> None:
-    listener = Listener(wanted=frozenset([("sam", "imu")]))
+    listener = Listener(subscriptions=frozenset([("sam", "imu")]))
     with skerry.load("sam_empty") as world, Runner(world, None, {"it": listener}) as runner:
         runner.run(0.1)
         runner.skip(200)
@@ -350,7 +350,7 @@ def test_who_wants_a_sensor_of_a_world_that_stands_still_gets_its_reading_of_now
             self.readings += readings
             if self.readings:
                 runner.stop()
-            self.wanted = frozenset([("sam", "depth20")])
+            self.subscriptions = frozenset([("sam", "depth20")])
 
     patient = Patient()
     with skerry.load("sam_empty") as world, Runner(world, None, {"it": patient}) as runner:
@@ -373,17 +373,17 @@ def test_keys_held_by_command_are_those_and_no_others() -> None:
         assert set(sam.keyboard.down) == {"up", "a"}
         HoldKeys("sam", ("a", "d")).apply(runner)
         assert set(sam.keyboard.down) == {"a", "d"}
-        assert sam.actuators["thruster1"].wanted == 0
+        assert sam.actuators["thruster1"].setpoint == 0
         with pytest.raises(SkerryError, match="no key 'x1'"):
             HoldKeys("sam", ("x1",)).apply(runner)
-        GiveControl("sam", "ros").apply(runner)
+        GiveControl("sam", "external").apply(runner)
         assert sam.keyboard.down == ()
         with pytest.raises(SkerryError, match="ros has control"):
             Operate("sam", "thruster1", {"rpm": 100}).apply(runner)
         Halt("sam").apply(runner)
         assert sam.control == "manual"
         Operate("sam", "thruster1", {"rpm": 100}).apply(runner)
-        assert sam.actuators["thruster1"].wanted == 100
+        assert sam.actuators["thruster1"].setpoint == 100
 
 
 def test_what_is_moved_keeps_its_orientation_unless_told_otherwise() -> None:

@@ -769,8 +769,8 @@ def test_thirty_hertz_at_two_hundred_steps_is_thirty_readings_in_every_second(wo
 class Counting:
     """A sensor that says how often it was asked; silent at times."""
 
-    watches = heavy = measures_batches = False
-    sees_bodies_only = True
+    is_stateful = False
+    execution = "batch"
 
     def __init__(self, silent: bool = False) -> None:
         self.calls, self.silent = 0, silent
@@ -795,9 +795,9 @@ def mounted(sensor: Any, frequency: int = 10) -> tuple[MountedSensor, FakeTruth]
 def test_a_sensor_is_measured_once_for_every_time_it_is_due() -> None:
     sensor = Counting()
     it, truth = mounted(sensor)
-    assert not it.wanted
+    assert not it.subscribed
     assert (it.reading, it.reading, sensor.calls) == (1, 1, 1)
-    assert it.wanted
+    assert it.subscribed
     truth.tick = 19
     assert it.reading == 1
     truth.tick = 20

@@ -266,11 +266,11 @@ def test_a_heavy_fls_in_a_thread_of_its_own_reads_the_same(tmp_path: Path) -> No
     rig = {"vehicle": str(tmp_path), "pose": {"position": [0, 0, -5]}, "overrides": {"sensors": {"fls": fls}}}
     scenario = {"terrain": {"kind": "flat", "depth": 15}, "robots": {"rig": rig}}
     seen = []
-    for heavy in (True, False):
+    for execution in ("thread", "batch"):
         with skerry.load(scenario) as world:
             mounted = world.robots["rig"].sensors["fls"]
-            assert mounted.sensor.heavy
-            mounted.sensor.heavy = heavy
+            assert mounted.sensor.execution == "thread"
+            mounted.sensor.execution = execution
             _ = mounted.reading
             world.advance(0.35)  # it sinks, and goes on after the instant that was due
             seen.append((mounted.reading.time, mounted.reading.image.tobytes(), mounted.reading.cloud.points.tobytes()))

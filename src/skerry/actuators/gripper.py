@@ -47,11 +47,11 @@ class GripperActuator(MotorActuator):
         else:
             super().check(**value)
 
-    def _take(self, value: dict[str, float]) -> None:
+    def _apply(self, value: dict[str, float]) -> None:
         if list(value) == ["power"]:
             self._set_power(within("power", value["power"], (-1.0, 1.0)))
         else:
-            super()._take(value)
+            super()._apply(value)
 
     def _set(self, value: float) -> None:
         self._go_to(self._angle_of(value))

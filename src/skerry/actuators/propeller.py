@@ -153,13 +153,13 @@ class PropellerActuator(ShaftActuator):
         """N m that the body feels about the axis of the thrust per N of it; of a propeller with `rpm_to_force`."""
         return float(-self._shaft.constants[SENSE] * self._shaft.constants[TORQUE_PER_THRUST])
 
-    def power_by(self, read: Read) -> Any | None:
+    def power_from(self, read: Read) -> Any | None:
         """Torque times speed of the shaft over the efficiency, W, in the last step; None if it has no torque."""
-        return None if self._efficiency is None else self.shaft_power_by(read, self.rpm_by(read)) / self._efficiency
+        return None if self._efficiency is None else self.shaft_power_from(read, self.rpm_by(read)) / self._efficiency
 
     @property
     def command_slot(self) -> CommandSlot:
-        return CommandSlot(self._shaft.memory[WANTED : WANTED + 1], least=self._minimum)
+        return CommandSlot(self._shaft.memory[WANTED : WANTED + 1], minimum=self._minimum)
 
     def _set(self, value: float) -> None:
         self._shaft.memory[WANTED] = value if abs(value) >= self._minimum else 0.0
@@ -215,7 +215,7 @@ class Propeller(ActuatorConfig):
         return self
 
     @property
-    def turns_for_the_eye(self) -> bool:
+    def joint_is_visual(self) -> bool:
         return True
 
     def build(self, attach: Attach) -> Actuator:

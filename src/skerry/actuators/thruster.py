@@ -128,10 +128,10 @@ class ThrusterActuator(ShaftActuator):
         rpm = within("rpm", value["rpm"], (float(rising[0]), float(rising[-1])))
         return self._middle + self._half * (float(np.interp(rpm, rising, THROTTLES)) if rpm else 0.0)
 
-    def power_by(self, read: Read) -> Any | None:
+    def power_from(self, read: Read) -> Any | None:
         """Drawn, W, by the curve, or else torque times speed of the shaft; None if neither is known."""
         if self._curve.power is None and (rpm := self.rpm_by(read)) is not None and self.torque_is_known:
-            return self.shaft_power_by(read, rpm)
+            return self.shaft_power_from(read, rpm)
         return self._by(read, self._curve.power)
 
     def _by(self, read: Read, values: NDArray[np.float64] | None) -> Any | None:
@@ -159,7 +159,7 @@ class Thruster(ActuatorConfig):
     field: PropellerField | None = Field(None, description="the wash and suction that others feel; none by default")
 
     @property
-    def turns_for_the_eye(self) -> bool:
+    def joint_is_visual(self) -> bool:
         return True
 
     def build(self, attach: Attach) -> Actuator:

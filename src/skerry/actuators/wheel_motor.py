@@ -146,7 +146,7 @@ class WheelMotor(ActuatorConfig):
             initial_state=np.zeros(COUNT),
             joint=joint.name,
             armature=self.rotor_inertia,
-            inertia_place=INERTIA,
+            inertia_index=INERTIA,
         )
         drive.position = np.zeros(1)
         return WheelMotorActuator(self, drive)

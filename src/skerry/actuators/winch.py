@@ -82,7 +82,7 @@ class WinchActuator(Actuator):
         for word, number in self._parts_of(value).items():
             within(word, number, (-np.inf, np.inf))
 
-    def _take(self, value: dict[str, float]) -> None:
+    def _apply(self, value: dict[str, float]) -> None:
         for word, number in self._parts_of(value).items():
             if word == "release":
                 self._drum.memory[RELEASE] = float(within(word, number, (0.0, 1.0)) > 0.5)

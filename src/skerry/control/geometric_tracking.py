@@ -21,7 +21,7 @@ from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig, Setpoint
-from skerry.parts.native_controller import NativeController, Sight
+from skerry.parts.native_controller import NativeController, NativeView
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.int64]
@@ -120,26 +120,26 @@ class GeometricTrackingController(NativeLawController):
         x, y, z = self.target.tolist()
         return None if self.idle or isnan(x) else ((x, y, z), ARRIVAL_RADIUS)
 
-    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
+    def _prepare(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController:
         config, curve = self._config, self._spline
         propellers = [actuators[name] for name in config.propellers]
         inverse, largest, per_rpm = _allocation(propellers, config)
         # a hovering propeller can give up no more than its thrust
         torque = config.mass / len(propellers) / np.abs(inverse[:, 3]).max()
         self._constants[at.TURNING] = TURNING_SHARE * torque / config.inertia[2]
-        self._constants[at.GRAVITY] = sight.gravity
-        body, link = sight.frame(config.link)
-        target: tuple[int, Floats | None] = (0, None) if self._name is None else sight.frame_of(self._name)
+        self._constants[at.GRAVITY] = view.gravity
+        body, link = view.frame(config.link)
+        target: tuple[int, Floats | None] = (0, None) if self._name is None else view.frame_of(self._name)
         points = (None, None, None) if curve is None else (curve.times, curve.positions, curve.curvature)
         answer = np.zeros(len(propellers))
-        arrays = [link, target[1], *points, *self._ropes(sight), self._memory, self._constants]
+        arrays = [link, target[1], *points, *self._ropes(view), self._memory, self._constants]
         arrays += [self._gains, self._load_gains, inverse, largest, per_rpm, answer]
         count, repeats = (0, False) if curve is None else (len(curve.times), curve.repeat)
         table = [body, target[0], count, int(repeats), len(propellers)]
         table += [0 if array is None else array.ctypes.data for array in arrays]
-        return NativeController(at.track_and_carry, table, self._memory, propellers, sight, answer, arrays)
+        return NativeController(at.track_and_carry, table, self._memory, propellers, view, answer, arrays)
 
-    def _ropes(self, sight: Sight) -> list[Words | None]:
+    def _ropes(self, view: NativeView) -> list[Words | None]:
         """Where the rope is that it carries loads on, and the one whose end it swoops to."""
         return [None, None]
 
@@ -241,7 +241,7 @@ class GeometricTracking(ControllerConfig):
         return self.propellers
 
     @property
-    def needs_places(self) -> tuple[str, ...]:
+    def needs_bodies(self) -> tuple[str, ...]:
         return () if self.target is None else (self.target,)
 
     def build(self) -> GeometricTrackingController:

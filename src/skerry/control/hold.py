@@ -20,12 +20,12 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import heading_to_yaw
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller, ControllerConfig
-from skerry.parts.ownership import speaker
+from skerry.parts.ownership import current_source
 from skerry.parts.sensor import SampleView
 
 logger = logging.getLogger("skerry")
 
-EXTERNAL_OWNER: Final = "ros"  # whose actuators it borrows for what is asked at its helm
+EXTERNAL_OWNER: Final = "external"  # whose actuators it borrows for what is asked at its helm
 # the axes of the wrench, x forward, y left, z up, that loops without actuators of their own ask for, and which way
 AXIS_OF: Final = {
     "depth": ("heave", -1.0),
@@ -284,13 +284,13 @@ class HoldController(Controller):
             if self._takes_all or (
                 part in needed and self.return_owner is not None and actuator.owner == self.return_owner
             ):
-                actuator.owner = speaker()
+                actuator.owner = current_source()
         self._takes_all = False
 
     def _return_actuators(self, needed: Mapping[str, float], actuators: Mapping[str, Actuator]) -> None:
         if self.return_owner is not None:
             for part, actuator in actuators.items():
-                if part not in needed and actuator.owner == speaker():
+                if part not in needed and actuator.owner == current_source():
                     actuator.owner = self.return_owner
 
     def _update_water_depth(self, here: Navigation) -> None:

@@ -35,7 +35,7 @@ from skerry.core.rotations import MOTION as ROW
 from skerry.core.rotations import carry, matrix_of
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig, Setpoint
-from skerry.parts.native_controller import NativeController, Sight, ask_sea, reflex
+from skerry.parts.native_controller import NativeController, NativeView, sample_sea, native_controller
 from skerry.water.flow import FLOW, HEIGHT, NEED_FLOW, ROWS
 
 Floats = NDArray[np.float64]
@@ -183,7 +183,7 @@ def steer(
 BODY, LINK, FOILS, SEA, SEA_TABLE, MEMORY_SIZE, CONSTANTS_AT, LIFTING, SURFACES, ANSWER, TABLE_SIZE = range(11)
 
 
-@reflex
+@native_controller
 def fly_foils(motions: int, userdata: int, time: int, table: int) -> None:
     """The propeller's rpm and the surfaces' angles."""
     w = words(table, TABLE_SIZE)
@@ -191,9 +191,9 @@ def fly_foils(motions: int, userdata: int, time: int, table: int) -> None:
     motion, foils, found = np.empty(ROW), np.empty(ROW), np.empty(ROWS)
     carry(body, floats(w[LINK], 7), motion)
     carry(body, floats(w[FOILS], 7), foils)
-    ask_sea(w[SEA], w[SEA_TABLE], userdata, time, 0, motion, found)
+    sample_sea(w[SEA], w[SEA_TABLE], userdata, time, 0, motion, found)
     water = found[HEIGHT]
-    ask_sea(w[SEA], w[SEA_TABLE], userdata, time, NEED_FLOW, foils, found)
+    sample_sea(w[SEA], w[SEA_TABLE], userdata, time, NEED_FLOW, foils, found)
     flow = found[FLOW : FLOW + 3]
     c = floats(w[CONSTANTS_AT], CONSTANTS)
     output = floats(w[ANSWER], 5)
@@ -246,18 +246,18 @@ class HydrofoilController(NativeLawController):
             "roll_deg": Setpoint((-roll, roll), 0.0, lambda: self.roll_deg, lambda roll: self.command(roll_deg=roll)),
         }
 
-    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
+    def _prepare(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController:
         config = self._config
         driven = [actuators[name] for name in (config.propeller, *config.surfaces)]
         constants, lifting, surfaces = _measure(config, driven[0], driven[1:])
-        constants[GRAVITY] = sight.gravity
+        constants[GRAVITY] = view.gravity
         foils = surfaces[:RUDDER, POSITION : POSITION + 3].mean(axis=0) + config.center_of_mass
-        body, link = sight.frame(config.link)
-        _, middle = sight.frame(config.link, Pose(foils, Pose.identity().orientation))
+        body, link = view.frame(config.link)
+        _, middle = view.frame(config.link, Pose(foils, Pose.identity().orientation))
         output = np.zeros(5)
         arrays = (self._memory, constants, lifting, surfaces, output)
-        table = [body, link.ctypes.data, middle.ctypes.data, *sight.sea, *(array.ctypes.data for array in arrays)]
-        return NativeController(fly_foils, table, self._memory, driven, sight, output, (link, middle, *arrays))
+        table = [body, link.ctypes.data, middle.ctypes.data, *view.sea, *(array.ctypes.data for array in arrays)]
+        return NativeController(fly_foils, table, self._memory, driven, view, output, (link, middle, *arrays))
 
     def state(self) -> bytes:
         return bytes([self._active]) + self._memory.tobytes()

@@ -18,7 +18,7 @@ from skerry.control.suspended_load import SuspendedLoad, SuspendedLoadController
 from skerry.control.tracking.native_tracking import AT_POINT, MODE, PERIOD, POINT, PULL
 from skerry.core.config import Positive, Vector3
 from skerry.parts.actuator import Actuator
-from skerry.parts.native_controller import NativeController, Sight
+from skerry.parts.native_controller import NativeController, NativeView
 from skerry.parts.sensor import SampleView
 
 Floats = NDArray[np.float64]
@@ -48,8 +48,8 @@ class RopeRecoveryController(SuspendedLoadController):
         """What it is at."""
         return TASKS[self._task]
 
-    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController | None:
-        return super().reflex(sight, actuators) if self.task == "done" else None
+    def native_controller(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController | None:
+        return super().native_controller(view, actuators) if self.task == "done" else None
 
     def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         self._work(sample, actuators)

@@ -14,7 +14,7 @@ from skerry.control.geometric_tracking import GeometricTracking, GeometricTracki
 from skerry.control.tracking.load_law import LOAD_CAP
 from skerry.control.tracking.native_tracking import LOAD_MASS, PULL
 from skerry.core.config import Positive
-from skerry.parts.native_controller import Sight
+from skerry.parts.native_controller import NativeView
 
 
 class SuspendedLoadController(GeometricTrackingController):
@@ -38,9 +38,9 @@ class SuspendedLoadController(GeometricTrackingController):
         """The mass that it takes its load to have, kg."""
         return self._config.load_mass or float(self._memory[PULL]) / 9.81
 
-    def _ropes(self, sight: Sight) -> list[Words | None]:
+    def _ropes(self, view: NativeView) -> list[Words | None]:
         buoy = self._config.swoop_to_rope
-        return [sight.rope_words(self._config.rope), None if buoy is None else sight.rope_words(buoy)]
+        return [view.rope_offsets(self._config.rope), None if buoy is None else view.rope_offsets(buoy)]
 
 
 class SuspendedLoad(GeometricTracking):

@@ -22,7 +22,7 @@ from skerry.core.noise import fill_uniform
 from skerry.core.rotations import MOTION, carry
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig
-from skerry.parts.native_controller import NativeController, Sight, reflex
+from skerry.parts.native_controller import NativeController, NativeView, native_controller
 
 MAX_RETURN_COSINE = cos(radians(60.0))  # near its edge it goes on straight if the area's middle lies this near ahead
 MIN_RETURN_RATE = radians(10.0)  # rad/s: it turns back at least so fast
@@ -55,7 +55,7 @@ def wanted_rate(time: float, x: float, y: float, yaw: float, key0: int, key1: in
     return c[FASTEST] * (2.0 * chance[0] - 1.0)
 
 
-@reflex
+@native_controller
 def drive_about(motions: int, userdata: int, time: int, table: int) -> None:
     """What port and starboard are commanded."""
     w = words(table, TABLE_SIZE)
@@ -85,18 +85,18 @@ class WanderController(NativeLawController):
         self._memory = np.zeros(2 * pid.MEMORY_SIZE)
         self._on_command_refused()
 
-    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
+    def _prepare(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController:
         config = self.config
         constants = np.zeros(CONSTANTS)
         constants[STEP], constants[SPEED], constants[LEG] = 1.0 / float(config.frequency), config.speed, config.period
         constants[FASTEST], constants[RETURN] = radians(config.turn_rate_deg), config.return_rate
         constants[CENTER : CENTER + 2], constants[EDGE] = config.center, config.radius - config.margin
         gains = np.concatenate([gains_of(config.speed_loop), gains_of(config.turn_loop)])
-        body, link = sight.frame(config.link)
+        body, link = view.frame(config.link)
         arrays = (link, self._memory, constants, gains, answer := np.zeros(2))
         table = [body, *self.noise.key, *(array.ctypes.data for array in arrays)]
         driven = [actuators[name] for name in config.propellers]
-        return NativeController(drive_about, table, self._memory, driven, sight, answer, arrays)
+        return NativeController(drive_about, table, self._memory, driven, view, answer, arrays)
 
     def _on_command_refused(self) -> None:
         # or its integrals would wind up while somebody else drives

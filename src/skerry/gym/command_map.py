@@ -66,7 +66,7 @@ def _lines(actuator: Actuator, model: Model, low: float, high: float, name: str)
     for action in TRIED:
         for law in laws:
             law.memory = law.initial_state.copy()
-        actuator.begin_with(**{actuator.keyword: float(0.5 * (low + high) + 0.5 * (high - low) * action)})
+        actuator.set_initial(**{actuator.keyword: float(0.5 * (low + high) + 0.5 * (high - low) * action)})
         tried.append([law.memory for law in laws])
     for law, memory in zip(laws, kept, strict=True):
         law.memory = memory

@@ -51,7 +51,7 @@ class Play:
         own = actions[self._rows]
         self._commands.write(own, _ONE, self._userdata)
         for agent, number, command, dial in self._dials:
-            dial.turn(0.5 * (command.low + command.high) + 0.5 * (command.high - command.low) * own[agent, number])
+            dial.set(0.5 * (command.low + command.high) + 0.5 * (command.high - command.low) * own[agent, number])
 
     def look(self) -> None:
         self._lookout.look()

@@ -1,1 +1,1 @@
-"""What a robot or a border is made of, as abstractions: Component, Law, Actuator, Sensor, AcousticPart and others."""
+"""Abstract parts: Component, Law, Actuator, Sensor, Readings, Controller, AcousticPart, Observer and Interface."""

@@ -1,4 +1,7 @@
-"""An acoustic part: it sends sound into the water or hears it; the channel says who hears what, and when."""
+"""Base classes of acoustic parts: they transmit signals into the water or receive them.
+
+The acoustic channel decides which part receives which signal, and when.
+"""
 
 from __future__ import annotations
 
@@ -20,54 +23,54 @@ from skerry.parts.component import Component, ComponentConfig, Mount
 ACOUSTICS = Family("acoustics", "skerry.acoustics")
 
 NEVER: Final = 2**62
-"""A tick that never comes."""
+"""Tick that is never reached."""
 
 
 class Signal(NamedTuple):
-    """What is sent: a packet of a modem, a ping, a request for an answer, or the reply to one."""
+    """Transmitted signal: a packet of a modem, a ping, a request for a reply, or a reply."""
 
     source: str  # "robot/part"
     purpose: str  # packet, ping, request or reply
     data: bytes
     is_text: bool
-    to: str | None  # "robot/part"; None for everybody
-    time: float  # at which it begins to leave, s
-    stamp: float  # the same by the sender's clock
+    to: str | None  # "robot/part"; None for a broadcast
+    time: float  # start of the transmission, s
+    stamp: float  # start of the transmission on the clock of the sender, s
     duration: float = 0.0  # s
-    request: int = -1  # of a reply: the number of what it answers,
-    held: float = 0.0  # and how long after the beginning of that it was sent, s
-    number: int = -1  # given by the channel
+    request: int = -1  # number of the request that a reply answers
+    held: float = 0.0  # delay of a reply after the start of the request, s
+    number: int = -1  # assigned by the channel
 
     def to_json(self) -> list[Any]:
-        """As JSON can hold it."""
+        """Return the fields as JSON values."""
         return [b64encode(self.data).decode(), *self[:2], *self[3:]]
 
     @classmethod
     def from_json(cls, plain: list[Any]) -> Signal:
-        """What `to_json` gave."""
+        """Rebuild the object that `to_json` returned."""
         data, source, purpose, *rest = plain
         return cls(source, purpose, b64decode(data), *rest)
 
 
 class Arrival(NamedTuple):
-    """A signal that has come by one path; as it was, before the part's own errors."""
+    """Signal that arrived along one path, without measurement errors of the receiver."""
 
     signal: Signal
     path: str  # direct, surface or bottom
-    time: float  # at which it begins to come, s
-    doppler: float  # relative change of the frequency: positive where they approach each other
-    level_db: float | None  # dB re 1 µPa; None where the sender's level is not known
-    snr_db: float | None  # against noise, and against what else comes at the same time
-    direction: tuple[float, float, float] | None  # towards where it seems to come from, in the part's frame
-    times: tuple[float, ...]  # at which it begins to come to each hydrophone, s
+    time: float  # start of the arrival, s
+    doppler: float  # relative frequency shift; positive if sender and receiver approach each other
+    level_db: float | None  # dB re 1 µPa; None if the level of the sender is unknown
+    snr_db: float | None  # signal to noise and interference; None if the level is unknown
+    direction: tuple[float, float, float] | None  # unit vector to the apparent source, in the frame of the part
+    times: tuple[float, ...]  # start of the arrival at each hydrophone, s
 
     def to_json(self) -> list[Any]:
-        """As JSON can hold it."""
+        """Return the fields as JSON values."""
         return [self.signal.to_json(), *self[1:]]
 
     @classmethod
     def from_json(cls, plain: list[Any]) -> Arrival:
-        """What `to_json` gave."""
+        """Rebuild the object that `to_json` returned."""
         signal, *rest, direction, times = plain
         return cls._make(
             [Signal.from_json(signal), *rest, None if direction is None else tuple(direction), tuple(times)]
@@ -75,23 +78,21 @@ class Arrival(NamedTuple):
 
 
 class ArrivalBatch(NamedTuple):
-    """Packets and pings that have come to one part, of which nothing is known but when, and by which path."""
+    """Packets and pings that arrived at one part, with time, path and Doppler shift only."""
 
-    rows: NDArray[
-        np.float64
-    ]  # (n, 5): number of the signal, of the part and of the path; time, change of the frequency
+    rows: NDArray[np.float64]  # (n, 5): number of the signal, of the part, of the path; time, s; frequency shift
     signals: Mapping[int, Signal]
     paths: tuple[str, ...]
 
     def unpack(self) -> Iterator[Arrival]:
-        """One by one."""
+        """Yield each arrival."""
         for number, _, path, time, doppler in self.rows.tolist():
             yield Arrival(self.signals[number], self.paths[int(path)], time, doppler, None, None, None, ())
 
 
 @dataclass(frozen=True)
 class BuildContext:
-    """What a part is given when it is built."""
+    """Data that an acoustic part gets when it is built."""
 
     name: str  # "robot/part"
     noise: Noise
@@ -99,39 +100,45 @@ class BuildContext:
 
 
 class AcousticPart(Component):
-    """Sends when the channel asks, at `next_send` at the latest, and is told of what has come.
+    """Base class of acoustic parts.
 
-    `transmitter` and `receiver` are the settings by which it does so; None if it cannot.
+    Attributes:
+        transmitter: Settings for transmission; None if the part cannot transmit.
+        receiver: Settings for reception; None if the part cannot receive.
+        hydrophones: Positions of further hydrophones in the frame of the part, m.
+        measures_direction: Whether arrivals need a direction.
+        half_duplex: Whether the part receives nothing while it transmits.
+        accepts_batches: Whether packets and pings may be delivered later, by `receive_batch`.
+        next_send: Tick of the next transmission.
+        flush_batches: Function of the channel that delivers pending batches to the part.
     """
 
     transmitter: Any = None
     receiver: Any = None
-    hydrophones: tuple[tuple[float, float, float], ...] = ()  # in its own frame, beside its own place
+    hydrophones: tuple[tuple[float, float, float], ...] = ()
     measures_direction: bool = False
-    half_duplex: bool = False  # it hears nothing while it sends
-    accepts_batches: bool = False  # whether `receive_batch` is enough for packets and pings that ask for nothing more
+    half_duplex: bool = False
+    accepts_batches: bool = False
 
     def __init__(self, context: BuildContext, link: str, offset: Pose) -> None:
         self.name = context.name
         self.link = link
         self.offset = offset
         self.next_send: int = NEVER
-        """The tick at which it next has something to send."""
         self.flush_batches: Callable[[], None] = _nothing
-        """Set by the channel: hand over the batches that have come."""
         self._noise = context.noise
         self._clock = context.clock
 
     def send(self, tick: int) -> Iterable[Signal]:
-        """What begins to leave since the tick before, up to and with this one."""
+        """Return the signals whose transmission starts after the previous tick and not after this tick."""
         return ()
 
     @abstractmethod
     def receive(self, arrival: Arrival) -> None:
-        """Take what has come."""
+        """Process one arrival."""
 
     def receive_batch(self, batch: ArrivalBatch) -> None:
-        """Take what has come, many at once; before anything that comes later."""
+        """Process a batch of arrivals; called before any later arrival is delivered."""
         for arrival in batch.unpack():
             self.receive(arrival)
 
@@ -144,5 +151,5 @@ class AcousticConfig(ComponentConfig, Mount):
     """Settings of an acoustic part on a link."""
 
     def build(self, context: BuildContext) -> AcousticPart:
-        """The part."""
+        """Return a new part with these settings."""
         raise NotImplementedError

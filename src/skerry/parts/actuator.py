@@ -1,4 +1,4 @@
-"""An actuator: takes one keyword as its command, keeps its constants in laws and its state in userdata."""
+"""Base classes of actuators: an actuator is commanded by one keyword, and its physics is a list of native laws."""
 
 from __future__ import annotations
 
@@ -27,17 +27,25 @@ ACTUATORS = Family("actuators", "skerry.actuators")
 
 @dataclass(frozen=True)
 class CommandSlot:
-    """Where native code commands an actuator: one number of its memory."""
+    """Number in an actuator's memory through which native code commands it."""
 
-    memory: NDArray[np.float64]  # (1,), a view
+    memory: NDArray[np.float64]  # (1,), a view of userdata
     sign: float = 1.0
-    least: float = 0.0  # a smaller command is none
+    minimum: float = 0.0  # a command of smaller magnitude is set to 0
 
 
 class Actuator(Component):
-    """Holds a command until the next one. A command beyond the limits is the limit."""
+    """Base class of actuators. A command holds until the next one; a command beyond the limits is clamped.
 
-    keyword: str  # of `command`: rpm, percent, angle, …
+    Args:
+        laws: Native laws, each with the name of the link that it acts on.
+        limits: Smallest and largest command.
+        reset_value: Command that `reset` sets.
+        expected_frequency: Rate at which an external interface must send commands, Hz; None disables the watchdog.
+    """
+
+    keyword: str
+    """Name of the argument of `command`, for example rpm, percent or angle."""
 
     def __init__(
         self,
@@ -46,105 +54,123 @@ class Actuator(Component):
         reset_value: float,
         expected_frequency: Fraction | None,
     ) -> None:
-        self.laws = laws  # each with the link that it acts on
+        self.laws = laws
         self.limits = limits
         self.reset_value = reset_value
         self.watchdog = Watchdog(expected_frequency)
         self._ownership = Ownership()
 
     def command(self, **value: float) -> bool:
-        """Set what is wanted, by the actuator's own keyword, from the API, a key or a controller; say if it was heard.
+        """Set the setpoint, from the API, a key or a controller.
 
-        The API always is, and takes control; others are heard while they own the actuator.
+        Args:
+            value: One number, by the actuator's keyword: `command(rpm=500)`.
+
+        Returns:
+            Whether the command was accepted. The API is always accepted and becomes the owner; other sources are
+            accepted only while they own the actuator.
+
+        Raises:
+            SkerryError: The keyword is unknown or the value is not a finite number.
         """
-        if not self._ownership.is_speakers:
-            self.check(**value)  # nothing changes hands for a command that is none
-            if not self._ownership.admits():
+        if not self._ownership.is_owned_by_source:
+            self.check(**value)  # an invalid command must not change the owner
+            if not self._ownership.acquire():
                 return False
-        self._take(value)
+        self._apply(value)
         self.watchdog.release()
         return True
 
     def receive(self, **value: float) -> bool:
-        """Set what is wanted, from an outside interface: from now on the watchdog awaits the next message."""
+        """Set the setpoint, from an external interface, and start the watchdog.
+
+        Args and return value are those of `command`.
+        """
         self.check(**value)
-        with commanding_as("ros"):
-            heard = self._ownership.admits()
-        if heard:
-            self._take(value)
-            self.watchdog.message()
-        return heard
+        with commanding_as("external"):
+            accepted = self._ownership.acquire()
+        if accepted:
+            self._apply(value)
+            self.watchdog.on_message()
+        return accepted
 
-    def admits(self) -> bool:
-        """Whether a command of the source that speaks now would be heard; it takes an actuator that nobody owns."""
-        return self._ownership.admits()
+    def acquire(self) -> bool:
+        """Return whether a command from the current source would be accepted; an actuator without owner is taken."""
+        return self._ownership.acquire()
 
-    def begin_with(self, **value: float) -> None:
-        """Set what is wanted at the start; nobody owns it for that."""
-        self._take(value)
+    def set_initial(self, **value: float) -> None:
+        """Set the setpoint at the start of a run; the actuator stays without owner."""
+        self._apply(value)
 
     @property
     def owner(self) -> str | None:
-        """Who commands it: manual, ros, api, controller or "controller/name"; None before the first command."""
+        """Source that commands: manual, external, api, controller or "controller/name"; None before a command."""
         return self._ownership.owner
 
     @owner.setter
     def owner(self, source: str) -> None:
         self._ownership.give(check_source(source))
 
-    def bind(self, name: str, told: set[tuple[str, str]], clock: Clock) -> None:
-        """Take its name, the refusals of its robot that have been logged, and the world's clock."""
-        self._ownership.bind(name, told)
+    def bind(self, name: str, logged_refusals: set[tuple[str, str]], clock: Clock) -> None:
+        """Set the name for log lines, the robot's set of logged refusals, and the world's clock."""
+        self._ownership.bind(name, logged_refusals)
         self.watchdog.bind(clock)
 
     @property
     def keywords(self) -> tuple[str, ...]:
-        """All keywords that it may be commanded by: its own, and what it can turn into that."""
+        """All accepted keywords: the actuator's own, and those it can convert."""
         return (self.keyword,)
 
     def check(self, **value: float) -> None:
-        """Raise an error if this is no command for it."""
+        """Raise `SkerryError` if `value` is not a valid command."""
         self._checked(value)
 
     def reset(self) -> None:
-        """Go back to the reset value."""
+        """Set the setpoint to the reset value."""
         self._set(self.reset_value)
 
     @property
     @abstractmethod
     def setpoint(self) -> float:
-        """What was commanded."""
+        """Last command, in the unit of the keyword."""
 
     @property
     @abstractmethod
     def state_channel(self) -> StateChannel:
-        """Shows what it really does, in the unit of its command."""
+        """State channel of the actual value, in the unit of the keyword."""
 
     @property
     def feedback(self) -> float:
-        """What it really does now, in the unit of its command."""
+        """Actual value now, in the unit of the keyword."""
         return read_now(self.state_channel)
 
-    def power_by(self, read: Read) -> Any | None:
-        """What it draws, W, by its gauges; None if nothing is known of it."""
+    def power_from(self, read: Read) -> Any | None:
+        """Return the electric power, W, computed from state channels.
+
+        Args:
+            read: Reads a state channel: `read_now` for a number, or a reader of past samples for an array.
+
+        Returns:
+            A number or an array, as `read` gives; None if the actuator has no power model.
+        """
         return None
 
     @property
     def power(self) -> float | None:
-        """What it draws now, W; None if nothing is known of it."""
-        power = self.power_by(read_now)
+        """Electric power now, W; None if the actuator has no power model."""
+        power = self.power_from(read_now)
         return None if power is None else float(power)
 
     @property
     def command_slot(self) -> CommandSlot | None:
-        """Where native code may command it, in the unit of its keyword; None if only Python can."""
+        """Slot for commands from native code, in the unit of the keyword; None if only Python can command it."""
         return None
 
     @abstractmethod
     def _set(self, value: float) -> None:
-        """Write a value within the limits where native code reads it."""
+        """Write a value within the limits to the memory that native code reads."""
 
-    def _take(self, value: dict[str, float]) -> None:
+    def _apply(self, value: dict[str, float]) -> None:
         self._set(self._checked(value))
 
     def _checked(self, value: dict[str, float]) -> float:
@@ -164,31 +190,34 @@ class Actuator(Component):
 
 
 def within(keyword: str, value: float, limits: tuple[float, float]) -> float:
-    """A command as a number within limits; raise an error if it is none."""
+    """Return a command clamped to its limits; raise `SkerryError` if it is not a finite number."""
     low, high = limits
-    if type(value) is float and isfinite(value):  # as controllers command, some hundred times a second
+    if type(value) is float and isfinite(value):  # fast path: controllers command some hundred times a second
         return low if value < low else high if value > high else value
     try:
-        wanted = float(value)
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
-        wanted = nan
-    if not isfinite(wanted) or isinstance(value, str | bool):
+        number = nan
+    if not isfinite(number) or isinstance(value, str | bool):
         raise SkerryError(f"a command must be a number, not {keyword}={shorten(value)}")
-    return min(max(wanted, low), high)
+    return min(max(number, low), high)
 
 
 class ActuatorConfig(ComponentConfig, Mount):
     """Settings of an actuator on a link."""
 
     expected_frequency: Rational | None = Field(
-        Fraction(2), gt=0, description="Hz at which an outside interface must command; silence resets; null never does"
+        Fraction(2),
+        gt=0,
+        description="rate at which an external interface must send commands, Hz; after a longer silence the actuator "
+        "is reset; null: never",
     )
 
     def build(self, attach: Attach) -> Actuator:
-        """The actuator; `attach` finds the links that it acts on."""
+        """Return a new actuator; `attach` finds the links that it acts on."""
         raise NotImplementedError
 
     @property
-    def turns_for_the_eye(self) -> bool:
-        """Whether the joint of its link is only seen to turn, and what it carries is fixed as far as forces go."""
+    def joint_is_visual(self) -> bool:
+        """Whether the joint of the link turns only in the picture, and is rigid in the physics."""
         return False

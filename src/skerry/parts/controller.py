@@ -1,4 +1,4 @@
-"""A controller that a robot may carry: sees the truth and the sensors, commands the actuators, at its own rate."""
+"""Base classes of controllers: a controller reads the live state and the sensors and commands actuators at its rate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skerry.core.config import Family, Rational
 from skerry.core.noise import Noise
 from skerry.parts.actuator import Actuator
 from skerry.parts.component import Component, ComponentConfig
-from skerry.parts.native_controller import NativeController, Sight
+from skerry.parts.native_controller import NativeController, NativeView
 from skerry.parts.sensor import SampleView
 
 CONTROLLERS = Family("controllers", "skerry.control")
@@ -21,83 +21,86 @@ CONTROLLERS = Family("controllers", "skerry.control")
 
 @dataclass(frozen=True)
 class Setpoint:
-    """A number of a controller that keys turn as they command an actuator: with limits, and a value to go back to."""
+    """Number of a controller that keys can change as they change an actuator, with limits and a reset value."""
 
     limits: tuple[float, float]
     reset_value: float
     read: Callable[[], float]
     write: Callable[[float], None]
     stepped: Callable[[float], float] | None = None
-    """What a step by so much leads to, where that is not the sum."""
+    """Returns the value after a step, if it is not the sum of the present value and the step."""
 
     @property
     def setpoint(self) -> float:
-        """What it stands at."""
+        """Present value."""
         return self.read()
 
-    def after(self, step: float) -> float:
-        """What a step by so much leads to."""
+    def after_step(self, step: float) -> float:
+        """Return the value after a step of this size."""
         return self.read() + step if self.stepped is None else self.stepped(step)
 
-    def turn(self, value: float) -> None:
-        """Set it; beyond its limits is the limit."""
+    def set(self, value: float) -> None:
+        """Set the value, clamped to the limits."""
         self.write(min(max(value, self.limits[0]), self.limits[1]))
 
 
 class Controller(Component):
-    """Acts when it is due, unless it is idle. Its commands are heard by the actuators that it owns."""
+    """Base class of controllers. `act` is called at the controller's rate, unless the controller is idle.
+
+    Actuators accept its commands only while it owns them.
+    """
 
     noise: Noise
-    """Its own, of the world's seed and its name; given to it before it first acts."""
+    """Noise stream of the controller, keyed by the seed of the world and its name. Set before the first `act`."""
 
     @property
     def idle(self) -> bool:
-        """Whether it has nothing to do."""
+        """Whether `act` need not be called now."""
         return False
 
     def manual_setpoints(self) -> Mapping[str, Setpoint]:
-        """What keys may turn on it, by name."""
+        """Return the setpoints that keys may change, by name."""
         return {}
 
     @property
     def waypoint(self) -> tuple[tuple[float, float, float], float] | None:
-        """Where it goes, if it goes to a place, in the world, and how near is near enough, m; for those who show it."""
+        """Target position in the world and the radius that counts as reached, both in m; None without a target."""
         return None
 
-    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController | None:
-        """What acts in its place inside the native loop while it owns its actuators; None if only Python can."""
+    def native_controller(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController | None:
+        """Return the law for the native loop, used while the controller owns its actuators; None if it needs Python."""
         return None
 
     @abstractmethod
     def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        """Look, and command."""
+        """Read the sample and the sensors, and command the actuators."""
 
 
 class ControllerConfig(ComponentConfig):
     """Settings of a controller."""
 
-    frequency: Rational = Field(gt=0, description="times it acts per second, Hz; at most once a step")
+    frequency: Rational = Field(gt=0, description="rate of the controller, Hz; at most one call per physics step")
 
     @property
     def manual_setpoints(self) -> tuple[str, ...]:
-        """The names of what keys may turn on it."""
+        """Names of the setpoints that keys may change."""
         return ()
 
     @property
     def needs_actuators(self) -> tuple[str, ...]:
-        """The actuators that its vehicle must have."""
+        """Actuators that the vehicle must have."""
         return ()
 
     @property
     def needs_sensors(self) -> tuple[str, ...]:
-        """The sensors that its vehicle must have."""
+        """Sensors that the vehicle must have."""
         return ()
 
     @property
-    def needs_places(self) -> tuple[str, ...]:
-        """What the scenario must have: names of robots and objects, or "robot/link"."""
+    def needs_bodies(self) -> tuple[str, ...]:
+        """Robots, objects and "robot/link" names that the scenario must have."""
         return ()
 
     def build(self) -> Controller:
-        """The controller."""
+        """Return a new controller with these settings."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""An interface: a peer at the border, such as a ROS graph, a browser, a TCP client or a log file."""
+"""Base classes of interfaces: connections to a ROS graph, a browser, a TCP client or a log file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INTERFACES = Family("interfaces", "skerry.interfaces", folders=True)
 
 @dataclass(frozen=True)
 class SensorReading:
-    """What a sensor of a robot gave at a tick; None if there was nothing to measure."""
+    """Reading of one sensor at one tick; `reading` is None if nothing was measured."""
 
     robot: str
     sensor: str
@@ -28,7 +28,7 @@ class SensorReading:
 
 @dataclass(frozen=True, slots=True)
 class ReadingBatch:
-    """What a sensor of a robot gave at some ticks, in their order; None where there was nothing to measure."""
+    """Readings of one sensor at several ticks, in order; None where nothing was measured."""
 
     robot: str
     sensor: str
@@ -37,7 +37,7 @@ class ReadingBatch:
 
 
 class ReadingBatches(Sequence[SensorReading]):
-    """What sensors have given since an interface last saw the world: one by one in the order of time, or by sensor."""
+    """All readings since the last `publish`: as a sequence in the order of time, or grouped in `by_sensor`."""
 
     def __init__(self, by_sensor: Sequence[ReadingBatch]) -> None:
         self.by_sensor = by_sensor
@@ -55,8 +55,8 @@ class ReadingBatches(Sequence[SensorReading]):
     def __len__(self) -> int:
         return len(self._each)
 
-    def __getitem__(self, number: Any) -> Any:
-        return self._each[number]
+    def __getitem__(self, index: Any) -> Any:
+        return self._each[index]
 
 
 def _tick_of(new: SensorReading) -> int:
@@ -64,91 +64,100 @@ def _tick_of(new: SensorReading) -> int:
 
 
 class Command(ABC):
-    """Something that a peer asks for, as data. `run` is the `Runner`, which has the `world`."""
+    """Request from an interface, as data. It is executed by the runner between two physics steps."""
 
     changes_world: ClassVar[bool] = True
-    """Whether the world goes on differently after it; if not, it only changes how the world is run or looked at."""
+    """Whether the command changes the state of the world; if not, it changes only how the world is run or shown."""
 
     @abstractmethod
     def apply(self, run: Any) -> Any:
-        """Do it, between two steps of the world; what it gives, who asked for it gets."""
+        """Execute the command.
+
+        Args:
+            run: The `Runner`, with its `world`.
+
+        Returns:
+            The result of the future that `Inbox.put` returned.
+        """
 
 
 class Inbox(Protocol):
-    """Where commands from all interfaces enter the loop."""
+    """Queue through which commands of all interfaces enter the loop."""
 
     def put(self, command: Command) -> Future[Any]:
-        """Hand over a command, from any thread; returns at once with a promise of what the command gives."""
+        """Queue a command, from any thread, and return a future for its result without waiting."""
 
 
 class Interface(Component):
-    """Runs its own threads and meets the loop in two places: the inbox, and `publish`.
+    """Base class of interfaces. An interface runs its own threads and exchanges data with the loop in two places.
 
-    `subscriptions` are the sensors whose readings it receives, as (robot, sensor) pairs. An interface may assign a new
-    set at any time from any thread; it must not modify the existing set.
+    Commands go in through the inbox; readings come out through `publish`.
 
-    `observers` are shown how the world was on the way, before `publish`; what must see the present says so by
-    `next_due`.
+    Attributes:
+        subscriptions: Sensors whose readings the interface receives, as (robot, sensor) pairs. An interface may assign
+            a new set at any time from any thread; it must not modify the existing set.
+        observers: Observers of past samples, called before `publish`. An interface that needs the live state at
+            certain ticks returns them from `next_due` instead.
     """
 
     subscriptions: frozenset[tuple[str, str]] = frozenset()
     observers: tuple[Observer, ...] = ()
 
     def check(self, world: Any) -> None:
-        """Raise an error if it could not start with this world; opens nothing."""
+        """Raise an error if the interface could not start with this world; open nothing."""
         return
 
     @abstractmethod
     def start(self, world: Any, inbox: Inbox) -> None:
-        """Open its sockets or files; the world stands still meanwhile and may be looked at."""
+        """Open sockets or files. The world does not advance during this call and may be read."""
 
     def on_all_started(self, others: Mapping[str, Interface]) -> None:
-        """See all interfaces of this run, itself too, when all have started."""
+        """React after all interfaces of the run, including this one, have started."""
         return
 
     def next_due(self, tick: int) -> int | None:
-        """The first tick after this one at which it must see the world, if it must at all."""
+        """Return the first tick after `tick` at which `publish` must see the live state; None if there is none."""
         return None
 
     def next_publish_tick(self, tick: int) -> int | None:
-        """The first tick after this one, from which the world goes on, that it will speak of without having seen it.
+        """Return the next tick at which the interface publishes something independent of the state, such as /clock.
 
-        At a pace, it may be said a little later, by as much as the world may be ahead of the wall clock anyway.
+        When the run is paced, this message may be late by the lead that the world may have over the wall clock.
         """
         return None
 
     @abstractmethod
     def publish(self, readings: ReadingBatches) -> None:
-        """See the world as it is now, and take what has been measured since; never blocks the loop."""
+        """Publish the readings since the last call, and the live state. This call must not block the loop."""
 
     def on_idle(self, readings: ReadingBatches) -> None:
-        """See the world now and then while it stands still; commands may have changed it, and the sensors wanted."""
+        """Publish while the run is paused, at intervals; commands may have changed the world."""
         return
 
     def on_command(self, tick: int, command: Command) -> None:
-        """See a command, of whatever interface, that is about to be done at this tick."""
+        """Observe a command, of any interface, that is about to be executed at this tick."""
         return
 
     def world_changed(self) -> None:
-        """Robots or objects have come or gone; called by the loop, between two steps, as `publish` is.
+        """Update after robots or objects were added or removed; called by the loop, as `publish` is.
 
-        What it holds of those that stay is still good.
+        References to robots and parts that still exist stay valid.
         """
         return
 
     @property
     def status(self) -> str:
-        """How it does, in a few words for the terminal."""
+        """Short status text for the terminal."""
         return ""
 
     @abstractmethod
     def close(self) -> None:
-        """End its threads; closing twice is harmless."""
+        """Stop the threads and close sockets and files; closing twice is harmless."""
 
 
 class InterfaceConfig(ComponentConfig):
     """Settings of an interface."""
 
     def build(self) -> Interface:
-        """The interface."""
+        """Return a new interface with these settings."""
         raise NotImplementedError

@@ -1,9 +1,9 @@
-"""A native law: a force, inertia or state change on one link, as a C function and a table of constants.
+"""Native law: a force, inertia or state change on one link, as a C function and a table of constants.
 
 Every link on which a law acts has a *block* of numbers in `mjData.userdata`. Before the laws of a pass run, the engine
-fills it with the link's motion and the water around it; the laws add their wrench and their 6×6 inertia in the link's
-own axes, about the link's origin; then the engine carries both to the joints. So a law knows nothing of joints, trees
-or other laws.
+writes the motion of the link and the state of the water to the block. The laws add their wrench and their 6×6 inertia,
+in the axes of the link and about its origin. Then the engine transfers both to the joints. A law therefore does not
+depend on joints, body trees or other laws.
 
 6-vectors are (linear, angular) in the link's axes (FLU), SI units.
 """
@@ -29,12 +29,12 @@ LAWS = Family("forces", "skerry.physics.laws")
 # ------------------------------------------------------------------------------------------------ the block of a link
 POSITION: Final = 0  # 3: the link's origin in the world
 ROTATION: Final = 3  # 9: link to world, row by row
-VELOCITY: Final = 12  # 6: of the link
+VELOCITY: Final = 12  # 6: velocity of the link
 RELATIVE: Final = 18  # 6: velocity through the water
 BIAS: Final = 24  # 6: the link's acceleration (rate of change of VELOCITY) if no joint accelerated
 FLOW_RATE: Final = 30  # 3: the water's acceleration
-SURFACE: Final = 33  # height of the water surface above or below the link's origin, in the world
-DENSITY: Final = 34  # of the water at the link's origin
+SURFACE: Final = 33  # height z of the water surface at the origin of the link, in the world
+DENSITY: Final = 34  # density of the water at the origin of the link
 SUBMERGED: Final = 35  # share of the body under water, 0 to 1
 TOUCHING: Final = 36  # 1 if any part of the body is under water, else 0
 STEP: Final = 37  # the length of the implicit part of a step: the step, or 0 under RK4
@@ -42,33 +42,33 @@ GRAVITY: Final = 38  # m/s², positive
 TIME: Final = 39  # s
 WRENCH: Final = 40  # 6: sum of the laws' forces and torques
 INERTIA: Final = 46  # 36: sum of the laws' inertias, and of step × ∂(−wrench)/∂velocity for drag
-VOLUME: Final = 82  # m³ that the points of the body stand for,
-WET_VOLUME: Final = 83  # and of it what is under water
+VOLUME: Final = 82  # volume of the force points of the body, m³
+WET_VOLUME: Final = 83  # volume of the force points under water, m³
 BLOCK: Final = 84
 
 # ------------------------------------------------------------------------------------------------ the table of a law
-# 64-bit words, then the law's own constants as float64.
-USERDATA_OFFSET: Final = 0  # of the pointer to userdata in mjData, bytes
-BLOCK_START: Final = 1  # index in userdata
-STATE_START: Final = 2  # index in userdata
+# The header has 64-bit fields. The constants of the law follow as float64.
+USERDATA_OFFSET: Final = 0  # offset of the pointer to userdata in mjData, bytes
+BLOCK_START: Final = 1  # index of the block in userdata
+STATE_START: Final = 2  # index of the law's state in userdata
 CONSTANTS: Final = 3  # number of constants
 WATER: Final = 4  # address of the water's native function
-WATER_TABLE: Final = 5  # address of its table
-TIME_OFFSET: Final = 6  # of time in mjData, bytes
+WATER_TABLE: Final = 5  # address of the water's table
+TIME_OFFSET: Final = 6  # offset of time in mjData, bytes
 BODY: Final = 7  # MuJoCo's number of the link
 LAYOUT: Final = 8  # address of the engine's list of offsets
-JOINT_POSITION: Final = 9  # for a law on a joint: its place among positions,
-JOINT_AXIS: Final = 10  # among velocities and forces,
-JOINT_INERTIA: Final = 11  # and on the diagonal of the mass matrix
+JOINT_POSITION: Final = 9  # for a law on a joint: index in the positions
+JOINT_AXIS: Final = 10  # for a law on a joint: index in the velocities and forces
+JOINT_INERTIA: Final = 11  # for a law on a joint: index of the diagonal element in the mass matrix
 WIND: Final = 12  # address of the wind's native function
-WIND_TABLE: Final = 13  # address of its table
+WIND_TABLE: Final = 13  # address of the wind's table
 FIELDS: Final = 14  # address of the table of force fields, or 0
 OWNER: Final = 15  # number of the robot or object
-HEADER: Final = 16  # words
+HEADER: Final = 16  # number of fields of the header
 
 LAW = types.void(types.int64, types.int64, types.int64)
 law = native(LAW)
-"""Decorator of a law's function (model, data, table), all three addresses."""
+"""Decorator for the function of a law: (model, data, table), all three addresses."""
 
 # The order in which laws of a pass run.
 GATHER, IMMERSION, FORCE, APPLY, FINISH, MEASURE = range(6)
@@ -76,27 +76,27 @@ GATHER, IMMERSION, FORCE, APPLY, FINISH, MEASURE = range(6)
 
 @kernel
 def block_of(data: int, table: int) -> Any:
-    """The block of the link that the law acts on."""
+    """Return the block of the link that the law acts on."""
     userdata = load_word(data + load_word(table))
     return floats(userdata + 8 * load_word(table + 8 * BLOCK_START), BLOCK)
 
 
 @kernel
 def state_of(data: int, table: int, count: int) -> Any:
-    """The law's own state."""
+    """Return the state of the law."""
     userdata = load_word(data + load_word(table))
     return floats(userdata + 8 * load_word(table + 8 * STATE_START), count)
 
 
 @kernel
 def constants_of(table: int) -> Any:
-    """The law's own constants."""
+    """Return the constants of the law."""
     return floats(table + 8 * HEADER, words(table, HEADER)[CONSTANTS])
 
 
 @kernel
 def time_of(data: int, table: int) -> float:
-    """The time of this pass, s."""
+    """Return the time of this pass, s."""
     return load_float(data + load_word(table + 8 * TIME_OFFSET))
 
 
@@ -113,7 +113,7 @@ def add_force_at(block: Any, x: float, y: float, z: float, fx: float, fy: float,
 
 @kernel
 def add_inertia(block: Any, inertia: Any, share: float, v: Any, bias: Any) -> None:
-    """Give the link a share of a 6×6 inertia (row by row) that moves with velocity v.
+    """Add a share of a 6×6 inertia (row by row), moving with velocity v, to the link.
 
     −(I v̇ + C(v) v): of v̇ = J q̈ + bias the first part goes into the mass matrix and the second into the force, and
     C(v) v = (ω × p, ω × h + v × p) with (p, h) = I v: Kirchhoff's equations (Fossen 2021, §3.3 and §6.3).
@@ -143,8 +143,8 @@ def add_inertia(block: Any, inertia: Any, share: float, v: Any, bias: Any) -> No
 
 
 # ------------------------------------------------------------------------------------------------ slipstreams
-# What a law in a slipstream gets among its constants: the places in userdata of the block of the body that carries the
-# propeller and of its thrust, then the axis on that body, and the area of the disc; an area of 0 is no slipstream.
+# Constants of a law in a slipstream: index in userdata of the block of the body that carries the propeller, index of
+# its thrust, axis on that body, and area of the disc, m². An area of 0 means that there is no slipstream.
 JET_BLOCK, JET_THRUST, JET_AXIS, JET_AREA, JET_SIZE = 0, 1, 2, 5, 6
 
 
@@ -153,69 +153,70 @@ JET_BLOCK, JET_THRUST, JET_AXIS, JET_AREA, JET_SIZE = 0, 1, 2, 5, 6
 
 @dataclass(frozen=True)
 class Attachment:
-    """What a part may know of the link it is attached to when it is built.
+    """Properties of the link that a part is attached to, known when the part is built.
 
-    Links that are fixed to each other move as one body; mass, centre and inertia are that body's, in its own frame.
+    Links that are fixed to each other move as one body. Mass, centre of mass and inertia are those of that body, in its
+    frame.
     """
 
     robot: str
     link: str
-    offset: Pose  # of the link in the body that carries it
+    offset: Pose  # pose of the link in the body that carries it
     mass: float
     center_of_mass: NDArray[np.float64]  # (3,), m
     inertia: NDArray[np.float64]  # (3, 3), kg m², about the centre of mass
-    joint: urdf.Joint | None  # that moves the link; None for the root
-    robot_mass: float  # of all links
-    neutral_volume: float  # m³ that the robot must displace to float freely in its trim
+    joint: urdf.Joint | None  # joint that moves the link; None for the root
+    robot_mass: float  # mass of all links, kg
+    neutral_volume: float  # volume that the robot displaces in neutral trim, m³
     water_density: float
-    water_accelerates: bool  # whether the flow has a rate of change that forces must ask for
+    water_accelerates: bool  # whether forces must include the acceleration of the flow
     gravity: float
     step: float
 
 
 Attach = Callable[[str], Attachment]
-"""Finds a link by its name; raises an error that guesses the right one."""
+"""Function that finds a link by name; its error for an unknown name suggests the nearest one."""
 
 
 @dataclass(frozen=True)
 class Jet:
-    """The slipstream that a law makes, as fins behind it feel it."""
+    """Slipstream of a propeller law, for fins behind the propeller."""
 
-    axis: NDArray[np.float64]  # (3,): of the thrust, in the axes of the body that carries it
-    diameter: float  # of the disc, m
-    thrust: int  # its place in the law's state
+    axis: NDArray[np.float64]  # (3,): direction of the thrust, in the axes of the body that carries the propeller
+    diameter: float  # diameter of the disc, m
+    thrust: int  # index of the thrust in the state of the law
 
 
 @dataclass
 class Law(Component):
-    """One law on one link: native functions, constants, and the first values of its state in userdata."""
+    """One law on one link: native functions, constants, and the initial state in userdata."""
 
     constants: NDArray[np.float64]
-    force: Any = None  # called whenever the integrator asks for forces
-    update: Any = None  # called once a step, before the forces
+    force: Any = None  # called whenever the integrator needs forces
+    update: Any = None  # called once per step, before the forces
     initial_state: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     phase: int = FORCE
-    added_mass: NDArray[np.float64] | None = None  # (6, 6): constant inertia that contacts must know of
+    added_mass: NDArray[np.float64] | None = None  # (6, 6): constant inertia, also used by contacts
     damping: NDArray[np.float64] | None = None  # (6, 6): largest drag slope in water, to check explicit steps
-    air_damping: NDArray[np.float64] | None = None  # (6, 6): the same in air
-    joint_damping: float = 0.0  # 1/s: the same of a drive, over the inertia that its joint feels
-    center_of_mass: Vector3 | None = None  # where the law puts the link's centre of mass
-    weightless: bool = False  # the law supplies the link's weight itself
-    wash: tuple[NDArray[np.float64], int] | None = (
-        None  # a field that it makes: its row, and the thrust's place in state
-    )
-    jet: Jet | None = None  # a slipstream that it makes
-    in_jet_of: str | None = None  # the actuator of the same vehicle whose slipstream it is in;
-    jet_place: int = 0  # and where its constants take it: `JET_BLOCK` and so on
-    joint: str | None = None  # a law on this joint instead of on the link: it has no block
-    joint_start: float = 0.0  # where that joint stands at the start
-    second_joint: tuple[str, int] | None = None  # another joint that it acts on, right below or above the first; and
-    # from which constant on it finds that one's place among positions, velocities, on the diagonal, and of M₁₂
-    points_place: tuple[int, int] | None = None  # its force points, and the constant that takes those of the whole body
-    estimate: str = ""  # if its numbers were estimated: by which method, and how well
+    air_damping: NDArray[np.float64] | None = None  # (6, 6): largest drag slope in air
+    joint_damping: float = 0.0  # 1/s: damping of a joint drive divided by the inertia at the joint
+    center_of_mass: Vector3 | None = None  # centre of mass of the link that the law sets, m
+    weightless: bool = False  # whether the law computes the weight of the link
+    wash: tuple[NDArray[np.float64], int] | None = None  # force field of the law: its row, and index of thrust in state
+    jet: Jet | None = None  # slipstream that the law produces
+    in_jet_of: str | None = None  # actuator of the same vehicle whose slipstream reaches this law
+    jet_index: int = 0  # first of the constants of the slipstream, `JET_BLOCK` and so on
+    joint: str | None = None  # joint that the law acts on instead of the link; the law then has no block
+    joint_start: float = 0.0  # initial position of that joint, rad or m
+    # Second joint that the law acts on, directly below or above the first, and the index of the first of its four
+    # constants: index in the positions, in the velocities, on the diagonal of the mass matrix, and of M₁₂.
+    second_joint: tuple[str, int] | None = None
+    # Number of force points of the law, and index of the constant that gets the number for the whole body.
+    points_index: tuple[int, int] | None = None
+    estimate: str = ""  # method and quality, if the constants were estimated
     armature: float = 0.0  # inertia of the drive that turns with the joint, kg m² or kg
-    inertia_place: int | None = None  # of the constant that takes the inertia that the joint feels
-    memory: NDArray[np.float64] = field(init=False, repr=False)  # the state: (n,), or (worlds, n) in a batch
+    inertia_index: int | None = None  # index of the constant that gets the inertia at the joint
+    memory: NDArray[np.float64] = field(init=False, repr=False)  # state: (n,), or (worlds, n) in a batch
 
     def __post_init__(self) -> None:
         self.constants = np.ascontiguousarray(self.constants, np.float64).ravel()
@@ -227,33 +228,33 @@ class LawConfig(ComponentConfig, Mount):
     """Settings of a law on a link."""
 
     def build(self, at: Attachment) -> Law:
-        """The law, for the link it is attached to."""
+        """Return the law for the link that it is attached to."""
         raise NotImplementedError
 
-    def place(self, at: Attachment) -> Pose:
-        """Where it sits on the body that carries its link."""
+    def pose_on_body(self, at: Attachment) -> Pose:
+        """Return the pose of the law on the body that carries its link."""
         return at.offset @ self.offset()
 
 
 def shift(position: Vector3 | NDArray[np.float64]) -> NDArray[np.float64]:
-    """The 6×6 matrix that turns a velocity at the link's origin into the velocity at a point of the link."""
+    """Return the 6×6 matrix from the velocity at the origin of a link to the velocity at a point of the link."""
     x, y, z = position
     matrix = np.eye(6)
     matrix[:3, 3:] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
     return matrix
 
 
-def turned_shift(place: Pose) -> NDArray[np.float64]:
-    """The 6×6 matrix from a velocity at a body's origin to the velocity at a place on it, in the axes of that place."""
+def turned_shift(pose: Pose) -> NDArray[np.float64]:
+    """Return the 6×6 matrix from the velocity of a body to the velocity of a frame on it, in the frame's axes."""
     turn = np.zeros((6, 6))
-    turn[:3, :3] = turn[3:, 3:] = place.rotation.T
-    return np.asarray(turn @ shift(place.position))
+    turn[:3, :3] = turn[3:, 3:] = pose.rotation.T
+    return np.asarray(turn @ shift(pose.position))
 
 
 def spatial_inertia(
     mass: float, center: Vector3 | NDArray[np.float64], inertia: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The 6×6 inertia about a link's origin of a body with its own inertia about its centre."""
+    """Return the 6×6 inertia about a link's origin, from mass, centre of mass and the inertia about that centre."""
     own = np.zeros((6, 6))
     own[:3, :3] = mass * np.eye(3)
     own[3:, 3:] = inertia

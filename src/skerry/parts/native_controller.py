@@ -1,8 +1,9 @@
-"""A control law inside the native loop: it acts at its rate between two steps, and no step waits for Python.
+"""Control laws inside the native loop: such a law runs at its rate between physics steps, without Python.
 
-Its function is given the addresses of the bodies' motions, of userdata, of the time and of its own table, and writes an
-answer: a command for each of its actuators, in their units. Who uses the answer is not its concern: the native loop
-moves the actuators' levers by it while the controller owns them; otherwise Python asks for it, and commands.
+A law is a native function of four addresses: the motions of the bodies, userdata, the time, and its own table. It
+writes one command per actuator, in the unit of the actuator's keyword. While the controller owns its actuators, the
+native loop writes these commands to the actuators' command slots. Otherwise Python calls the law and sends the
+commands.
 """
 
 from __future__ import annotations
@@ -19,19 +20,21 @@ from skerry.parts.actuator import Actuator
 
 Floats = NDArray[np.float64]
 
-reflex = native(types.void(types.int64, types.int64, types.int64, types.int64))
-"""Decorator of a reflex's function (motions, userdata, time, table), all four addresses."""
+native_controller = native(types.void(types.int64, types.int64, types.int64, types.int64))
+"""Decorator for the function of a native control law: (motions, userdata, time, table), all four addresses."""
 
-# numbers of a lever: its place in userdata, the sign of what is written there, the limits, and the least command
-PLACE, SIGN, LOW, HIGH, LEAST, COMMAND_SLOT = range(6)
+# Fields of a command slot in native memory: index in userdata, sign of the written value, limits, and the smallest
+# magnitude of a command. COMMAND_SLOT is the number of fields.
+INDEX, SIGN, LOW, HIGH, MINIMUM, COMMAND_SLOT = range(6)
 
-# words of a rope: places in userdata of its number of nodes, of what it is joined to over a hook, of the body that its
-# end is tied to, of its end's position and velocity, of its last tension, and of its first one beyond that hook, or −1
+# Fields of a rope's table. Each field is an index in userdata: number of nodes, rope joined over the hook, body that
+# the end is tied to, position and velocity of the end, last tension, and first tension beyond the hook (−1 if there is
+# no hook). ROPE is the number of fields.
 COUNT, JOIN, TIED, END, END_VELOCITY, TENSION, TENSION_BEYOND, ROPE = range(8)
 
 
-class Sight(Protocol):
-    """What a reflex may see, as memory; the `SampleView` of the present."""
+class NativeView(Protocol):
+    """Memory that a native control law may read: the live `SampleView`."""
 
     @property
     def time(self) -> float: ...
@@ -39,29 +42,35 @@ class Sight(Protocol):
     def gravity(self) -> float: ...
     @property
     def motions(self) -> Floats:
-        """Of all bodies of the engine, (bodies, 13)."""
+        """Motions of all bodies of the engine, (bodies, 13)."""
 
     @property
     def userdata(self) -> Floats: ...
     @property
     def sea(self) -> tuple[int, int]:
-        """The addresses of the water's native function and of its table."""
+        """Addresses of the water's native function and of its table."""
 
     def frame(self, link: str, offset: Any = None) -> tuple[int, Floats]:
-        """The number of the body that a frame of the robot is fixed to, and its pose on it, (7,)."""
+        """Return the body that carries a frame of the robot, and the frame's pose on that body, (7,)."""
 
     def frame_of(self, name: str) -> tuple[int, Floats]:
-        """The same of a robot, an object or a "robot/link" of the scenario."""
+        """Return body and pose as `frame` does, for a robot, an object or a "robot/link" of the scenario."""
 
-    def rope_words(self, name: str) -> NDArray[np.int64]:
-        """Where a rope is in userdata, (ROPE,)."""
+    def rope_offsets(self, name: str) -> NDArray[np.int64]:
+        """Return the fields of a rope's table, (ROPE,)."""
 
 
 class NativeController:
-    """A control law as the native loop runs it.
+    """A control law prepared for the native loop.
 
-    `table` is what its function reads: words, addresses among them, of arrays that it `holds`; `memory` what it
-    remembers from one time to the next, in an array that the controller has too.
+    Args:
+        law: The native function.
+        table: 64-bit fields that the function reads; some are addresses of arrays in `holds`.
+        memory: State of the law between calls; the Python controller shares this array.
+        actuators: Actuators that the law commands.
+        view: Memory that the law reads.
+        output: (len(actuators),) array that the function writes its commands to.
+        holds: Objects that must stay alive as long as the table.
     """
 
     def __init__(
@@ -70,89 +79,96 @@ class NativeController:
         table: Sequence[int],
         memory: Floats,
         actuators: Sequence[Actuator],
-        sight: Sight,
-        answer: Floats,
+        view: NativeView,
+        output: Floats,
         holds: Sequence[Any],
     ) -> None:
         self._law = law
-        self._sight = sight
+        self._view = view
         self._table = np.array(table, np.int64)
         self._time = np.zeros(1)
         self._holds = holds
         self.memory = memory
-        self.answer = answer
+        self.output = output
         self.actuators = actuators
         command_slots = [(actuator.limits, actuator.command_slot) for actuator in actuators]
         self.has_command_slots = all(command_slot is not None for _, command_slot in command_slots)
-        """Whether native code can command all of its actuators."""
-        self._levers = np.array(
+        """Whether native code can command all of the actuators."""
+        self._slots = np.array(
             [
-                [place_in(sight.userdata, command_slot.memory), command_slot.sign, *limits, command_slot.least]
+                [
+                    index_in_userdata(view.userdata, command_slot.memory),
+                    command_slot.sign,
+                    *limits,
+                    command_slot.minimum,
+                ]
                 for limits, command_slot in command_slots
                 if command_slot is not None
             ]
         )
-        self.words = (
-            *(law.address, self._table.ctypes.data, answer.ctypes.data),
-            *(len(actuators), self._levers.ctypes.data),
+        self.fields = (
+            *(law.address, self._table.ctypes.data, output.ctypes.data),
+            *(len(actuators), self._slots.ctypes.data),
         )
+        """Fields for the native loop: addresses of law, table and output, number of actuators, address of the slots."""
 
-    def think(self) -> list[float]:
-        """Its answer now."""
-        sight = self._sight
-        self._time[0] = sight.time
+    def compute(self) -> list[float]:
+        """Run the law on the live state and return one command per actuator."""
+        view = self._view
+        self._time[0] = view.time
         self._law.ctypes(
-            *(sight.motions.ctypes.data, sight.userdata.ctypes.data),
+            *(view.motions.ctypes.data, view.userdata.ctypes.data),
             *(self._time.ctypes.data, self._table.ctypes.data),
         )
-        return self.answer.tolist()
+        return self.output.tolist()
 
 
-def place_in(userdata: Floats, view: Floats) -> int:
-    """The place in userdata at which a view of it begins."""
-    place, rest = divmod(view.ctypes.data - userdata.ctypes.data, userdata.itemsize)
-    assert rest == 0 and 0 <= place < userdata.size
-    return place
+def index_in_userdata(userdata: Floats, view: Floats) -> int:
+    """Return the index in userdata at which a view of it begins."""
+    index, rest = divmod(view.ctypes.data - userdata.ctypes.data, userdata.itemsize)
+    assert rest == 0 and 0 <= index < userdata.size
+    return index
 
 
 # ------------------------------------------------------------------------------------------------ for kernels
 
 
 @kernel
-def pull(userdata: Any, command_slot: Any, value: float) -> None:
-    """Command an actuator; as `Actuator.command` does, a command beyond the limits is the limit."""
+def write_command(userdata: Any, command_slot: Any, value: float) -> None:
+    """Write a command to an actuator's slot, clamped to the limits as in `Actuator.command`."""
     if np.isfinite(value):
         within = min(max(value, command_slot[LOW]), command_slot[HIGH])
-        userdata[int(command_slot[PLACE])] = command_slot[SIGN] * within if abs(within) >= command_slot[LEAST] else 0.0
+        large_enough = abs(within) >= command_slot[MINIMUM]
+        userdata[int(command_slot[INDEX])] = command_slot[SIGN] * within if large_enough else 0.0
 
 
 @kernel
-def ask_sea(function: int, table: int, userdata: int, time: int, need: int, point: Any, found: Any) -> None:
-    """What the sea is like at a point (3,), now."""
+def sample_sea(function: int, table: int, userdata: int, time: int, need: int, point: Any, found: Any) -> None:
+    """Sample the sea at a point (3,) and write the result to `found`."""
     call7(function, table, userdata, time, need, 1, point.ctypes.data, found.ctypes.data)
 
 
 @kernel
 def rope_exists(userdata: Any, rope: Any) -> bool:
-    """Whether there is such a rope now."""
+    """Return whether the rope exists now."""
     return userdata[rope[COUNT]] > 0.0
 
 
 @kernel
 def rope_is_loaded(userdata: Any, rope: Any) -> bool:
-    """Whether something is tied to its end."""
+    """Return whether something is tied to the end of the rope."""
     return userdata[rope[COUNT]] > 0.0 and userdata[rope[TIED]] >= 0.0
 
 
 @kernel
 def rope_tension(userdata: Any, rope: Any) -> float:
-    """With which it pulls at what it is tied to at its start, N."""
+    """Return the tension at the start of the rope, N."""
     if userdata[rope[JOIN]] >= 0.0 and rope[TENSION_BEYOND] >= 0:
         return userdata[rope[TENSION_BEYOND]]
     return userdata[rope[TENSION] + int(userdata[rope[COUNT]]) - 2]
 
 
 @kernel
-def three(userdata: Any, place: int) -> Any:
-    """Three numbers of userdata."""
-    return userdata[place : place + 3].copy()
+def vector_at(userdata: Any, index: int) -> Any:
+    """Return a copy of three numbers of userdata, from `index` on."""
+    return userdata[index : index + 3].copy()

@@ -1,4 +1,4 @@
-"""An onlooker: sees how the world was at some instants, for which the world need not stop."""
+"""Observers: they see past samples of the world at a fixed rate, so that the world need not stop for them."""
 
 from __future__ import annotations
 
@@ -12,40 +12,43 @@ from skerry.parts.state_channel import StateChannel
 
 
 class PastSamples(Protocol):
-    """How the world was at several instants, in the order of time."""
+    """Several past samples of the world, in the order of time."""
 
     @property
     def ticks(self) -> list[int]:
-        """Of the instants."""
+        """Ticks of the samples."""
 
     @property
     def times(self) -> list[float]:
-        """The same, s."""
+        """Times of the samples, s."""
 
     def motions(self) -> NDArray[np.float64]:
-        """Of all bodies, (instants, bodies, 13): position, quaternion, velocity and angular velocity in the world."""
+        """Return the motions of all bodies, (samples, bodies, 13).
+
+        The columns are position, quaternion, velocity and angular velocity in the world.
+        """
 
     def read(self, state_channel: StateChannel) -> NDArray[np.float64]:
-        """What a gauge showed, (instants,)."""
+        """Return the values of a state channel, (samples,)."""
 
 
 class Observer:
-    """Whoever wants to see the world at a rate, and can wait until it has gone on for a while.
+    """Base class of observers: called with samples of the world at a fixed rate, some time after they were taken.
 
-    What it sees then is the world as it was: its time, the motion of bodies, joints, ropes and what actuators do. Only
-    what is outside the engine is as it is now: readings, sounds, and what controllers think.
+    During the callbacks the world shows its past state: time, motions of bodies, joints, ropes and actuators. Data
+    outside the engine is that of the present: readings, acoustic signals, and the state of controllers.
 
-    First it may read what it wants of all instants at once. If it `needs_replay` more, it then sees one after the
-    other.
+    `on_samples` gets all samples since the last call. If `needs_replay` is true, `on_sample` is then called once for
+    each of these samples.
     """
 
-    rate: Rate  # when it wants to see it
+    rate: Rate  # when samples are taken
     needs_replay: bool = True
 
     def on_samples(self, past: PastSamples) -> None:
-        """Read what can be had of all instants since the last time."""
+        """Process all samples since the last call, as arrays."""
         return
 
     def on_sample(self, tick: int) -> None:
-        """See the world, which is at that tick, and leave it as it is."""
+        """Read the world, which shows its state at this tick, without changing it."""
         return

@@ -1,4 +1,4 @@
-"""Who commands an actuator: one source at a time; others are refused, and every change of hands is logged."""
+"""Ownership of an actuator: one source commands it at a time. Other sources are refused, and every change is logged."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from skerry.core.errors import SkerryError, did_you_mean
 
 logger = logging.getLogger("skerry")
 
-SOURCES: Final = ("manual", "ros", "controller", "api")
-"""Keys, outside interfaces, controllers that the robot carries, and Python programs."""
+SOURCES: Final = ("manual", "external", "controller", "api")
+"""Sources of commands: keys, network interfaces, controllers of the robot, and Python programs."""
 
-_speaker: ContextVar[str] = ContextVar("who commands", default="api")
+_source: ContextVar[str] = ContextVar("command source", default="api")
 
 
-class commanding_as:  # noqa: N801, as it is used as a function is
-    """Let commands come from this source: a word of `SOURCES`, or "controller/name"."""
+class commanding_as:  # noqa: N801, used like a function
+    """Context manager: commands given inside it come from this source, one of `SOURCES` or "controller/name"."""
 
     __slots__ = ("_source", "_token")
 
@@ -26,66 +26,74 @@ class commanding_as:  # noqa: N801, as it is used as a function is
         self._source = source
 
     def __enter__(self) -> None:
-        self._token = _speaker.set(self._source)
+        self._token = _source.set(self._source)
 
     def __exit__(self, *_: object) -> None:
-        _speaker.reset(self._token)
+        _source.reset(self._token)
 
 
-def speaker() -> str:
-    """The source that commands now."""
-    return _speaker.get()
+def current_source() -> str:
+    """Return the source of commands given now in this thread; "api" outside `commanding_as`."""
+    return _source.get()
 
 
 def check_source(source: str) -> str:
-    """The source, if it is one."""
-    word, _, name = source.partition("/")
-    if word not in SOURCES or (name and word != "controller"):
-        raise SkerryError(f"there is no source of commands {source!r}; {did_you_mean(word, SOURCES)}")
+    """Return `source` unchanged.
+
+    Raises:
+        SkerryError: It is neither one of `SOURCES` nor "controller/name".
+    """
+    family, _, name = source.partition("/")
+    if family not in SOURCES or (name and family != "controller"):
+        raise SkerryError(f"there is no source of commands {source!r}; {did_you_mean(family, SOURCES)}")
     return source
 
 
 class Ownership:
-    """The owner of one actuator.
+    """Owner of one actuator.
 
-    Nobody owns it at first, and the first who commands takes it. The API takes it whenever it commands; every other
-    source must be given it. "controller" is whichever controller commands first, and from then on that one alone.
+    An actuator has no owner at first, and the first source that commands it becomes the owner. The API becomes the
+    owner with every command. Every other source must be given the actuator with `give`. The owner "controller" means
+    any controller; the first controller that commands becomes the only owner.
     """
 
     def __init__(self) -> None:
         self.owner: str | None = None
         self._name = "an actuator"
-        self._told: set[tuple[str, str]] = set()
+        self._logged_refusals: set[tuple[str, str]] = set()
 
-    def bind(self, name: str, told: set[tuple[str, str]]) -> None:
-        """Take a name for the log, and the refusals that the robot has been told of."""
-        self._name, self._told = name, told
+    def bind(self, name: str, logged_refusals: set[tuple[str, str]]) -> None:
+        """Set the name for log lines and the robot's shared set of refusals that have been logged."""
+        self._name, self._logged_refusals = name, logged_refusals
 
     def give(self, owner: str) -> None:
-        """Hand it to a source."""
+        """Make a source the owner."""
         if owner != self.owner:
-            logger.info("%s: control passes from %s to %s", self._name, self.owner or "nobody", owner)
+            logger.info("%s: control passes from %s to %s", self._name, self.owner or "no owner", owner)
         self.owner = owner
-        self._told.clear()
+        self._logged_refusals.clear()
 
     @property
-    def is_speakers(self) -> bool:
-        """Whether the source that speaks now owns it already."""
-        return _speaker.get() == self.owner
+    def is_owned_by_source(self) -> bool:
+        """Whether the current source is the owner."""
+        return _source.get() == self.owner
 
-    def admits(self) -> bool:
-        """Whether the source that speaks now may command; a refusal is logged once for a source and a robot."""
-        source = _speaker.get()
+    def acquire(self) -> bool:
+        """Return whether the current source may command; make it the owner if it may take the actuator.
+
+        A refusal is logged once for each source and robot.
+        """
+        source = _source.get()
         if source == self.owner:
             return True
         if self.owner is None or source == "api" or (self.owner == "controller" and source.startswith("controller/")):
-            logger.info("%s: control passes from %s to %s", self._name, self.owner or "nobody", source)
+            logger.info("%s: control passes from %s to %s", self._name, self.owner or "no owner", source)
             self.owner = source
             return True
-        if (source, self.owner) not in self._told:
-            self._told.add((source, self.owner))
+        if (source, self.owner) not in self._logged_refusals:
+            self._logged_refusals.add((source, self.owner))
             logger.warning(
-                "%s: commands of %s are ignored, as %s has control; `robot.control = %r` would hand it over",
+                "%s: command from %s ignored, because %s has control; set `robot.control = %r` to transfer control",
                 *(self._name, source, self.owner, source),
             )
         return False

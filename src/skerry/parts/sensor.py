@@ -1,4 +1,7 @@
-"""A sensor: truth in, reading out; no timer, no topic and no socket inside."""
+"""Base classes of sensors: a sensor turns the noise-free state of its robot into readings.
+
+A sensor has no timer, topic or socket. The world decides when a sensor is evaluated and where its readings go.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,19 +27,22 @@ SENSORS = Family("sensors", "skerry.sensors")
 
 Reading = TypeVar("Reading", covariant=True)
 
+Execution: TypeAlias = Literal["now", "batch", "thread"]
+"""When and where a sensor is evaluated; see `Sensor`."""
+
 
 @dataclass(frozen=True)
-class Contact:
-    """A point where a link touches something; in the world's axes (ENU)."""
+class ContactPoint:
+    """Point where a link touches something, in the world frame (ENU)."""
 
     link: str
     other: str  # "terrain", an object's name, or "robot/link"
     position: NDArray[np.float64]  # (3,), m
-    force: NDArray[np.float64]  # (3,), N, that the link feels
+    force: NDArray[np.float64]  # (3,), N, acting on the link
 
 
-class RopeSight(Protocol):
-    """A rope, as a controller may see it."""
+class RopeView(Protocol):
+    """State of a rope, as controllers see it."""
 
     @property
     def exists(self) -> bool: ...
@@ -55,22 +61,27 @@ class RopeSight(Protocol):
 
 
 class SampleView(Protocol):
-    """The noise-free instant of one robot; all that a sensor may see.
+    """One noise-free sample of the world, as one robot sees it: the input of sensors and controllers.
 
-    `sample_water` gives a `WaterSample` of the sea at points, now, `surface_height` only z of its surface, and `water`
-    is the `Water` itself, for what it is like; of a single point, `depth` is how far it is below the surface, negative
-    above, and `water_pressure` the pressure, Pa, and density there. `daylight` is the `Daylight`. `rays` is a `RayView`
-    of all that rays can hit but the robot itself; `projection` leads from the world to the earth, where the scenario
-    says where it is.
+    Poses and twists are in the world frame (ENU). The twist of a link is that of its origin.
 
-    Poses and twists are in the world (ENU); a twist is that of the link's origin. `motion` is both, of a frame that is
-    offset from a link, as thirteen numbers: position, quaternion, velocity and angular velocity. `before` means one
-    step ago.
-
-    `place_of` finds a robot, an object or a "robot/link" of the scenario, `rope` one of its ropes, the robot's own by
-    their short names; `joints` are the robot's own that move;
-    `power` is what its actuators draw, W, as far as anything is known of it; `contacts` are those of one link, or of
-    all of the robot's.
+    Attributes and methods that need an explanation:
+        sample_water: `WaterSample` at points (…, 3), at the time of the sample.
+        surface_height: Height z of the water surface at points (…, 3), m.
+        water: The `Water` object, for constants such as its density.
+        depth: Distance of one point below the water surface, m; negative above the surface.
+        water_pressure: Pressure, Pa, and density, kg/m³, at one point.
+        daylight: The `Daylight` object.
+        rays: `RayView` of everything that rays can hit, except the robot itself.
+        projection: Projection from the world to latitude and longitude; None if the scenario has no `reference`.
+        motion: Pose and twist of a frame at `offset` from a link, (13,): position, quaternion, linear and angular
+            velocity.
+        motion_before, pose_before, twist_before: The same values one physics step earlier.
+        place_of: Position of a robot, an object or a "robot/link", (3,).
+        rope: A rope by name. The robot's own ropes are found by their short names.
+        joints: Names of the robot's moving joints.
+        power: Electric power that the robot's actuators draw, W. Actuators without a power model count as 0.
+        contacts: Contact points of one link, or of the whole robot.
     """
 
     @property
@@ -102,51 +113,64 @@ class SampleView(Protocol):
     def pose_before(self, link: str) -> Pose: ...
     def twist(self, link: str) -> Twist: ...
     def twist_before(self, link: str) -> Twist: ...
-    def place_of(self, name: str) -> NDArray[np.float64]: ...
-    def rope(self, name: str) -> RopeSight: ...
+    def position_of(self, name: str) -> NDArray[np.float64]: ...
+    def rope(self, name: str) -> RopeView: ...
     @property
     def joints(self) -> tuple[str, ...]: ...
     def joint_position(self, joint: str) -> float: ...
     def joint_velocity(self, joint: str) -> float: ...
     @property
     def power(self) -> float: ...
-    def contacts(self, link: str | None = None) -> list[Contact]: ...
+    def contacts(self, link: str | None = None) -> list[ContactPoint]: ...
 
 
 class Sensor(Component, Generic[Reading]):
-    """Measures when it is told to; rate, scheduling and delivery are the world's.
+    """Base class of sensors. The world owns the rate, the schedule and the delivery of readings.
 
-    One whose readings depend on what went before sets `is_stateful`: `update` is then called at each due tick,
-    whether or not anybody reads it, and before it is measured. One that takes milliseconds sets `heavy`: it may then be
-    measured in a thread of its own while the world goes on. That one, and one that sets `sees_bodies_only`, must ask
-    the truth for nothing but motions, joints, water, ground and rays: then the world need not stop for it.
+    Attributes:
+        execution: When the sensor is evaluated.
+            "now": The world stops at every due tick and calls `measure` with the live state.
+            "batch": The world does not stop. It keeps samples and calls `measure` for them later; a `BatchSensor`
+            gets all pending samples in one call.
+            "thread": As "batch", but each sample is measured in a worker thread. For sensors that need milliseconds.
+            "batch" and "thread" sensors may use only motions, joints, water, terrain and rays of a sample, and what
+            they declare in `needs`.
+        needs: Further data that must be kept with each sample: "contacts" or "power".
+        is_stateful: Whether readings depend on earlier samples. If so, `update` is called at every due tick, before
+            `measure`, even when no reading is requested.
     """
 
+    execution: Execution = "now"
+    needs: frozenset[str] = frozenset()
     is_stateful: bool = False
-    heavy: bool = False
-    sees_bodies_only: bool = False
-    feels_contacts: bool = False  # it is one that asks for contacts, for which more must be kept; and so
-    feels_power: bool = False  # for what actuators draw
-    measures_batches: bool = False  # it is a `BatchSensor`, and not heavy
 
     def update(self, sample: SampleView) -> None:
-        """See a due instant."""
+        """Update the internal state with the sample of a due tick. Called only if `is_stateful`."""
         return
 
     def trigger(self) -> None:
-        """Let what it warns of happen."""
-        raise SkerryError("this sensor warns of nothing that could be triggered")
+        """Trigger the alarm that this sensor watches for, for example a leak.
+
+        Raises:
+            SkerryError: The sensor has no alarm.
+        """
+        raise SkerryError("this sensor has no trigger; only alarm sensors such as `leak` can be triggered")
 
     @abstractmethod
     def measure(self, sample: SampleView, noise: Noise) -> Reading | None:
-        """The reading at this instant, or None if there is none."""
+        """Return the reading for one sample, or None if nothing was measured."""
 
 
 class SensorView(Protocol):
-    """Several instants of one robot, in the order of time; what `SampleView` gives of one, each with a row per instant.
+    """Several samples of one robot in the order of time: `SampleView` with one row per sample.
 
-    Points are (n, 3), motions (n, 13), all else (n,). `rays` are `RayViews`. `at` is one of the instants, by its
-    number, for what is asked for too seldom to be had in rows; it is valid until the next is asked for.
+    Points are (n, 3), motions (n, 13), all other values (n,).
+
+    Attributes and methods that need an explanation:
+        power: Electric power of the actuators, W. Only for sensors with "power" in `needs`.
+        contacts: Contact points by row; rows without contacts are missing. Only for sensors with "contacts" in `needs`.
+        rays: A `RayViews` of all samples.
+        at: The `SampleView` of one row, for values that have no array form. Valid until the next call of `at`.
     """
 
     @property
@@ -170,85 +194,85 @@ class SensorView(Protocol):
     def joint_position(self, joint: str) -> NDArray[np.float64]: ...
     def joint_velocity(self, joint: str) -> NDArray[np.float64]: ...
     @property
-    def power(self) -> NDArray[np.float64]:
-        """Of a sensor that `feels_power`."""
-
-    def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
-        """By the row of the instant, where there are any; of a sensor that `feels_contacts`."""
-
+    def power(self) -> NDArray[np.float64]: ...
+    def contacts(self, link: str | None = None) -> dict[int, list[ContactPoint]]: ...
     @property
     def rays(self) -> Any: ...
-    def at(self, number: int) -> SampleView: ...
+    def at(self, row: int) -> SampleView: ...
 
 
 class SingleSensorView:
-    """A truth as the only one of several."""
+    """`SensorView` with one row, made from a `SampleView`."""
 
     def __init__(self, sample: SampleView) -> None:
-        self._truth = sample
+        self._sample = sample
         self.ticks = np.array([sample.tick])
         self.times = [sample.time]
 
     @property
     def step(self) -> float:
-        return self._truth.step
+        return self._sample.step
 
     @property
     def gravity(self) -> float:
-        return self._truth.gravity
+        return self._sample.gravity
 
     @property
     def water(self) -> Any:
-        return self._truth.water
+        return self._sample.water
 
     @property
     def projection(self) -> Projection | None:
-        return self._truth.projection
+        return self._sample.projection
 
     def depth(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.array([self._truth.depth(points[0])])
+        return np.array([self._sample.depth(points[0])])
 
     def water_pressure(self, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        pressure, density = self._truth.water_pressure(points[0])
+        pressure, density = self._sample.water_pressure(points[0])
         return np.array([pressure]), np.array([density])
 
     def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]:
-        return self._truth.motion(link, offset)[None]
+        return self._sample.motion(link, offset)[None]
 
     def motion_before(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]:
-        return self._truth.motion_before(link, offset)[None]
+        return self._sample.motion_before(link, offset)[None]
 
     @property
     def joints(self) -> tuple[str, ...]:
-        return self._truth.joints
+        return self._sample.joints
 
     def joint_position(self, joint: str) -> NDArray[np.float64]:
-        return np.array([self._truth.joint_position(joint)])
+        return np.array([self._sample.joint_position(joint)])
 
     def joint_velocity(self, joint: str) -> NDArray[np.float64]:
-        return np.array([self._truth.joint_velocity(joint)])
+        return np.array([self._sample.joint_velocity(joint)])
 
     @property
     def power(self) -> NDArray[np.float64]:
-        return np.array([self._truth.power])
+        return np.array([self._sample.power])
 
-    def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
-        found = self._truth.contacts(link)
+    def contacts(self, link: str | None = None) -> dict[int, list[ContactPoint]]:
+        found = self._sample.contacts(link)
         return {0: found} if found else {}
 
     @cached_property
     def rays(self) -> Any:
-        return self._truth.rays.alone
+        return self._sample.rays.alone
 
-    def at(self, number: int) -> SampleView:
-        return self._truth
+    def at(self, row: int) -> SampleView:
+        return self._sample
 
 
 class Readings(Sequence[Reading]):
-    """Readings of several instants, each made of its row when somebody looks at it.
+    """Batch of readings of one sensor, in the order of time. `readings[i]` builds reading i on access.
 
-    `columns` gives all at once, to whoever writes many in one go. `there` tells in which rows there is a reading at
-    all; elsewhere it is None. Rows of one source can be joined if they are `alike`.
+    Args:
+        count: Number of readings.
+        make: Builds the reading of a row.
+        columns: Returns all readings as arrays. None if the sensor has no array form.
+        valid: (count,) mask of rows with a reading; `readings[i]` is None elsewhere. None if all rows are valid.
+        batch_key: Batches with equal keys may be joined by `concat`.
     """
 
     def __init__(
@@ -256,35 +280,35 @@ class Readings(Sequence[Reading]):
         count: int,
         make: Callable[[int], Reading],
         columns: Callable[[], ReadingColumns] | None = None,
-        there: NDArray[np.bool_] | None = None,
-        alike: Hashable = None,
+        valid: NDArray[np.bool_] | None = None,
+        batch_key: Hashable = None,
     ) -> None:
-        self.alike = alike
+        self.batch_key = batch_key
         self._count = count
         self._make = make
         self.columns = columns
-        self.there = there
+        self.valid = valid
 
     def __len__(self) -> int:
         return self._count
 
     def __getitem__(self, row: Any) -> Any:
         if not 0 <= row < self._count:
-            raise IndexError(f"there are {self._count} readings; {row} is none of them")
-        return self._make(row) if self.there is None or self.there[row] else None
+            raise IndexError(f"index {row} is outside this batch of {self._count} readings")
+        return self._make(row) if self.valid is None or self.valid[row] else None
 
-    def some(self, numbers: Sequence[int]) -> Readings[Reading]:
-        """The rows of these numbers."""
-        return SelectedReadings(self, numbers)
+    def take(self, rows: Sequence[int]) -> Readings[Reading]:
+        """Return the readings of the given rows, in that order."""
+        return SelectedReadings(self, rows)
 
     @staticmethod
-    def joined(parts: Sequence[Readings[Any]]) -> Readings[Any]:
-        """The rows of several, one after the other."""
-        some = [part for part in parts if isinstance(part, SelectedReadings)]
-        if len(some) == len(parts):  # to choose among them once is quicker
-            before = np.cumsum([0, *(len(part.rows) for part in some)]).tolist()
-            numbers = [first + number for first, part in zip(before, some, strict=False) for number in part.numbers]
-            return Readings.joined([part.rows for part in some]).some(numbers)
+    def concat(parts: Sequence[Readings[Any]]) -> Readings[Any]:
+        """Return the readings of all parts as one batch. The parts must have equal batch keys."""
+        selected = [part for part in parts if isinstance(part, SelectedReadings)]
+        if len(selected) == len(parts):  # one selection from the joined sources is faster than joining selections
+            before = np.cumsum([0, *(len(part.source) for part in selected)]).tolist()
+            rows = [first + row for first, part in zip(before, selected, strict=False) for row in part.rows]
+            return Readings.concat([part.source for part in selected]).take(rows)
 
         def make(row: int) -> Any:
             for part in parts:
@@ -293,69 +317,71 @@ class Readings(Sequence[Reading]):
                 row -= len(part)
 
         columns = [part.columns for part in parts if part.columns is not None]
-        there = [np.ones(len(part), np.bool_) if part.there is None else part.there for part in parts]
+        valid = [np.ones(len(part), np.bool_) if part.valid is None else part.valid for part in parts]
         return Readings(
             sum(map(len, parts)),
             make,
-            (lambda: ReadingColumns.joined([give() for give in columns])) if len(columns) == len(parts) else None,
-            None if all(part.there is None for part in parts) else np.concatenate(there),
-            parts[0].alike,
+            (lambda: ReadingColumns.concat([give() for give in columns])) if len(columns) == len(parts) else None,
+            None if all(part.valid is None for part in parts) else np.concatenate(valid),
+            parts[0].batch_key,
         )
 
 
 class SelectedReadings(Readings[Reading]):
-    """Those of these numbers among other rows."""
+    """Selected rows of another batch of readings."""
 
-    def __init__(self, rows: Readings[Reading], numbers: Sequence[int]) -> None:
-        self.rows, self.numbers = rows, numbers
-        columns, there = rows.columns, rows.there
+    def __init__(self, source: Readings[Reading], rows: Sequence[int]) -> None:
+        self.source, self.rows = source, rows
+        columns, valid = source.columns, source.valid
         super().__init__(
-            len(numbers),
-            lambda row: rows._make(numbers[row]),
-            None if columns is None else lambda: columns().some(numbers),
-            None if there is None else there[list(numbers)],
+            len(rows),
+            lambda row: source._make(rows[row]),
+            None if columns is None else lambda: columns().take(rows),
+            None if valid is None else valid[list(rows)],
         )
 
 
 class ReadingColumns(SimpleNamespace):
-    """Something like a reading, of which each number is an array with one for each row, or again such columns.
+    """Readings as columns: one array per field with one entry per reading, or nested `ReadingColumns`.
 
-    What is the `same` for all readings of a sensor is there once.
+    Args:
+        same: Fields that have the same value in all readings of a sensor; stored once.
+        each: Fields with one entry per reading.
     """
 
     def __init__(self, same: Mapping[str, Any] | None = None, **each: Any) -> None:
         super().__init__(**each, **(same or {}))
         self._same, self._each = same, each
 
-    def some(self, numbers: Sequence[int]) -> ReadingColumns:
-        """Those of the rows of these numbers."""
-        rows = np.asarray(numbers)
+    def take(self, rows: Sequence[int]) -> ReadingColumns:
+        """Return the columns of the given rows, in that order."""
+        index = np.asarray(rows)
         each = {
-            name: value.some(numbers) if isinstance(value, ReadingColumns) else np.asarray(value)[rows]
+            name: value.take(rows) if isinstance(value, ReadingColumns) else np.asarray(value)[index]
             for name, value in self._each.items()
         }
         return ReadingColumns(self._same, **each)
 
     @staticmethod
-    def joined(parts: Sequence[ReadingColumns]) -> ReadingColumns:
-        """Those of the rows of several of a sensor, one after the other."""
+    def concat(parts: Sequence[ReadingColumns]) -> ReadingColumns:
+        """Return the rows of all parts, which must come from the same sensor."""
         each = {}
         for name, value in parts[0]._each.items():
             values = [part._each[name] for part in parts]
-            each[name] = ReadingColumns.joined(values) if isinstance(value, ReadingColumns) else np.concatenate(values)
+            each[name] = ReadingColumns.concat(values) if isinstance(value, ReadingColumns) else np.concatenate(values)
         return ReadingColumns(parts[0]._same, **each)
 
 
 class BatchSensor(Sensor[Reading]):
-    """Measures many instants at once, from motions, joints, water, contacts and rays; one instant is a row of them."""
+    """Sensor that evaluates all pending samples in one call."""
 
-    sees_bodies_only = True
-    measures_batches = True
-    most_rows: int = 1 << 30  # that it measures at once, where each needs much memory
+    execution: Execution = "batch"
+    max_batch: int = 1 << 30
+    """Largest number of samples per call; lower it if each sample needs much memory."""
 
     @abstractmethod
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Sequence[Reading | None]:
-        """The readings at these instants, None where there is none."""
+        """Return one reading per sample, or None where nothing was measured."""
 
     def measure(self, sample: SampleView, noise: Noise) -> Reading | None:
         return self.measure_batch(SingleSensorView(sample), noise)[0]
@@ -364,28 +390,28 @@ class BatchSensor(Sensor[Reading]):
 class SensorConfig(ComponentConfig, Mount):
     """Settings of a sensor on a link."""
 
-    frequency: Rational = Field(gt=0, description="readings per second, Hz; at most one a step")
+    frequency: Rational = Field(gt=0, description="readings per second, Hz; at most one per physics step")
 
     @property
     def needs_reference(self) -> bool:
-        """Whether the scenario must say where on earth it is."""
+        """Whether the scenario must have a `reference` (latitude and longitude)."""
         return False
 
     @property
     def needs_joints(self) -> tuple[str, ...]:
-        """The joints that its vehicle must have."""
+        """Joints that the vehicle must have."""
         return ()
 
     @property
-    def needs_places(self) -> tuple[str, ...]:
-        """What the scenario must have: names of robots and objects, or "robot/link"."""
+    def needs_bodies(self) -> tuple[str, ...]:
+        """Robots, objects and "robot/link" names that the scenario must have."""
         return ()
 
     @property
     def can_be_triggered(self) -> bool:
-        """Whether an event of the scenario may set it off."""
+        """Whether a scenario event may trigger the sensor."""
         return False
 
     def build(self) -> Sensor[Any]:
-        """The sensor."""
+        """Return a new sensor with these settings."""
         raise NotImplementedError

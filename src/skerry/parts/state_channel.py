@@ -1,4 +1,4 @@
-"""A gauge: a number of the engine's state that tells something of a part, and can be read of the past too."""
+"""State channel: a number of the engine's state, readable now and from past samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StateChannel:
-    """What it shows is `offset` + `scale` · (a number of the state − `zero`) / `span`."""
+    """One number of the engine's state with a linear conversion.
+
+    The value is `offset` + `scale` · (state − `zero`) / `span`.
+    """
 
     state: NDArray[np.float64]  # (1,), a view
     scale: float = 1.0
@@ -20,15 +23,15 @@ class StateChannel:
     zero: float = 0.0
     span: float = 1.0
 
-    def shows(self, state: Any) -> Any:
-        """What it shows where the number, or each of an array of them, is this."""
+    def value_of(self, state: Any) -> Any:
+        """Return the value for a number of the state, or for an array of such numbers."""
         return self.offset + self.scale * (state - self.zero) / self.span
 
 
 Read: TypeAlias = Callable[[StateChannel], Any]
-"""Reads a gauge: a number, as it is now, or an array of them, as it was at several instants."""
+"""Function that reads a state channel: a number for the present, or an array for several past samples."""
 
 
 def read_now(state_channel: StateChannel) -> float:
-    """What it shows now."""
-    return float(state_channel.shows(state_channel.state.item(0)))
+    """Return the present value of a state channel."""
+    return float(state_channel.value_of(state_channel.state.item(0)))

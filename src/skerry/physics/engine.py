@@ -173,7 +173,7 @@ class Engine:
         """Let these act inside the loop, at their rates, in a world that is alone; and no others."""
         if acting != self._acting:
             self._acting, self._remembered = acting, []
-            self._acting_words = np.array([[*rate.words, *reflex.words] for rate, reflex in acting], np.int64).reshape(
+            self._acting_words = np.array([[*rate.words, *reflex.fields] for rate, reflex in acting], np.int64).reshape(
                 -1, native.REFLEX
             )
             self._request[native.REFLEXES] = len(acting)

@@ -94,7 +94,7 @@ def joint_drive(
         joint=joint,
         joint_start=start,
         armature=armature,
-        inertia_place=INERTIA,
+        inertia_index=INERTIA,
         joint_damping=2 * damping_ratio * frequency,
     )
     drive.position = np.array([start])

@@ -305,10 +305,10 @@ def _place_laws(
             model.program.updates.append((law.update.address, table))
 
     for body, acting in on_links.items():
-        points = sum(law.points_place[0] for law, _ in acting if law.points_place is not None)
+        points = sum(law.points_index[0] for law, _ in acting if law.points_index is not None)
         for law, _ in acting:
-            if law.points_place is not None:
-                law.constants[law.points_place[1]] = points
+            if law.points_index is not None:
+                law.constants[law.points_index[1]] = points
         axis, row = _axes_above(compiled, body)
         constants = link_constants(int(compiled.body_rootid[body]), axis, row, implicit, options.gravity)
         around = [(law, 0) for law in link_laws(constants)]
@@ -325,8 +325,8 @@ def _place_laws(
     felt = joint_inertias(compiled, added)
     for law, state, joint, second in on_joints:
         numbers = _places_of_joint(compiled, joint)
-        if law.inertia_place is not None:
-            law.constants[law.inertia_place] = felt[numbers[1]]
+        if law.inertia_index is not None:
+            law.constants[law.inertia_index] = felt[numbers[1]]
         if law.second_joint is not None and second is not None:
             others = _places_of_joint(compiled, second)
             start = law.second_joint[1]
@@ -377,7 +377,7 @@ def _find_jets(model: Model, owner: str, tree: Laws) -> None:
         block = model.blocks[model.links[owner][link].body]
         thrust = model.law_slots[owner, f"actuators.{law.in_jet_of}"][0] + maker.jet.thrust
         area = 0.25 * np.pi * maker.jet.diameter**2
-        law.constants[law.jet_place : law.jet_place + laws.JET_SIZE] = [block, thrust, *maker.jet.axis, area]
+        law.constants[law.jet_index : law.jet_index + laws.JET_SIZE] = [block, thrust, *maker.jet.axis, area]
 
 
 def _places_of_joint(compiled: Any, joint: int) -> tuple[int, int, int]:

@@ -29,7 +29,7 @@ from skerry.core.kernels import (
     words,
 )
 from skerry.parts import law as laws
-from skerry.parts.native_controller import COMMAND_SLOT, pull
+from skerry.parts.native_controller import COMMAND_SLOT, write_command
 from skerry.physics.mujoco import (
     CVEL,
     DATA_OFFSETS,
@@ -169,7 +169,7 @@ def _act(model: int, data: int, argument: int, step: int, out: int) -> None:
         answer = floats(reflex[ANSWER], reflex[LEVERS])
         command_slots = floats(reflex[LEVER_ROWS], COMMAND_SLOT * reflex[LEVERS])
         for i in range(reflex[LEVERS]):
-            pull(
+            write_command(
                 floats(userdata, UNCOUNTED),
                 command_slots[COMMAND_SLOT * i : COMMAND_SLOT * i + COMMAND_SLOT],
                 answer[i],

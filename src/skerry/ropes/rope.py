@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skerry.core.config import Vector3
 from skerry.core.errors import SkerryError
-from skerry.parts.native_controller import place_in
+from skerry.parts.native_controller import index_in_userdata
 from skerry.ropes import layout as at
 from skerry.ropes.config import RopeConfig
 from skerry.ropes.net import lay
@@ -129,13 +129,13 @@ class Rope:
 
     def words(self, userdata: Floats) -> NDArray[np.int64]:
         """Where native code finds it in the world's userdata, as `skerry.parts.native_controller` has it, (ROPE,)."""
-        start = place_in(userdata, self._memory)
+        start = index_in_userdata(userdata, self._memory)
         places = [start + at.COUNT, start + at.JOIN, start + at.TAIL + at.BODY]
         places += [start + at.NODES + column * self._capacity for column in (0, 3, 7)]
         beyond = -1
         if self._twin is not None:
             capacity = (self._twin.size - at.NODES) // at.PER_NODE
-            beyond = place_in(userdata, self._twin) + at.NODES + 7 * capacity
+            beyond = index_in_userdata(userdata, self._twin) + at.NODES + 7 * capacity
         return np.array([*places, beyond], np.int64)
 
     # -------------------------------------------------------------------------------------------- tying

@@ -53,7 +53,7 @@ class AltimeterSensor(SonarSensor[AltimeterReading]):
                 return AltimeterReading(pings.times[k], None, 0.0)
             return AltimeterReading(pings.times[k], float(first[k]), float(heard[k]))
 
-        return Readings(len(pings), make, there=pings.there)
+        return Readings(len(pings), make, valid=pings.there)
 
 
 class Altimeter(SonarConfig):

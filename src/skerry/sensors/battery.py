@@ -32,7 +32,7 @@ class BatteryReading:
 class BatterySensor(BatchSensor[BatteryReading]):
     """Measures the charge."""
 
-    feels_power = True
+    needs = frozenset({"power"})
 
     def __init__(self, config: Battery) -> None:
         self._config = config

@@ -74,7 +74,7 @@ class CameraSensor(Sensor[CameraReading]):
         offset = config.offset()
         self._offset = Pose(offset.position, multiply(offset.orientation, OPTICAL_IN_BODY))
         self._spacing: float | None = None
-        self.heavy = config.width * config.height > HEAVY
+        self.execution = "thread" if config.width * config.height > HEAVY else "now"
 
     @cached_property
     def renderer(self) -> Renderer:

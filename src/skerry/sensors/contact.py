@@ -15,7 +15,7 @@ from pydantic import Field
 from skerry.core.config import NonNegative
 from skerry.core.noise import Noise
 from skerry.parts.sensor import BatchSensor, Readings, SensorConfig, SensorView
-from skerry.parts.sensor import Contact as Touch
+from skerry.parts.sensor import ContactPoint as Touch
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ContactReading:
 class ContactSensor(BatchSensor[ContactReading]):
     """Feels contacts."""
 
-    feels_contacts = True
+    needs = frozenset({"contacts"})
 
     def __init__(self, link: str | None, threshold: float) -> None:
         self._link = link

@@ -216,7 +216,7 @@ class DvlSensor(RayRowSensor[DvlReading]):
         there = depths > 0.0
         found = self.look_each(sensor_view, places, there, config.max_range)
         if not there.any():
-            return Readings(count, lambda k: None, there=there)
+            return Readings(count, lambda k: None, valid=there)
         heard, hits = np.zeros((count, 2, config.beams)), np.zeros(count, np.int64)
         views = sensor_view.rays
         hear_each(

@@ -46,7 +46,7 @@ class FlsSensor(BucketSonar[FlsReading]):
             image, levels = found.intensity[k].copy(), found.levels[k].copy()
             return FlsReading(pings.times[k], self.bucket_size, self._azimuths, image, levels, cloud(k))
 
-        return Readings(len(pings), make, there=pings.there)
+        return Readings(len(pings), make, valid=pings.there)
 
 
 class Fls(BucketConfig):

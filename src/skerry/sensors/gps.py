@@ -69,7 +69,7 @@ class GpsSensor(BatchSensor[GpsReading]):
         if self.is_stateful:
             heard &= False if self._ready is None else ticks >= self._ready
         if not heard.any():
-            return Readings(len(times), lambda k: None, there=heard)
+            return Readings(len(times), lambda k: None, valid=heard)
         seen = places + self._sigma * noise.normals(ticks, 3)
         utm, geodetic = projection.to_utm(seen), projection.to_geodetic(seen)
 

@@ -34,7 +34,7 @@ class GroundTruthReading:
 class GroundTruthSensor(Sensor[GroundTruthReading]):
     """Gives the truth."""
 
-    sees_bodies_only = True
+    execution = "batch"
 
     def __init__(self, link: str, offset: Pose) -> None:
         self._link = link

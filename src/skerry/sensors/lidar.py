@@ -226,7 +226,7 @@ class Scanner(RaySensor[Reading]):
 class LidarSensor(Scanner[LidarReading]):
     """Measures a cloud of points."""
 
-    heavy = True
+    execution = "thread"
 
     def __init__(self, config: Lidar, bundle: Bundle, channels: int, period: float) -> None:
         super().__init__(config, bundle)
@@ -306,7 +306,7 @@ class PlanarSensor(Scanner[PlanarReading], RayRowSensor[PlanarReading]):
                 found.pose(k),
             )
 
-        return Readings(shape[0], make, there=found.there)
+        return Readings(shape[0], make, valid=found.there)
 
 
 # ------------------------------------------------------------------------------------------------ settings

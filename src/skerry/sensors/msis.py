@@ -43,7 +43,7 @@ class MsisSensor(BucketSonar[MsisReading]):
             (intensity,), (levels,) = found.intensity[k].copy(), found.levels[k].copy()
             return MsisReading(pings.times[k], pings.pose(k), angles[k], self.bucket_size, intensity, levels)
 
-        return Readings(len(pings), make, there=pings.there)
+        return Readings(len(pings), make, valid=pings.there)
 
 
 class Msis(BucketConfig):

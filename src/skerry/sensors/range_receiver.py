@@ -44,7 +44,7 @@ class RangeReceiverSensor(Sensor[RangeReading]):
         draws = noise.normal(sample.tick, (len(config.senders),)).tolist() if config.noise_sigma > 0.0 else None
         ranges = []
         for number, sender in enumerate(config.senders):
-            distance = dist(here, sample.place_of(sender).tolist())
+            distance = dist(here, sample.position_of(sender).tolist())
             error = config.noise_mean + (config.noise_sigma * draws[number] if draws is not None else 0.0)
             ranges.append(max(distance * (1.0 + error), 0.0) if distance < config.range else inf)
         return RangeReading(sample.time, config.senders, tuple(ranges))
@@ -67,7 +67,7 @@ class RangeReceiver(SensorConfig):
         return senders
 
     @property
-    def needs_places(self) -> tuple[str, ...]:
+    def needs_bodies(self) -> tuple[str, ...]:
         return self.senders
 
     def build(self) -> RangeReceiverSensor:

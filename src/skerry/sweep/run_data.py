@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.world import World
-from skerry.world.robot import Tree
+from skerry.world.robot import BodyTree
 from skerry.world.sampling.motion_log import MotionLog
 from skerry.world.sampling.trajectory import SERIES, Trajectory
 
@@ -30,7 +30,7 @@ class RunData:
     def __init__(self, world: World, values: Mapping[str, Any], names: Iterable[str], rate: Rate) -> None:
         self.world = world
         self.values = dict(values)
-        self._trees: dict[str, Tree] = {**world.robots, **world.objects}
+        self._trees: dict[str, BodyTree] = {**world.robots, **world.objects}
         self._watched = {name: name.split(".") for name in names if self._is_part(name)}
         self._samples = MotionLog(world, rate)
         self._readings: dict[str, list[float]] = {name: [] for name in self._watched}

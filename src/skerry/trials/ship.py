@@ -111,7 +111,7 @@ class Ship:
             value = self._engine.get(name, 0.0) + self.helm_deg * self.config.helm.get(name, 0.0)
             controller, dot, dial = name.partition(".")
             if dot:
-                self._robot.controllers[controller].manual_setpoints()[dial].turn(value)
+                self._robot.controllers[controller].manual_setpoints()[dial].set(value)
             else:
                 actuator = self._robot.actuators[name]
                 actuator.command(**{actuator.keyword: value})

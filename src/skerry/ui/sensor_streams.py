@@ -183,7 +183,7 @@ class _Maker:
     def rays(self) -> list[Stream]:
         """The rays of the latest reading; none of a sensor that may be measuring again while they are looked at."""
         sensor = self._sensor
-        if not isinstance(sensor, RaySensor) or sensor.heavy:
+        if not isinstance(sensor, RaySensor) or sensor.execution == "thread":
             return []
         every = max(sensor.viewer.every, len(sensor.bundle) // MOST_RAYS, 1)
 

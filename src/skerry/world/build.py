@@ -37,7 +37,7 @@ from skerry.world.mounted_controller import MountedController
 from skerry.world.particles import FieldParticles
 from skerry.world.python_forces import ForceFunction, PythonForce
 from skerry.world.ray_scene import RaySceneBuilder, bodies_for_rays
-from skerry.world.robot import Object, Parts, Robot, Tree
+from skerry.world.robot import BodyTree, Object, Parts, Robot
 from skerry.world.ropes import ROPES, build_ropes, rope_plans, ropes_for_rays
 from skerry.world.sampling.mounted_sensor import MountedSensor
 from skerry.world.sampling.sample import LiveState
@@ -69,7 +69,7 @@ def build_world(
     projection = None if scenario.reference is None else Projection(scenario.reference)
     daylight = scenario.sky.build()
     robots: dict[str, Robot] = {}
-    trees: dict[str, Tree] = {}
+    trees: dict[str, BodyTree] = {}
     ropes: dict[str, Rope] = {}
     controllers: list[MountedController] = []
     noises: list[Noise] = []
@@ -122,13 +122,13 @@ def build_world(
             robot_bit(number),
         )
         for part, settings in config.sensors.items():
-            _check_places(f"{name}.sensors.{part}", settings.needs_places, loaded)
+            _check_places(f"{name}.sensors.{part}", settings.needs_bodies, loaded)
             _check_joints(f"{name}.sensors.{part}", settings, model.joints[name])
             rate = Rate.of(settings.frequency, scenario.step)
             noise = noise_of(f"{name}/{part}")
             robot.sensors[part] = MountedSensor(settings.build(), rate, noise, sample, settings, history)
         for part, settings in config.controllers.items():
-            _check_places(f"{name}.controllers.{part}", settings.needs_places, loaded)
+            _check_places(f"{name}.controllers.{part}", settings.needs_bodies, loaded)
             robot.controllers[part] = settings.build()
             robot.controllers[part].noise = noise_of(f"{name}/{part}")
             rate = Rate.of(settings.frequency, scenario.step)
@@ -354,8 +354,8 @@ def _ground_below(pose: Pose, terrain: Terrain | None) -> float | None:
 def _frozen(vehicle: Vehicle) -> frozenset[str]:
     """The joints that turn for the eye only: those of propellers, unless something else drives them."""
     actuators = vehicle.config.actuators.values()
-    seen = {config.link for config in actuators if config.turns_for_the_eye}
-    driven = {config.link for config in actuators if not config.turns_for_the_eye}
+    seen = {config.link for config in actuators if config.joint_is_visual}
+    driven = {config.link for config in actuators if not config.joint_is_visual}
     return frozenset(
         joint.name
         for joint in vehicle.robot.joints.values()

@@ -11,7 +11,7 @@ from skerry.core.errors import SkerryError
 from skerry.ropes.rope import Rope
 from skerry.scenario import Scenario
 from skerry.scenario.events import EventConfig
-from skerry.world.robot import Robot, Tree
+from skerry.world.robot import BodyTree, Robot
 from skerry.world.ropes import put
 
 Action = Callable[[], None]
@@ -42,7 +42,7 @@ class Events:
 
 
 def build_events(
-    scenario: Scenario, robots: Mapping[str, Robot], trees: Mapping[str, Tree], ropes: Mapping[str, Rope]
+    scenario: Scenario, robots: Mapping[str, Robot], trees: Mapping[str, BodyTree], ropes: Mapping[str, Rope]
 ) -> Events:
     """The events of a scenario whose names have been checked."""
     found = []
@@ -55,7 +55,7 @@ def build_events(
 
 
 def _action(
-    event: EventConfig, robots: Mapping[str, Robot], trees: Mapping[str, Tree], ropes: Mapping[str, Rope]
+    event: EventConfig, robots: Mapping[str, Robot], trees: Mapping[str, BodyTree], ropes: Mapping[str, Rope]
 ) -> Action:
     if event.trigger is not None:
         robot, _, part = event.trigger.partition("/")

@@ -43,7 +43,7 @@ def ros_name(name: str) -> str:
     return f"_{clean}" if clean[:1].isdigit() else clean
 
 
-class Sight(NamedTuple):
+class FrameSnapshot(NamedTuple):
     """How bodies were, by which frames that may change can be worked out, later and in any thread."""
 
     moving: MovingFrames
@@ -138,10 +138,10 @@ class FrameTree:
             if self._world.scenario.objects[name].motion == "static":
                 yield Transform(self.map, self._object(name), thing.pose)
 
-    def look(self) -> Sight:
+    def look(self) -> FrameSnapshot:
         """See those that may change, as they are now."""
         others = list(self._come_and_go()) if self.come_and_go else []
-        return Sight(self.moving, self._motion.copy(), self.moving_names, others)
+        return FrameSnapshot(self.moving, self._motion.copy(), self.moving_names, others)
 
     def now(self) -> Iterator[Transform]:
         """All of them, as they are now."""

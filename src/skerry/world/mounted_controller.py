@@ -1,4 +1,4 @@
-"""A controller in the world: when it is due, what it may see, and whether it acts in Python or in the native loop."""
+"""Controllers in the world: schedule, view and actuators of each, and the choice between Python and the native loop."""
 
 from __future__ import annotations
 
@@ -17,52 +17,60 @@ from skerry.world.sampling.sensor_view import RobotSampleView
 
 @dataclass(frozen=True)
 class MountedController:
-    """A controller with its rate and what it may see and command."""
+    """Controller of a robot, with its rate and its view of the live state."""
 
     name: str
     controller: Controller
     rate: Rate
-    sample: RobotSampleView
+    view: RobotSampleView
     robot: Robot
 
     def act_if_due(self, tick: int) -> None:
+        """Run the controller in Python if it is due at this tick and not idle."""
         if not self.controller.idle and self.rate.is_due(tick):
             robot = self.robot
-            with commanding_as(self._source):
-                self.controller.act(self.sample, robot.sensors, robot.actuators)
+            with commanding_as(self._command_source):
+                self.controller.act(self.view, robot.sensors, robot.actuators)
 
-    def acting(self) -> tuple[Rate, NativeController] | None:
-        """How it acts inside the native loop from now on; None if it must act in Python, as others have control."""
+    def native(self) -> tuple[Rate, NativeController] | None:
+        """Return the rate and the law for the native loop; None if the controller must run in Python.
+
+        The native loop can run it only if the controller owns all its actuators and no watchdog is active on them.
+        """
         robot = self.robot
-        reflex = self.controller.reflex(self.sample, robot.actuators)
-        if reflex is None or not reflex.has_command_slots:
+        law = self.controller.native_controller(self.view, robot.actuators)
+        if law is None or not law.has_command_slots:
             return None
-        speaker = self._source
-        for actuator in reflex.actuators:
-            if actuator.owner != speaker or actuator.watchdog.waits:
+        source = self._command_source
+        for actuator in law.actuators:
+            if actuator.owner != source or actuator.watchdog.is_active:
                 return None
-        return self.rate, reflex
+        return self.rate, law
 
     @property
-    def _source(self) -> str:
-        # what the keys turn is their instrument, and is heard where they are
-        return "manual" if self.robot.keyboard.controls(self.name) else self.speaker
+    def _command_source(self) -> str:
+        # While keys steer the controller, its commands count as manual commands.
+        return "manual" if self.robot.keyboard.controls(self.name) else self.source
 
     @cached_property
-    def speaker(self) -> str:
-        """As which it commands."""
+    def source(self) -> str:
+        """Source name of the controller's commands."""
         return f"controller/{self.name}"
 
 
-def let_act(controllers: Sequence[MountedController], engine: Engine, tick: int) -> list[MountedController]:
-    """Let the controllers act that are due, or do it inside the loop; give those who must be come back to."""
-    acting = {}
+def run_controllers(controllers: Sequence[MountedController], engine: Engine, tick: int) -> list[MountedController]:
+    """Run the controllers that are due in Python, and pass the others to the native loop.
+
+    Returns:
+        The controllers that must run in Python again when they are next due.
+    """
+    native = {}
     for mounted in controllers:
         if not mounted.controller.idle:
-            if (entry := mounted.acting()) is not None:
-                acting[id(mounted)] = entry
+            if (entry := mounted.native()) is not None:
+                native[id(mounted)] = entry
             else:
                 mounted.act_if_due(tick)
-    engine.let_act([*acting.values()])
-    # asked again, as one may have woken up another
-    return [other for other in controllers if id(other) not in acting and not other.controller.idle]
+    engine.let_act([*native.values()])
+    # `idle` is read again, because one controller may have started another
+    return [other for other in controllers if id(other) not in native and not other.controller.idle]

@@ -31,7 +31,7 @@ class Parts(dict[str, Any]):
 
 
 @dataclass(eq=False)
-class Tree:
+class BodyTree:
     """A body tree in one world of an engine: a robot or an object."""
 
     name: str
@@ -70,7 +70,7 @@ class Tree:
 
 
 @dataclass(eq=False)
-class Object(Tree):
+class Object(BodyTree):
     """A thing in the world that is not a robot."""
 
     forces: Parts = field(default_factory=lambda: Parts("force", {}), repr=False)
@@ -81,7 +81,7 @@ class Object(Tree):
 
 
 @dataclass(eq=False)
-class Robot(Tree):
+class Robot(BodyTree):
     """A robot and its parts, by name."""
 
     joints: Parts = field(repr=False)
@@ -101,7 +101,7 @@ class Robot(Tree):
 
     @property
     def control(self) -> str | None:
-        """Who commands its actuators: manual, ros, controller or api; "mixed" if they differ, None if nobody does."""
+        """Owner of the actuators: manual, external, controller or api; "mixed" if they differ, None without owner."""
         owners = {actuator.owner.partition("/")[0] for actuator in self.actuators.values() if actuator.owner}
         return owners.pop() if len(owners) == 1 else "mixed" if owners else None
 

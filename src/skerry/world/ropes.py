@@ -21,7 +21,7 @@ from skerry.ropes.net import RopeNet, RopePlan, place_of
 from skerry.ropes.rope import Rope
 from skerry.scenario.loading import LoadedScenario
 from skerry.terrain.materials import find_material
-from skerry.world.robot import Tree
+from skerry.world.robot import BodyTree
 
 ROPES = "ropes"
 
@@ -108,7 +108,7 @@ def _locate(
 
 
 def put(
-    ropes: Mapping[str, Rope], tree: Tree, pose: Pose, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    ropes: Mapping[str, Rope], tree: BodyTree, pose: Pose, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
 ) -> None:
     """Put a robot or object somewhere else, and its ropes with it; if one is too short, all stays as it is."""
     engine = tree.engine

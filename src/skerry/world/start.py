@@ -27,6 +27,6 @@ def give_first_commands(scenario: Scenario, actuators: Mapping[str, Mapping[str,
     for name, robot in scenario.robots.items():
         for part, command in robot.commands.items():
             try:
-                actuators[name][part].begin_with(**command)
+                actuators[name][part].set_initial(**command)
             except SkerryError as error:
                 raise SkerryError(f"robots.{name}.commands.{part}: {error}") from None

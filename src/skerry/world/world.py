@@ -28,7 +28,7 @@ from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
 from skerry.world.changes import Change, changed, follow
 from skerry.world.events import build_events
-from skerry.world.mounted_controller import MountedController, let_act
+from skerry.world.mounted_controller import MountedController, run_controllers
 from skerry.world.particles import FieldParticles
 from skerry.world.python_forces import PythonForce
 from skerry.world.ray_scene import RaySceneBuilder
@@ -170,9 +170,9 @@ class World:
             if self._events.is_due(tick):
                 self._look_back()  # at what was before it
                 self._events.happen(tick)
-            thinking = let_act(self._controllers, self._engine, tick)
+            thinking = run_controllers(self._controllers, self._engine, tick)
             self.acoustics.send(self._present)
-            waiting = [entry for entry in self._watched if entry[0].waits]
+            waiting = [entry for entry in self._watched if entry[0].is_active]
             stop = min([end, *self._stops_after(tick, waiting, thinking)])
             looks = self._looks_on_the_way(tick, stop)
             if len(looks) > self._history.room:
@@ -188,7 +188,7 @@ class World:
                 raise error
             self._move_particles()
             for watchdog, go_back in waiting:
-                if watchdog.bites():
+                if watchdog.check_timeout():
                     go_back()
             self.acoustics.receive(self._present, is_present=True)
             for sensor in self._stopping_sensors:
@@ -234,7 +234,7 @@ class World:
             history.replay(self._observers)
         waiting: dict[int, list[MountedSensor]] = {}
         for sensor in self._patient_sensors:
-            if sensor.sensor.measures_batches:
+            if sensor.is_batch:
                 sensor.catch_up()
             else:
                 for tick in sensor.take_what_waits():
@@ -251,7 +251,7 @@ class World:
         self._patient_sensors = [sensor for sensor in self._sensors if not sensor.stops_the_world]
         self._history.rates = self._rates_of_looks
         patient = [mounted.sensor for mounted in self._patient_sensors]
-        feel = [sensor for sensor in patient if sensor.feels_contacts or sensor.feels_power]
+        feel = [sensor for sensor in patient if sensor.needs]
         self._history.must_keep_userdata = self.water.follows is not None or bool(feel) or bool(self.ropes)
 
     def _rates_of_looks(self) -> list[Rate]:

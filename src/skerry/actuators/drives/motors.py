@@ -127,11 +127,11 @@ class MotorActuator(Actuator):
         """Of the gear's output."""
         return self._drive.position.item(0)
 
-    def _take(self, value: dict[str, float]) -> None:
+    def _apply(self, value: dict[str, float]) -> None:
         if list(value) == ["angle"]:
             self._go_to(within("angle", value["angle"], self.angle_limits))
         else:
-            super()._take(value)
+            super()._apply(value)
 
     def _go_to(self, angle: float) -> None:
         self._drive.memory[..., BY_ANGLE] = 1.0
@@ -180,7 +180,7 @@ class MotorConfig(ActuatorConfig):
             joint=joint.name,
             joint_start=start,
             armature=armature,
-            inertia_place=INERTIA,
+            inertia_index=INERTIA,
             joint_damping=2 * self.damping_ratio * frequency,
         )
         drive.position, drive.second_position = np.array([start]), np.array([start])

@@ -87,7 +87,7 @@ class ShaftActuator(Actuator):
         """N m on the shaft, in the last step."""
         return read_now(self.torque_channel)
 
-    def shaft_power_by(self, read: Read, rpm: Any) -> Any:
+    def shaft_power_from(self, read: Read, rpm: Any) -> Any:
         """Torque times speed of the shaft, W, in the last step; what drives it from outside gives nothing back."""
         return np.maximum(read(self.torque_channel) * rpm * (np.pi / 30.0), 0.0)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import Controller
-from skerry.parts.native_controller import NativeController, Sight
+from skerry.parts.native_controller import NativeController, NativeView
 
 
 class NativeLawController(Controller):
@@ -31,24 +31,24 @@ class NativeLawController(Controller):
         """Leave the actuators to others."""
         self._active = False
 
-    def reflex(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController | None:
-        return self._prepared(sight, actuators)
+    def native_controller(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController | None:
+        return self._prepared(view, actuators)
 
     def act(self, sample: Any, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        reflex = self._prepared(sample, actuators)
-        answers = zip(reflex.actuators, reflex.think(), strict=True)
+        native_controller = self._prepared(sample, actuators)
+        answers = zip(native_controller.actuators, native_controller.compute(), strict=True)
         heard = [actuator.command(**{actuator.keyword: value}) for actuator, value in answers]
         if not all(heard):
             self._on_command_refused()
 
-    def _prepared(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
+    def _prepared(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController:
         if self._native is None:
-            self._native = self._prepare(sight, actuators)
+            self._native = self._prepare(view, actuators)
         return self._native
 
     def _on_command_refused(self) -> None:
         """Somebody else has some of its actuators."""
 
     @abstractmethod
-    def _prepare(self, sight: Sight, actuators: Mapping[str, Actuator]) -> NativeController:
+    def _prepare(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController:
         """Its reflex, for the world that it is in."""

@@ -79,7 +79,7 @@ class Keyboard(Component):
     def press(self, key: str) -> None:
         """Press a key, or keep it down."""
         does = self.keys[key]
-        self.watchdog.message()
+        self.watchdog.on_message()
         if key in self._down:
             return
         self._down.append(key)
@@ -115,13 +115,13 @@ class Keyboard(Component):
         down = [self.keys[key].commands for key in self._down if self.keys[key].mode == "hold"]
         held = [commands[name] for commands in down if name in commands]
         if isinstance(target, Setpoint) and not held:  # whoever has control: one left turned would wait for its owner
-            target.turn(target.reset_value)
+            target.set(target.reset_value)
         else:
             self._command(name, target.reset_value + sum(held))
 
     def _step(self, name: str, value: float) -> None:
         target = self._target(name)
-        self._command(name, target.after(value) if isinstance(target, Setpoint) else target.setpoint + value)
+        self._command(name, target.after_step(value) if isinstance(target, Setpoint) else target.setpoint + value)
 
     def _toggle(self, name: str, value: float) -> None:
         target = self._target(name)
@@ -137,8 +137,8 @@ class Keyboard(Component):
         with commanding_as("manual"):
             if not isinstance(target, Setpoint):
                 target.command(**{target.keyword: value})
-            elif all(actuator.admits() for actuator in self._driven[name.partition(".")[0]]):
-                target.turn(value)
+            elif all(actuator.acquire() for actuator in self._driven[name.partition(".")[0]]):
+                target.set(value)
 
     def state(self) -> bytes:
         return json.dumps([self._down, self.watchdog.state().decode()]).encode()

@@ -15,11 +15,11 @@ from skerry.parts.native_controller import (
     END,
     END_VELOCITY,
     ROPE,
-    reflex,
+    native_controller,
     rope_exists,
     rope_is_loaded,
     rope_tension,
-    three,
+    vector_at,
 )
 
 # What it remembers: what it tracks (a point, a thing or a curve), its yaw, its point, the offset from the thing, where
@@ -98,7 +98,7 @@ def swoop(place: Any, velocity: Any, time: float, wanted: Any) -> None:
     wanted[1, 2] += since / 8.0
 
 
-@reflex
+@native_controller
 def track_and_carry(motions: int, userdata: int, time: int, table: int) -> None:
     """The propellers' rpm."""
     w, u, now = words(table, TABLE_SIZE), floats(userdata, UNCOUNTED), floats(time, 1)[0]
@@ -132,11 +132,11 @@ def track_and_carry(motions: int, userdata: int, time: int, table: int) -> None:
         tension = rope_tension(u, rope) if exists else 0.0
         n[PULL] += (tension - n[PULL]) * min(c[PERIOD] / SMOOTHING, 1.0)
         if exists:
-            load[0:3], load[3:6] = three(u, rope[END]), three(u, rope[END_VELOCITY])
+            load[0:3], load[3:6] = vector_at(u, rope[END]), vector_at(u, rope[END_VELOCITY])
     if w[SWOOP_ROPE_AT] != 0 and not loaded:
         buoy = words(w[SWOOP_ROPE_AT], ROPE)
         if rope_exists(u, buoy):
-            swoop(three(u, buoy[END]), three(u, buoy[END_VELOCITY]), now, wanted)
+            swoop(vector_at(u, buoy[END]), vector_at(u, buoy[END_VELOCITY]), now, wanted)
 
     g, own = floats(w[GAINS_AT], GAINS), floats(w[LOAD_GAINS_AT], LOAD_GAINS)
     count = w[PROPELLERS]

@@ -104,7 +104,7 @@ class AddedMass(LawConfig):
         return self
 
     def build(self, at: Attachment) -> Law:
-        to_point = turned_shift(self.place(at))
+        to_point = turned_shift(self.pose_on_body(at))
         shape = self.ellipsoid or self.slender
         if shape is not None:
             own = shape.added_mass(at.water_density, at.neutral_volume)

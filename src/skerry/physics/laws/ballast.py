@@ -111,7 +111,7 @@ class Ballast(LawConfig):
         return self.fill * self.volume * (self.density or density)
 
     def build(self, at: Attachment) -> Law:
-        offset = self.place(at)
+        offset = self.pose_on_body(at)
         turn = offset.rotation
         own = turn @ np.diag(np.square(self.gyration)) @ turn.T
         density = self.density or at.water_density

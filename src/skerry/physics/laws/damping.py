@@ -117,7 +117,7 @@ class Damping(LawConfig):
         if self.slender is not None:
             quadratic = quadratic + np.diag(self.slender.quadratic_damping(at.water_density))
         positive = implicit_part(linear)
-        to_point = turned_shift(self.place(at))
+        to_point = turned_shift(self.pose_on_body(at))
         at_origin = float(np.array_equal(to_point, np.eye(6)))
         sizes = np.abs(quadratic)
         fastest = positive + REFERENCE_SPEED * np.diag(sizes.sum(axis=0) + sizes.sum(axis=1))

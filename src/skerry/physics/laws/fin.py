@@ -163,7 +163,7 @@ class FinShape(Config):
         drag = c[DRAG] + c[INDUCED] * (c[SLOPE] * c[STALL]) ** 2
         stiffest = max(c[SLOPE] + drag, 2.0 * c[BROADSIDE])
         damping = bound * (2.0 * drag * np.outer(along, along) + stiffest * np.outer(across, across))
-        return Law(c, force=bear, damping=damping, in_jet_of=self.in_wash_of, jet_place=JET)
+        return Law(c, force=bear, damping=damping, in_jet_of=self.in_wash_of, jet_index=JET)
 
     def _constants(self, place: Pose) -> NDArray[np.float64]:
         ratio, stall = self.aspect_ratio, np.radians(self.stall_deg)
@@ -188,4 +188,4 @@ class Fin(LawConfig, FinShape):
     kind: Literal["fin"] = "fin"
 
     def build(self, at: Attachment) -> Law:
-        return self.law_at(self.place(at), at.water_density)
+        return self.law_at(self.pose_on_body(at), at.water_density)

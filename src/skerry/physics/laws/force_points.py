@@ -256,7 +256,7 @@ class ForcePoints(LawConfig):
         return closed_volume(read_mesh(self.mesh), str(self.mesh))
 
     def build(self, at: Attachment) -> Law:
-        points = self.place(at).transform(np.array(self.points))
+        points = self.pose_on_body(at).transform(np.array(self.points))
         count = len(points)
         volume = self.displaced_volume(at.neutral_volume)
         mass = (self.mass or at.mass) if self.gravity else 0.0
@@ -275,7 +275,7 @@ class ForcePoints(LawConfig):
             force=push_points,
             initial_state=np.zeros(3 * count),
             phase=IMMERSION,
-            points_place=(count, 14),
+            points_index=(count, 14),
             center_of_mass=(mean[0], mean[1], mean[2]) if self.automatic_center_of_gravity else None,
             weightless=self.gravity,
         )

@@ -56,7 +56,7 @@ class Lift(LawConfig):
     matrix: Vector6 | Matrix6 = Field(description="multiplied by forward speed and by velocity through the water")
 
     def build(self, at: Attachment) -> Law:
-        place = self.place(at)
+        place = self.pose_on_body(at)
         to_point = turned_shift(place)
         matrix = to_point.T @ full_matrix(self.matrix) @ to_point
         positive = positive_part(matrix)

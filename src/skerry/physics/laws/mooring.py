@@ -73,7 +73,7 @@ class Mooring(LawConfig):
     damping: NonNegative = Field(0.0, description="N s/m once it is taut")
 
     def build(self, at: Attachment) -> Law:
-        position = self.place(at).position
+        position = self.pose_on_body(at).position
         to_point = shift(position)[:3]
         slope = self.damping * to_point.T @ to_point
         constants = np.array([*position, *self.anchor, self.length, self.stiffness, self.damping])

@@ -71,7 +71,7 @@ class SwitchedDrag(LawConfig):
     angular_quadratic: NonNegative = Field(0.0, description="K₂r, N m s²")
 
     def build(self, at: Attachment) -> Law:
-        to_point = turned_shift(self.place(at))
+        to_point = turned_shift(self.pose_on_body(at))
         settings = [self.linear, self.quadratic, self.angular_linear, self.angular_quadratic]
         along = max(self.linear, 2.0 * self.quadratic * REFERENCE_SPEED)
         about = max(self.angular_linear, 2.0 * self.angular_quadratic * REFERENCE_SPEED)

@@ -102,7 +102,7 @@ class WindDrag(LawConfig):
     air_density: Positive = Field(AIR_DENSITY, description="kg/m³")
 
     def build(self, at: Attachment) -> Law:
-        place = self.place(at)
+        place = self.pose_on_body(at)
         to_point = turned_shift(place)[:3]
         factor = 0.5 * self.air_density * np.array(self.drag_coefficient) * np.array(self.area)
         constants = np.concatenate([factor, place.position, to_point.ravel()])

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from skerry.core.config import Config, Positive
 from skerry.core.frames import Pose
-from skerry.parts.sensor import BatchSensor, Sensor, SensorConfig, SensorView
+from skerry.parts.sensor import BatchSensor, Execution, Sensor, SensorConfig, SensorView
 from skerry.rays import Bundle, Hits, RayScene, RayViews
 from skerry.terrain.materials import NamedMaterial
 
@@ -66,7 +66,7 @@ class Looks:
 class RaySensor(Sensor[Reading]):
     """Sends one bundle of rays at a time from where it sits."""
 
-    sees_bodies_only = True
+    execution: Execution = "batch"
 
     def __init__(self, config: RaySensorConfig, bundle: Bundle) -> None:
         self.bundle = bundle
@@ -125,4 +125,4 @@ class RaySensor(Sensor[Reading]):
 class RayRowSensor(RaySensor[Reading], BatchSensor[Reading]):
     """One that measures many instants at once; those that are heavy are measured one by one, in threads."""
 
-    most_rows = 32  # some hundred kilobytes of hits, which the processor's cache holds
+    max_batch = 32  # some hundred kilobytes of hits, which the processor's cache holds

@@ -228,8 +228,7 @@ class SonarSensor(RayRowSensor[Reading]):
         super().__init__(config, Bundle(fan.directions))
         self.config = config
         count = len(self.bundle)
-        self.heavy = count > HEAVY
-        self.measures_batches = not self.heavy
+        self.execution = "thread" if count > HEAVY else "batch"
         weights = pattern(fan.off_axis, np.radians(config.beam_breadth_3db)) * fan.solid_angle
         self._weights = weights.ravel().astype(np.float32)
         self._tangents = np.ascontiguousarray(fan.tangents.reshape(-1, 3).T.astype(np.float32))

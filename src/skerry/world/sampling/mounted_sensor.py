@@ -167,7 +167,12 @@ class MountedSensor(Component):
     @property
     def stops_the_world(self) -> bool:
         """Whether it can be measured at the present only, so that the world must stop when it is due."""
-        return self.sensor.is_stateful or not (self.sensor.sees_bodies_only or self.sensor.heavy)
+        return self.sensor.is_stateful or self.sensor.execution == "now"
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether all pending samples are measured in one call."""
+        return self.sensor.execution == "batch" and isinstance(self.sensor, BatchSensor)
 
     def look(self) -> None:
         """Measure or watch, as it is due now, and plan on."""
@@ -205,15 +210,15 @@ class MountedSensor(Component):
         if not due or not self._on:
             return
         assert self._history is not None
-        if self.sensor.heavy or not self.sensor.measures_batches:
+        if not self.is_batch:
             for tick in due.ticks.tolist():
                 self._history.go(tick)
                 self.look_at_history()
             return
         self._end_warm_up()
         sensor = cast("BatchSensor[Any]", self.sensor)
-        for first in range(0, len(due), sensor.most_rows):
-            some = due[first : first + sensor.most_rows]
+        for first in range(0, len(due), sensor.max_batch):
+            some = due[first : first + sensor.max_batch]
             start = perf_counter()
             rows = sensor.measure_batch(RobotSensorView(self._truth, self._history, some), self._noise)
             self.load = (perf_counter() - start) / len(some) * self._frequency
@@ -235,7 +240,7 @@ class MountedSensor(Component):
             return False
         self._end_warm_up()
         self._measured = due
-        if self.sensor.heavy and processors() > 1:
+        if self.sensor.execution == "thread" and processors() > 1:
             self._measure_in_thread(sample)
         else:
             self._take(tick, self._measure(sample))
@@ -283,7 +288,7 @@ class MountedSensor(Component):
     @property
     def takes_long_at_first(self) -> bool:
         """Whether there is much to compile for it: all that has to do with rays."""
-        return self.sensor.heavy or isinstance(self.sensor, RaySensor)
+        return self.sensor.execution == "thread" or isinstance(self.sensor, RaySensor)
 
     def is_warm(self) -> bool:
         """Whether it has measured once; if not, it does so in a thread of its own, while the world goes on.

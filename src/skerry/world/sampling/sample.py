@@ -17,7 +17,7 @@ from skerry.water.probe import Probe
 from skerry.world.ray_scene import RaySceneBuilder
 
 
-class Instant(Protocol):
+class Sample(Protocol):
     """When it is, where all bodies are, and the state of all else that is in the engine."""
 
     motions: NDArray[np.float64]  # (2, bodies, 13): now and one step before
@@ -76,7 +76,7 @@ class Glimpse:
 class SampleCopy:
     """An instant that stays while time goes on."""
 
-    def __init__(self, instant: Instant, water: Water, scene: RayScene, frame: Frame) -> None:
+    def __init__(self, instant: Sample, water: Water, scene: RayScene, frame: Frame) -> None:
         self.motions = instant.motions.copy()
         self.userdata = instant.userdata if water.follows is None else instant.userdata.copy()
         self.positions, self.velocities = instant.positions.copy(), instant.velocities.copy()

@@ -68,7 +68,7 @@ class EngineSamples:
         return found
 
     def read(self, state_channel: StateChannel) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = state_channel.shows(self.engine.log.of(state_channel.state)[self.due.rows])
+        found: NDArray[np.float64] = state_channel.value_of(self.engine.log.of(state_channel.state)[self.due.rows])
         return found
 
 

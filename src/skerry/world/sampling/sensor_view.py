@@ -13,7 +13,7 @@ from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
 from skerry.core.rotations import carry
-from skerry.parts.sensor import Contact
+from skerry.parts.sensor import ContactPoint
 from skerry.physics.contacts import Touch
 from skerry.physics.model import LinkHandle
 from skerry.rays import RayView
@@ -22,8 +22,8 @@ from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
 from skerry.water.daylight import Daylight
 from skerry.water.flow import NEED_ALL
-from skerry.world.robot import Object, Robot, Tree
-from skerry.world.sampling.sample import Instant, SampleCopy
+from skerry.world.robot import BodyTree, Object, Robot
+from skerry.world.sampling.sample import Sample, SampleCopy
 
 NOW, BEFORE = 0, 1
 
@@ -33,14 +33,14 @@ class RobotSampleView:
     """The `SampleView` of a robot, now or at an instant that is held."""
 
     robot: Robot
-    instant: Instant
+    instant: Sample
     step: float
     gravity: float
     water: Water
     daylight: Daylight
     terrain: Terrain | None
     projection: Projection | None
-    trees: Mapping[str, Tree]  # of the whole world
+    trees: Mapping[str, BodyTree]  # of the whole world
     ropes: Mapping[str, Rope]  # of the whole world
     ray_bit: int
     _frames: dict[tuple[str, int], tuple[int, NDArray[np.float64], Pose | None]] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class RobotSampleView:
         place = found.links[link].offset if link else Pose.identity()
         return found.links[link].body if link else found.root, np.concatenate([place.position, place.orientation])
 
-    def rope_words(self, name: str) -> NDArray[np.int64]:
+    def rope_offsets(self, name: str) -> NDArray[np.int64]:
         return self.rope(name).words(self.userdata)
 
     def pose(self, link: str) -> Pose:
@@ -136,11 +136,11 @@ class RobotSampleView:
         finally:
             instant.release()
 
-    def place_of(self, name: str) -> NDArray[np.float64]:
+    def position_of(self, name: str) -> NDArray[np.float64]:
         tree, _, link = name.partition("/")
         return self._tree(tree).link_position(link) if link else self._tree(tree).position
 
-    def _tree(self, name: str) -> Tree:
+    def _tree(self, name: str) -> BodyTree:
         found = self.trees.get(name)
         if found is None:
             raise UnknownName(f"there is no robot or object {name!r}; {did_you_mean(name, self.trees)}")
@@ -167,10 +167,10 @@ class RobotSampleView:
     def power(self) -> float:
         return float(sum(actuator.power or 0.0 for actuator in self.robot.actuators.values()))
 
-    def contacts(self, link: str | None = None) -> list[Contact]:
+    def contacts(self, link: str | None = None) -> list[ContactPoint]:
         return self.felt(self.robot.engine.contacts(self.robot.world, self.robot.name), link)
 
-    def felt(self, touches: Iterable[Touch], link: str | None) -> list[Contact]:
+    def felt(self, touches: Iterable[Touch], link: str | None) -> list[ContactPoint]:
         """What a link, or all of the robot, feels of its touches."""
         own = f"{self.robot.name}/"
         found = []
@@ -178,7 +178,7 @@ class RobotSampleView:
             for this, other, sign in ((touch.second, touch.first, 1.0), (touch.first, touch.second, -1.0)):
                 if this.startswith(own) and link in (None, this.removeprefix(own)):
                     found.append(
-                        Contact(this.removeprefix(own), self._shown(other), touch.position, sign * touch.force)
+                        ContactPoint(this.removeprefix(own), self._shown(other), touch.position, sign * touch.force)
                     )
         return found
 

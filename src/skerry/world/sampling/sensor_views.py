@@ -13,7 +13,7 @@ from skerry.core.frames import Pose
 from skerry.core.geo import Projection
 from skerry.core.kernels import call7, strict_kernel
 from skerry.core.rotations import carry
-from skerry.parts.sensor import Contact
+from skerry.parts.sensor import ContactPoint
 from skerry.rays import RayViews
 from skerry.water import Water
 from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
@@ -144,11 +144,11 @@ class RobotSensorView:
     def power(self) -> Floats:
         read, total = EngineSamples(self.history.engine, self.due).read, np.zeros(len(self.due))
         for actuator in self.sample.robot.actuators.values():
-            if (power := actuator.power_by(read)) is not None:
+            if (power := actuator.power_from(read)) is not None:
                 total += power
         return total
 
-    def contacts(self, link: str | None = None) -> dict[int, list[Contact]]:
+    def contacts(self, link: str | None = None) -> dict[int, list[ContactPoint]]:
         engine, name = self.history.engine, self.sample.robot.name
         found = {}
         for row in np.flatnonzero(engine.may_have_touched(self.rows, name)).tolist():

@@ -135,7 +135,7 @@ class ReadingOutlet(SensorOutlet):
         if self.rate is not None:
             rows = self._due(ticks, self.rate)
             ticks = [ticks[row] for row in rows]
-            readings = readings.some(rows) if isinstance(readings, Readings) else [readings[row] for row in rows]
+            readings = readings.take(rows) if isinstance(readings, Readings) else [readings[row] for row in rows]
         if ticks:
             self.topic.publish_series(self, ticks, readings, self._exact_step)
 

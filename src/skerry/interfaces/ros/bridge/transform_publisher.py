@@ -19,7 +19,7 @@ from skerry.interfaces.ros.messages.encoders import stacked
 from skerry.interfaces.ros.messages.templates import Form, stamp_of
 from skerry.parts.observer import PastSamples
 from skerry.parts.sensor import ReadingColumns, Readings
-from skerry.world.frame_tree import FrameTree, Sight, Transform
+from skerry.world.frame_tree import FrameSnapshot, FrameTree, Transform
 
 
 class TransformWriter:
@@ -85,22 +85,27 @@ class TransformOutlet(NotingOutlet):
         """Yes, unless there are ropes among them, which must be seen."""
         return not self._frames.come_and_go
 
-    def look_at(self, past: PastSamples) -> Readings[Sight]:
+    def look_at(self, past: PastSamples) -> Readings[FrameSnapshot]:
         motions = past.motions()
         moving, names = self._frames.moving, self._frames.moving_names
         columns = ReadingColumns({"moving": moving, "names": names}, motion=motions)
-        return Readings(len(motions), lambda row: Sight(moving, motions[row], names, []), lambda: columns, alike=moving)
+        return Readings(
+            len(motions),
+            lambda row: FrameSnapshot(moving, motions[row], names, []),
+            lambda: columns,
+            batch_key=moving,
+        )
 
-    def look(self, tick: int) -> Sight:
+    def look(self, tick: int) -> FrameSnapshot:
         return self._frames.look()
 
     def warm_up(self) -> None:
         self.look(0).frames()
 
-    def make(self, tick: int, seen: Sight) -> bytes:
+    def make(self, tick: int, seen: FrameSnapshot) -> bytes:
         return self._writer.write(tick * self._step, *seen.frames())
 
-    def make_all(self, ticks: Sequence[int], seen: Sequence[Sight]) -> Packed | None:
+    def make_all(self, ticks: Sequence[int], seen: Sequence[FrameSnapshot]) -> Packed | None:
         times = [tick * self._step for tick in ticks]
         if isinstance(seen, Readings) and seen.columns is not None:
             columns: Any = seen.columns()

@@ -140,7 +140,7 @@ class Series:
         """The same for series that can be joined."""
         taken = self if self._each is not None else None
         rows = self._seen if isinstance(self._seen, Readings) else None
-        return self._maker, type(self._seen), rows is not None and (rows.columns is None, rows.alike), taken
+        return self._maker, type(self._seen), rows is not None and (rows.columns is None, rows.batch_key), taken
 
     @classmethod
     def joined(cls, parts: Sequence[Series]) -> Series:
@@ -150,7 +150,7 @@ class Series:
         first = parts[0]
         ticks = list(chain.from_iterable(part._ticks for part in parts))
         rows = [part._seen for part in parts if isinstance(part._seen, Readings)]
-        seen = Readings.joined(rows) if rows else list(chain.from_iterable(part._seen for part in parts))
+        seen = Readings.concat(rows) if rows else list(chain.from_iterable(part._seen for part in parts))
         return cls(first.topic, first._maker, ticks, seen, first._step)
 
     def times(self) -> NDArray[np.int64]:

@@ -68,7 +68,7 @@ export class Driving {
     const robot = this.store.get("robot");
     const control = this.store.get("state")?.robots[robot]?.control;
     if (control && control !== "manual" && control !== "mixed") {
-      const who = control === "ros" ? "ROS" : `its ${control}`;
+      const who = control === "external" ? "ROS" : `its ${control}`;
       this.store.tell("notice", { text: `${robot} listens to ${who}, not to keys. Choose Manual to drive it.`, bad: true });
       return;
     }

@@ -167,7 +167,7 @@ class Numbers(SaysMany):
 def _there(readings: Sequence[Any]) -> NDArray[np.bool_] | None:
     """Where there is a reading; None if there is one everywhere."""
     there = (
-        readings.there if isinstance(readings, Readings) else np.array([reading is not None for reading in readings])
+        readings.valid if isinstance(readings, Readings) else np.array([reading is not None for reading in readings])
     )
     return None if there is None or there.all() else there
 

@@ -77,9 +77,9 @@ class Clouds(SaysMany):
         columns = readings.columns()
         cloud, pose = columns.cloud, columns.cloud.pose
         found = self._write(columns.time, cloud.points, cloud.levels, cloud.count, pose.position, pose.orientation)
-        if readings.there is None or readings.there.all():
+        if readings.valid is None or readings.valid.all():
             return found
-        return found.only(readings.there)
+        return found.only(readings.valid)
 
     def warm_up(self) -> None:
         points, levels = np.zeros((1, 1, 3), np.float32), np.zeros((1, 1), np.uint8)

@@ -3,7 +3,7 @@
 import { element, words, write } from "./elements.js";
 import { Panel } from "./panel.js";
 
-const WHO = { ros: "ROS", manual: "Manual", api: "API", mixed: "mixed" };
+const WHO = { external: "ROS", manual: "Manual", api: "API", mixed: "mixed" };
 
 export class Robots extends Panel {
   static id = "robots";
@@ -56,7 +56,7 @@ export class Robots extends Panel {
     }));
     return [
       { source: "manual", label: "Manual", does: "Keys and sliders of this page command it" },
-      { source: "ros", label: "ROS", does: "ROS and other peers outside command it; keys are ignored" },
+      { source: "external", label: "ROS", does: "ROS and other peers outside command it; keys are ignored" },
       ...controllers,
     ];
   }

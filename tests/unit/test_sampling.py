@@ -20,7 +20,7 @@ def all_readings(monkeypatch, stop, seconds=1.7):
         sensors = {k: s for k, s in world.robots["sam"].sensors.items() if not k.startswith("camera")}
         for name, sensor in sensors.items():
             if stop:
-                sensor.sensor.sees_bodies_only = sensor.sensor.heavy = False
+                sensor.sensor.execution = "now"
             sensor.deliver = lambda ticks, readings, name=name: found.extend(
                 (name, tick, pickle.dumps(reading)) for tick, reading in zip(ticks, readings, strict=True)
             )
@@ -142,7 +142,7 @@ def test_samples_on_the_way_are_those_of_stopping(rate, sensors):
                 end = min(samples.rate.next_due(world.tick), steps) if stops else steps
                 world.advance_steps(end - world.tick, () if stops else [samples])
                 if stops or not samples.rate.is_due(world.tick):
-                    samples.see(world.tick)
+                    samples.on_sample(world.tick)
             found.append((samples.time, samples.motion(world.robots["sam"].root)))
     (times, motions), (times_on_the_way, motions_on_the_way) = found
     assert len(times) > 10
@@ -170,7 +170,7 @@ def test_a_bumper_that_looks_back_feels_what_one_that_stops_the_world_does(drop)
             world.teleport("husky", type(pose)(pose.position + np.array([0.0, 0.0, drop]), pose.orientation))
             for name in BUMPERS:
                 sensor = husky.sensors[name]
-                sensor.sensor.sees_bodies_only = not stop
+                sensor.sensor.execution = "now" if stop else "batch"
                 sensor.deliver = lambda ticks, readings, name=name: found.extend(
                     (name, tick, pickle.dumps(reading)) for tick, reading in zip(ticks, readings, strict=True)
                 )

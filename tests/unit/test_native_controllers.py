@@ -109,30 +109,30 @@ def test_who_takes_control_is_obeyed_at_once_and_who_gives_it_back_too() -> None
         boat = world.robots["boat"]
         screws = [boat.actuators[name] for name in ("port", "starboard")]
         world.advance(1.0)
-        assert boat.control == "controller" and screws[0].wanted > 0.0
+        assert boat.control == "controller" and screws[0].setpoint > 0.0
         boat.control = "manual"
         with commanding_as("manual"):
             for screw in screws:
                 assert screw.command(rpm=-123.0)
         world.advance(1.0)
-        assert [screw.wanted for screw in screws] == [-123.0, -123.0]
+        assert [screw.setpoint for screw in screws] == [-123.0, -123.0]
         boat.control = "controller/wander"
         world.advance(0.2)
-        assert all(screw.wanted > 0.0 for screw in screws)
+        assert all(screw.setpoint > 0.0 for screw in screws)
 
 
 def test_messages_that_have_fallen_silent_do_not_reset_what_a_controller_was_given() -> None:
     with sea() as world:
         boat = world.robots["boat"]
         world.advance(0.2)
-        boat.control = "ros"
+        boat.control = "external"
         for screw in boat.actuators.values():
             assert screw.receive(rpm=50.0)
         boat.control = "controller/wander"
         lowest = []
         for _ in range(20):
             world.advance(0.1)
-            lowest.append(min(screw.wanted for screw in boat.actuators.values()))
+            lowest.append(min(screw.setpoint for screw in boat.actuators.values()))
         assert min(lowest[2:]) > 100.0
 
 
@@ -142,12 +142,12 @@ def test_one_that_is_released_leaves_its_actuators_alone() -> None:
         foil(world)
         world.advance(0.5)
         evolo.controllers["flight"].release()
-        evolo.actuators["propeller"].begin_with(rpm=77.0)
+        evolo.actuators["propeller"].set_initial(rpm=77.0)
         world.advance(0.5)
-        assert evolo.actuators["propeller"].wanted == 77.0
+        assert evolo.actuators["propeller"].setpoint == 77.0
         evolo.controllers["flight"].engage()
         world.advance(0.5)
-        assert evolo.actuators["propeller"].wanted > 77.0
+        assert evolo.actuators["propeller"].setpoint > 77.0
 
 
 def test_a_target_that_is_not_there_is_guessed_at() -> None:

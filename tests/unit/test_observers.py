@@ -25,7 +25,7 @@ class Seeing(Observer):
         self.world, self.rate = world, Rate.of(Fraction(frequency), world.scenario.step)
         self.found = []
 
-    def see(self, tick):
+    def on_sample(self, tick):
         world = self.world
         assert world.tick == tick
         robots = [
@@ -55,7 +55,7 @@ def test_what_they_see_is_what_whoever_stops_the_world_sees(scenario, frequency)
             while stops and world.tick < STEPS:
                 world.advance_steps(1)
                 if seeing.rate.is_due(world.tick):
-                    seeing.see(world.tick)
+                    seeing.on_sample(world.tick)
             if not stops:
                 world.advance_steps(STEPS, [seeing])
             found.append(seeing.found)
@@ -76,7 +76,7 @@ class Reading(Observer):
 
     def all(self, read):
         actuators = [actuator for robot in self.world.robots.values() for actuator in robot.actuators.values()]
-        return [[read(actuator.state_channel), actuator.power_by(read)] for actuator in actuators]
+        return [[read(actuator.state_channel), actuator.power_from(read)] for actuator in actuators]
 
     def on_samples(self, past):
         all_read = self.all(past.read)
@@ -84,7 +84,7 @@ class Reading(Observer):
             numbers = [[None if found is None else found[row].item() for found in pair] for pair in all_read]
             self.found.append((tick, past.times[row], numbers))
 
-    def see(self, tick):
+    def on_sample(self, tick):
         numbers = [
             [actuator.feedback, actuator.power]
             for robot in self.world.robots.values()
@@ -103,7 +103,7 @@ def test_gauges_show_of_the_past_what_they_showed_then(vehicle):
             reading = Reading(world)
             while stops and world.tick < 340:
                 world.advance_steps(reading.rate.next_due(world.tick) - world.tick)
-                reading.see(world.tick)
+                reading.on_sample(world.tick)
             if not stops:
                 world.advance_steps(340, [reading])
             found.append(reading.found)
@@ -127,7 +127,7 @@ def vehicle_alone(vehicle):
 
 def test_the_world_is_as_it_was_after_an_onlooker_that_fails():
     class Failing(Seeing):
-        def see(self, tick):
+        def on_sample(self, tick):
             raise RuntimeError("cannot look")
 
     with skerry.load("sam_empty") as world, skerry.load("sam_empty") as other:

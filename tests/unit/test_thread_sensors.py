@@ -13,11 +13,11 @@ from skerry.runner import Runner
 from skerry.world.sampling import mounted_sensor as sensing
 
 
-def readings(heavy, monkeypatch, slow=0.0):
+def readings(in_thread, monkeypatch, slow=0.0):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay", seed=3) as world:
         dvl = world.robots["sam"].sensors["dvl"]
-        dvl.sensor.heavy = heavy
+        dvl.sensor.execution = "thread" if in_thread else "batch"
         if slow:
             measure = dvl.sensor.measure
 
@@ -26,7 +26,7 @@ def readings(heavy, monkeypatch, slow=0.0):
                 return measure(truth, noise)
 
             dvl.sensor.measure = late
-        dvl.wanted = True
+        dvl.subscribed = True
         found = []
         for _ in range(6):
             world.advance(0.13)
@@ -44,7 +44,7 @@ def test_what_is_read_does_not_depend_on_threads_or_on_how_long_it_takes(monkeyp
 class Taker(Interface):
     """Keeps the times of all readings of SAM's DVL."""
 
-    wanted = frozenset({("sam", "dvl")})
+    subscriptions = frozenset({("sam", "dvl")})
 
     def start(self, world, inbox):
         self.times = []
@@ -61,7 +61,7 @@ def test_readings_that_are_being_measured_at_the_end_still_come_to_interfaces(mo
     taker = Taker()
     with skerry.load("sam_in_the_bay") as world:
         dvl = world.robots["sam"].sensors["dvl"]
-        dvl.sensor.heavy = True
+        dvl.sensor.execution = "thread"
         measure = dvl.sensor.measure
 
         def late(truth, noise):
@@ -78,7 +78,7 @@ def test_the_world_goes_on_while_a_heavy_sensor_measures(monkeypatch):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay") as world:
         dvl = world.robots["sam"].sensors["dvl"]
-        dvl.sensor.heavy = True
+        dvl.sensor.execution = "thread"
         measure, seen = dvl.sensor.measure, []
 
         def late(truth, noise):
@@ -106,7 +106,7 @@ def test_the_world_waits_for_none_of_several_instants_and_they_come_in_their_ord
     monkeypatch.setattr(sensing, "processors", lambda: 4)
     with skerry.load("sam_in_the_bay") as world:
         dvl, arrived, told, measuring = world.robots["sam"].sensors["dvl"], Event(), [], Lock()
-        dvl.sensor.heavy = True
+        dvl.sensor.execution = "thread"
         measure = dvl.sensor.measure
 
         def late(truth, noise):
@@ -129,7 +129,7 @@ def test_no_more_readings_of_a_heavy_sensor_wait_than_there_should_be(monkeypatc
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay") as world:
         dvl, begun, told = world.robots["sam"].sensors["dvl"], [], []
-        dvl.sensor.heavy = True
+        dvl.sensor.execution = "thread"
         measure = dvl.sensor.measure
 
         def count(truth, noise):
@@ -148,8 +148,8 @@ def test_a_snapshot_waits_for_what_is_being_measured(monkeypatch):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay") as world:
         dvl = world.robots["sam"].sensors["dvl"]
-        dvl.sensor.heavy = True
-        dvl.wanted = True
+        dvl.sensor.execution = "thread"
+        dvl.subscribed = True
         world.advance(0.2)
         middle = world.snapshot()
         first = dvl.reading
@@ -162,7 +162,7 @@ def test_an_error_in_a_thread_reaches_who_asks(monkeypatch):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay") as world:
         dvl = world.robots["sam"].sensors["dvl"]
-        dvl.sensor.heavy = True
+        dvl.sensor.execution = "thread"
 
         def broken(truth, noise):
             raise SkerryError("the transducer is gone")
@@ -176,7 +176,7 @@ def test_frames_of_poses_are_given_back(monkeypatch):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay") as world:
         dvl = world.robots["sam"].sensors["dvl"]
-        dvl.sensor.heavy = True
+        dvl.sensor.execution = "thread"
         for _ in range(20):
             world.advance(0.1)
             _ = dvl.reading
@@ -206,7 +206,7 @@ def test_a_rehearsal_beside_the_world_changes_no_reading(monkeypatch):
         dvl = world.robots["sam"].sensors["dvl"]
         assert dvl.takes_long_at_first
         dvl.is_warm()
-        dvl.wanted = True
+        dvl.subscribed = True
         found = []
         for _ in range(6):
             world.advance(0.13)

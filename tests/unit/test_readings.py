@@ -21,7 +21,7 @@ def rows(first: int, count: int, there: bool = False) -> Readings[tuple[float, f
 
 @pytest.mark.parametrize("there", [False, True])
 def test_some_of_several_are_those(there: bool) -> None:
-    joined = Readings.joined([rows(0, 3, there), rows(10, 3).some([0, 2]), rows(20, 1, there)])
+    joined = Readings.concat([rows(0, 3, there), rows(10, 3).take([0, 2]), rows(20, 1, there)])
     expected = [0, 1, 2, 10, 12, 20]
     assert len(joined) == 6
     assert [value is None for value in joined] == [there and number == 1 for number in expected]
@@ -34,14 +34,14 @@ def test_some_of_several_are_those(there: bool) -> None:
 
 
 def test_some_of_each_are_chosen_once_for_all() -> None:
-    joined = Readings.joined([rows(0, 4).some([1, 3]), rows(10, 4).some([0]), rows(20, 3).some([2, 0])])
+    joined = Readings.concat([rows(0, 4).take([1, 3]), rows(10, 4).take([0]), rows(20, 3).take([2, 0])])
     assert [value[0] for value in joined] == [1, 3, 10, 22, 20]
     assert joined.columns is not None
     assert joined.columns().value.tolist() == [1, 3, 10, 22, 20]
 
 
 def test_rows_without_columns_have_none_when_they_are_joined() -> None:
-    joined = Readings.joined([rows(0, 2), Readings(1, lambda k: (7.0, 14.0))])
+    joined = Readings.concat([rows(0, 2), Readings(1, lambda k: (7.0, 14.0))])
     assert joined.columns is None
     assert joined[2] == (7.0, 14.0)
     with pytest.raises(IndexError):
