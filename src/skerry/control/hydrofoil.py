@@ -35,7 +35,7 @@ from skerry.core.rotations import MOTION as ROW
 from skerry.core.rotations import carry, matrix_of
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig, Setpoint
-from skerry.parts.native_controller import NativeController, NativeView, sample_sea, native_controller
+from skerry.parts.native_controller import NativeController, NativeView, native_controller, sample_sea
 from skerry.water.flow import FLOW, HEIGHT, NEED_FLOW, ROWS
 
 Floats = NDArray[np.float64]
