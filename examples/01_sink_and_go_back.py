@@ -8,7 +8,7 @@ with skerry.load("torpedo_in_still_water", seed=1) as world:
     print(f"the tank holds {tank.mass:.3f} kg; the AUV floats in balance at a depth of {-auv.pose.position[2]:.2f} m")
 
     before = world.snapshot()
-    tank.want(0.5)
+    tank.set_target(0.5)
     for _ in range(5):
         world.advance(10.0)
         reading = auv.sensors["odometry"].reading

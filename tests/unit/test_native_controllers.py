@@ -160,7 +160,7 @@ def test_a_target_that_is_not_there_is_guessed_at() -> None:
 
 def test_a_divergence_leaves_it_as_of_the_last_sound_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a controller remembers goes back with the world: going there step by step gives the same state."""
-    monkeypatch.setattr(engine, "FARTHEST", np.inf)  # so that it can be put near the end of sound physics
+    monkeypatch.setattr(engine, "MAX_POSITION", np.inf)  # so that it can be put near the end of sound physics
     with sea() as world, sea() as other:
         for each in (world, other):
             foil(each)

@@ -109,7 +109,7 @@ def test_there_is_room_for_all_that_is_due():
         times = {"imu": [], "slow": []}
         for name, sensor in (("imu", imu), ("slow", slow)):
             sensor.deliver = lambda _, readings, name=name: times[name].extend(reading.time for reading in readings)
-        steps = 3 * world._engine.log.room + 17
+        steps = 3 * world._engine.sample_log.capacity + 17
         world.advance_steps(steps)
         assert times["imu"] == pytest.approx([k / 200 for k in range(1, steps + 1)])
         assert times["slow"] == pytest.approx([1.0 + k for k in range(steps // 200)])
@@ -137,7 +137,7 @@ def test_samples_on_the_way_are_those_of_stopping(rate, sensors):
             if sensors:
                 _ = world.robots["sam"].sensors["imu"].reading
             samples = MotionLog(world, Rate.of(rate, world.scenario.step))
-            steps = world._engine.log.room + 50
+            steps = world._engine.sample_log.capacity + 50
             while world.tick < steps:
                 end = min(samples.rate.next_due(world.tick), steps) if stops else steps
                 world.advance_steps(end - world.tick, () if stops else [samples])

@@ -38,7 +38,7 @@ def _tank(world):
 def test_the_pump_fills_the_tank_at_its_rate_and_stops_at_what_is_wanted(craft):
     """m = ρ V̇ t up to the wanted mass: 2.05 kg/s, so 1 kg after 0.488 s."""
     world = craft()
-    _tank(world).want(1.0)
+    _tank(world).set_target(1.0)
     world.advance(0.4)
     assert _tank(world).mass == pytest.approx(0.4 * RHO * 0.002, rel=1e-12)
     world.advance(1.0)
@@ -48,10 +48,10 @@ def test_the_pump_fills_the_tank_at_its_rate_and_stops_at_what_is_wanted(craft):
 def test_a_tank_takes_no_more_than_its_volume_and_no_less_than_nothing(craft):
     """0 ≤ m ≤ ρ V."""
     world = craft()
-    _tank(world).want(1e9)
+    _tank(world).set_target(1e9)
     world.advance(5.0)
     assert _tank(world).mass == pytest.approx(RHO * 0.004, rel=1e-12)
-    _tank(world).want(-1.0)
+    _tank(world).set_target(-1.0)
     world.advance(5.0)
     assert _tank(world).mass == pytest.approx(0.0, abs=1e-15)
 
@@ -110,7 +110,7 @@ def test_still_water_taken_in_slows_a_coasting_body_so_that_momentum_stays(craft
     """(m + m_b) v is constant while water at rest comes in, at every step: both methods conserve it to rounding."""
     world = craft(link=PLAIN, integrator=integrator)
     set_velocity(world, [1.5, 0.0, 0.0])
-    _tank(world).want(4.0)
+    _tank(world).set_target(4.0)
     for _ in range(100):
         world.advance(0.025)
         momentum = (10.0 + _tank(world).mass) * world.robots["craft"].twist.linear[0]
@@ -122,7 +122,7 @@ def test_momentum_stays_under_rk4_as_the_step_allows(craft, set_velocity):
     """The tank's mass is fixed within a step, so each one errs by ½ (ṁ h/m)²: 1.3e-4 of the speed in all at 2.5 ms."""
     world = craft(link=PLAIN, integrator="rk4", step="1/400")
     set_velocity(world, [1.5, 0.0, 0.0])
-    _tank(world).want(4.0)
+    _tank(world).set_target(4.0)
     world.advance(2.5)
     assert 14.0 * world.robots["craft"].twist.linear[0] == pytest.approx(15.0, rel=3e-4)
 
@@ -147,7 +147,7 @@ def test_momentum_and_angular_momentum_stay_with_a_tank_off_the_centre(
         return np.concatenate([turn @ p, np.cross(x - [0, 0, -50], turn @ p) + turn @ h])
 
     before = impulse()
-    _tank(world).want(4.0)
+    _tank(world).set_target(4.0)
     world.advance(2.5)
     assert impulse() == pytest.approx(before, abs=1e-3 * np.linalg.norm(before))
 
@@ -157,7 +157,7 @@ def test_water_that_is_expelled_leaves_the_speed_as_it_is(craft, set_velocity, i
     """Tsiolkovsky with no exhaust speed: what leaves takes its own momentum along; v is unchanged, to rounding."""
     world = craft(TANK | {"fill": 1.0}, integrator=integrator)
     set_velocity(world, [1.5, -0.4, 0.2])
-    _tank(world).want(0.0)
+    _tank(world).set_target(0.0)
     world.advance(3.0)
     assert _tank(world).mass == pytest.approx(0.0, abs=1e-12)
     found = world.robots["craft"].pose.rotation @ world.robots["craft"].twist.linear
@@ -168,7 +168,7 @@ def test_water_that_is_expelled_leaves_the_spin_as_it_is(craft, set_velocity):
     """Each drop goes on with the velocity of its place: it pushes nobody. A spin about a principal axis stays."""
     world = craft(TANK | {"fill": 1.0, "position": [0.4, 0.0, 0.0]}, link=PLAIN, integrator="rk4")
     set_velocity(world, [0.2, 0.0, 0.0], [0.0, 0.0, 1.2])
-    _tank(world).want(0.0)
+    _tank(world).set_target(0.0)
     world.advance(3.0)
     assert world.robots["craft"].twist.angular == pytest.approx([0.0, 0.0, 1.2], abs=1e-9)
 
@@ -179,7 +179,7 @@ def test_a_body_that_drifts_with_the_current_keeps_its_speed_while_it_fills(craf
     u = [0.7, -0.4, 0.1]
     world = craft(current=u, integrator=integrator)
     set_velocity(world, u)
-    _tank(world).want(4.0)
+    _tank(world).set_target(4.0)
     world.advance(3.0)
     found = world.robots["craft"].pose.rotation @ world.robots["craft"].twist.linear
     assert found == pytest.approx(u, abs=1e-12)
@@ -188,7 +188,7 @@ def test_a_body_that_drifts_with_the_current_keeps_its_speed_while_it_fills(craf
 def test_water_from_a_current_speeds_a_resting_body_up(craft):
     """(m + m_b) v = m_b u: inelastic, like rain into a cart; implicitfast conserves it to rounding."""
     world = craft(link=PLAIN, current=[0.5, 0.0, 0.0])
-    _tank(world).want(4.0)
+    _tank(world).set_target(4.0)
     world.advance(3.0)
     assert world.robots["craft"].twist.linear[0] == pytest.approx(4.0 * 0.5 / 14.0, rel=1e-12)
 
@@ -200,7 +200,7 @@ def test_a_neutral_body_sinks_with_the_weight_of_what_it_takes_in(craft):
         "drag": {"kind": "damping", "link": "hull", "linear": [30.0] * 6},
     }
     world = craft(more=more, link=PLAIN, gravity=G, pose={"position": [0.0, 0.0, -5000.0]})
-    _tank(world).want(0.5)
+    _tank(world).set_target(0.5)
     world.advance(30.0)
     assert -world.robots["craft"].twist.linear[2] == pytest.approx(0.5 * G / 30.0, rel=1e-9)
 
@@ -214,7 +214,7 @@ def test_a_tank_in_the_bow_trims_a_submerged_body_by_the_shift_of_its_centre_of_
     }
     tank = TANK | {"position": [0.3, 0.0, 0.02]}
     world = craft(tank, more, hull, gravity=G, pose={"position": [0.0, 0.0, -500.0]})
-    _tank(world).want(0.8)
+    _tank(world).set_target(0.8)
     world.advance(60.0)
     mass = 10.8
     along, up = 0.8 * 0.3 / mass, (10.0 * -0.05 + 0.8 * 0.02) / mass

@@ -76,7 +76,7 @@ def test_the_mass_in_the_tank_can_be_read_in_every_world_of_a_batch(scenario):
     """Each world has its own tank, filled by its own pump; a property of one number per world."""
     with skerry.load_batch(scenario, seeds=[1, 2, 3], threads=1) as batch:
         tank = batch.robots["craft"].forces["tank"]
-        tank.want(1.0)
+        tank.set_target(1.0)
         batch.advance(2.0)
         assert np.asarray(tank.mass) == pytest.approx(np.array([1.0, 1.0, 1.0]))
 
@@ -127,7 +127,7 @@ def test_a_world_of_another_structure_cannot_take_the_place_of_one_in_a_batch(sc
 def test_a_world_takes_over_the_state_of_one_in_a_batch(load, scenario):
     """Time, place and tank are those of the batch's; what follows is the same to the bit."""
     with skerry.load_batch(scenario, seeds=[1, 2], threads=1) as batch:
-        batch.robots["craft"].forces["tank"].want(1.0)
+        batch.robots["craft"].forces["tank"].set_target(1.0)
         batch.advance(0.5)
         alone = load(scenario, seed=2)
         alone.load_state(batch.state(1))

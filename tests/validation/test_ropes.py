@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 import skerry
 from skerry.core.frames import Pose
-from skerry.ropes.net import lay
+from skerry.ropes.system import lay
 
 DRY = {"surface": {"kind": "flat", "level": -1000.0}}
 G = 9.81

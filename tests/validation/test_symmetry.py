@@ -51,7 +51,7 @@ def test_a_craft_elsewhere_and_turned_round_moves_the_same(load, craft, set_velo
     set_velocity(here, linear, [0.5, -0.7, 0.9], [1.1])
     set_velocity(there, turn @ linear, [0.5, -0.7, 0.9], [1.1])
     for world in (here, there):
-        world.robots["craft"].forces["tank"].want(2.0)
+        world.robots["craft"].forces["tank"].set_target(2.0)
         world.advance(1.5)
     for link in LINKS:
         x, r, v = motion_of(here, "craft", link)
@@ -101,7 +101,7 @@ def test_many_short_advances_are_bit_equal_to_one_long(load, craft, integrator):
     }
     once, often = load(scenario), load(scenario)
     for world in (once, often):
-        world.robots["craft"].forces["tank"].want(2.0)
+        world.robots["craft"].forces["tank"].set_target(2.0)
     once.advance_steps(300)
     for _ in range(300):
         often.advance_steps(1)
@@ -117,7 +117,7 @@ def test_a_restored_world_goes_on_bit_equal(load, craft, integrator):
         "integrator": integrator,
     }
     world, fresh = load(scenario), load(scenario)
-    world.robots["craft"].forces["tank"].want(2.0)
+    world.robots["craft"].forces["tank"].set_target(2.0)
     world.advance(0.4)
     snapshot = world.snapshot()
     world.advance(0.7)

@@ -12,7 +12,7 @@ from skerry.core.config import Positive
 from skerry.parts.actuator import within
 from skerry.parts.law import Attach
 from skerry.parts.state_channel import StateChannel
-from skerry.physics.joint_drive import WANTED, JointDrive
+from skerry.physics.joint_drive import SETPOINT, JointDrive
 
 
 class GripperActuator(MotorActuator):
@@ -27,13 +27,13 @@ class GripperActuator(MotorActuator):
         self.reset_value = (
             self._opening(self._sign * drive.joint_start) if config.reset_value is None else config.reset_value
         )
-        drive.initial_state[[WANTED, BY_ANGLE]] = self._sign * self._angle_of(self.reset_value), 1.0
+        drive.initial_state[[SETPOINT, BY_ANGLE]] = self._sign * self._angle_of(self.reset_value), 1.0
 
     @property
     def setpoint(self) -> float:
         """The opening that was commanded; or, if it was power, the one that it has."""
         memory = self._drive.memory
-        return self._opening(self._sign * float(memory[WANTED])) if memory[BY_ANGLE] else self.feedback
+        return self._opening(self._sign * float(memory[SETPOINT])) if memory[BY_ANGLE] else self.feedback
 
     @property
     def state_channel(self) -> StateChannel:

@@ -12,7 +12,7 @@ from skerry.core.errors import SkerryError
 from skerry.parts.actuator import Actuator, CommandSlot
 from skerry.parts.law import Attach
 from skerry.parts.state_channel import StateChannel
-from skerry.physics.joint_drive import WANTED, JointDrive
+from skerry.physics.joint_drive import SETPOINT, JointDrive
 
 
 class HingeActuator(Actuator):
@@ -28,7 +28,7 @@ class HingeActuator(Actuator):
 
     @property
     def setpoint(self) -> float:
-        return self._sign * float(self._drive.memory[WANTED])
+        return self._sign * float(self._drive.memory[SETPOINT])
 
     @property
     def state_channel(self) -> StateChannel:
@@ -36,7 +36,7 @@ class HingeActuator(Actuator):
 
     @property
     def command_slot(self) -> CommandSlot:
-        return CommandSlot(self._drive.memory[WANTED : WANTED + 1], self._sign)
+        return CommandSlot(self._drive.memory[SETPOINT : SETPOINT + 1], self._sign)
 
     def _set(self, value: float) -> None:
         self._drive.go_to(self._sign * value)

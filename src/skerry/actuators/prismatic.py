@@ -11,7 +11,7 @@ from skerry.formats.urdf import Joint
 from skerry.parts.actuator import Actuator
 from skerry.parts.law import Attach
 from skerry.parts.state_channel import StateChannel
-from skerry.physics.joint_drive import WANTED, JointDrive
+from skerry.physics.joint_drive import SETPOINT, JointDrive
 
 
 class PrismaticActuator(Actuator):
@@ -26,7 +26,7 @@ class PrismaticActuator(Actuator):
 
     @property
     def setpoint(self) -> float:
-        return to_percent(self._joint, float(self._drive.memory[WANTED]))
+        return to_percent(self._joint, float(self._drive.memory[SETPOINT]))
 
     @property
     def state_channel(self) -> StateChannel:

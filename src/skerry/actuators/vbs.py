@@ -20,7 +20,7 @@ from skerry.parts.actuator import Actuator
 from skerry.parts.law import Attach
 from skerry.parts.state_channel import StateChannel
 from skerry.physics.joint_drive import JointDrive
-from skerry.physics.laws.ballast import MASS, WANTED, Ballast, BallastLaw
+from skerry.physics.laws.ballast import MASS, SETPOINT, Ballast, BallastLaw
 
 
 class VbsActuator(Actuator):
@@ -37,7 +37,7 @@ class VbsActuator(Actuator):
 
     @property
     def setpoint(self) -> float:
-        return 100.0 * float(self._tank.memory[WANTED]) / self._tank.capacity
+        return 100.0 * float(self._tank.memory[SETPOINT]) / self._tank.capacity
 
     @property
     def state_channel(self) -> StateChannel:
@@ -49,7 +49,7 @@ class VbsActuator(Actuator):
         return float(self._tank.mass)
 
     def _set(self, value: float) -> None:
-        self._tank.want(self._tank.capacity * value / 100.0)
+        self._tank.set_target(self._tank.capacity * value / 100.0)
         self._drive.go_to(to_travel(self._joint, value))
 
 

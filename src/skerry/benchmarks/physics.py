@@ -8,7 +8,7 @@ from typing import Any
 
 from skerry.benchmarks._goal import Goal
 from skerry.benchmarks._timing import best_cpu, best_wall
-from skerry.physics.bare import bare_steps
+from skerry.physics.bare_model import bare_stepper
 from skerry.world import World, build_batch, build_world
 
 STEPS = 10_000
@@ -114,7 +114,7 @@ def _drive_off(world: World) -> None:
 
 def _in_turns(world: World, other: World) -> tuple[float, float, float]:
     """Seconds a step of a world, of its bare model, and of another world; taken in turns, since machines are noisy."""
-    bare = bare_steps(world._engine.model, STEPS)
+    bare = bare_stepper(world._engine.model, STEPS)
     actions = (lambda: world.advance_steps(STEPS), bare, lambda: other.advance_steps(STEPS))
     best = [float("inf")] * 3
     for _ in range(5):

@@ -59,7 +59,7 @@ class BatchStage(Stage):
         else:
             self._batch.reset(world)
         for name, pose in episode.poses.items():
-            self._engine.place(world, self._engine.model.roots[name], pose)
+            self._engine.set_pose(world, self._engine.model.roots[name], pose)
 
     def advance(self, actions: NDArray[np.float64], worlds: NDArray[np.int64]) -> dict[int, SkerryError]:
         self._commands.write(actions, worlds, self._userdata)

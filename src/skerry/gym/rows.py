@@ -108,7 +108,7 @@ class Lookout:
 
 
 def _layout(engine: Engine, model: Model, task: Task, robot: str) -> list[int]:
-    joints = [engine.joint_places[model.joints[robot][name]][0] for name in task.joints]
+    joints = [engine.joint_addresses[model.joints[robot][name]][0] for name in task.joints]
     others = [model.roots[name] for name in task.others]
     return [model.roots[robot], len(joints), len(others), 0, 0, *joints, *others]
 

@@ -1,1 +1,1 @@
-"""The only importer of MuJoCo: model (parts → MjSpec), engine, program (callback, loop), links, laws/ (body forces)."""
+"""Physics, the only package that imports MuJoCo: model (parts → MjSpec), engine, native program, laws/ (forces)."""

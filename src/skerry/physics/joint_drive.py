@@ -1,8 +1,9 @@
-"""A joint's drive: a servo that follows a target no faster than its speed and no harder than its force.
+"""Joint drive: a servo that moves a joint to a setpoint, limited in speed and force.
 
-τ = I (ω² (target − q) − 2 ζ ω q̇) with I the inertia that the joint feels, so that the drive has one natural frequency
-whatever it carries. Linearly implicit: τ is taken at q + h q̇, and h (2 ζ ω I + h ω² I) goes onto the joint's diagonal
-of the mass matrix, so that no drive is too stiff for the step (Hairer & Wanner, Solving ODEs II, §IV.7).
+τ = I (ω² (target − q) − 2 ζ ω q̇), with I the inertia that the joint feels, so that the natural frequency does not
+depend on the load. The drive is linearly implicit: τ is evaluated at q + h q̇, and h (2 ζ ω I + h ω² I) is added to the
+joint's diagonal entry of the mass matrix, so that every stiffness is stable at every step (Hairer & Wanner, Solving
+ODEs II, §IV.7).
 """
 
 from __future__ import annotations
@@ -24,23 +25,24 @@ from skerry.parts.law import (
 )
 from skerry.physics.mujoco import MASS, QFRC_PASSIVE, QPOS, QVEL
 
-WANTED, TARGET = range(2)  # the state: where the joint shall go, and how far the servo has got
-INERTIA, FREQUENCY, DAMPING, FORCE, SPEED, STEP, OWN = range(7)  # the first constants; those of a kind begin at OWN
-IMPLICIT_STEP = -1  # the last constant, which the engine adds
+SETPOINT, TARGET = range(2)  # state: commanded position, and the position that follows it at limited speed
+# Constants of every drive; the constants of a special drive start at OWN.
+INERTIA, FREQUENCY, DAMPING, FORCE, SPEED, STEP, OWN = range(7)
+IMPLICIT_STEP = -1  # the last constant: the step length of the implicit part, added when the model is built
 
 
 @law
 def move_target(model: int, data: int, table: int) -> None:
-    """Move the servo's target towards what is wanted."""
+    """Move the target towards the setpoint at limited speed."""
     state = state_of(data, table, 2)
     constants = constants_of(table)
     most = constants[SPEED] * constants[STEP]
-    state[TARGET] += min(max(state[WANTED] - state[TARGET], -most), most)
+    state[TARGET] += min(max(state[SETPOINT] - state[TARGET], -most), most)
 
 
 @law
 def drive_joint(model: int, data: int, table: int) -> None:
-    """Pull the joint to the target."""
+    """Apply the force that drives the joint to the target."""
     header = words(table, HEADER)
     layout = words(header[LAYOUT], 12)
     constants = constants_of(table)
@@ -61,14 +63,14 @@ def drive_joint(model: int, data: int, table: int) -> None:
 
 
 class JointDrive(Law):
-    """The drive of a joint, built."""
+    """Law of a joint drive."""
 
-    position: NDArray[np.float64]  # (1,), the joint's; a view of the engine's once the world is there
-    second_position: NDArray[np.float64]  # the same of a second joint that it drives too
+    position: NDArray[np.float64]  # (1,), position of the joint; a live view once the world is built
+    second_position: NDArray[np.float64]  # (1,), position of the second joint of a drive with two joints
 
     def go_to(self, position: float) -> None:
-        """Set where the joint shall go."""
-        self.memory[..., WANTED] = position
+        """Set the setpoint, rad or m."""
+        self.memory[..., SETPOINT] = position
 
 
 def joint_drive(
@@ -82,8 +84,19 @@ def joint_drive(
     speed: float,
     armature: float,
 ) -> JointDrive:
-    """A drive for a joint; force and speed may be infinite."""
-    # A servo cannot be quicker than the step: else its force limit would be met by errors that the next step mends.
+    """Return the drive of a joint.
+
+    Args:
+        joint: name of the joint.
+        start: position at the start, rad or m.
+        step: length of a step, s.
+        frequency_hz: natural frequency, Hz; limited by the step.
+        damping_ratio: damping ratio ζ.
+        force: largest torque or force, N m or N; may be infinite.
+        speed: largest speed, rad/s or m/s; may be infinite.
+        armature: inertia of the motor that is added to the joint, kg m² or kg.
+    """
+    # A drive faster than the step would reach its force limit on errors that the next step corrects anyway.
     frequency = min(2 * np.pi * frequency_hz, 1 / step)
     constants = np.array([0.0, frequency, damping_ratio, force, speed, step])
     drive = JointDrive(

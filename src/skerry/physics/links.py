@@ -198,7 +198,7 @@ def factor_mass(model: int, data: int, table: int) -> None:
     _mj_factor(model, data)
 
 
-MOST_AXES: Final = 64
+MAX_AXES: Final = 64
 
 
 def link_constants(

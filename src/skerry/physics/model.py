@@ -18,7 +18,7 @@ from skerry.core.frames import Pose
 from skerry.parts import law as laws
 from skerry.parts.law import Attachment, Law
 from skerry.physics.contact_filter import ground_table
-from skerry.physics.links import MOST_AXES, finish_law, link_constants, link_laws
+from skerry.physics.links import MAX_AXES, finish_law, link_constants, link_laws
 from skerry.physics.mujoco import mujoco
 from skerry.physics.points import axes_above
 from skerry.physics.program import NUMERIC_NAME, Program, table_of
@@ -82,7 +82,7 @@ class Model:
         return data
 
     @cached_property
-    def structure(self) -> str:
+    def structure_hash(self) -> str:
         """A hash of all that a state's meaning depends on: names, order and sizes."""
         names = [self.compiled.body(i).name for i in range(self.compiled.nbody)]
         text = repr(
@@ -98,7 +98,7 @@ class Model:
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-class System(ABC):
+class WorldSystem(ABC):
     """Something native that acts on the whole world rather than on one link, once a step: the ropes."""
 
     @abstractmethod
@@ -113,7 +113,7 @@ class System(ABC):
 FEW_SHAPES = 32
 """On one body, up to which our contact filter is quicker than MuJoCo's trees of boxes."""
 
-NOBODY = ""
+WORLD_OWNER = ""
 """The owner of what belongs to the world; no robot has such a name."""
 
 PROBE = "probe"
@@ -128,7 +128,7 @@ def assemble(
     terrain: Terrain | None,
     options: Options,
     fields: Mapping[str, FieldConfig] | None = None,
-    systems: Mapping[str, System] | None = None,
+    systems: Mapping[str, WorldSystem] | None = None,
 ) -> Model:
     """Compile the world; every fault is a `SkerryError` in words."""
     spec = mujoco.MjSpec()
@@ -248,7 +248,7 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
 
 
 def _place_laws(
-    model: Model, built: dict[str, Laws], fields: Mapping[str, FieldConfig], systems: Mapping[str, System]
+    model: Model, built: dict[str, Laws], fields: Mapping[str, FieldConfig], systems: Mapping[str, WorldSystem]
 ) -> None:
     """Lay out userdata, write the tables, and bind the program to the compiled model."""
     compiled, options = model.compiled, model.options
@@ -336,8 +336,8 @@ def _place_laws(
         add(law, table_in_fluids(np.append(law.constants, implicit), state=state, joint=numbers))
     for name, system in systems.items():
         law = system.build(model)
-        model.laws.setdefault(NOBODY, {})[name] = law
-        model.law_slots[NOBODY, name] = (place, law.initial_state.size)
+        model.laws.setdefault(WORLD_OWNER, {})[name] = law
+        model.law_slots[WORLD_OWNER, name] = (place, law.initial_state.size)
         model.initial_userdata[place : place + law.initial_state.size] = law.initial_state
         add(law, table_in_fluids(law.constants, fields=fields_address, state=place))
         place += law.initial_state.size
@@ -390,9 +390,9 @@ def _axes_above(compiled: Any, body: int) -> tuple[list[int], list[int]]:
     """The joint axes (MuJoCo's dofs) that move a body, and the place of each one's row in the sparse mass matrix."""
     axis = axes_above(compiled, body)
     name = compiled.body(body).name
-    if len(axis) > MOST_AXES:
+    if len(axis) > MAX_AXES:
         raise EngineError(
-            f"{name}: has {len(axis)} joint axes above it; forces can act on links with at most {MOST_AXES}"
+            f"{name}: has {len(axis)} joint axes above it; forces can act on links with at most {MAX_AXES}"
         )
     for k, dof in enumerate(axis):
         if compiled.M_rownnz[dof] != k + 1:

@@ -1,8 +1,7 @@
-"""MuJoCo's door: its version checked, its library found, and the places of its arrays in memory.
+"""Access to MuJoCo: version check, shared library, and the offsets of its arrays in mjModel and mjData.
 
-MuJoCo's structures are reached from native code without a header or a compiler: a small probe model is made, and the
-structure is searched for the addresses of arrays that the Python bindings give. What is found is checked against a
-second probe.
+Native code reads these structures without a header or a compiler. A small probe model is built, and its structures are
+searched for the array addresses that the Python bindings report. A second probe model confirms the offsets.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ try:
     import mujoco as mujoco
 except ImportError as error:
     check_mujoco()
-    raise DependencyError(f"MuJoCo cannot be imported: {error}") from error
+    raise DependencyError(f"cannot import MuJoCo: {error}; reinstall mujoco-core") from error
 check_mujoco(mujoco.__version__)
 
 
 @cache
 def library_path() -> str:
-    """The file of MuJoCo's shared library."""
+    """Return the file of MuJoCo's shared library."""
     folder = Path(mujoco.__file__).parent
     for pattern in ("libmujoco.so.*", "libmujoco*.dylib", "mujoco.dll"):
         if found := sorted(folder.glob(pattern)):
             return str(found[0])
-    raise SkerryError(f"MuJoCo's shared library is not in {folder}; reinstall mujoco-core")
+    raise SkerryError(f"no shared library of MuJoCo in {folder}; reinstall mujoco-core")
 
 
 llvmlite.binding.load_library_permanently(library_path())
 
-# ------------------------------------------------------------------------------------------------ places in memory
+# ------------------------------------------------------------------------------------------------ offsets in memory
 
 DATA_ARRAYS = (
     "userdata",
@@ -83,7 +82,7 @@ LAYOUT_SIZE = len(DATA_ARRAYS)
 
 
 def _probe(numbers: int, extra: str) -> Any:
-    """A model in which none of the arrays that we look for is empty."""
+    """Return a model in which none of the searched arrays is empty."""
     data = " ".join(["1"] * numbers)
     return mujoco.MjModel.from_xml_string(
         f'<mujoco><size nuserdata="3"/><custom><numeric name="n" data="{data}"/></custom><worldbody>{extra}'
@@ -92,21 +91,24 @@ def _probe(numbers: int, extra: str) -> Any:
     )
 
 
-_UNKNOWN = f"MuJoCo {mujoco.__version__} keeps its data in a way that Skerry does not know; please report this"
+_UNKNOWN = (
+    f"the memory layout of MuJoCo {mujoco.__version__} is not the expected one; install another 4.x release of "
+    "mujoco-core and report this version"
+)
 
 
 def _search(address: int, pattern: bytes, limit: int) -> int:
-    """The offset of an 8-byte pattern behind an address; reads on only until it is found.
+    """Return the offset of an 8-byte pattern behind an address, reading no further than needed.
 
-    An empty array has the address of the next one, and stands before it: of a row of equal pointers the last is meant.
+    An empty array has the same address as the array after it, so the last of several equal pointers is returned.
     """
     for start in range(0, limit, 4096):
         chunk = ctypes.string_at(address + start, 4096)
-        place = chunk.find(pattern)
-        while place % 8 and place >= 0:
-            place = chunk.find(pattern, place + 1)
-        if place >= 0:
-            offset = start + place
+        found = chunk.find(pattern)
+        while found % 8 and found >= 0:
+            found = chunk.find(pattern, found + 1)
+        if found >= 0:
+            offset = start + found
             while ctypes.string_at(address + offset + 8, 8) == pattern:
                 offset += 8
             return offset
@@ -121,6 +123,7 @@ MODEL_ARRAYS = ("numeric_data", "geom_contype", "geom_conaffinity", "geom_rbound
 
 
 def _discover(numbers: int, extra: str) -> tuple[list[int], list[int], int, int]:
+    """Return the offsets of DATA_ARRAYS, of MODEL_ARRAYS, of the time and of the size of the numeric data."""
     model = _probe(numbers, extra)
     data = mujoco.MjData(model)
     offsets = [_search(data._address, _pointer(getattr(data, name)), 1 << 20) for name in DATA_ARRAYS]
@@ -152,14 +155,14 @@ _pointer_type, _int = ctypes.c_void_p, ctypes.c_int
 
 
 class BatchConfig(ctypes.Structure):
-    """mjBatchConfig."""
+    """MuJoCo's mjBatchConfig."""
 
     _fields_ = (("nthread", _int), ("persistent", ctypes.c_bool))
 
 
 @cache
 def library() -> Any:
-    """MuJoCo's library with the batch functions declared; calls release the GIL."""
+    """Return MuJoCo's library with the batch functions declared; calls release the GIL."""
     found = ctypes.CDLL(library_path())
     for name, result, arguments in (
         ("mjb_makeBatch", _pointer_type, [_pointer_type, _int, _pointer_type, ctypes.c_char_p, _int]),

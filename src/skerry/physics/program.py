@@ -1,8 +1,8 @@
-"""A model's program: the native laws of its links, run by one callback, and the native loop that steps it.
+"""Program of a model: its native laws, the MuJoCo callback that runs them, and the native loop that steps the model.
 
-The program's address sits in a `numeric` field of mjModel behind a magic number, so that copies of the model carry it.
-All mutable state is in mjData.userdata. Layout of a program: number of forces, number of updates, address of the
-ground's table or 0, then (function, table) of each.
+The address of the program is in a `numeric` field of mjModel behind a magic number, so that copies of the model carry
+it. All mutable state is in mjData.userdata. Layout of a program: number of forces, number of updates, address of the
+contact filter's ground table or 0, then (function, table) of each force and each update.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ from skerry.physics.mujoco import (
 MAGIC: Final = 7.25e9
 NUMERIC_NAME: Final = "skerry_program"
 NO_PROGRAM: Final = -1
-ENTRIES: Final = 24  # bytes of a program before its functions
-# Nothing that we simulate is this fast (m/s, rad/s) or this far (m); MuJoCo's own limit of 1e10 comes too late.
+ENTRIES: Final = 24  # offset in a program of its first (function, table), bytes
+# Velocity at which a world counts as diverged, m/s or rad/s; MuJoCo's own limit of 1e10 is too late.
 TOO_FAST: Final = 1e6
+# Position at which a world counts as diverged, m.
 TOO_FAR: Final = 1e6
 
 _mj_step = types.ExternalFunction("mj_step", types.void(types.int64, types.int64))
@@ -62,7 +63,7 @@ _mj_com_velocity = types.ExternalFunction("mj_comVel", types.void(types.int64, t
 
 @kernel
 def _program_of(model: int) -> int:
-    """The address of a model's program, or 0 if it has none."""
+    """Return the address of a model's program, or 0 without a program."""
     if load_word(model + NUMERIC_COUNT_OFFSET) < 2:
         return 0
     slot = floats(load_word(model + NUMERIC_OFFSET), 2)
@@ -73,14 +74,14 @@ def _program_of(model: int) -> int:
 
 @kernel
 def ground_of(model: int) -> int:
-    """The address of the table of a model's ground, 0 if it has none, or `NO_PROGRAM` if the model is not ours."""
+    """Return the address of a model's ground table, 0 without ground, `NO_PROGRAM` for a model of another library."""
     program = _program_of(model)
     return NO_PROGRAM if program == 0 else load_word(program + 16)
 
 
 @native(types.void(types.voidptr, types.voidptr))
 def run_forces(model: Any, data: Any) -> None:
-    """mjcb_passive: walk the model's forces."""
+    """Run the force laws of a model; MuJoCo's `mjcb_passive`."""
     m, d = address_of(model), address_of(data)
     program = _program_of(m)
     if program == 0:
@@ -92,27 +93,28 @@ def run_forces(model: Any, data: Any) -> None:
 
 # ------------------------------------------------------------------------------------------------ the loop
 
-BODY_ROW: Final = 13  # position, quaternion (x, y, z, w), velocity, angular velocity: all in the world
+BODY_ROW: Final = 13  # numbers of a body's motion: position, quaternion (x, y, z, w), velocity, angular velocity
 
-# words of a request
+# Offsets in a request, in 64-bit integers. First the step count, then sizes and addresses of MuJoCo's and the engine's
+# arrays.
 STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS = range(9)
-# how many instants on the way are wanted, the steps after which they come (one by one, in order), where to write them
-# (motion now, motion one step before, userdata, positions and velocities of the joints), how many numbers userdata has,
-# and how many of them are kept
-LOOKS, LOOK_STEPS, LOG, STATES, STATES_KEPT = range(9, 14)
-# whether a step evaluates the state that it starts from only, so that what it leaves is the motion one step before
+# Samples between the steps: their number, the address of the steps after which they are taken (increasing), the address
+# of the rows for them (motion, motion one step before, userdata, qpos, qvel), the size of userdata, and how many of its
+# numbers are copied.
+SAMPLES, SAMPLE_STEPS, SAMPLE_ROWS, STATES, STATES_KEPT = range(9, 14)
+# 1 if a step evaluates only the state that it starts from. Then mj_step leaves the motion of the previous state.
 ONE_PASS = 14
-# how many controllers act in the loop, where their words are, the tick of the first step, the length of a step as a
-# fraction, and the time, as a float64, that those who act are given
-REFLEXES, REFLEX_WORDS, TICK, NUMERATOR, DENOMINATOR, TIME, WORDS = range(15, 22)
-# words of such a controller: it is due at ticks where tick × TURNS mod TICKS < TURNS; its function and table, the
-# address of its answer, of how many numbers, and of the levers that are moved by them
-TURNS, TICKS, FUNCTION, TABLE, ANSWER, LEVERS, LEVER_ROWS, REFLEX = range(8)
+# Native controllers: their number, the address of their rows, the tick of the first step, the step length as a
+# fraction, and the time as a float64 that controllers read. Last the size of a request.
+CONTROLLERS, CONTROLLER_ROWS, TICK, NUMERATOR, DENOMINATOR, TIME, REQUEST_SIZE = range(15, 22)
+# Offsets in the row of a controller. It is due at ticks where tick × TURNS mod TICKS < TURNS. Then the addresses of its
+# function, its table and its commands, the number of commands, the address of their slots, and the size of the row.
+TURNS, TICKS, FUNCTION, TABLE, COMMANDS, COMMAND_COUNT, COMMAND_SLOTS, CONTROLLER_ROW = range(8)
 
 
 @kernel
 def _write_bodies(request: Any, data: int, out: int) -> None:
-    """Copy the motion of every body out of mjData, for those who look at the world."""
+    """Copy the motion of every body from mjData to `out`."""
     bodies = request[BODIES]
     layout = words(request[LAYOUT], LAYOUT_SIZE)
     roots = words(request[ROOTS], bodies)
@@ -136,8 +138,8 @@ def _write_bodies(request: Any, data: int, out: int) -> None:
 
 
 @kernel
-def _look(model: int, data: int, request: Any, out: int) -> None:
-    """Write out the motion that belongs to the state of now, which mj_step leaves one step behind."""
+def _write_current_motion(model: int, data: int, request: Any, out: int) -> None:
+    """Compute and write the motion of the current state; mj_step leaves that of the previous state."""
     _mj_kinematics(model, data)
     _mj_com_position(model, data)
     _mj_com_velocity(model, data)
@@ -146,39 +148,39 @@ def _look(model: int, data: int, request: Any, out: int) -> None:
 
 @strict_kernel
 def _time_of(tick: int, numerator: int, denominator: int) -> float:
-    """As `Clock.time_of` has it, to the bit."""
+    """Return the same bits as `Clock.time_of`, s."""
     return tick * numerator / denominator
 
 
 @kernel
-def _act(model: int, data: int, argument: int, step: int, out: int) -> None:
-    """Let those controllers act that are due before a step; `out` has the motion of now if it is the first one."""
-    request = words(argument, WORDS)
+def _run_controllers(model: int, data: int, argument: int, step: int, out: int) -> None:
+    """Run the controllers that are due before a step; before step 0, `out` holds the current motion already."""
+    request = words(argument, REQUEST_SIZE)
     tick = request[TICK] + step
-    is_seen = step == 0
-    for k in range(request[REFLEXES]):
-        reflex = words(request[REFLEX_WORDS] + 8 * REFLEX * k, REFLEX)
-        if tick * reflex[TURNS] % reflex[TICKS] >= reflex[TURNS]:
+    is_current = step == 0
+    for k in range(request[CONTROLLERS]):
+        row = words(request[CONTROLLER_ROWS] + 8 * CONTROLLER_ROW * k, CONTROLLER_ROW)
+        if tick * row[TURNS] % row[TICKS] >= row[TURNS]:
             continue
-        if not is_seen:
-            _look(model, data, request, out)
-            is_seen = True
+        if not is_current:
+            _write_current_motion(model, data, request, out)
+            is_current = True
         floats(argument + 8 * TIME, 1)[0] = _time_of(tick, request[NUMERATOR], request[DENOMINATOR])
         userdata = load_word(data + USERDATA_OFFSET)
-        call4(reflex[FUNCTION], out, userdata, argument + 8 * TIME, reflex[TABLE])
-        answer = floats(reflex[ANSWER], reflex[LEVERS])
-        command_slots = floats(reflex[LEVER_ROWS], COMMAND_SLOT * reflex[LEVERS])
-        for i in range(reflex[LEVERS]):
+        call4(row[FUNCTION], out, userdata, argument + 8 * TIME, row[TABLE])
+        commands = floats(row[COMMANDS], row[COMMAND_COUNT])
+        command_slots = floats(row[COMMAND_SLOTS], COMMAND_SLOT * row[COMMAND_COUNT])
+        for i in range(row[COMMAND_COUNT]):
             write_command(
                 floats(userdata, UNCOUNTED),
                 command_slots[COMMAND_SLOT * i : COMMAND_SLOT * i + COMMAND_SLOT],
-                answer[i],
+                commands[i],
             )
 
 
 @kernel
 def _first_beyond(values: Any, bounds: Any) -> int:
-    """The first number that is not one, or beyond its bound; or −1."""
+    """Return the index of the first value that is NaN or reaches its bound, or −1."""
     for i in range(values.size):
         if not (abs(values[i]) < bounds[i]):
             return i
@@ -187,14 +189,14 @@ def _first_beyond(values: Any, bounds: Any) -> int:
 
 @native(types.void(types.voidptr, types.voidptr, types.int32, types.voidptr))
 def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
-    """mjfBatchFunc: step one world; stop at the step that diverges; write out its motion before and after the last
-    step, and, of a world that is alone, at instants on the way.
+    """Step one world; MuJoCo's mjfBatchFunc.
 
-    A step begins by working out the motion of the state that it starts from, so that of an instant on the way is
-    written when the step after it has been made, and costs no more than that.
+    The loop stops at the step that diverges. It writes the motion before and after the last step, and the samples of a
+    single world. A step starts with computing the motion of its initial state, so the motion of a sample is copied
+    after the next step and costs only the copy.
     """
     m, d = address_of(model), address_of(data)
-    request = words(address_of(argument), WORDS)
+    request = words(address_of(argument), REQUEST_SIZE)
     program = _program_of(m)
     layout = words(request[LAYOUT], LAYOUT_SIZE)
     qpos = floats(load_word(d + layout[QPOS]), request[POSITIONS])
@@ -207,39 +209,39 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
     first_update = load_word(program)
     last_update = first_update + load_word(program + 8)
     steps = request[STEPS]
-    looks = words(request[LOOK_STEPS], request[LOOKS])
+    sample_steps = words(request[SAMPLE_STEPS], request[SAMPLES])
     motion = BODY_ROW * request[BODIES]
-    kept_numbers = 2 * motion + request[STATES] + request[POSITIONS] + request[VELOCITIES]
-    look = 0
-    waiting = 0  # where the motion of the last instant on the way is to be written
+    row_size = 2 * motion + request[STATES] + request[POSITIONS] + request[VELOCITIES]
+    sample = 0
+    pending = 0  # address for the motion of the last sample, or 0
     for step in range(steps):
         log = out
-        if look < looks.size and looks[look] == step + 1:
-            log = request[LOG] + 8 * look * kept_numbers
-        seen = log != out or step == steps - 1
-        if seen and request[ONE_PASS] == 0:
-            _look(m, d, request, log + 8 * motion)
-        if request[REFLEXES] > 0:
-            _act(m, d, address_of(argument), step, out)
+        if sample < sample_steps.size and sample_steps[sample] == step + 1:
+            log = request[SAMPLE_ROWS] + 8 * sample * row_size
+        is_sampled = log != out or step == steps - 1
+        if is_sampled and request[ONE_PASS] == 0:
+            _write_current_motion(m, d, request, log + 8 * motion)
+        if request[CONTROLLERS] > 0:
+            _run_controllers(m, d, address_of(argument), step, out)
         for k in range(first_update, last_update):
             entry = program + ENTRIES + 16 * k
             call3(load_word(entry), m, d, load_word(entry + 8))
         _mj_step(m, d)
-        if waiting != 0:
-            _write_bodies(request, d, waiting)
-            waiting = 0
-        if seen and request[ONE_PASS] != 0:
+        if pending != 0:
+            _write_bodies(request, d, pending)
+            pending = 0
+        if is_sampled and request[ONE_PASS] != 0:
             _write_bodies(request, d, log + 8 * motion)
         axis = _first_beyond(qvel, slow)
-        place = _first_beyond(qpos, near)
-        if axis >= 0 or place >= 0:
-            failed[0], failed[1] = step, axis if axis >= 0 else -1 - place
+        position = _first_beyond(qpos, near)
+        if axis >= 0 or position >= 0:
+            failed[0], failed[1] = step, axis if axis >= 0 else -1 - position
             return
         if log != out:
             if request[ONE_PASS] != 0 and step < steps - 1:
-                waiting = log
+                pending = log
             else:
-                _look(m, d, request, log)
+                _write_current_motion(m, d, request, log)
             userdata = floats(load_word(d + USERDATA_OFFSET), request[STATES_KEPT])
             kept = floats(log + 16 * motion, request[STATES_KEPT])
             for k in range(request[STATES_KEPT]):
@@ -249,13 +251,13 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
                 joints[k] = qpos[k]
             for k in range(qvel.size):
                 joints[qpos.size + k] = qvel[k]
-            look += 1
+            sample += 1
             if step == steps - 1:
-                last, seen_last = floats(out, 2 * motion), floats(log, 2 * motion)
+                last, last_sample = floats(out, 2 * motion), floats(log, 2 * motion)
                 for k in range(2 * motion):
-                    last[k] = seen_last[k]
+                    last[k] = last_sample[k]
                 return
-    _look(m, d, request, out)
+    _write_current_motion(m, d, request, out)
 
 
 # ------------------------------------------------------------------------------------------------ building
@@ -263,7 +265,7 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
 
 @dataclass
 class Program:
-    """The laws of one model, in memory that native code reads; must outlive the model's last step."""
+    """Laws of one model in memory that native code reads; the program must outlive the model's last step."""
 
     forces: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
     updates: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
@@ -273,16 +275,16 @@ class Program:
     _address: int = 0
 
     def bind(self, model: Any) -> None:
-        """Write the program's address into the model."""
+        """Write the address of the program into a compiled model."""
         entries = [(function, table.ctypes.data) for function, table in (*self.forces, *self.updates)]
         ground = 0 if self.ground is None else self.ground.ctypes.data
         head = (len(self.forces), len(self.updates), ground)
-        self._memory = np.array([*head, *(word for entry in entries for word in entry)], np.int64)
+        self._memory = np.array([*head, *(address for entry in entries for address in entry)], np.int64)
         self._address = self._memory.ctypes.data
         model.numeric_data[:2] = MAGIC, float(self._address)
 
     def is_bound(self, slot: NDArray[np.float64]) -> bool:
-        """Whether a model whose numeric data this is carries this very program."""
+        """Return whether `slot`, the numeric data of a model, holds the address of this program."""
         return slot.size >= 2 and bool(slot[0] == MAGIC) and int(slot[1]) == self._address
 
 
@@ -298,7 +300,19 @@ def table_of(
     body: int = 0,
     joint: tuple[int, int, int] = (0, 0, 0),
 ) -> NDArray[np.float64]:
-    """A law's table: the header that says where things are, then its constants."""
+    """Return the table of a law: a header with addresses and offsets, then the constants.
+
+    Args:
+        constants: constants of the law.
+        water: addresses of the water's native function and of its table.
+        wind: addresses of the wind's native function and of its table.
+        fields: address of the force fields, or 0.
+        owner: number of the robot or object that the law belongs to.
+        block: start of the link's block in userdata.
+        state: start of the law's state in userdata.
+        body: number of the body that the law acts on.
+        joint: index of the joint in qpos, in qvel, and on the diagonal of the sparse mass matrix.
+    """
     table = np.zeros(laws.HEADER + constants.size)
     table[laws.HEADER :] = constants
     header = table.view(np.int64)
@@ -320,7 +334,11 @@ _callback: Any = None
 
 
 def install_callback() -> None:
-    """Make our walker MuJoCo's passive callback; models without a program are not touched by it."""
+    """Set `run_forces` as MuJoCo's passive callback; it does nothing for models without a program.
+
+    Raises:
+        EngineError: another library has set the callback.
+    """
     global _callback
     current = mujoco.get_mjcb_passive()
     if _callback is not None and current is _callback:

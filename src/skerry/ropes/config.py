@@ -12,7 +12,7 @@ from skerry.core.config import Config, NonNegative, Positive, Vector3
 Share = Annotated[float, Field(ge=0, le=1)]
 
 MODULUS = 1e9  # Pa, of a braided synthetic rope over its whole cross-section; ropes have 0.5 to 5 GPa (estimate)
-MOST_SEGMENTS = 5000
+MAX_SEGMENTS = 5000
 
 
 class Buoy(Config):
@@ -83,9 +83,9 @@ class RopeConfig(Config):
             raise ValueError("give either `length`, or the `winch` whose rope it is")
         if self.length is not None and self.segment_length > self.length:
             raise ValueError(f"`segment_length` {self.segment_length} m is more than `length` {self.length} m")
-        if self.length is not None and self.length / self.segment_length > MOST_SEGMENTS:
+        if self.length is not None and self.length / self.segment_length > MAX_SEGMENTS:
             raise ValueError(
-                f"{self.length / self.segment_length:.0f} segments are more than {MOST_SEGMENTS}; "
+                f"{self.length / self.segment_length:.0f} segments are more than {MAX_SEGMENTS}; "
                 "take a longer `segment_length`"
             )
         if not any(self.direction):

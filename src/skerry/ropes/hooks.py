@@ -14,7 +14,6 @@ import numpy as np
 
 from skerry.actuators.winch import EXTRA, LENGTH, TARGET, WINCH_STATE
 from skerry.core.kernels import floats, kernel
-from skerry.ropes.feeding import constants_of_rope, length_of, nodes_of, state_of_rope
 from skerry.ropes.layout import (
     BODY,
     CARRYING,
@@ -38,6 +37,7 @@ from skerry.ropes.layout import (
     TAIL,
     WINCH,
 )
+from skerry.ropes.payout import constants_of_rope, length_of, nodes_of, state_of_rope
 
 # A rope beside a hook is not in it: the line to it must lie within 60° of the hook's own rope.
 FACING: Final = 0.5

@@ -13,7 +13,7 @@ from skerry.core.errors import SkerryError
 from skerry.parts.native_controller import index_in_userdata
 from skerry.ropes import layout as at
 from skerry.ropes.config import RopeConfig
-from skerry.ropes.net import lay
+from skerry.ropes.system import lay
 
 Floats = NDArray[np.float64]
 Locate = Callable[[str | Vector3, Vector3], tuple[int, Floats, Floats]]
@@ -181,7 +181,7 @@ class Rope:
         tail = self._memory[at.TAIL + at.BODY]
         return (None if head < 0 else int(head)), (None if tail < 0 else int(tail))
 
-    def lay_anew(self) -> None:
+    def lay_again(self) -> None:
         """Lay it from what its start is tied to, to what its end is tied to, at rest."""
         row = self._memory
         ends = [self._where(row[end : end + at.END]) for end in (at.HEAD, at.TAIL)]

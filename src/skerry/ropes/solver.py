@@ -41,7 +41,7 @@ from skerry.ropes.group import (
     whole_at,
 )
 
-MOST_ITERATIONS: Final = 40
+MAX_ITERATIONS: Final = 40
 # m; Newton's method squares its error near the end: after a step as small as this nothing is left to correct
 CLOSE_ENOUGH: Final = 1e-7
 
@@ -230,7 +230,7 @@ def settle(memory: int, n: int) -> int:
     x, trial = numbers_at(memory, X, n, 0, 3, n), numbers_at(memory, TRIAL, n, 0, 3, n)
     dx = numbers_at(memory, CHANGE, n, 0, 3, n)
     now = energy_of(memory, n, x)
-    for iteration in range(MOST_ITERATIONS):
+    for iteration in range(MAX_ITERATIONS):
         _assemble(memory, n)
         longest = _solve(memory, n)
         share = 1.0
@@ -247,4 +247,4 @@ def settle(memory: int, n: int) -> int:
         now = after
         if longest * share < CLOSE_ENOUGH:
             return iteration + 1
-    return MOST_ITERATIONS
+    return MAX_ITERATIONS

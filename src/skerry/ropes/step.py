@@ -34,7 +34,6 @@ from skerry.ropes.ends import (
     note_ends,
     pull_end,
 )
-from skerry.ropes.feeding import constants_of_rope, feed_all, nodes_of, state_of_rope
 from skerry.ropes.group import (
     BEGIN,
     BEND,
@@ -79,6 +78,7 @@ from skerry.ropes.layout import (
 )
 from skerry.ropes.loads import load_node, look_around
 from skerry.ropes.matrices import invert, times
+from skerry.ropes.payout import constants_of_rope, feed_all, nodes_of, state_of_rope
 from skerry.ropes.solver import settle
 
 AROUND: Final = loads.PER_NODE + contacts.PER_NODE

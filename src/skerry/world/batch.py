@@ -96,7 +96,7 @@ class Batch:
         self._begin(world)
 
     def _begin(self, world: int) -> None:
-        self._engine.stand(world)
+        self._engine.reset_motion(world)
         self.failures.pop(world, None)
 
     def state(self, world: int) -> bytes:

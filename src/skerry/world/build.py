@@ -23,11 +23,11 @@ from skerry.parts.law import Attach, Law, LawConfig
 from skerry.parts.sensor import SensorConfig
 from skerry.physics.engine import Engine
 from skerry.physics.joint_drive import JointDrive
-from skerry.physics.model import NOBODY, Model, Options, assemble
+from skerry.physics.model import WORLD_OWNER, Model, Options, assemble
 from skerry.physics.tree import Body, LawBuilder
 from skerry.rays import robot_bit
-from skerry.ropes.net import RopeNet
 from skerry.ropes.rope import Rope
+from skerry.ropes.system import RopeSystem
 from skerry.scenario import Scenario, load_scenario
 from skerry.scenario.loading import LoadedScenario
 from skerry.scenario.vehicle import Vehicle
@@ -79,7 +79,7 @@ def build_world(
         return noises[-1]
 
     _bind(model, engine.part("userdata")[0])
-    state_of_ropes, size = model.law_slots.get((NOBODY, ROPES), (0, 0))
+    state_of_ropes, size = model.law_slots.get((WORLD_OWNER, ROPES), (0, 0))
     surroundings = RaySceneBuilder(
         partial(bodies_for_rays, loaded, model, terrain),
         engine.motions(0)[0],
@@ -294,7 +294,7 @@ def _hooks(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) -> dict[
 
 def _assemble(
     loaded: LoadedScenario, hooks: Mapping[str, PythonForce]
-) -> tuple[Model, Terrain | None, dict[str, dict[str, Actuator]], RopeNet | None]:
+) -> tuple[Model, Terrain | None, dict[str, dict[str, Actuator]], RopeSystem | None]:
     """Compile the model of a scenario."""
     scenario = loaded.scenario.with_seeds()
     water = scenario.water.build(scenario.gravity)
@@ -340,7 +340,7 @@ def _assemble(
         )
     options = Options(scenario.step, scenario.integrator, scenario.gravity)
     plans = rope_plans(loaded)
-    net = RopeNet(plans, terrain, bool(scenario.water.winds)) if plans else None
+    net = RopeSystem(plans, terrain, bool(scenario.water.winds)) if plans else None
     systems = {} if net is None else {ROPES: net}
     return assemble(bodies, water, terrain, options, scenario.fields, systems), terrain, actuators, net
 

@@ -71,6 +71,6 @@ def run_controllers(controllers: Sequence[MountedController], engine: Engine, ti
                 native[id(mounted)] = entry
             else:
                 mounted.act_if_due(tick)
-    engine.let_act([*native.values()])
+    engine.set_controllers([*native.values()])
     # `idle` is read again, because one controller may have started another
     return [other for other in controllers if id(other) not in native and not other.controller.idle]

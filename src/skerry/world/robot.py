@@ -77,7 +77,7 @@ class Object(BodyTree):
 
     def move(self, pose: Pose) -> None:
         """Put it somewhere, at rest; static objects stay where they are and say so."""
-        self.engine.place(self.world, self.root, pose)
+        self.engine.set_pose(self.world, self.root, pose)
 
 
 @dataclass(eq=False)

@@ -14,11 +14,11 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator
 from skerry.physics.engine import Engine
-from skerry.physics.model import NOBODY, Model
+from skerry.physics.model import WORLD_OWNER, Model
 from skerry.rays import RayRope, Strand
 from skerry.ropes import layout as at
-from skerry.ropes.net import RopeNet, RopePlan, place_of
 from skerry.ropes.rope import Rope
+from skerry.ropes.system import RopePlan, RopeSystem, place_of
 from skerry.scenario.loading import LoadedScenario
 from skerry.terrain.materials import find_material
 from skerry.world.robot import BodyTree
@@ -40,10 +40,10 @@ def rope_plans(loaded: LoadedScenario) -> dict[str, RopePlan]:
 
 
 def build_ropes(
-    net: RopeNet, model: Model, engine: Engine, actuators: Mapping[str, Mapping[str, Actuator]]
+    net: RopeSystem, model: Model, engine: Engine, actuators: Mapping[str, Mapping[str, Actuator]]
 ) -> dict[str, Rope]:
     """The ropes as users hold them."""
-    memory = model.laws[NOBODY][ROPES].memory
+    memory = model.laws[WORLD_OWNER][ROPES].memory
     found = {}
     for name, plan in net.plans.items():
         twin = net.twin_of(name)
@@ -65,7 +65,7 @@ def build_ropes(
     return found
 
 
-def ropes_for_rays(loaded: LoadedScenario, net: RopeNet | None) -> list[RayRope]:
+def ropes_for_rays(loaded: LoadedScenario, net: RopeSystem | None) -> list[RayRope]:
     """The ropes as rays see them: as thick as they are, with the ball that a buoy or hook is."""
     if net is None:
         return []
@@ -81,7 +81,7 @@ def ropes_for_rays(loaded: LoadedScenario, net: RopeNet | None) -> list[RayRope]
     return found
 
 
-def _strand(net: RopeNet, number: int, plan: RopePlan, ball_radius: float) -> Strand:
+def _strand(net: RopeSystem, number: int, plan: RopePlan, ball_radius: float) -> Strand:
     place = int(net.places[number])
     ended = place + at.PHASE, at.CARRYING  # then the hook is gone
     return Strand(
@@ -115,7 +115,7 @@ def put(
     state, motions = engine.states[tree.world], engine.motions(tree.world)
     before = state.copy(), motions.copy()
     change = pose @ tree.pose.inverse()
-    engine.place(tree.world, tree.root, pose, velocity)
+    engine.set_pose(tree.world, tree.root, pose, velocity)
     try:
         _move_ropes(ropes, engine, tree.root, change)
     except SkerryError:
@@ -136,4 +136,4 @@ def _move_ropes(ropes: Mapping[str, Rope], engine: Engine, root: int, change: Po
         if len(here) == len(tied):
             rope.move(change.transform)
         else:
-            rope.lay_anew()
+            rope.lay_again()

@@ -17,11 +17,11 @@ from skerry.core.noise import Noise
 from skerry.parts.component import Component
 from skerry.parts.observer import Observer
 from skerry.parts.watchdog import Watchdog
+from skerry.physics.carry_over import carry_over_state, common_bodies
 from skerry.physics.engine import Engine
-from skerry.physics.inherit import common_bodies, inherit
-from skerry.physics.model import NOBODY
-from skerry.ropes.net import RopeNet
+from skerry.physics.model import WORLD_OWNER
 from skerry.ropes.rope import Rope
+from skerry.ropes.system import RopeSystem
 from skerry.scenario import Scenario
 from skerry.scenario.merging import plain
 from skerry.terrain import Terrain
@@ -64,7 +64,7 @@ class World:
         present: LiveState,
         history: SampleBuffer,
         acoustics: AcousticChannel,
-        net: RopeNet | None,
+        net: RopeSystem | None,
         rebuild: Callable[[Mapping[str, Any]], World],
     ) -> None:
         self.scenario = scenario
@@ -177,7 +177,7 @@ class World:
             looks = self._looks_on_the_way(tick, stop)
             if len(looks) > self._history.room:
                 self._look_back()
-            if len(looks) > (most := self._engine.log.room):
+            if len(looks) > (most := self._engine.sample_log.capacity):
                 looks = looks[:most]
                 stop = looks[-1]
             errors = self._step(stop - tick, looks)
@@ -271,8 +271,8 @@ class World:
         self._history.keep(looks)
         errors = self._engine.advance(
             steps,
-            looks=[look - tick for look in looks],
-            first_look=first_look,
+            sample_steps=[look - tick for look in looks],
+            first_row=first_look,
             keep_userdata=bool(self._observers) or self._history.must_keep_userdata,
             tick=tick,
         )
@@ -360,9 +360,9 @@ class World:
     def _go_on_from(self, former: World) -> None:
         """Take over the state of all that both worlds have."""
         bodies = common_bodies(self._engine, former._engine)
-        inherit(self._engine, former._engine, bodies)
+        carry_over_state(self._engine, former._engine, bodies)
         if self._net is not None and former._net is not None:
-            states = [world._engine.model.laws[NOBODY][ROPES].memory for world in (self, former)]
+            states = [world._engine.model.laws[WORLD_OWNER][ROPES].memory for world in (self, former)]
             self._net.take_over(states[0], former._net, states[1], bodies)
         self._clock.set_state(former._clock.state())
         before = dict(former._components())
@@ -390,7 +390,7 @@ class World:
         states = [(name, component.state()) for name, component in self._components()]
         head = {
             "changes": [[change.name, change.settings] for change in self.changes],
-            "structure": self._engine.model.structure,
+            "structure": self._engine.model.structure_hash,
             "clock": self._clock.state().decode(),
             "components": [name for name, _ in states],
         }
@@ -419,7 +419,7 @@ class World:
             self._change(changes)
         components = self._components()
         names = [name for name, _ in components]
-        if head["structure"] != self._engine.model.structure or head["components"] != names:
+        if head["structure"] != self._engine.model.structure_hash or head["components"] != names:
             raise SkerryError(
                 "the snapshot is of a world with other robots, links or parts; load its scenario to restore it"
             )
@@ -435,7 +435,7 @@ class World:
         if row.shape != self._engine.states[0].shape:
             raise SkerryError(f"this is a state of {row.size} numbers; this world has {self._engine.states[0].size}")
         self._engine.states[0] = row
-        self._engine.stand(0)
+        self._engine.reset_motion(0)
         self._clock.set_state(json.dumps([round(self._engine_time.item() / self._engine.step_length), 0, 1]).encode())
 
     def close(self) -> None:

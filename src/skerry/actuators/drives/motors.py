@@ -26,10 +26,10 @@ from skerry.physics.joint_drive import (
     FREQUENCY,
     INERTIA,
     OWN,
+    SETPOINT,
     SPEED,
     STEP,
     TARGET,
-    WANTED,
     JointDrive,
     drive_joint,
 )
@@ -45,9 +45,9 @@ SWITCH_TRAVEL = 0.01  # rad or m before the end of the travel at which a switch 
 @kernel
 def run_motor(state: Any, c: Any, q: float, rate: float) -> None:
     """Turn the target on by a step, q and rate being those of the gear's output."""
-    power = state[WANTED]
+    power = state[SETPOINT]
     if state[BY_ANGLE] != 0.0:
-        power = min(max((state[WANTED] - q) / (c[APPROACH] * c[SPEED]), -1.0), 1.0)
+        power = min(max((state[SETPOINT] - q) / (c[APPROACH] * c[SPEED]), -1.0), 1.0)
     state[SWITCH] = 0.0
     if q >= c[UPPER] - SWITCH_TRAVEL:
         state[SWITCH] = 1.0
@@ -90,7 +90,7 @@ class MotorActuator(Actuator):
     def setpoint(self) -> float:
         """The power that was commanded; on the way to an angle, that which this takes now."""
         memory = self._drive.memory
-        return self._sign * float(memory[POWER if memory[BY_ANGLE] else WANTED])
+        return self._sign * float(memory[POWER if memory[BY_ANGLE] else SETPOINT])
 
     @property
     def state_channel(self) -> StateChannel:
@@ -135,11 +135,11 @@ class MotorActuator(Actuator):
 
     def _go_to(self, angle: float) -> None:
         self._drive.memory[..., BY_ANGLE] = 1.0
-        self._drive.memory[..., WANTED] = self._sign * angle
+        self._drive.memory[..., SETPOINT] = self._sign * angle
 
     def _set(self, value: float) -> None:
         self._drive.memory[..., BY_ANGLE] = 0.0
-        self._drive.memory[..., WANTED] = self._sign * value
+        self._drive.memory[..., SETPOINT] = self._sign * value
 
 
 class MotorConfig(ActuatorConfig):

@@ -34,7 +34,7 @@ from skerry.parts.law import (
     state_of,
 )
 
-WANTED, MASS, RATE = range(3)  # the state: kg, kg, kg/s
+SETPOINT, MASS, RATE = range(3)  # the state: kg, kg, kg/s
 
 
 @law
@@ -45,7 +45,7 @@ def fill_tank(model: int, data: int, table: int) -> None:
     state = state_of(data, table, 3)
     constants = constants_of(table)
     most = constants[39] * constants[40]
-    change = min(max(state[WANTED] - state[MASS], -most), most)
+    change = min(max(state[SETPOINT] - state[MASS], -most), most)
     state[MASS] += change
     state[RATE] = change / constants[40]
 
@@ -83,11 +83,11 @@ class BallastLaw(Law):
         """The water in the tank, kg; in a batch, of each world."""
         return self.memory[..., MASS].copy()[()]
 
-    def want(self, mass: float) -> None:
+    def set_target(self, mass: float) -> None:
         """Pump until the tank holds this much, kg; more than fits, or less than nothing, is the limit."""
         if not np.isfinite(mass):
             raise SkerryError(f"a ballast mass must be a number, not {mass}")
-        self.memory[..., WANTED] = min(max(mass, 0.0), self.capacity)
+        self.memory[..., SETPOINT] = min(max(mass, 0.0), self.capacity)
 
 
 class Ballast(LawConfig):

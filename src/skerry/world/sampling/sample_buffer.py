@@ -64,11 +64,12 @@ class EngineSamples:
         return self.due.times
 
     def motions(self) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self.engine.log.motions[self.due.rows, 0]
+        found: NDArray[np.float64] = self.engine.sample_log.motions[self.due.rows, 0]
         return found
 
     def read(self, state_channel: StateChannel) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = state_channel.value_of(self.engine.log.of(state_channel.state)[self.due.rows])
+        column = self.engine.sample_log.column_of(state_channel.state)
+        found: NDArray[np.float64] = state_channel.value_of(column[self.due.rows])
         return found
 
 
@@ -105,12 +106,12 @@ class SampleBuffer:
             tuple[int, tuple[int, int]], DueSamples
         ] = {}  # what was due since some tick, by a rate's words
         self._frames: dict[int, Frame] = {}  # of those rows of the log at which rays were sent, and
-        self._words = np.zeros((engine.log.room, WORDS), np.int64)  # what kernels need of them, by row
+        self._words = np.zeros((engine.sample_log.capacity, WORDS), np.int64)  # what kernels need of them, by row
 
     @property
     def room(self) -> int:
         """How many more instants there is room for."""
-        return self.engine.log.room - len(self.ticks)
+        return self.engine.sample_log.capacity - len(self.ticks)
 
     def looks_after(self, tick: int, stop: int) -> list[int]:
         """The ticks after one, up to a stop, that are to be kept for the sensors."""
@@ -176,15 +177,15 @@ class SampleBuffer:
 
     def _show(self, due: dict[int, list[Observer]]) -> None:
         clock, now = self.clock, self.clock.tick
-        self.engine.log.keep_present()
+        self.engine.sample_log.save_live()
         try:
             for tick in sorted(due):
-                self.engine.log.show(self._rows[tick])
+                self.engine.sample_log.load_row(self._rows[tick])
                 clock.show(tick)
                 for observer in due[tick]:
                     observer.on_sample(tick)
         finally:
-            self.engine.log.show_present()
+            self.engine.sample_log.restore_live()
             clock.show(now)
 
     # -------------------------------------------------------------------------------------------- as an instant
@@ -192,17 +193,17 @@ class SampleBuffer:
     def go(self, tick: int) -> None:
         """Be at that tick."""
         row, engine = self._rows[tick], self.engine
-        self.motions = engine.log.motions[row]
+        self.motions = engine.sample_log.motions[row]
         if self.water.follows is not None:
-            self.userdata[:] = engine.log.userdata[row]
-        self.positions, self.velocities = engine.log.positions[row], engine.log.velocities[row]
+            self.userdata[:] = engine.sample_log.userdata[row]
+        self.positions, self.velocities = engine.sample_log.positions[row], engine.sample_log.velocities[row]
         self.tick = tick
         self.time = self.clock.time_of(tick)
 
     def glimpse(self, tick: int) -> Glimpse:
         """What the engine has kept at that tick."""
         row, engine = self._rows[tick], self.engine
-        return Glimpse(tick, self.clock.time_of(tick), engine.log.motions[row], engine.log.userdata[row])
+        return Glimpse(tick, self.clock.time_of(tick), engine.sample_log.motions[row], engine.sample_log.userdata[row])
 
     def view(self, own_bit: int) -> RayView:
         return RayView(self._surroundings.scene, self._frame(), self.motions[0], own_bit)
@@ -219,7 +220,7 @@ class SampleBuffer:
     def views(self, rows: NDArray[np.int64], own_bit: int) -> RayViews:
         """The world by rays at these rows of the log."""
         self._make_frames(rows.tolist())
-        log = self.engine.log.motions[:, 0]
+        log = self.engine.sample_log.motions[:, 0]
         return RayViews(self._surroundings.scene, self._words[rows], log, rows, own_bit)
 
     def _make_frames(self, rows: list[int]) -> None:
@@ -229,7 +230,7 @@ class SampleBuffer:
         if new:
             if len(frames) + len(new) > MOST_FRAMES:
                 self._release(set(frames).difference(rows))
-            log, ropes = self.engine.log, self._surroundings.state_of_ropes
+            log, ropes = self.engine.sample_log, self._surroundings.state_of_ropes
             made = self._surroundings.scene.frames(log.motions[new, 0], log.userdata[new, ropes])
             frames.update(zip(new, made, strict=True))
             self._words[new] = [frame.words for frame in made]

@@ -14,7 +14,7 @@ from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
 from skerry.core.rotations import carry
 from skerry.parts.sensor import ContactPoint
-from skerry.physics.contacts import Touch
+from skerry.physics.contacts import BodyContact
 from skerry.physics.model import LinkHandle
 from skerry.rays import RayView
 from skerry.ropes.rope import Rope
@@ -158,10 +158,10 @@ class RobotSampleView:
         return tuple(self.robot.joints)
 
     def joint_position(self, joint: str) -> float:
-        return float(self.instant.positions[self.robot.engine.joint_places[self.robot.joints[joint]][0]])
+        return float(self.instant.positions[self.robot.engine.joint_addresses[self.robot.joints[joint]][0]])
 
     def joint_velocity(self, joint: str) -> float:
-        return float(self.instant.velocities[self.robot.engine.joint_places[self.robot.joints[joint]][1]])
+        return float(self.instant.velocities[self.robot.engine.joint_addresses[self.robot.joints[joint]][1]])
 
     @property
     def power(self) -> float:
@@ -170,7 +170,7 @@ class RobotSampleView:
     def contacts(self, link: str | None = None) -> list[ContactPoint]:
         return self.felt(self.robot.engine.contacts(self.robot.world, self.robot.name), link)
 
-    def felt(self, touches: Iterable[Touch], link: str | None) -> list[ContactPoint]:
+    def felt(self, touches: Iterable[BodyContact], link: str | None) -> list[ContactPoint]:
         """What a link, or all of the robot, feels of its touches."""
         own = f"{self.robot.name}/"
         found = []

@@ -105,7 +105,7 @@ class RobotSensorView:
         _ask_each(
             water.address,
             water.table_address,
-            self.history.engine.log.userdata,
+            self.history.engine.sample_log.userdata,
             self.rows,
             np.array(self.times),
             need,
@@ -123,7 +123,7 @@ class RobotSensorView:
     def _motion(self, when: int, link: str, offset: Pose | None) -> Floats:
         body, place = self.sample.frame(link, offset)
         carried = np.empty((len(self.rows), 13))
-        _carry_each(self.history.engine.log.motions, self.rows, when, body, place, carried)
+        _carry_each(self.history.engine.sample_log.motions, self.rows, when, body, place, carried)
         return carried
 
     @property
@@ -131,14 +131,14 @@ class RobotSensorView:
         return self.sample.joints
 
     def joint_position(self, joint: str) -> Floats:
-        return self._joint(joint, 0, self.history.engine.log.positions)
+        return self._joint(joint, 0, self.history.engine.sample_log.positions)
 
     def joint_velocity(self, joint: str) -> Floats:
-        return self._joint(joint, 1, self.history.engine.log.velocities)
+        return self._joint(joint, 1, self.history.engine.sample_log.velocities)
 
     def _joint(self, joint: str, which: int, log: Floats) -> Floats:
         robot = self.sample.robot
-        return log[self.rows, robot.engine.joint_places[robot.joints[joint]][which]]
+        return log[self.rows, robot.engine.joint_addresses[robot.joints[joint]][which]]
 
     @property
     def power(self) -> Floats:
@@ -152,7 +152,7 @@ class RobotSensorView:
         engine, name = self.history.engine, self.sample.robot.name
         found = {}
         for row in np.flatnonzero(engine.may_have_touched(self.rows, name)).tolist():
-            touches = engine.contacts_then(int(self.rows[row]), int(self.ticks[row]), name)
+            touches = engine.contacts_at_row(int(self.rows[row]), int(self.ticks[row]), name)
             if felt := self.sample.felt(touches, link):
                 found[row] = felt
         return found

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from skerry.physics.nearness import Nearness
+from skerry.physics.proximity import ProximityCheck
 
 THINGS = """
 <mujoco>
@@ -31,7 +31,7 @@ def test_whoever_touches_something_may_touch_it_and_most_others_may_not(ground: 
     data = mujoco.MjData(model)
     owners = [{"crate": "crate", "mast": "crate", "flap": "crate", "ball": "ball"}.get(model.geom(number).name, "")
               for number in range(model.ngeom)]  # fmt: skip
-    nearness = Nearness(model, owners)
+    nearness = ProximityCheck(model, owners)
     motions = np.zeros((model.nbody, 13))
     touched = {True: 0, False: 0}
     needless = 0

@@ -14,7 +14,7 @@ from skerry.actuators.winch import Winch
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import Pose, rotate
 from skerry.parts.law import MEASURE, Law
-from skerry.physics.model import NOBODY, PROBE, Model, System
+from skerry.physics.model import PROBE, WORLD_OWNER, Model, WorldSystem
 from skerry.physics.points import body_table
 from skerry.ropes import layout as at
 from skerry.ropes.config import RopeConfig
@@ -72,7 +72,7 @@ class RopePlan:
         return self.config.catchable and self.config.end is None and self.config.hook is None and self.winch is None
 
 
-class RopeNet(System):
+class RopeSystem(WorldSystem):
     """The ropes of a world. Those that hooks may catch have a twin, for the part beyond the hook."""
 
     def __init__(self, plans: Mapping[str, RopePlan], terrain: Terrain | None, windy: bool) -> None:
@@ -128,7 +128,7 @@ class RopeNet(System):
                 raise SkerryError(f"ropes.{name}: {error}") from None
         return Law(constants, force=measure_inertia, update=step_ropes, initial_state=state, phase=MEASURE)
 
-    def take_over(self, state: Floats, former: RopeNet, was: Floats, bodies: Mapping[int, int]) -> None:
+    def take_over(self, state: Floats, former: RopeSystem, was: Floats, bodies: Mapping[int, int]) -> None:
         """Go on from where the ropes of another world are, which may have others; `bodies` are former → new numbers.
 
         An end that was tied to a body which is gone is free.
@@ -285,7 +285,7 @@ def place_of(model: Model, place: Any, point: Any, robot: str | None) -> Placed:
         fixed = np.array(place, np.float64)
         return 0, fixed, fixed, Pose(fixed, np.array([0.0, 0.0, 0.0, 1.0]))
     owner, _, link = place.partition("/") if robot is None else (robot, "/", place)
-    trees = {name: links for name, links in model.links.items() if name != NOBODY}
+    trees = {name: links for name, links in model.links.items() if name != WORLD_OWNER}
     if owner not in trees:
         raise SkerryError(f"there is no robot or object {owner!r}; {did_you_mean(owner, trees)}")
     links = trees[owner]

@@ -1,4 +1,4 @@
-"""The engine without us: the same compiled model stepped by MuJoCo alone, to measure what our forces cost."""
+"""Step a compiled model by MuJoCo alone, without Skerry's laws, to measure what the laws cost."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from skerry.physics.model import Model
 from skerry.physics.mujoco import mujoco
 
 
-def bare_steps(model: Model, steps: int) -> Callable[[], None]:
-    """A function that steps a copy of the model, stripped of its program, from its start."""
+def bare_stepper(model: Model, steps: int) -> Callable[[], None]:
+    """Return a function that resets a copy of the model without its laws and makes `steps` steps."""
     compiled = copy.copy(model.compiled)
     compiled.numeric_data[:] = 0.0
     data = mujoco.MjData(compiled)

@@ -1,7 +1,7 @@
-"""Whether a robot or object may touch anything now: boxes around its shapes against those of all others.
+"""Proximity check: whether a robot or object may touch anything, by bounding boxes of its shapes.
 
-It costs some microseconds where finding contacts costs a hundred. It may say that something is near where nothing is
-touched, never the other way round.
+The check costs a few microseconds, collision detection about a hundred. The check may report a contact where there is
+none, but it never misses one.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from skerry.core.kernels import kernel
 from skerry.core.rotations import turn
 from skerry.physics.mujoco import mujoco
 
-# numbers of a shape: its body; the place of its box and its turn (x, y, z, w) on that body; half the sides of the box;
-# its margin, within which it touches; how far it reaches from its body's origin
-BODY, PLACE, TURN, HALF, MARGIN, FAR, SHAPE = 0, 1, 4, 8, 11, 12, 13
-# numbers of a frame: the middle of the box, and its axes in the world, row by row
-MIDDLE, AXES, FRAME = 0, 3, 12
-# words of a pair: the shape of the one who asks, the other one, and what that is
+# Offsets in the row of a shape: body number; position and quaternion (x, y, z, w) of its box on the body; half sizes of
+# the box; contact margin; distance from the body's origin to the farthest corner; size of the row
+BODY, POSITION, QUATERNION, HALF_SIZE, MARGIN, REACH, SHAPE = 0, 1, 4, 8, 11, 12, 13
+# Offset of the axes (3×3, row by row, world frame) in a frame, behind the centre of the box; size of a frame
+AXES, FRAME = 3, 12
+# Kinds of the second shape of a pair. A pair is (own shape, other shape, kind of the other shape).
 BOX, PLANE, HEIGHTS = range(3)
 KINDS: Final = {int(mujoco.mjtGeom.mjGEOM_PLANE): PLANE, int(mujoco.mjtGeom.mjGEOM_HFIELD): HEIGHTS}
-SLACK: Final = 1e-4  # m, for what is rounded
+SLACK: Final = 1e-4  # m, allowance for rounding errors
 
 
 @kernel
-def _place(motion: Any, shape: Any, frame: Any) -> None:
-    """Where a shape's box is, of the motion (13,) of its body."""
+def _pose_box(motion: Any, shape: Any, frame: Any) -> None:
+    """Write the world pose of a shape's box into `frame`; `motion` (13,) is that of its body."""
     x, y, z, w = motion[3], motion[4], motion[5], motion[6]
-    a, b, c = turn(x, y, z, w, shape[PLACE], shape[PLACE + 1], shape[PLACE + 2])
+    a, b, c = turn(x, y, z, w, shape[POSITION], shape[POSITION + 1], shape[POSITION + 2])
     frame[0], frame[1], frame[2] = motion[0] + a, motion[1] + b, motion[2] + c
-    i, j, k, s = shape[TURN], shape[TURN + 1], shape[TURN + 2], shape[TURN + 3]
+    i, j, k, s = shape[QUATERNION], shape[QUATERNION + 1], shape[QUATERNION + 2], shape[QUATERNION + 3]
     x, y, z, w = (
         w * i + x * s + y * k - z * j,
         w * j - x * k + y * s + z * i,
@@ -47,7 +47,7 @@ def _place(motion: Any, shape: Any, frame: Any) -> None:
 
 @kernel
 def _is_near_ground(frame: Any, half: Any, margin: float, ground: Any, sides: Any, heights: Any) -> bool:
-    """Whether a box reaches down to a level grid of heights, which spans `sides` (x, y) around its middle, times z."""
+    """Return whether a box reaches down to a heightfield; `sides`: half sizes in x and y, height scale."""
     R = frame[AXES:]
     wide = abs(R[0]) * half[0] + abs(R[1]) * half[1] + abs(R[2]) * half[2] + margin
     long = abs(R[3]) * half[0] + abs(R[4]) * half[1] + abs(R[5]) * half[2] + margin
@@ -67,9 +67,17 @@ def _is_near_ground(frame: Any, half: Any, margin: float, ground: Any, sides: An
 
 @kernel
 def is_near(motions: Any, shapes: Any, pairs: Any, sides: Any, heights: Any, frames: Any) -> bool:
-    """Whether any pair of shapes may touch: the ball around the first one's box, and the second one's box.
+    """Return whether any pair of shapes may touch.
 
-    `motions` (n, 13) are those of all bodies; `frames` (2, FRAME) is memory. The pairs of a shape follow each other.
+    The bounding sphere of the first shape is tested against the box, plane or heightfield of the second shape.
+
+    Args:
+        motions: motions of all bodies, (n, 13).
+        shapes: table of shapes, (shapes, SHAPE).
+        pairs: pairs of shapes, (pairs, 3), sorted by the first shape.
+        sides: half sizes in x and y and height scale of the heightfield, (3,).
+        heights: heights of the heightfield, (rows, columns).
+        frames: scratch memory, (2, FRAME).
     """
     own, other = frames[0], frames[1]
     placed = -1
@@ -77,21 +85,21 @@ def is_near(motions: Any, shapes: Any, pairs: Any, sides: Any, heights: Any, fra
         first, second = shapes[pairs[n, 0]], shapes[pairs[n, 1]]
         if pairs[n, 0] != placed:
             placed = pairs[n, 0]
-            _place(motions[int(first[BODY])], first, own)
-        half = first[HALF : HALF + 3]
+            _pose_box(motions[int(first[BODY])], first, own)
+        half = first[HALF_SIZE : HALF_SIZE + 3]
         margin = first[MARGIN] + second[MARGIN] + SLACK
         reach = np.sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2]) + margin
         m = motions[int(second[BODY])]
         x, y, z = own[0] - m[0], own[1] - m[1], own[2] - m[2]
-        most = reach + second[FAR]
+        most = reach + second[REACH]
         if x * x + y * y + z * z > most * most:
             continue
-        _place(m, second, other)
+        _pose_box(m, second, other)
         if pairs[n, 2] == HEIGHTS:
             if _is_near_ground(own, half, margin, other, sides, heights):
                 return True
             continue
-        half = second[HALF : HALF + 3]
+        half = second[HALF_SIZE : HALF_SIZE + 3]
         R = other[AXES:]
         x, y, z = own[0] - other[0], own[1] - other[1], own[2] - other[2]
         up = R[2] * x + R[5] * y + R[8] * z
@@ -109,13 +117,18 @@ def is_near(motions: Any, shapes: Any, pairs: Any, sides: Any, heights: Any, fra
 
 @kernel
 def are_near(log: Any, rows: Any, shapes: Any, pairs: Any, sides: Any, heights: Any, frames: Any, found: Any) -> None:
-    """The same at each of some rows of a log of motions, (rows, 2, n, 13)."""
+    """Write `is_near` of each row of a log of motions, (all rows, 2, n, 13), into `found`."""
     for k in range(rows.size):
         found[k] = is_near(log[rows[k], 0], shapes, pairs, sides, heights, frames)
 
 
-class Nearness:
-    """The shapes of a compiled model; `owners` are the names that its shapes begin with, "" where they have none."""
+class ProximityCheck:
+    """Bounding boxes of the shapes of a compiled model.
+
+    Args:
+        compiled: the compiled model.
+        owners: robot or object of each shape.
+    """
 
     def __init__(self, compiled: Any, owners: list[str]) -> None:
         self._compiled = compiled
@@ -132,12 +145,13 @@ class Nearness:
             kind = KINDS.get(int(compiled.geom_type[number]), BOX)
             if kind != BOX:
                 middle, half = np.zeros(3), np.zeros(3)
-            shape[BODY], shape[TURN : TURN + 4] = compiled.geom_bodyid[number], (x, y, z, w)
-            shape[HALF : HALF + 3] = half
-            shape[PLACE : PLACE + 3] = compiled.geom_pos[number] + axes.reshape(3, 3) @ middle
+            shape[BODY], shape[QUATERNION : QUATERNION + 4] = compiled.geom_bodyid[number], (x, y, z, w)
+            shape[HALF_SIZE : HALF_SIZE + 3] = half
+            shape[POSITION : POSITION + 3] = compiled.geom_pos[number] + axes.reshape(3, 3) @ middle
             shape[MARGIN] = compiled.geom_margin[number]
-            shape[FAR] = np.linalg.norm(shape[PLACE : PLACE + 3]) + np.linalg.norm(half) if kind == BOX else np.inf
-            if kind == HEIGHTS:  # there is one at most, the terrain's
+            distance = np.linalg.norm(shape[POSITION : POSITION + 3]) + np.linalg.norm(half)
+            shape[REACH] = distance if kind == BOX else np.inf
+            if kind == HEIGHTS:  # at most one, the terrain
                 field = int(compiled.geom_dataid[number])
                 rows, columns = int(compiled.hfield_nrow[field]), int(compiled.hfield_ncol[field])
                 start = int(compiled.hfield_adr[field])
@@ -145,11 +159,11 @@ class Nearness:
                 self._heights = compiled.hfield_data[start : start + rows * columns].reshape(rows, columns)
 
     def may_touch(self, motions: NDArray[np.float64], owner: str) -> bool:
-        """Whether an owner may touch anything, of the motions of all bodies (n, 13)."""
+        """Return whether a robot or object may touch anything; `motions` (n, 13) are those of all bodies."""
         return bool(is_near(motions, self._shapes, self._pairs_of(owner), self._sides, self._heights, self._frames))
 
     def may_have_touched(self, log: NDArray[np.float64], rows: NDArray[np.int64], owner: str) -> NDArray[np.bool_]:
-        """The same at each of some rows of a log of motions, (rows, 2, n, 13)."""
+        """Return `may_touch` for each of the given rows of a log of motions, (all rows, 2, n, 13)."""
         found = np.empty(len(rows), np.bool_)
         are_near(log, rows, self._shapes, self._pairs_of(owner), self._sides, self._heights, self._frames, found)
         return found
@@ -160,7 +174,7 @@ class Nearness:
         return self._pairs[owner]
 
     def _find_pairs(self, owner: str) -> NDArray[np.int64]:
-        """What may touch what, as MuJoCo filters it: not what is fixed to each other, hinged to it, or excluded."""
+        """Return the pairs that MuJoCo's filter accepts: not welded, not parent and child, not excluded."""
         m = self._compiled
         excluded = {int(signature) for signature in m.exclude_signature}
         welded = m.body_weldid
