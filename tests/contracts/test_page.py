@@ -24,7 +24,7 @@ def test_a_scenario_has_a_scene_a_state_and_streams(scenario: str) -> None:
     server = PageServer(PageSettings(port=0))
     page = Page(server)
     with skerry.load(scenario) as world, Runner(world, None, {"page": page}) as runner:
-        page.watch(runner)
+        page.attach_runner(runner)
         before = world.fingerprint()
         page.start(world, runner.inbox)
         assets = Assets()
@@ -41,15 +41,15 @@ def test_a_scenario_has_a_scene_a_state_and_streams(scenario: str) -> None:
         )
         assert world.fingerprint() == before  # to look changes nothing
         wanted = {stream.name: 30.0 for stream in streams if stream.kind not in SLOW and "rays/" not in stream.name}
-        page.want(wanted, is_watched=True)
+        page.set_subscriptions(wanted, has_clients=True)
         runner.run(0.2)
-        sight = page.take()
-        assert sight is not None and sight.state is not None
-        json.dumps(plain(sight.state), allow_nan=False)
-        assert set(sight.state["robots"]) == set(world.robots)
-        for name, (_, seen) in sight.seen.items():
-            payload = page.streams[name].encode(seen)
+        update = page.take_update()
+        assert update is not None and update.state is not None
+        json.dumps(plain(update.state), allow_nan=False)
+        assert set(update.state["robots"]) == set(world.robots)
+        for name, (_, sample) in update.samples.items():
+            payload = page.streams[name].encode(sample)
             assert isinstance(payload, Payload) and payload.kind is page.streams[name].kind
-        assert {"pose", "tf", "ropes", "gps", "waypoints"} <= sight.seen.keys()
+        assert {"pose", "tf", "ropes", "gps", "waypoints"} <= update.samples.keys()
         page.close()
     server.close()

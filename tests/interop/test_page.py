@@ -28,11 +28,11 @@ from skerry.interfaces.recorder.reading import Recording
 from skerry.interfaces.recorder.replay import verify
 from skerry.parts.interface import Interface
 from skerry.runner import Runner
-from skerry.ui import protocol as wire
+from skerry.ui import protocol
 from skerry.ui.page import Page
 from skerry.ui.protocol import Kind
-from skerry.ui.server import LONGEST, MOST_STREAMS, MOST_WAITING, PageServer
-from skerry.ui.session import MOST_IN_FLIGHT
+from skerry.ui.server import MAX_MESSAGE_BYTES, MAX_PENDING, MAX_STREAMS, PageServer
+from skerry.ui.session import MAX_IN_FLIGHT
 from skerry.ui.settings import PageSettings
 from skerry.world import World, build_world
 
@@ -46,7 +46,7 @@ DRONE = {
 }
 
 
-class Run:
+class PageRun:
     """A world that runs in a thread, with a page; another may follow it, as in the terminal."""
 
     def __init__(self, settings: PageSettings, interfaces: dict[str, Interface], speed: float | None) -> None:
@@ -63,9 +63,10 @@ class Run:
                 page = Page(self.server)
                 with world, Runner(world, self.speed, {**self.interfaces, "page": page}, make_world) as runner:
                     self.runner = runner
-                    for interface in (*self.interfaces.values(), page):
-                        if isinstance(interface, Page | Player):
+                    for interface in self.interfaces.values():
+                        if isinstance(interface, Player):
                             interface.watch(runner)
+                    page.attach_runner(runner)
                     runner.run(None)
                 world = runner.successor
         except BaseException as error:
@@ -86,8 +87,8 @@ def running(
     settings: PageSettings | None = None,
     interfaces: dict[str, Interface] | None = None,
     speed: float | None = 1.0,
-) -> Iterator[Run]:
-    run = Run(settings or PageSettings(port=0), interfaces or {}, speed)
+) -> Iterator[PageRun]:
+    run = PageRun(settings or PageSettings(port=0), interfaces or {}, speed)
     world = world or skerry.load("sam_empty", overrides={"robots": {"sam": SMALL}})
     thread = Thread(target=run.run, args=(world,))
     thread.start()
@@ -104,7 +105,7 @@ def running(
         raise run.error
 
 
-class Client:
+class WebSocketClient:
     """A page as a program: keeps what comes, and acknowledges what it has drawn."""
 
     def __init__(self, socket: ClientWebSocketResponse) -> None:
@@ -120,7 +121,7 @@ class Client:
         if message.type is WSMsgType.TEXT:
             self.texts.append(json.loads(message.data))
         elif message.type is WSMsgType.BINARY:
-            self.messages.append(wire.decode(message.data))
+            self.messages.append(protocol.decode(message.data))
             if self.draws:
                 await self.socket.send_json({"op": "ack", "n": len(self.messages)})
         else:
@@ -172,17 +173,17 @@ class Client:
 
 
 @asynccontextmanager
-async def connected(run: Run, **settings: Any) -> AsyncIterator[Client]:
+async def connected(run: PageRun, **settings: Any) -> AsyncIterator[WebSocketClient]:
     async with (
         ClientSession() as session,
         session.ws_connect(f"{run.url}/ws", max_msg_size=0, **settings) as opened,
     ):
-        client = Client(opened)
+        client = WebSocketClient(opened)
         await client.until(lambda: client.last("scene"))
         yield client
 
 
-def with_client(action: Callable[[Client], Awaitable[None]], run: Run) -> None:
+def with_client(action: Callable[[WebSocketClient], Awaitable[None]], run: PageRun) -> None:
     async def both() -> None:
         async with connected(run) as client:
             await action(client)
@@ -190,13 +191,13 @@ def with_client(action: Callable[[Client], Awaitable[None]], run: Run) -> None:
     asyncio.run(both())
 
 
-async def post(session: ClientSession, run: Run, body: Any, **settings: Any) -> tuple[int, dict[str, Any]]:
+async def post(session: ClientSession, run: PageRun, body: Any, **settings: Any) -> tuple[int, dict[str, Any]]:
     data = body if isinstance(body, str) else json.dumps(body)
     async with session.post(f"{run.url}/api/cmd", data=data, **settings) as answer:
         return answer.status, await answer.json()
 
 
-async def get(session: ClientSession, run: Run, path: str, **settings: Any) -> ClientResponse:
+async def get(session: ClientSession, run: PageRun, path: str, **settings: Any) -> ClientResponse:
     async with session.get(f"{run.url}{path}", **settings) as answer:
         await answer.read()
         return answer
@@ -206,7 +207,7 @@ async def get(session: ClientSession, run: Run, path: str, **settings: Any) -> C
 
 
 def test_a_client_gets_hello_scene_and_state_and_the_streams_it_wants() -> None:
-    async def look(client: Client) -> None:
+    async def look(client: WebSocketClient) -> None:
         hello, scene = client.last("hello"), client.last("scene")
         assert hello and scene
         assert hello["proto"] == scene["proto"] == 1
@@ -234,32 +235,32 @@ def test_a_client_gets_hello_scene_and_state_and_the_streams_it_wants() -> None:
 
 
 def test_nothing_is_measured_that_nobody_wants() -> None:
-    async def look(client: Client) -> None:
+    async def look(client: WebSocketClient) -> None:
         await client.state()
         assert run.runner is not None
         page = run.runner.interfaces["page"]
-        assert page.wanted == {("sam", "battery"), ("sam", "leak")}  # what every state shows
+        assert page.subscriptions == {("sam", "battery"), ("sam", "leak")}  # what every state shows
         await client.do("sub", streams={"image/sam/camera_front": {"hz": 5}})
         await client.until(lambda: client.messages)
-        assert page.wanted >= {("sam", "camera_front")}
+        assert page.subscriptions >= {("sam", "camera_front")}
         assert client.messages[0][0] is Kind.IMAGE
         assert client.messages[0][5][:2] == b"\xff\xd8"  # as all JPEG files begin
         await client.do("sub", streams={})
-        await client.until(lambda: page.wanted == {("sam", "battery"), ("sam", "leak")})
+        await client.until(lambda: page.subscriptions == {("sam", "battery"), ("sam", "leak")})
 
     with running() as run:
         with_client(look, run)
         assert run.runner is not None
         page = run.runner.interfaces["page"]
         for _ in range(100):
-            if not page.wanted:
+            if not page.subscriptions:
                 break
             time.sleep(0.05)
-        assert page.wanted == frozenset()
+        assert page.subscriptions == frozenset()
 
 
 def test_lines_of_a_side_scan_come_complete_and_in_order() -> None:
-    async def look(client: Client) -> None:
+    async def look(client: WebSocketClient) -> None:
         await client.do("sub", streams={"sonar/sam/sidescan": {"hz": 5}})
         await client.until(lambda: len(client.messages) >= 5)
         lines = 0
@@ -274,7 +275,7 @@ def test_lines_of_a_side_scan_come_complete_and_in_order() -> None:
         with_client(look, run)
 
 
-def test_the_page_names_all_its_modules_at_once_and_serves_nothing_else(shared_run: Run) -> None:
+def test_the_page_names_all_its_modules_at_once_and_serves_nothing_else(shared_run: PageRun) -> None:
     async def look() -> None:
         async with ClientSession() as session:
             text = await (await get(session, shared_run, "/")).text()
@@ -294,7 +295,7 @@ def test_the_state_tells_the_level_of_a_tide() -> None:
     """A cos(2π t/T − φ), with φ a right angle: A sin(2π t/T); both sides are double precision."""
     surface = {"kind": "tide", "constituents": [{"amplitude": 0.5, "period_hours": 0.002, "phase_deg": 90}]}
 
-    async def look(client: Client) -> None:
+    async def look(client: WebSocketClient) -> None:
         state = await client.state(lambda state: state["time"] > 0.5)
         assert state["water_level"] == pytest.approx(0.5 * np.sin(2 * np.pi * state["time"] / 7.2), abs=1e-6)
 
@@ -344,7 +345,7 @@ def test_the_scene_draws_the_sea_that_the_physics_has() -> None:
 
 
 def test_held_keys_drive_and_silence_lets_go() -> None:
-    async def drive(client: Client) -> None:
+    async def drive(client: WebSocketClient) -> None:
         await client.do("keys", robot="sam", held=["up"], seq=1)
         state = await client.state(lambda state: state["robots"]["sam"]["held"] == ["up"])
         assert state["robots"]["sam"]["lease"] == state["you"]
@@ -362,7 +363,7 @@ def test_held_keys_drive_and_silence_lets_go() -> None:
 def test_held_keys_stay_down_at_full_speed() -> None:
     """The dead man's switch of the world counts simulated time; the page presses again as often as that needs."""
 
-    async def drive(client: Client) -> None:
+    async def drive(client: WebSocketClient) -> None:
         await client.do("keys", robot="sam", held=["up"], seq=1)
         first = await client.state(lambda state: state["robots"]["sam"]["held"] == ["up"])
         for number in range(8):
@@ -416,7 +417,7 @@ def test_one_client_drives_and_others_watch() -> None:
 
 
 def test_the_simulator_ignores_keys_and_sliders_while_another_source_has_control() -> None:
-    async def drive(client: Client) -> None:
+    async def drive(client: WebSocketClient) -> None:
         await client.do("source", robot="sam", source="external")
         state = await client.state()
         assert state["robots"]["sam"]["control"] == "external"
@@ -442,7 +443,7 @@ def test_the_simulator_ignores_keys_and_sliders_while_another_source_has_control
 
 
 def test_a_robot_is_sent_somewhere_leaks_speaks_and_is_put_elsewhere() -> None:
-    async def drive(client: Client) -> None:
+    async def drive(client: WebSocketClient) -> None:
         await client.do("waypoint", robot="sam", position=[40, 10, -5], tolerance=3)
         state = await client.state(lambda state: state["robots"]["sam"]["waypoint"])
         assert state["robots"]["sam"]["waypoint"] == {"position": [40, 10, -5], "tolerance": 3}
@@ -465,7 +466,7 @@ def test_a_robot_is_sent_somewhere_leaks_speaks_and_is_put_elsewhere() -> None:
 
 
 def test_a_winch_is_wound_from_the_page() -> None:
-    async def drive(client: Client) -> None:
+    async def drive(client: WebSocketClient) -> None:
         scene = client.last("scene")
         assert scene
         robot = next(robot for robot in scene["robots"] if robot["winches"])
@@ -478,7 +479,7 @@ def test_a_winch_is_wound_from_the_page() -> None:
         await client.do("sub", streams={"ropes": {"hz": 10}})
         await client.until(lambda: client.messages)
         kind, flags, _, _, _, payload = client.messages[0]
-        assert (kind, flags) == (Kind.SEGMENTS, wire.EXTRA)
+        assert (kind, flags) == (Kind.SEGMENTS, protocol.EXTRA)
         assert len(payload) == 4 + struct.unpack_from("<I", payload)[0] * 28
 
     with running(skerry.load(DRONE)) as run:
@@ -489,7 +490,7 @@ def test_a_winch_is_wound_from_the_page() -> None:
 
 
 def test_pause_step_pace_reset_and_snapshots() -> None:
-    async def drive(client: Client) -> None:
+    async def drive(client: WebSocketClient) -> None:
         await client.do("pause")
         state = await client.state()
         assert state["paused"]
@@ -517,7 +518,7 @@ def test_pause_step_pace_reset_and_snapshots() -> None:
 
 
 def test_another_seed_and_another_scenario_are_shown_without_a_new_connection() -> None:
-    async def drive(client: Client) -> None:
+    async def drive(client: WebSocketClient) -> None:
         await client.do("lease", robot="sam", take=True)
         scenes = sum(text["type"] == "scene" for text in client.texts)
         await client.do("reset", seed=77)
@@ -539,7 +540,7 @@ def test_another_seed_and_another_scenario_are_shown_without_a_new_connection() 
 
 
 def test_a_robot_that_comes_is_shown_and_one_that_goes_is_not() -> None:
-    async def drive(client: Client) -> None:
+    async def drive(client: WebSocketClient) -> None:
         await client.until(lambda: client.last("scene") is not None)
         await client.do("spawn", name="buoy", settings={"prop": "buoy_port", "mooring": None})
         await client.do("spawn", name="second", settings={"vehicle": "sam", "pose": {"position": [0, 10, -5]}})
@@ -563,7 +564,7 @@ def test_a_robot_that_comes_is_shown_and_one_that_goes_is_not() -> None:
 def test_a_recording_begun_on_the_page_can_be_verified_and_sought_through(tmp_path: Path) -> None:
     paths: list[Path] = []
 
-    async def record(client: Client) -> None:
+    async def record(client: WebSocketClient) -> None:
         await client.do("actuate", robot="sam", actuator="vbs", value={"percent": 90})
         await client.state(lambda state: state["time"] > 0.3)
         path = (await client.do("rec", on=True))["path"]
@@ -578,7 +579,7 @@ def test_a_recording_begun_on_the_page_can_be_verified_and_sought_through(tmp_pa
         await client.state(lambda state: state["recording"] is None)
         assert "nothing is being recorded" in await client.refused("rec", on=False)
 
-    async def replay(client: Client) -> None:
+    async def replay(client: WebSocketClient) -> None:
         state = await client.state()
         assert state["mode"] == "replay"
         end = state["replay"]["end"]
@@ -661,7 +662,7 @@ def test_the_same_is_done_over_http() -> None:
         ('{"op": "winch", "robot": "sam", "winch": "vbs", "target": 1}', "percent"),
     ],
 )
-def test_a_wrong_operation_is_refused_in_words(body: str, words: str, shared_run: Run) -> None:
+def test_a_wrong_operation_is_refused_in_words(body: str, words: str, shared_run: PageRun) -> None:
     async def drive() -> None:
         async with ClientSession() as session:
             status, answer = await post(session, shared_run, body)
@@ -673,7 +674,7 @@ def test_a_wrong_operation_is_refused_in_words(body: str, words: str, shared_run
 
 
 @pytest.fixture(scope="module")
-def shared_run() -> Iterator[Run]:
+def shared_run() -> Iterator[PageRun]:
     with running() as run:
         yield run
 
@@ -681,7 +682,7 @@ def shared_run() -> Iterator[Run]:
 # ------------------------------------------------------------------------------------------------ who may
 
 
-def test_other_sites_may_neither_connect_nor_post(shared_run: Run) -> None:
+def test_other_sites_may_neither_connect_nor_post(shared_run: PageRun) -> None:
     async def drive() -> None:
         async with ClientSession() as session:
             for origin in ("http://evil.example", "http://127.0.0.1:1", "null", "file://"):
@@ -736,18 +737,18 @@ def test_the_next_free_port_is_taken_and_a_wanted_one_is_insisted_on() -> None:
 
 
 def test_no_more_is_under_way_than_a_page_has_drawn() -> None:
-    async def look(client: Client) -> None:
+    async def look(client: WebSocketClient) -> None:
         client.draws = False
         await client.do("sub", streams={"pose": {"hz": 30}})
-        await client.until(lambda: len(client.messages) == MOST_IN_FLIGHT)
+        await client.until(lambda: len(client.messages) == MAX_IN_FLIGHT)
         last = client.messages[-1][4]
         for _ in range(4):
             await client.state(lambda state: state["time"] > last + 0.5)  # text goes on
-        assert len(client.messages) == MOST_IN_FLIGHT
-        await client.socket.send_json({"op": "ack", "n": MOST_IN_FLIGHT})
-        await client.until(lambda: len(client.messages) > MOST_IN_FLIGHT)
+        assert len(client.messages) == MAX_IN_FLIGHT
+        await client.socket.send_json({"op": "ack", "n": MAX_IN_FLIGHT})
+        await client.until(lambda: len(client.messages) > MAX_IN_FLIGHT)
         # what was seen meanwhile is gone
-        assert client.messages[-1][3] > MOST_IN_FLIGHT + 1
+        assert client.messages[-1][3] > MAX_IN_FLIGHT + 1
         assert client.messages[-1][4] > last + 0.4
         # nobody gets ahead by claiming to have drawn what was not sent
         await client.socket.send_json({"op": "ack", "n": 10**9})
@@ -755,7 +756,7 @@ def test_no_more_is_under_way_than_a_page_has_drawn() -> None:
         count = len(client.messages)
         await client.state()
         await client.state()
-        assert len(client.messages) - count <= 2 * MOST_IN_FLIGHT
+        assert len(client.messages) - count <= 2 * MAX_IN_FLIGHT
 
     with running() as run:
         with_client(look, run)
@@ -777,7 +778,7 @@ def test_a_client_that_reads_nothing_holds_up_nobody_and_grows_no_memory() -> No
                 writer.write(frame)
             bad = next(
                 client
-                for name, client in run.server.stage.clients.items()
+                for name, client in run.server.hub.clients.items()
                 if name != (good.last("hello") or {})["client"]
             )
             for _ in range(10):
@@ -798,12 +799,12 @@ def test_messages_that_are_too_long_end_the_connection_and_nothing_else() -> Non
         async with connected(run) as good:
             async with connected(run) as bad:
                 with pytest.raises((ConnectionError, aiohttp.ClientError)):
-                    await bad.socket.send_str("x" * (LONGEST + 1))
+                    await bad.socket.send_str("x" * (MAX_MESSAGE_BYTES + 1))
                     while True:
                         await bad.take()
             await good.state(lambda state: state["clients"] == 1)
             async with ClientSession() as session:
-                data = json.dumps({"op": "pause", "id": "x" * (LONGEST + 1)})
+                data = json.dumps({"op": "pause", "id": "x" * (MAX_MESSAGE_BYTES + 1)})
                 async with session.post(f"{run.url}/api/cmd", data=data) as answer:
                     assert answer.status == 413
 
@@ -812,7 +813,7 @@ def test_messages_that_are_too_long_end_the_connection_and_nothing_else() -> Non
 
 
 def test_nonsense_is_answered_and_survived() -> None:
-    async def drive(client: Client) -> None:
+    async def drive(client: WebSocketClient) -> None:
         for text in ("", "{", "[]", "null", '"x"', '{"op": {}}', '{"op": "ack", "n": "x"}', '{"op": "ping", "t": []}'):
             await client.socket.send_str(text)
         await client.socket.send_str("[" * 30_000)
@@ -822,7 +823,7 @@ def test_nonsense_is_answered_and_survived() -> None:
             {"pose": 5},
             {"pose": {"hz": 0}},
             {"pose": {"hz": "x"}},
-            {str(n): {} for n in range(MOST_STREAMS + 1)},
+            {str(n): {} for n in range(MAX_STREAMS + 1)},
         ):
             assert "hz" in await client.refused("sub", streams=streams)
         await client.do("sub", streams={"no/such": {"hz": 5}, "pose": {"hz": 1e9}})
@@ -835,14 +836,14 @@ def test_nonsense_is_answered_and_survived() -> None:
 
 
 def test_a_flood_of_operations_is_cut_off_and_the_world_goes_on() -> None:
-    async def drive(client: Client) -> None:
+    async def drive(client: WebSocketClient) -> None:
         assert run.runner is not None
-        for number in range(MOST_WAITING + 200):
+        for number in range(MAX_PENDING + 200):
             await client.socket.send_json({"op": "snapshot", "name": f"{number}", "id": number})
         answers = await client.until(
             lambda: (
                 (found := [text for text in client.texts if text["type"] == "result"])
-                and len(found) >= MOST_WAITING + 200
+                and len(found) >= MAX_PENDING + 200
                 and found
             )
         )

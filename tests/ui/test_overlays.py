@@ -54,11 +54,11 @@ ROPES = """() => {
 HOOKS = """() => __ui.scene.overlays.overlays.find(each => each.name === "winches").object.children
     .map(hook => hook.position.toArray())"""
 PROGRAMS = """() => {
-    const {renderer} = __ui.scene.stage, gl = renderer.getContext();
+    const {renderer} = __ui.scene.viewport, gl = renderer.getContext();
     const failed = renderer.info.programs.filter(({program}) => !gl.getProgramParameter(program, gl.LINK_STATUS));
     return failed.map(({program}) => gl.getProgramInfoLog(program));
 }"""
-LEVEL = "() => [__ui.scene.stage.medium.sea.level, __ui.store.get('state').time]"
+LEVEL = "() => [__ui.scene.viewport.medium.sea.level, __ui.store.get('state').time]"
 
 OVERLAYS = {
     "rays": "sam",

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-EYE = "() => __ui.scene.stage.camera.position.toArray()"
+EYE = "() => __ui.scene.viewport.camera.position.toArray()"
 FOCUS = "() => __ui.scene.rig.focus.toArray()"
 SEEN = "() => Boolean(__ui.scene.chosen) && __ui.scene.bodies.bodies[__ui.scene.chosen.body].visible"
 # where the chosen robot is on the screen
 PROJECTED = """() => {
-    const {chosen, bodies, stage} = __ui.scene;
-    const {x, y} = bodies.bodies[chosen.body].position.clone().project(stage.camera);
-    const {left, top, width, height} = stage.canvas.getBoundingClientRect();
+    const {chosen, bodies, viewport} = __ui.scene;
+    const {x, y} = bodies.bodies[chosen.body].position.clone().project(viewport.camera);
+    const {left, top, width, height} = viewport.canvas.getBoundingClientRect();
     return [left + (0.5 + 0.5 * x) * width, top + (0.5 - 0.5 * y) * height];
 }"""
 
@@ -90,9 +90,9 @@ def test_a_distance_is_measured_and_a_robot_dragged_elsewhere(paused: Any) -> No
 
 
 def test_the_view_comes_back_after_the_graphics_driver_was_lost(paused: Any) -> None:
-    paused.page.evaluate("() => __ui.scene.stage.renderer.forceContextLoss()")
+    paused.page.evaluate("() => __ui.scene.viewport.renderer.forceContextLoss()")
     paused.until(lambda: paused["notice"].is_visible(), "a notice")
-    paused.page.evaluate("() => __ui.scene.stage.renderer.forceContextRestore()")
+    paused.page.evaluate("() => __ui.scene.viewport.renderer.forceContextRestore()")
     paused.until(lambda: not paused["notice"].is_visible(), "no notice")
     paused.until(lambda: paused.colours("scene") > 30, "a picture")
 
@@ -107,4 +107,4 @@ def test_one_looks_through_a_camera_of_the_robot(paused: Any) -> None:
     paused.until(
         lambda: abs(np.linalg.norm(np.subtract(paused.page.evaluate(EYE), body)) - away) < 1e-3, "the camera's place"
     )
-    assert paused.page.evaluate("() => __ui.scene.stage.camera.fov") == pytest.approx(camera["vertical_fov_deg"])
+    assert paused.page.evaluate("() => __ui.scene.viewport.camera.fov") == pytest.approx(camera["vertical_fov_deg"])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import skerry
-from skerry.ui import protocol as wire
+from skerry.ui import protocol
 from skerry.ui.protocol import Payload
 from skerry.water import WaterConfig
 
@@ -26,19 +26,19 @@ GRAVITY = 9.81
 POINTS = np.array([[0.0, 0, 0], [65, 0, -2], [1.5, 0.25, 3]])
 LINES = [[[0, 0, 0], [1, 2, 3]], [[4, 5, 6], [7, 8, 9]]]
 SHADES = np.array([[255, 0, 0, 255], [0, 255, 0, 128]], np.uint8)
-# in the order of wire_golden.json
+# in the order of protocol_golden.json
 MESSAGES: list[Payload] = [
-    wire.poses([[1, 2, 3, 0, 0, 0, 1], [-0.5, 0, 4, 0, 0, 1, 0]]),
-    wire.cloud(POINTS, np.array([1, 2, 255], np.uint8)),
-    wire.cloud(np.zeros((0, 3))),
-    wire.image(b"\xff\xd8\xff\xd9"),
-    wire.sonar_lines([np.array([1, 2, 3, 4], np.uint8), np.array([5, 6, 7, 8], np.uint8)]),
-    wire.sonar_fan(np.arange(6, dtype=np.uint8).reshape(2, 3), (0.5, -0.5), (0.0, 20.0)),
-    wire.segments(LINES, SHADES),
-    wire.segments(LINES[:1]),
-    wire.particles([[1, 2, 3], [4, 5, 6]], [0.25, 0.5]),
-    wire.scalars([1.5, -2.0]),
-    wire.transforms([(0, 1, [1, 2, 3, 0, 0, 0, 1]), (1, 2, [0, 0, 0.5, 0, 0, 1, 0])]),
+    protocol.poses([[1, 2, 3, 0, 0, 0, 1], [-0.5, 0, 4, 0, 0, 1, 0]]),
+    protocol.cloud(POINTS, np.array([1, 2, 255], np.uint8)),
+    protocol.cloud(np.zeros((0, 3))),
+    protocol.image(b"\xff\xd8\xff\xd9"),
+    protocol.sonar_lines([np.array([1, 2, 3, 4], np.uint8), np.array([5, 6, 7, 8], np.uint8)]),
+    protocol.sonar_fan(np.arange(6, dtype=np.uint8).reshape(2, 3), (0.5, -0.5), (0.0, 20.0)),
+    protocol.segments(LINES, SHADES),
+    protocol.segments(LINES[:1]),
+    protocol.particles([[1, 2, 3], [4, 5, 6]], [0.25, 0.5]),
+    protocol.scalars([1.5, -2.0]),
+    protocol.transforms([(0, 1, [1, 2, 3, 0, 0, 0, 1]), (1, 2, [0, 0, 0.5, 0, 0, 1, 0])]),
 ]
 
 
@@ -57,13 +57,13 @@ def run_node(*files: str, **environment: str) -> None:
 
 
 def test_messages_are_the_bytes_that_the_page_is_tested_with() -> None:
-    golden = json.loads((HERE / "wire_golden.json").read_text())
+    golden = json.loads((HERE / "protocol_golden.json").read_text())
     for number, (row, payload) in enumerate(zip(golden, MESSAGES, strict=True)):
-        assert wire.message(payload, number, 7, 12.5).hex() == row["hex"], row["name"]
+        assert protocol.message(payload, number, 7, 12.5).hex() == row["hex"], row["name"]
 
 
 def test_the_page_decodes_what_the_server_encodes() -> None:
-    run_node("wire.test.mjs")
+    run_node("protocol.test.mjs")
 
 
 def test_the_page_reckons_poses_cameras_ground_and_frames() -> None:

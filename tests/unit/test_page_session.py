@@ -11,11 +11,11 @@ import pytest
 from pydantic import ValidationError
 
 from skerry.core.errors import SkerryError
-from skerry.ui import protocol as wire
-from skerry.ui.drive_lock import LeaseHeld, Leases
+from skerry.ui import protocol
+from skerry.ui.drive_lock import DriveLockHeld, DriveLocks
 from skerry.ui.frame_writer import frames
-from skerry.ui.requests import OPERATIONS, Keys, Rate, Waypoint, read_operation
-from skerry.ui.session import MOST_EVENTS, MOST_IN_FLIGHT, MOST_LINES, MOST_REPLIES, Client
+from skerry.ui.requests import REQUESTS, KeysRequest, RateRequest, WaypointRequest, parse_request
+from skerry.ui.session import MAX_EVENTS, MAX_IN_FLIGHT, MAX_LINES, MAX_REPLIES, PageClient
 from skerry.ui.settings import PageSettings
 from skerry.ui.state import plain
 
@@ -36,12 +36,12 @@ class Socket:
                 self.messages.append(message)
 
 
-def sent(client: Client, socket: Socket | None = None) -> Socket:
+def sent(client: PageClient, socket: Socket | None = None) -> Socket:
     """All that a client is sent without another word of it."""
     socket = socket or Socket()
 
     async def run() -> None:
-        task = asyncio.create_task(client.send_on(socket))  # type: ignore[arg-type]
+        task = asyncio.create_task(client.run_sender(socket))  # type: ignore[arg-type]
         for _ in range(2000):
             await asyncio.sleep(0)
         task.cancel()
@@ -51,53 +51,53 @@ def sent(client: Client, socket: Socket | None = None) -> Socket:
 
 
 def test_of_a_stream_only_the_latest_message_waits() -> None:
-    client = Client("c1")
+    client = PageClient("c1")
     client.subscribe({"pose": 30.0, "tf": 5.0})
     for number in range(5):
-        client.put("pose", bytes([number]), float(number))
-    client.put("tf", b"tf", 0.0)
+        client.queue_message("pose", bytes([number]), float(number))
+    client.queue_message("tf", b"tf", 0.0)
     assert sent(client).messages == [b"\x04", b"tf"]
     assert client.dropped == 4
 
 
 def test_a_stream_comes_no_more_often_than_it_is_wanted() -> None:
-    client = Client("c1")
+    client = PageClient("c1")
     client.subscribe({"pose": 10.0})
     came = 0
     for tick in range(300):  # ten seconds of a page's ticks
         if client.is_due("pose", tick / 30):
-            client.put("pose", b"", tick / 30)
+            client.queue_message("pose", b"", tick / 30)
             came += 1
     assert 98 <= came <= 102
     assert not client.is_due("tf", 1e9)
 
 
 def test_no_more_is_sent_than_may_be_under_way_and_an_acknowledgement_makes_room() -> None:
-    client = Client("c1")
-    names = [f"s{number}" for number in range(MOST_IN_FLIGHT + 10)]
+    client = PageClient("c1")
+    names = [f"s{number}" for number in range(MAX_IN_FLIGHT + 10)]
     client.subscribe(dict.fromkeys(names, 30.0))
     for name in names:
-        client.put(name, name.encode(), 0.0)
-    assert len(sent(client).messages) == MOST_IN_FLIGHT
+        client.queue_message(name, name.encode(), 0.0)
+    assert len(sent(client).messages) == MAX_IN_FLIGHT
     client.acknowledge(10**9)
-    assert client.drawn == MOST_IN_FLIGHT  # it cannot have drawn more
+    assert client.drawn == MAX_IN_FLIGHT  # it cannot have drawn more
     client.acknowledge(-3)
-    assert client.drawn == MOST_IN_FLIGHT
+    assert client.drawn == MAX_IN_FLIGHT
     assert len(sent(client).messages) == 10
 
 
 def test_lines_are_gathered_in_order_and_have_an_end() -> None:
-    client = Client("c1")
+    client = PageClient("c1")
     client.subscribe({"sonar": 30.0})
-    for number in range(MOST_LINES + 5):
-        client.append("sonar", 7, float(number), np.array([number % 256, 1], np.uint8), number + 1)
+    for number in range(MAX_LINES + 5):
+        client.queue_line("sonar", 7, float(number), np.array([number % 256, 1], np.uint8), number + 1)
     (data,) = sent(client).messages
-    kind, _, stream, last, time, payload = wire.decode(data)
-    assert (kind, stream, last, time) == (wire.Kind.SONAR_LINES, 7, MOST_LINES + 5, MOST_LINES + 4)
-    assert struct.unpack_from("<HH", payload) == (MOST_LINES, 2)
+    kind, _, stream, last, time, payload = protocol.decode(data)
+    assert (kind, stream, last, time) == (protocol.Kind.SONAR_LINES, 7, MAX_LINES + 5, MAX_LINES + 4)
+    assert struct.unpack_from("<HH", payload) == (MAX_LINES, 2)
     assert payload[4] == 5  # the first five are gone
-    client.append("sonar", 7, 0.0, np.zeros(2, np.uint8), 1)
-    client.append("sonar", 7, 0.0, np.zeros(3, np.uint8), 2)  # of another width: what was is of no use
+    client.queue_line("sonar", 7, 0.0, np.zeros(2, np.uint8), 1)
+    client.queue_line("sonar", 7, 0.0, np.zeros(3, np.uint8), 2)  # of another width: what was is of no use
     assert struct.unpack_from("<HH", sent(client).messages[0], 16) == (1, 3)
 
 
@@ -118,11 +118,11 @@ def test_frames_are_those_of_a_websocket_server(message: str | bytes, head: byte
 
 
 def test_messages_that_wait_together_leave_together() -> None:
-    client = Client("c1")
+    client = PageClient("c1")
     client.subscribe({"pose": 30.0, "tf": 5.0})
-    client.put("pose", b"pose", 0.0)
-    client.put("tf", b"tf", 0.0)
-    client.tell("{}")
+    client.queue_message("pose", b"pose", 0.0)
+    client.queue_message("tf", b"tf", 0.0)
+    client.queue_event("{}")
     writes: list[list[str | bytes]] = []
 
     class Together(Socket):
@@ -134,87 +134,87 @@ def test_messages_that_wait_together_leave_together() -> None:
 
 
 def test_what_is_no_longer_wanted_is_not_sent() -> None:
-    client = Client("c1")
+    client = PageClient("c1")
     client.subscribe({"pose": 30.0, "sonar": 30.0})
-    client.put("pose", b"pose", 0.0)
-    client.append("sonar", 1, 0.0, np.zeros(2, np.uint8), 1)
+    client.queue_message("pose", b"pose", 0.0)
+    client.queue_line("sonar", 1, 0.0, np.zeros(2, np.uint8), 1)
     client.subscribe({})
     assert sent(client).messages == []
 
 
 def test_events_have_an_end_and_a_client_that_takes_no_answers_is_not_listened_to() -> None:
-    client = Client("c1")
-    for number in range(MOST_EVENTS + 50):
-        client.tell(json.dumps({"type": "event", "number": number}))
+    client = PageClient("c1")
+    for number in range(MAX_EVENTS + 50):
+        client.queue_event(json.dumps({"type": "event", "number": number}))
     texts = sent(client).texts
-    assert [text["number"] for text in texts] == list(range(50, MOST_EVENTS + 50))
+    assert [text["number"] for text in texts] == list(range(50, MAX_EVENTS + 50))
 
     async def listen() -> None:
-        client = Client("c2")
-        await client.has_room()
-        for _ in range(MOST_REPLIES):
-            client.reply({"type": "pong"})
+        client = PageClient("c2")
+        await client.wait_for_room()
+        for _ in range(MAX_REPLIES):
+            client.queue_reply({"type": "pong"})
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(client.has_room(), 0.01)
-        task = asyncio.create_task(client.send_on(Socket()))  # type: ignore[arg-type]
-        await client.has_room()
+            await asyncio.wait_for(client.wait_for_room(), 0.01)
+        task = asyncio.create_task(client.run_sender(Socket()))  # type: ignore[arg-type]
+        await client.wait_for_room()
         task.cancel()
 
     asyncio.run(listen())
 
 
 def test_answers_come_first_then_the_scene_the_latest_state_and_events() -> None:
-    client = Client("c1")
-    client.tell('{"type": "event"}')
-    client.show_state('{"time": 1}')
-    client.show_state('{"time": 2}')
-    client.show_scene('{"type": "scene"}')
-    client.reply({"type": "hello"})
+    client = PageClient("c1")
+    client.queue_event('{"type": "event"}')
+    client.queue_state('{"time": 1}')
+    client.queue_state('{"time": 2}')
+    client.queue_scene('{"type": "scene"}')
+    client.queue_reply({"type": "hello"})
     texts = sent(client).texts
     assert [text["type"] for text in texts] == ["hello", "scene", "state", "event"]
     assert texts[2] == {"type": "state", "you": "c1", "time": 2}
 
 
 def test_another_scene_drops_what_waited_of_the_one_before() -> None:
-    client = Client("c1")
+    client = PageClient("c1")
     client.subscribe({"pose": 30.0})
-    client.put("pose", b"old", 0.0)
-    client.show_scene('{"type": "scene"}')
+    client.queue_message("pose", b"old", 0.0)
+    client.queue_scene('{"type": "scene"}')
     assert sent(client).messages == []
 
 
 def test_a_robot_has_one_driver() -> None:
-    leases = Leases()
-    leases.take("sam", "c1")
-    leases.take("sam", "c1")
-    with pytest.raises(LeaseHeld, match="c1 drives 'sam'"):
-        leases.take("sam", "c2")
-    leases.take("lolo", "c2")
-    assert not leases.release("sam", "c2")
-    assert leases.of("c1") == ["sam"]
-    assert leases.release("sam", "c1")
-    leases.take("sam", "c2")
-    assert leases.of("c2") == ["lolo", "sam"]
-    assert leases.holder("sam") == "c2"
+    drive_locks = DriveLocks()
+    drive_locks.acquire("sam", "c1")
+    drive_locks.acquire("sam", "c1")
+    with pytest.raises(DriveLockHeld, match="c1 drives 'sam'"):
+        drive_locks.acquire("sam", "c2")
+    drive_locks.acquire("lolo", "c2")
+    assert not drive_locks.release("sam", "c2")
+    assert drive_locks.held_by("c1") == ["sam"]
+    assert drive_locks.release("sam", "c1")
+    drive_locks.acquire("sam", "c2")
+    assert drive_locks.held_by("c2") == ["lolo", "sam"]
+    assert drive_locks.holder("sam") == "c2"
 
 
 def test_operations_are_read_with_their_defaults() -> None:
-    assert read_operation({"op": "keys", "robot": "sam", "held": ["w"], "seq": 3}) == Keys(
+    assert parse_request({"op": "keys", "robot": "sam", "held": ["w"], "seq": 3}) == KeysRequest(
         op="keys", robot="sam", held=("w",), seq=3
     )
-    assert read_operation({"op": "rate", "x": None}) == Rate(op="rate", x=None)
-    goal = read_operation({"op": "waypoint", "robot": "sam", "position": [1, 2, -3]})
-    assert isinstance(goal, Waypoint)
+    assert parse_request({"op": "rate", "x": None}) == RateRequest(op="rate", x=None)
+    goal = parse_request({"op": "waypoint", "robot": "sam", "position": [1, 2, -3]})
+    assert isinstance(goal, WaypointRequest)
     assert (goal.position, goal.speed, goal.tolerance) == ((1, 2, -3), 1.0, None)
     with pytest.raises(SkerryError, match="`x`"):
-        read_operation({"op": "rate"})
+        parse_request({"op": "rate"})
 
 
 def test_every_operation_of_the_protocol_is_there() -> None:
     expected = (
         "lease keys source actuate pause resume step rate reset scenario rec snapshot restore winch leak teleport"
     )
-    assert set(OPERATIONS) == {*expected.split(), "waypoint", "stop", "acoustic", "seek", "spawn", "delete"}
+    assert set(REQUESTS) == {*expected.split(), "waypoint", "stop", "acoustic", "seek", "spawn", "delete"}
 
 
 def test_numbers_that_json_does_not_know_become_null() -> None:

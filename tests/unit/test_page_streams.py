@@ -17,7 +17,7 @@ from skerry.ui.page import Page
 from skerry.ui.protocol import EXTRA, Kind, Payload
 from skerry.ui.server import PageServer
 from skerry.ui.settings import PageSettings
-from skerry.ui.streams import ReadingBatches
+from skerry.ui.streams import StreamInput
 from skerry.world import World
 
 SMALL = {"width": 16, "height": 12, "frequency": 10}
@@ -62,7 +62,7 @@ SCENARIO: dict[str, Any] = {
 }
 
 
-class Watched:
+class WorldWithPage:
     """A world with a page that nobody serves."""
 
     def __init__(self, world: World) -> None:
@@ -70,7 +70,7 @@ class Watched:
         self.server = PageServer(PageSettings(port=0))
         self.page = Page(self.server)
         self.runner = Runner(world, None, {"page": self.page})
-        self.page.watch(self.runner)
+        self.page.attach_runner(self.runner)
         self.runner.run(0.0)
 
     def payload(self, name: str, reading: Any = None) -> Payload:
@@ -81,22 +81,22 @@ class Watched:
             if reading is None
             else [SensorReading(stream.robot or "", stream.sensor or "", self.world.tick, reading)]
         )
-        seen = stream.look(ReadingBatches(new, {(each.robot, each.sensor): each.reading for each in new}))
-        payload = stream.encode([row for _, row in seen] if stream.appends else seen)
+        sample = stream.sample(StreamInput(new, {(each.robot, each.sensor): each.reading for each in new}))
+        payload = stream.encode([row for _, row in sample] if stream.keeps_every_row else sample)
         assert payload.kind is stream.kind
         return payload
 
 
 @pytest.fixture(scope="module")
-def watched() -> Iterator[Watched]:
+def watched() -> Iterator[WorldWithPage]:
     with skerry.load(SCENARIO) as world:
-        found = Watched(world)
+        found = WorldWithPage(world)
         with found.runner:
             yield found
         found.server.close()
 
 
-def reading(watched: Watched, name: str) -> Any:
+def reading(watched: WorldWithPage, name: str) -> Any:
     found = watched.world.robots["sam"].sensors[name].reading
     assert found is not None
     return found
@@ -113,7 +113,7 @@ def lines_of(payload: Payload) -> np.typing.NDArray[np.float32]:
     return np.frombuffer(payload.data, "<f4", 6 * count, 4).reshape(-1, 2, 3)
 
 
-def test_a_picture_is_the_cameras(watched: Watched) -> None:
+def test_a_picture_is_the_cameras(watched: WorldWithPage) -> None:
     taken = reading(watched, "camera_front")
     picture = simplejpeg.decode_jpeg(watched.payload("image/sam/camera_front", taken).data)
     assert picture.shape == (12, 16, 3)
@@ -121,7 +121,7 @@ def test_a_picture_is_the_cameras(watched: Watched) -> None:
     assert picture.mean(axis=(0, 1)) == pytest.approx(taken.image.mean(axis=(0, 1)), abs=6)
 
 
-def test_a_line_of_a_side_scan_goes_from_port_to_starboard(watched: Watched) -> None:
+def test_a_line_of_a_side_scan_goes_from_port_to_starboard(watched: WorldWithPage) -> None:
     taken = reading(watched, "sidescan")
     data = watched.payload("sonar/sam/sidescan", taken).data
     assert struct.unpack_from("<HH", data) == (1, 2000)
@@ -129,7 +129,7 @@ def test_a_line_of_a_side_scan_goes_from_port_to_starboard(watched: Watched) -> 
     assert data[1004:] == taken.starboard_levels.tobytes()
 
 
-def test_a_forward_looking_sonar_is_a_fan_from_left_to_right(watched: Watched) -> None:
+def test_a_forward_looking_sonar_is_a_fan_from_left_to_right(watched: WorldWithPage) -> None:
     taken = reading(watched, "fls")
     data = watched.payload("sonar/sam/fls", taken).data
     beams, bins, first, last, near, far = struct.unpack_from("<HH4f", data)
@@ -139,7 +139,7 @@ def test_a_forward_looking_sonar_is_a_fan_from_left_to_right(watched: Watched) -
     assert data[20:] == taken.levels.tobytes()
 
 
-def test_a_turning_sonar_fills_its_fan_beam_by_beam(watched: Watched) -> None:
+def test_a_turning_sonar_fills_its_fan_beam_by_beam(watched: WorldWithPage) -> None:
     stream = watched.page.streams["sonar/sam/msis"]
     sensor = watched.world.robots["sam"].sensors["msis"]
     filled = []
@@ -156,7 +156,7 @@ def test_a_turning_sonar_fills_its_fan_beam_by_beam(watched: Watched) -> None:
 
 
 @pytest.mark.parametrize("sensor", ["mbes", "fls"])
-def test_the_cloud_of_a_sonar_lies_on_the_ground(watched: Watched, sensor: str) -> None:
+def test_the_cloud_of_a_sonar_lies_on_the_ground(watched: WorldWithPage, sensor: str) -> None:
     taken = reading(watched, sensor)
     points = points_of(watched.payload(f"cloud/sam/{sensor}", taken))
     assert len(points) == len(taken.cloud.points)
@@ -166,7 +166,7 @@ def test_the_cloud_of_a_sonar_lies_on_the_ground(watched: Watched, sensor: str) 
 
 
 @pytest.mark.parametrize("sensor", ["lidar", "scanner"])
-def test_the_cloud_of_a_lidar_is_in_the_world(watched: Watched, sensor: str) -> None:
+def test_the_cloud_of_a_lidar_is_in_the_world(watched: WorldWithPage, sensor: str) -> None:
     taken = reading(watched, sensor)
     payload = watched.payload(f"cloud/sam/{sensor}", taken)
     points = points_of(payload)
@@ -176,7 +176,7 @@ def test_the_cloud_of_a_lidar_is_in_the_world(watched: Watched, sensor: str) -> 
     assert distances == pytest.approx(np.linalg.norm(taken.points, axis=1), abs=5e-3)
 
 
-def test_a_polar_view_has_the_most_level_ranges(watched: Watched) -> None:
+def test_a_polar_view_has_the_most_level_ranges(watched: WorldWithPage) -> None:
     taken = reading(watched, "lidar")
     stream = watched.page.streams["polar/sam/lidar"]
     ranges = np.frombuffer(watched.payload(stream.name, taken).data, "<f4")
@@ -188,23 +188,23 @@ def test_a_polar_view_has_the_most_level_ranges(watched: Watched) -> None:
     assert abs(last - first) == pytest.approx(2 * np.pi * 35 / 36, rel=1e-3)
 
 
-def test_rays_of_a_dvl_begin_at_its_link(watched: Watched) -> None:
+def test_rays_of_a_dvl_begin_at_its_link(watched: WorldWithPage) -> None:
     lines = lines_of(watched.payload("rays/sam/dvl", reading(watched, "dvl")))
     place = watched.world.robots["sam"].link_position("dvl_link")
     assert len(lines) >= 4
     assert lines[:, 0] == pytest.approx(np.tile(place, (len(lines), 1)), abs=0.05)
 
 
-def test_numbers_are_those_of_the_world(watched: Watched) -> None:
+def test_numbers_are_those_of_the_world(watched: WorldWithPage) -> None:
     fields = watched.page.fields["sam"]
     sam = watched.world.robots["sam"]
     taken = reading(watched, "imu")
     stream = watched.page.streams["scalars/sam"]
-    seen = stream.look(ReadingBatches((), {("sam", "imu"): taken}))
-    values = dict(zip(stream.details["fields"], np.frombuffer(stream.encode(seen).data, "<f4"), strict=True))
+    sample = stream.sample(StreamInput((), {("sam", "imu"): taken}))
+    values = dict(zip(stream.details["fields"], np.frombuffer(stream.encode(sample).data, "<f4"), strict=True))
     assert len(stream.details["fields"]) == len(stream.details["units"])
     assert [values[axis] for axis in "xyz"] == pytest.approx(sam.position, abs=1e-4)
-    assert values["thruster1.target"] == sam.actuators["thruster1"].wanted
+    assert values["thruster1.target"] == sam.actuators["thruster1"].setpoint
     assert values["imu.linear_acceleration.z"] == pytest.approx(taken.linear_acceleration[2], rel=1e-5)
     assert np.isnan(values["ctd.temperature"])  # nobody has asked
     assert {"ctd.temperature", "depth20.depth", "battery.percent", "dvl.velocity.x", "dvl.altitude"} <= values.keys()
@@ -212,7 +212,7 @@ def test_numbers_are_those_of_the_world(watched: Watched) -> None:
     assert ("sam", "imu") in fields.sensors
 
 
-def test_frames_lead_from_the_map_to_every_link(watched: Watched) -> None:
+def test_frames_lead_from_the_map_to_every_link(watched: WorldWithPage) -> None:
     data = np.frombuffer(
         watched.payload("tf").data, np.dtype([("parent", "<u2"), ("child", "<u2"), ("pose", "<f4", 7)])
     )
@@ -224,7 +224,7 @@ def test_frames_lead_from_the_map_to_every_link(watched: Watched) -> None:
             frame = parents[frame]
 
 
-def test_a_goal_is_a_ring_of_its_tolerance_and_a_mast(watched: Watched) -> None:
+def test_a_goal_is_a_ring_of_its_tolerance_and_a_mast(watched: WorldWithPage) -> None:
     GiveGoal("sam", "autopilot", {"position": (30.0, -5.0), "depth": 4.0, "speed": 1.0, "tolerance": 2.5}).apply(
         watched.runner
     )
@@ -238,7 +238,7 @@ def test_a_goal_is_a_ring_of_its_tolerance_and_a_mast(watched: Watched) -> None:
 def test_forces_of_a_body_that_floats_carry_its_weight() -> None:
     """At rest and fully immersed, buoyancy is the weight, which is drawn 1 m long; the tank's water hangs on it too."""
     with skerry.load("sam_empty", overrides={"robots": {"sam": {"commands": {}}}}) as world:
-        watched = Watched(world)
+        watched = WorldWithPage(world)
         world.advance(0.05)
         lines = lines_of(watched.payload("forces/sam"))
         up = (lines[:, 1] - lines[:, 0]).sum(axis=0)
@@ -248,7 +248,7 @@ def test_forces_of_a_body_that_floats_carry_its_weight() -> None:
         watched.server.close()
 
 
-def test_contacts_are_shown_where_a_robot_lies_on_the_ground(watched: Watched) -> None:
+def test_contacts_are_shown_where_a_robot_lies_on_the_ground(watched: WorldWithPage) -> None:
     assert struct.unpack_from("<I", watched.payload("contacts").data) == (0,)
     world = watched.world
     assert world.terrain is not None
@@ -261,13 +261,13 @@ def test_contacts_are_shown_where_a_robot_lies_on_the_ground(watched: Watched) -
     assert places[:, 2] == pytest.approx(world.terrain.height(places[:, :2]), abs=0.2)
 
 
-def test_gps_lines_end_at_the_reference_point(watched: Watched) -> None:
+def test_gps_lines_end_at_the_reference_point(watched: WorldWithPage) -> None:
     (line,) = lines_of(watched.payload("gps"))
     assert line[0] == pytest.approx(watched.world.robots["sam"].link_position("gps_link"), abs=1e-4)
     assert line[1] == pytest.approx([0, 0, 0])
 
 
-def test_kinds_of_streams_are_told_in_the_scene(watched: Watched) -> None:
+def test_kinds_of_streams_are_told_in_the_scene(watched: WorldWithPage) -> None:
     found = watched.page.streams["image/sam/camera_front"].describe(4)
     assert found == {
         "name": "image/sam/camera_front",

@@ -22,14 +22,14 @@ from skerry.benchmarks._goal import Goal
 from skerry.parts.interface import Inbox, Interface, SensorReading
 from skerry.runner import Runner
 from skerry.sensors.camera import CameraReading
-from skerry.ui import protocol as wire
-from skerry.ui.fake_client import serve_pipe
+from skerry.ui import protocol
+from skerry.ui.fake_client import serve_clients
 from skerry.ui.page import Page
 from skerry.ui.protocol import Kind
 from skerry.ui.sensor_streams import encode_picture
 from skerry.ui.server import PageServer
 from skerry.ui.settings import PageSettings
-from skerry.ui.streams import ReadingBatches, Stream
+from skerry.ui.streams import PageStream, StreamInput
 from skerry.world import World, build_world
 
 GOALS = {
@@ -59,11 +59,11 @@ RATES: Final = {
 
 def measure() -> dict[str, float]:
     """All figures of this part."""
-    with _clients([]) as nobody:
+    with _fake_clients([]) as nobody:
         alone = [_run(nobody) for _ in range(ROUNDS)]
-    with _clients([FRAME]) as one:
+    with _fake_clients([FRAME]) as one:
         shown = [_run(one) for _ in range(ROUNDS)]
-    with _clients([FRAME, FRAME, FRAME, FRAME, SLOW_FRAME]) as five:
+    with _fake_clients([FRAME, FRAME, FRAME, FRAME, SLOW_FRAME]) as five:
         crowded = [_run(five) for _ in range(ROUNDS)]
     idle = min(run.processor for run in alone)
     return {
@@ -115,7 +115,7 @@ class LoadedPage(Page):
             self.streams[stream.name] = stream
 
 
-def _streams() -> Iterator[Stream]:
+def _streams() -> Iterator[PageStream]:
     rng = np.random.default_rng(0)
     rays, rope = rng.random((64, 2, 3), np.float32), rng.random((39, 2, 3), np.float32)
     points, ages = rng.random((600, 3), np.float32), rng.random(600, np.float32)
@@ -138,24 +138,24 @@ def _streams() -> Iterator[Stream]:
         (),
         75,
     )
-    yield _stream("rays", Kind.SEGMENTS, rays, wire.segments)
-    yield _stream("rope", Kind.SEGMENTS, rope, wire.segments)
-    yield _stream("particles", Kind.PARTICLES, points, lambda seen: wire.particles(seen, ages))
+    yield _stream("rays", Kind.SEGMENTS, rays, protocol.segments)
+    yield _stream("rope", Kind.SEGMENTS, rope, protocol.segments)
+    yield _stream("particles", Kind.PARTICLES, points, lambda value: protocol.particles(value, ages))
     yield _stream("image", Kind.IMAGE, picture, encode_picture, is_slow=True)
-    yield _stream("sidescan", Kind.SONAR_LINES, [(0.0, row)], wire.sonar_lines, appends=True)
-    yield _stream("fan", Kind.SONAR_FAN, fan, lambda seen: wire.sonar_fan(seen, (0.6, -0.6), (0.0, 30.0)))
-    yield _stream("cloud", Kind.CLOUD, cloud, wire.cloud, is_slow=True)
+    yield _stream("sidescan", Kind.SONAR_LINES, [(0.0, row)], protocol.sonar_lines, keeps_every_row=True)
+    yield _stream("fan", Kind.SONAR_FAN, fan, lambda value: protocol.sonar_fan(value, (0.6, -0.6), (0.0, 30.0)))
+    yield _stream("cloud", Kind.CLOUD, cloud, protocol.cloud, is_slow=True)
 
 
-def _stream(name: str, kind: Kind, seen: Any, encode: Callable[[Any], wire.Payload], **more: Any) -> Stream:
-    def look(news: ReadingBatches) -> Any:
-        return seen
+def _stream(name: str, kind: Kind, value: Any, encode: Callable[[Any], protocol.Payload], **more: Any) -> PageStream:
+    def sample(inputs: StreamInput) -> Any:
+        return value
 
-    return Stream(f"load/{name}", kind, name, look, encode, **more)
+    return PageStream(f"load/{name}", kind, name, sample, encode, **more)
 
 
-def _run(clients: Clients) -> Figures:
-    """Run at real time, with clients that look on."""
+def _run(clients: FakeClientPool) -> Figures:
+    """Run at real time, with clients that sample on."""
     objects = {
         f"body{k}": {
             "geometry": {"kind": "sphere", "radius": 0.2},
@@ -173,7 +173,7 @@ def _run(clients: Clients) -> Figures:
         page = interfaces["page"] = LoadedPage(server)
     with build_world({"objects": objects}) as world, Runner(world, 1.0, interfaces) as runner:
         if page is not None and server is not None:
-            page.watch(runner)
+            page.attach_runner(runner)
             clients.connect(server.port)
         runner.run(WARM_UP if clients.waits else 0.5)
         stopwatch.behind.clear()
@@ -189,7 +189,7 @@ def _run(clients: Clients) -> Figures:
     return Figures(spent / SECONDS, lateness, max(ages[-frames:]) - began)
 
 
-class Clients:
+class FakeClientPool:
     """Pages as processes of their own, each told a port, and when to stop."""
 
     def __init__(self, waits: Sequence[float]) -> None:
@@ -199,7 +199,7 @@ class Clients:
         self._processes = []
         for wait in waits:
             here, there = context.Pipe()
-            process = context.Process(target=serve_pipe, args=(there, RATES, wait), daemon=True)
+            process = context.Process(target=serve_clients, args=(there, RATES, wait), daemon=True)
             process.start()
             self._pipes.append(here)
             self._processes.append(process)
@@ -207,12 +207,12 @@ class Clients:
             pipe.recv()  # it is there
 
     def connect(self, port: int) -> None:
-        """Let them look at a server."""
+        """Let them sample at a server."""
         for pipe in self._pipes:
             pipe.send(port)
 
     def disconnect(self) -> list[list[float]]:
-        """Wait until they have noticed that it is gone; gives the ages that each of them has seen."""
+        """Wait until they have noticed that it is gone; gives the ages that each of them has sample."""
         return [pipe.recv() for pipe in self._pipes]
 
     def close(self) -> None:
@@ -222,8 +222,8 @@ class Clients:
 
 
 @contextmanager
-def _clients(waits: Sequence[float]) -> Iterator[Clients]:
-    clients = Clients(waits)
+def _fake_clients(waits: Sequence[float]) -> Iterator[FakeClientPool]:
+    clients = FakeClientPool(waits)
     try:
         yield clients
     finally:

@@ -139,7 +139,7 @@ def show_recording(path: str, speed: float | None, settings: PageSettings) -> No
         page = Page(server)
         with Runner(world, speed, {PLAYER: player, PAGE: page}) as runner:
             player.watch(runner)
-            page.watch(runner)
+            page.attach_runner(runner)
             with on_interrupt(runner.stop):
                 run_with_status(console, runner, None)
 

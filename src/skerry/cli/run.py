@@ -162,7 +162,7 @@ def _run_world(
         page = interfaces[PAGE] = Page(server)
     with Runner(world, speed, interfaces, partial(_make_world, overrides)) as runner:
         if page is not None:
-            page.watch(runner)
+            page.attach_runner(runner)
         with on_interrupt(runner.stop):
             run_with_status(console, runner, run_time)
     for name in loaded.interfaces:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from skerry.core.errors import SkerryError
 
 
-class LeaseHeld(SkerryError):
+class DriveLockHeld(SkerryError):
     """Another client drives the robot."""
 
 
-class Leases:
-    """The leases of all robots; in the server's thread only."""
+class DriveLocks:
+    """The drive_locks of all robots; in the server's thread only."""
 
     def __init__(self) -> None:
         self._holders: dict[str, str] = {}
@@ -23,9 +23,9 @@ class Leases:
         """Raise an error if another client drives the robot."""
         holder = self._holders.get(robot, client)
         if holder != client:
-            raise LeaseHeld(f"{holder} drives {robot!r}; wait until it lets go")
+            raise DriveLockHeld(f"{holder} drives {robot!r}; wait until it lets go")
 
-    def take(self, robot: str, client: str) -> None:
+    def acquire(self, robot: str, client: str) -> None:
         """Drive a robot that nobody else drives."""
         self.check(robot, client)
         self._holders[robot] = client
@@ -37,7 +37,7 @@ class Leases:
         del self._holders[robot]
         return True
 
-    def of(self, client: str) -> list[str]:
+    def held_by(self, client: str) -> list[str]:
         """The robots that a client drives."""
         return [robot for robot, holder in self._holders.items() if holder == client]
 

@@ -12,39 +12,39 @@ from skerry.sensors.leak import LeakReading
 from skerry.ui.streams import SensorName
 from skerry.world import World
 
-MOST_KEPT: Final = 200  # until somebody takes them; the oldest go
-LONGEST_TEXT: Final = 500  # characters of a packet that are shown
+MAX_KEPT: Final = 200  # until somebody takes them; the oldest go
+MAX_TEXT: Final = 500  # characters of a packet that are shown
 
 Event = dict[str, Any]
 
 
-class EventWatch:
+class EventDetector:
     """Compares the world with what it was when it last looked; in the simulator's thread."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._kept: deque[Event] = deque(maxlen=MOST_KEPT)
+        self._events: deque[Event] = deque(maxlen=MAX_KEPT)
         self._control: dict[str, str | None] = {name: robot.control for name, robot in world.robots.items()}
         self._touching: dict[str, frozenset[str]] = {}
         self._ropes = {name: (rope.phase, rope.loaded) for name, rope in world.ropes.items()}
         self._leaks: set[SensorName] = set()
-        world.acoustics.on_command = self._hear
+        world.acoustics.on_command = self._on_signal
 
     def close(self) -> None:
         """Watch no more."""
         self._world.acoustics.on_command = None
 
-    def take(self) -> list[Event]:
+    def drain(self) -> list[Event]:
         """What has happened since this was last called."""
-        events = list(self._kept)
-        self._kept.clear()
+        events = list(self._events)
+        self._events.clear()
         return events
 
     def add(self, kind: str, text: str, **more: Any) -> None:
         """Say that something has happened now."""
-        self._kept.append({"kind": kind, "time": self._world.time, "text": text, **more})
+        self._events.append({"kind": kind, "time": self._world.time, "text": text, **more})
 
-    def look(self, latest: Mapping[SensorName, Any]) -> None:
+    def update(self, latest: Mapping[SensorName, Any]) -> None:
         """See what has changed."""
         for name, robot in self._world.robots.items():
             if (control := robot.control) != self._control[name]:
@@ -55,14 +55,14 @@ class EventWatch:
             for other in sorted(others - self._touching.get(name, frozenset())):
                 self.add("collision", f"{name} touches {other}", robot=name, other=other)
             self._touching[name] = others
-        self._look_at_ropes()
+        self._update_ropes()
         for (robot_name, sensor), reading in latest.items():
             if isinstance(reading, LeakReading):
                 if reading.leaked and (robot_name, sensor) not in self._leaks:
                     self.add("leak", f"{robot_name} leaks", robot=robot_name, sensor=sensor)
                 (self._leaks.add if reading.leaked else self._leaks.discard)((robot_name, sensor))
 
-    def _look_at_ropes(self) -> None:
+    def _update_ropes(self) -> None:
         for name, rope in self._world.ropes.items():
             phase, loaded = rope.phase, rope.loaded
             before = self._ropes[name]
@@ -71,11 +71,11 @@ class EventWatch:
             self._ropes[name] = (phase, loaded)
             robot = {"robot": name.partition("/")[0]} if "/" in name else {}
             if phase is not None and phase != before[0]:
-                self.add("rope", f"the hook of {name} is {HOOKS[phase]}", rope=name, **robot)
+                self.add("rope", f"the hook of {name} is {HOOK_PHASES[phase]}", rope=name, **robot)
             elif loaded != before[1]:
                 self.add("rope", f"{name} {'holds something' if loaded else 'has let go'}", rope=name, **robot)
 
-    def _hear(self, signal: Signal) -> None:
+    def _on_signal(self, signal: Signal) -> None:
         if signal.purpose == "ping":
             return
         paths = self._world.acoustics.paths(signal.source)
@@ -87,7 +87,7 @@ class EventWatch:
         text = signal.data.decode(errors="replace") if signal.purpose == "packet" else signal.purpose
         self.add(
             "acoustic",
-            text[:LONGEST_TEXT],
+            text[:MAX_TEXT],
             robot=signal.source.partition("/")[0],
             source=signal.source,
             to=signal.to,
@@ -97,24 +97,24 @@ class EventWatch:
         )
 
 
-class LogTap(logging.Handler):
+class LogBuffer(logging.Handler):
     """Keeps the latest lines of Skerry's log until they are shown; any thread may log."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
-        self._lines: deque[tuple[str, str]] = deque(maxlen=MOST_KEPT)
+        self._lines: deque[tuple[str, str]] = deque(maxlen=MAX_KEPT)
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._lines.append((record.levelname.lower(), record.getMessage()[:LONGEST_TEXT]))
+        self._lines.append((record.levelname.lower(), record.getMessage()[:MAX_TEXT]))
 
-    def take(self, time: float) -> list[Event]:
+    def drain(self, time: float) -> list[Event]:
         """What was logged since, as events of this time."""
         count = len(self._lines)
         lines = [self._lines.popleft() for _ in range(count)]
         return [{"kind": "log", "time": time, "text": text, "level": level} for level, text in lines]
 
 
-HOOKS: Final = {"hanging": "free", "pulley": "caught on a rope", "carrying": "carrying its load"}
+HOOK_PHASES: Final = {"hanging": "free", "pulley": "caught on a rope", "carrying": "carrying its load"}
 
 
 def _other(name: str, first: str, second: str) -> str:

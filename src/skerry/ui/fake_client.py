@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 
-DRAWING: Final = 0.9  # share of a slow page's time in which it draws, and hears nothing
-ACKNOWLEDGED_TOGETHER: Final = 8  # messages; this and what follows as in the page's net.js
-ACKNOWLEDGE_EVERY: Final = 0.05  # s
-SLOW: Final = 0.1  # s; a page whose frames take longer does nothing else
+DRAW_SHARE: Final = 0.9  # share of a slow page's time in which it draws, and hears nothing
+ACKNOWLEDGE_COUNT: Final = 8  # messages; this and what follows as in the page's net.js
+ACKNOWLEDGE_PERIOD: Final = 0.05  # s
+SLOW_FRAME: Final = 0.1  # s; a page whose frames take longer does nothing else
 
 
-class Observer:
+class FakeClient:
     """Somebody who looks on; `ages` are how old the newest message was when a frame was begun.
 
     They are seconds of wall time less the message's simulated time: whoever knows when the world began knows the age.
@@ -30,7 +30,7 @@ class Observer:
         self._arrived = self._acknowledged = 0
         self._newest = 0.0  # simulated time, s
 
-    async def look_on(self, port: int) -> None:
+    async def run(self, port: int) -> None:
         """Look at a server of this machine until it ends."""
         address = f"http://127.0.0.1:{port}/ws"
         async with ClientSession() as session, session.ws_connect(address, max_msg_size=0) as opened:
@@ -45,7 +45,7 @@ class Observer:
 
     async def _draw(self, opened: ClientWebSocketResponse) -> None:
         """Frame by frame: acknowledge what has come, as the page does, and draw it."""
-        busy = DRAWING * self._frame if self._frame > SLOW else 0.0
+        busy = DRAW_SHARE * self._frame if self._frame > SLOW_FRAME else 0.0
         drawn, told = 0, 0.0
         while True:
             await asyncio.sleep(self._frame - busy)
@@ -54,16 +54,16 @@ class Observer:
                 drawn = self._arrived
                 self.ages.append(now - self._newest)
             count = drawn - self._acknowledged
-            if count and (count >= ACKNOWLEDGED_TOGETHER or now - told >= ACKNOWLEDGE_EVERY):
+            if count and (count >= ACKNOWLEDGE_COUNT or now - told >= ACKNOWLEDGE_PERIOD):
                 self._acknowledged, told = drawn, now
                 await opened.send_json({"op": "ack", "n": drawn})
             time.sleep(busy)  # a browser that draws reads no messages
 
 
-def serve_pipe(pipe: Any, rates: Mapping[str, float], frame: float) -> None:
+def serve_clients(pipe: Any, rates: Mapping[str, float], frame: float) -> None:
     """Be a process: look at each server whose port comes through the pipe, and give the ages of what was seen."""
     pipe.send("ready")
     while (port := pipe.recv()) is not None:
-        observer = Observer(rates, frame)
-        asyncio.run(observer.look_on(port))
-        pipe.send(observer.ages)
+        client = FakeClient(rates, frame)
+        asyncio.run(client.run(port))
+        pipe.send(client.ages)

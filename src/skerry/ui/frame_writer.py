@@ -13,11 +13,11 @@ FIN: Final = 0x80  # a message is one frame; with what follows, RFC 6455, sectio
 TEXT: Final = 0x1
 BINARY: Final = 0x2
 TWO_BYTES, EIGHT_BYTES = 126, 127  # of length that follow the first, where one is too few
-MOST_UNSENT: Final = 64 * 1024  # bytes that may wait here for the socket to take them
-LOOK_AGAIN: Final = 0.005  # s until it is seen whether it has
+MAX_UNSENT: Final = 64 * 1024  # bytes that may wait here for the socket to take them
+POLL_PERIOD: Final = 0.005  # s until it is seen whether it has
 
 
-class Outlet:
+class WebSocketFrameWriter:
     """Writes to the transport of a WebSocket, past its own writer, which would write every message by itself."""
 
     def __init__(self, socket: web.WebSocketResponse, transport: asyncio.Transport) -> None:
@@ -33,8 +33,8 @@ class Outlet:
         if self.closed:
             raise ConnectionResetError("the page has gone")
         self._transport.write(frames(messages))
-        while self._transport.get_write_buffer_size() > MOST_UNSENT and not self.closed:
-            await asyncio.sleep(LOOK_AGAIN)
+        while self._transport.get_write_buffer_size() > MAX_UNSENT and not self.closed:
+            await asyncio.sleep(POLL_PERIOD)
 
 
 def frames(messages: Sequence[str | bytes]) -> bytes:

@@ -13,15 +13,15 @@ from skerry.terrain.kinds.heightfield import HeightfieldGround
 from skerry.terrain.materials import find_material
 from skerry.ui.assets import Assets
 
-MOST_NODES: Final = 512  # along each side; a page draws no more in a frame
-ENDLESS: Final = 2000.0  # m about the origin that is drawn of ground without an edge
+MAX_NODES: Final = 512  # along each side; a page draws no more in a frame
+UNBOUNDED_SIZE: Final = 2000.0  # m about the origin that is drawn of ground without an edge
 
 
 def describe_ground(ground: Terrain, scenario: Scenario, assets: Assets) -> dict[str, Any]:
     """The ground as plain data."""
     if isinstance(ground, HeightfieldGround):
         rows, columns = ground.heights.shape
-        return _grid(ground, scenario, assets, min(rows, MOST_NODES), min(columns, MOST_NODES))
+        return _grid(ground, scenario, assets, min(rows, MAX_NODES), min(columns, MAX_NODES))
     if np.isinf(ground.extent).any():
         return _grid(ground, scenario, assets, 2, 2)
     mesh = ground.triangles()
@@ -34,7 +34,7 @@ def describe_ground(ground: Terrain, scenario: Scenario, assets: Assets) -> dict
 
 
 def _grid(ground: Terrain, scenario: Scenario, assets: Assets, rows: int, columns: int) -> dict[str, Any]:
-    west, south, east, north = np.clip(ground.extent, -ENDLESS, ENDLESS) if rows == 2 else ground.extent
+    west, south, east, north = np.clip(ground.extent, -UNBOUNDED_SIZE, UNBOUNDED_SIZE) if rows == 2 else ground.extent
     points = np.empty((rows, columns, 2))
     points[..., 0] = np.linspace(west, east, columns)
     points[..., 1] = np.linspace(south, north, rows)[:, None]

@@ -14,31 +14,31 @@ from skerry.commands import HoldKeys
 from skerry.interfaces.recorder.player import Player
 from skerry.parts.interface import Command, Inbox, Interface, SensorReading
 from skerry.runner import Runner
-from skerry.ui.events import Event, EventWatch
+from skerry.ui.events import Event, EventDetector
 from skerry.ui.scalars import ScalarFields
 from skerry.ui.scene import water_level
-from skerry.ui.session import MOST_LINES
+from skerry.ui.session import MAX_LINES
 from skerry.ui.state import StateReader, interface_states, recording_state
-from skerry.ui.streams import ReadingBatches, SensorName, Stream
+from skerry.ui.streams import PageStream, SensorName, StreamInput
 from skerry.ui.world_streams import Frames, streams_of
 from skerry.world import Snapshot, World
 
 if TYPE_CHECKING:
     from skerry.ui.server import PageServer
 
-FASTEST: Final = 30.0  # Hz of wall time at which pages see the world
+MAX_RATE: Final = 30.0  # Hz of wall time at which pages see the world
 STATE_PERIOD: Final = 0.2  # s of wall time between two states
-PRESS_AGAIN: Final = 0.25  # s of simulated time after which held keys are pressed again; half of the dead man's
-MOST_SNAPSHOTS: Final = 16  # by name
-RTF_WINDOW: Final = 0.5  # s of wall time over which the pace is measured
+KEY_REPEAT: Final = 0.25  # s of simulated time after which held keys are pressed again; half of the dead man's
+MAX_SNAPSHOTS: Final = 16  # by name
+SPEED_WINDOW: Final = 0.5  # s of wall time over which the pace is measured
 
 
 @dataclass
-class Sight:
-    """What was seen of the world and has not been shown yet."""
+class PageUpdate:
+    """What was samples of the world and has not been shown yet."""
 
     time: float
-    seen: dict[str, tuple[float, Any]] = field(default_factory=dict)  # by stream, with the time of each
+    samples: dict[str, tuple[float, Any]] = field(default_factory=dict)  # by stream, with the time of each
     rows: dict[str, deque[Any]] = field(default_factory=dict)  # of streams that append
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=200))
     state: dict[str, Any] | None = None
@@ -55,22 +55,22 @@ class Page(Interface):
         self._runner: Runner | None = None
         self._player: Player | None = None
         self._lock = Lock()
-        self._sight: Sight | None = None
-        self._needs: Mapping[str, float] = {}  # streams that somebody wants, with the highest rate
-        self._is_watched = False
-        self._asked: frozenset[SensorName] = frozenset()  # sensors whose readings they need
+        self._update: PageUpdate | None = None
+        self._rates: Mapping[str, float] = {}  # streams that somebody wants, with the highest rate
+        self._has_clients = False
+        self._requested_sensors: frozenset[SensorName] = frozenset()  # sensors whose readings they need
         self._due: dict[str, float] = {}
-        self._news: dict[str, deque[SensorReading]] = {}
+        self._new_readings: dict[str, deque[SensorReading]] = {}
         self._latest: dict[SensorName, Any] = {}
         self._next_state = 0.0
-        self._last_look = 0.0
-        self._pace = (0.0, 0.0, 0.0)  # wall time and simulated time of the last measurement, and the factor
-        self._pressed: dict[str, int] = {}  # ticks at which held keys were last pressed
+        self._last_sample = 0.0
+        self._speed = (0.0, 0.0, 0.0)  # wall time and simulated time of the last measurement, and the factor
+        self._pressed_ticks: dict[str, int] = {}  # ticks at which held keys were last pressed
         self.held: Mapping[str, tuple[str, ...]] = {}
         self.snapshots: dict[str, Snapshot] = {}
         self.is_closed = False
 
-    def watch(self, runner: Runner) -> None:
+    def attach_runner(self, runner: Runner) -> None:
         """Know who runs the world: its pace, and its other interfaces."""
         self._runner = runner
         self._player = next((each for each in runner.interfaces.values() if isinstance(each, Player)), None)
@@ -86,31 +86,31 @@ class Page(Interface):
         self.world, self.inbox = world, inbox
         self.fields = {name: ScalarFields(world, robot) for name, robot in world.robots.items()}
         self.frames = Frames(world)
-        self.streams: dict[str, Stream] = {
+        self.streams: dict[str, PageStream] = {
             stream.name: stream for stream in streams_of(world, self.fields, self.frames)
         }
         self.numbers = {name: number for number, name in enumerate(self.streams)}
-        self._readers: dict[SensorName, list[Stream]] = {}
+        self._sensor_streams: dict[SensorName, list[PageStream]] = {}
         for stream in self.streams.values():
             for sensor in stream.sensors:
-                self._readers.setdefault(sensor, []).append(stream)
-        self._reader = StateReader(world, self.fields)
-        self._events = EventWatch(world)
+                self._sensor_streams.setdefault(sensor, []).append(stream)
+        self._state_reader = StateReader(world, self.fields)
+        self._events = EventDetector(world)
         scenario = world.scenario
         self._events.add("scenario", f"{scenario.name or 'a world'} with seed {scenario.seed}")
-        self._pace = (time.perf_counter(), world.time, 1.0)
-        self._rehearse()
+        self._speed = (time.perf_counter(), world.time, 1.0)
+        self._warm_up()
         self._server.show(self)
 
-    def _rehearse(self) -> None:
+    def _warm_up(self) -> None:
         """Do once what an open page asks of this thread, so that kernels are compiled before the world runs."""
         self._state()
         for stream in self.streams.values():
             if not stream.sensors:
-                stream.look(ReadingBatches((), {}))
+                stream.sample(StreamInput((), {}))
         parts = [part for robot in self.world.robots.values() for part in robot.sensors.values()]
         for part in parts[:1]:
-            part.truth.instant.hold().release()
+            part.sample.instant.hold().release()
         for part in parts:
             if not part.takes_long_at_first:
                 part.warm_up()
@@ -120,30 +120,30 @@ class Page(Interface):
         step = float(self.world.scenario.step)
         due = []
         speed = None if self._runner is None else self._runner.speed
-        if self._is_watched and speed is not None:
-            due.append(tick + max(round(speed / FASTEST / step), 1))
+        if self._has_clients and speed is not None:
+            due.append(tick + max(round(speed / MAX_RATE / step), 1))
         if self.held:
-            due.append(tick + max(int(PRESS_AGAIN / step), 1))
+            due.append(tick + max(int(KEY_REPEAT / step), 1))
         return min(due, default=None)
 
     def publish(self, readings: Sequence[SensorReading]) -> None:
-        self._press_again()
+        self._repeat_keys()
         self.on_idle(readings)
 
     def on_idle(self, readings: Sequence[SensorReading]) -> None:
-        self._admit()
+        self._update_subscriptions()
         for new in readings:
             if new.reading is not None:
                 self._latest[new.robot, new.sensor] = new.reading
-            for stream in self._readers.get((new.robot, new.sensor), ()):
-                if stream.name in self._needs:
-                    most = MOST_LINES if stream.gathers else 1
-                    self._news.setdefault(stream.name, deque(maxlen=most)).append(new)
-        self._look()
+            for stream in self._sensor_streams.get((new.robot, new.sensor), ()):
+                if stream.name in self._rates:
+                    most = MAX_LINES if stream.needs_every_reading else 1
+                    self._new_readings.setdefault(stream.name, deque(maxlen=most)).append(new)
+        self._sample()
 
-    def _admit(self) -> None:
+    def _update_subscriptions(self) -> None:
         """Want what is asked for, each sensor once it is rehearsed: whoever opens a page must not hold up the world."""
-        asked, robots = self._asked, self.world.robots
+        asked, robots = self._requested_sensors, self.world.robots
         if asked == self.subscriptions:
             return
         ready = frozenset(
@@ -162,14 +162,14 @@ class Page(Interface):
         """Show it as another world, with streams of its own; nobody drives until keys are pressed anew."""
         self._events.close()
         with self._lock:
-            self._sight = None
-        self._news.clear()
+            self._update = None
+        self._new_readings.clear()
         self._latest = {
             (robot, sensor): kept for (robot, sensor), kept in self._latest.items() if robot in self.world.robots
         }
         self.held = {}
         self.start(self.world, self.inbox)
-        self.want(self._needs, self._is_watched)
+        self.set_subscriptions(self._rates, self._has_clients)
 
     @property
     def status(self) -> str:
@@ -184,53 +184,53 @@ class Page(Interface):
 
     # -------------------------------------------------------------------------------------------- looking
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         now = time.perf_counter()
-        if not self._is_watched or now - self._last_look < 0.8 / FASTEST:
+        if not self._has_clients or now - self._last_sample < 0.8 / MAX_RATE:
             return
-        self._last_look = now
-        self._measure_pace(now)
-        seen = {}
-        needs = self._needs
-        for name in self._news.keys() - needs.keys():
-            del self._news[name]
-        for name, hz in needs.items():
+        self._last_sample = now
+        self._measure_speed(now)
+        samples = {}
+        rates = self._rates
+        for name in self._new_readings.keys() - rates.keys():
+            del self._new_readings[name]
+        for name, hz in rates.items():
             stream = self.streams[name]
-            if now >= self._due.get(name, 0.0) - 0.5 / FASTEST:
-                found = stream.look(ReadingBatches(self._news.pop(name, ()), self._latest))
+            if now >= self._due.get(name, 0.0) - 0.5 / MAX_RATE:
+                found = stream.sample(StreamInput(self._new_readings.pop(name, ()), self._latest))
                 if found is not None:
                     self._due[name] = max(self._due.get(name, 0.0) + 1.0 / hz, now)
-                    seen[name] = found
+                    samples[name] = found
         state = None
         if now >= self._next_state:
             self._next_state = now + STATE_PERIOD
-            self._events.look(self._latest)
+            self._events.update(self._latest)
             state = self._state()
-        self._hand_over(seen, state)
+        self._queue_update(samples, state)
 
-    def _hand_over(self, seen: Mapping[str, Any], state: dict[str, Any] | None) -> None:
-        events = self._events.take()
-        if not seen and state is None and not events:
+    def _queue_update(self, samples: Mapping[str, Any], state: dict[str, Any] | None) -> None:
+        events = self._events.drain()
+        if not samples and state is None and not events:
             return
         when = self.world.time
         with self._lock:
-            is_first = self._sight is None
-            sight = self._sight = self._sight or Sight(when)
-            sight.time = when
-            for name, found in seen.items():
-                if self.streams[name].appends:
-                    sight.rows.setdefault(name, deque(maxlen=MOST_LINES)).extend(found)
+            is_first = self._update is None
+            update = self._update = self._update or PageUpdate(when)
+            update.time = when
+            for name, found in samples.items():
+                if self.streams[name].keeps_every_row:
+                    update.rows.setdefault(name, deque(maxlen=MAX_LINES)).extend(found)
                 else:
-                    sight.seen[name] = (when, found)
-            sight.events.extend(events)
-            sight.state = state or sight.state
+                    update.samples[name] = (when, found)
+            update.events.extend(events)
+            update.state = state or update.state
         if is_first:
-            self._server.notice(self)
+            self._server.notify(self)
 
-    def _measure_pace(self, now: float) -> None:
-        wall, simulated, _ = self._pace
-        if now - wall >= RTF_WINDOW:
-            self._pace = (now, self.world.time, max(self.world.time - simulated, 0.0) / (now - wall))
+    def _measure_speed(self, now: float) -> None:
+        wall, simulated, _ = self._speed
+        if now - wall >= SPEED_WINDOW:
+            self._speed = (now, self.world.time, max(self.world.time - simulated, 0.0) / (now - wall))
 
     def _state(self) -> dict[str, Any]:
         world, runner, player = self.world, self._runner, self._player
@@ -241,7 +241,7 @@ class Page(Interface):
             "tick": world.tick,
             "paused": paused,
             "rate": None if runner is None else runner.speed,
-            "rtf": 0.0 if paused else self._pace[2],
+            "rtf": 0.0 if paused else self._speed[2],
             "mode": "live" if player is None else "replay",
             "replay": None if player is None else {"start": 0.0, "end": player.end, "t": player.now},
             "recording": recording_state(world, interfaces),
@@ -250,33 +250,35 @@ class Page(Interface):
             "seed": world.scenario.seed,
             "snapshots": list(self.snapshots),
             "interfaces": interface_states(world, interfaces),
-            "robots": self._reader.robots(self._latest),
+            "robots": self._state_reader.robots(self._latest),
         }
 
-    def _press_again(self) -> None:
+    def _repeat_keys(self) -> None:
         tick = self.world.tick
-        wait = max(int(PRESS_AGAIN / float(self.world.scenario.step)), 1)
+        wait = max(int(KEY_REPEAT / float(self.world.scenario.step)), 1)
         for robot, keys in self.held.items():
-            if abs(tick - self._pressed.get(robot, -wait)) >= wait:
-                self._pressed[robot] = tick
+            if abs(tick - self._pressed_ticks.get(robot, -wait)) >= wait:
+                self._pressed_ticks[robot] = tick
                 self.inbox.put(HoldKeys(robot, keys))
 
     # -------------------------------------------------------------------------------------------- of the server
 
-    def want(self, needs: Mapping[str, float], is_watched: bool) -> None:
+    def set_subscriptions(self, rates: Mapping[str, float], has_clients: bool) -> None:
         """Take what the pages want from now on."""
-        self._needs = {name: hz for name, hz in needs.items() if name in self.streams}
-        self._is_watched = is_watched
-        sensors = [self.streams[name].sensors for name in self._needs]
-        self._asked = frozenset().union(self._reader.sensors, *sensors) if is_watched else frozenset()
+        self._rates = {name: hz for name, hz in rates.items() if name in self.streams}
+        self._has_clients = has_clients
+        sensors = [self.streams[name].sensors for name in self._rates]
+        self._requested_sensors = (
+            frozenset().union(self._state_reader.sensors, *sensors) if has_clients else frozenset()
+        )
 
-    def take(self) -> Sight | None:
-        """What was seen since."""
+    def take_update(self) -> PageUpdate | None:
+        """What was samples since."""
         with self._lock:
-            sight, self._sight = self._sight, None
-        return sight
+            update, self._update = self._update, None
+        return update
 
-    def hold(self, robot: str, keys: tuple[str, ...]) -> Future[Any]:
+    def hold_keys(self, robot: str, keys: tuple[str, ...]) -> Future[Any]:
         """Hold keys down, or let go."""
         held = {name: each for name, each in self.held.items() if name != robot}
         self.held = held | {robot: keys} if keys else held

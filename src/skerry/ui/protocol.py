@@ -18,7 +18,7 @@ EXTRA: Final = 1
 """The flag that says that the optional part of a payload follows."""
 
 TRANSFORM: Final = np.dtype([("parent", "<u2"), ("child", "<u2"), ("pose", "<f4", 7)])
-FINEST: Final = 0.001
+MIN_SCALE: Final = 0.001
 """m: a cloud is not cut finer than this."""
 
 
@@ -74,9 +74,9 @@ def cloud(points: NDArray[np.floating], intensity: NDArray[np.uint8] | None = No
     if count:
         low, high = axes.min(axis=1), axes.max(axis=1)
         origin = 0.5 * (low + high)
-        scale = max(float((high - low).max()) / 65_000, FINEST)
+        scale = max(float((high - low).max()) / 65_000, MIN_SCALE)
     else:
-        origin, scale = np.zeros(3), FINEST
+        origin, scale = np.zeros(3), MIN_SCALE
     axes -= origin[:, None]
     axes *= 1.0 / scale
     steps = np.rint(axes, out=axes).astype("<i2")

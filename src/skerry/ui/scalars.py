@@ -30,7 +30,7 @@ MOTION: Final = {
 }
 VECTORS: Final = frozenset({"angular_velocity", "linear_acceleration", "velocity", "field"})
 """Fields of readings that are vectors along x, y and z."""
-NO_MEASUREMENTS: Final = frozenset({"time", "variance", "zone"})
+SKIPPED_FIELDS: Final = frozenset({"time", "variance", "zone"})
 """Fields of readings that say when, where or how well, but not what."""
 
 
@@ -54,7 +54,7 @@ def motion_of(world: World, robot: Robot) -> dict[str, float]:
     }
 
 
-def place_on_earth(projection: Projection | None, robot: Robot) -> tuple[float | None, float | None]:
+def geodetic_position(projection: Projection | None, robot: Robot) -> tuple[float | None, float | None]:
     """Latitude and longitude, degrees, where the scenario says where it is."""
     if projection is None:
         return None, None
@@ -70,7 +70,7 @@ def _number_fields(robot: Robot, sensor: str) -> dict[str, Callable[[Any], float
     found: dict[str, Callable[[Any], float]] = {}
     for name, hint in get_type_hints(kind).items():
         kinds = set(get_args(hint) or (hint,)) - {type(None)}
-        if name in NO_MEASUREMENTS or name.startswith("_"):
+        if name in SKIPPED_FIELDS or name.startswith("_"):
             continue
         if kinds <= {float, int, bool}:
             found[name] = attrgetter(name)
@@ -89,12 +89,12 @@ class ScalarFields:
 
     def __init__(self, world: World, robot: Robot) -> None:
         self._world, self._robot = world, robot
-        self._of_sensors = {
+        self._getters = {
             (robot.name, name): fields for name in robot.sensors if (fields := _number_fields(robot, name))
         }
-        self.sensors: frozenset[SensorName] = frozenset(self._of_sensors)
-        parts = [(f"{name}.{word}", _unit(part)) for name, part in robot.actuators.items() for word in WORDS]
-        read = [(f"{name}.{field}", "") for (_, name), fields in self._of_sensors.items() for field in fields]
+        self.sensors: frozenset[SensorName] = frozenset(self._getters)
+        parts = [(f"{name}.{word}", _unit(part)) for name, part in robot.actuators.items() for word in ACTUATOR_FIELDS]
+        read = [(f"{name}.{field}", "") for (_, name), fields in self._getters.items() for field in fields]
         all_fields = [*MOTION.items(), *parts, *read]
         self.names = [name for name, _ in all_fields]
         self.units = [unit for _, unit in all_fields]
@@ -104,7 +104,7 @@ class ScalarFields:
         found = list(motion_of(self._world, self._robot).values())
         for actuator in self._robot.actuators.values():
             found += (actuator.setpoint, actuator.feedback)
-        for sensor, fields in self._of_sensors.items():
+        for sensor, fields in self._getters.items():
             reading = latest.get(sensor)
             found += [_number(get, reading) for get in fields.values()]
         return found
@@ -113,13 +113,13 @@ class ScalarFields:
         """The numbers of the sensors that have said something, by "sensor.field"."""
         return {
             f"{sensor[1]}.{field}": _number(get, latest[sensor])
-            for sensor, fields in self._of_sensors.items()
+            for sensor, fields in self._getters.items()
             if latest.get(sensor) is not None
             for field, get in fields.items()
         }
 
 
-WORDS: Final = ("target", "value")
+ACTUATOR_FIELDS: Final = ("target", "value")
 
 
 def _unit(actuator: Any) -> str:

@@ -19,7 +19,7 @@ from skerry.terrain.materials import find_material
 from skerry.ui.assets import Assets
 from skerry.ui.ground import describe_ground
 from skerry.ui.protocol import PROTOCOL
-from skerry.ui.streams import Stream
+from skerry.ui.streams import PageStream
 from skerry.ui.units import UNITS
 from skerry.world import Robot, World
 
@@ -33,8 +33,8 @@ CODES: Final = {
     "shift": "ShiftLeft",
 }
 """Of keys that are no letters, as browsers name them."""
-VIEW: Final = np.array([-6.0, -5.0, 4.0])  # m from the first robot at which the page looks at it first
-AROUND: Final = 60.0  # m about the robots that are shown where there is no ground to go by
+START_VIEW_OFFSET: Final = np.array([-6.0, -5.0, 4.0])  # m from the first robot at which the page looks at it first
+BOUNDS_MARGIN: Final = 60.0  # m about the robots that are shown where there is no ground to go by
 
 
 def body_rows(world: World) -> list[int]:
@@ -44,7 +44,7 @@ def body_rows(world: World) -> list[int]:
     return list(dict.fromkeys(rows))
 
 
-def describe(world: World, streams: Sequence[Stream], tf_names: Sequence[str], assets: Assets) -> dict[str, Any]:
+def describe(world: World, streams: Sequence[PageStream], tf_names: Sequence[str], assets: Assets) -> dict[str, Any]:
     """The scene as plain data; meshes and grids go to the assets."""
     scenario = world.scenario
     rows = body_rows(world)
@@ -81,12 +81,12 @@ def describe(world: World, streams: Sequence[Stream], tf_names: Sequence[str], a
 
 def _start_view(world: World) -> dict[str, list[float]]:
     target = next((robot.position for robot in world.robots.values()), np.zeros(3))
-    return {"position": (target + VIEW).tolist(), "target": target.tolist()}
+    return {"position": (target + START_VIEW_OFFSET).tolist(), "target": target.tolist()}
 
 
 def _bounds(world: World) -> list[list[float]]:
     places = np.array([robot.position for robot in world.robots.values()] or [np.zeros(3)])
-    low, high = places.min(axis=0) - AROUND, places.max(axis=0) + AROUND
+    low, high = places.min(axis=0) - BOUNDS_MARGIN, places.max(axis=0) + BOUNDS_MARGIN
     if world.terrain is not None:
         west, south, east, north = world.terrain.extent
         if np.isfinite([west, south, east, north]).all():
@@ -228,7 +228,7 @@ def _ropes(world: World) -> list[dict[str, Any]]:
 # ------------------------------------------------------------------------------------------------ robots
 
 
-def _robot(robot: Robot, numbers: dict[int, int], streams: Sequence[Stream]) -> dict[str, Any]:
+def _robot(robot: Robot, numbers: dict[int, int], streams: Sequence[PageStream]) -> dict[str, Any]:
     config = robot.vehicle.config
     bodies = dict.fromkeys(numbers[handle.body] for handle in robot.links.values())
     gps = next((part.link for part in config.sensors.values() if part.kind == "gps"), None)
@@ -295,7 +295,7 @@ def _actuator(robot: Robot, name: str) -> dict[str, Any]:
     }
 
 
-def _sensor(robot: Robot, name: str, numbers: dict[int, int], streams: Sequence[Stream]) -> dict[str, Any]:
+def _sensor(robot: Robot, name: str, numbers: dict[int, int], streams: Sequence[PageStream]) -> dict[str, Any]:
     settings = robot.vehicle.config.sensors[name]
     handle = robot.links[settings.link]
     found = {

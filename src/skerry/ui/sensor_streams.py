@@ -17,14 +17,14 @@ from skerry.sensors.mbes import MbesReading
 from skerry.sensors.msis import Msis, MsisReading
 from skerry.sensors.raycast.ray_sensor import RaySensor
 from skerry.sensors.sidescan import Sidescan, SidescanReading
-from skerry.ui import protocol as wire
+from skerry.ui import protocol
 from skerry.ui.protocol import Kind
-from skerry.ui.streams import ReadingBatches, Stream
+from skerry.ui.streams import PageStream, StreamInput
 from skerry.world import Robot
 
-MOST_RAYS: Final = 256  # that are drawn of a reading
-HIT: Final = (255, 220, 80, 160)
-MISSED: Final = (120, 160, 200, 60)
+MAX_RAYS: Final = 256  # that are drawn of a reading
+HIT_COLOUR: Final = (255, 220, 80, 160)
+MISS_COLOUR: Final = (120, 160, 200, 60)
 """Red, green, blue and opacity of rays."""
 
 
@@ -38,27 +38,27 @@ def reading_type(sensor: Sensor[Any]) -> type | None:
     return None
 
 
-def sensor_streams(robot: Robot, name: str) -> list[Stream]:
+def sensor_streams(robot: Robot, name: str) -> list[PageStream]:
     """The streams that a sensor offers; one that gives only numbers offers none of its own."""
     sensor = robot.sensors[name].sensor
-    maker = _Maker(robot, name, sensor)
+    builder = _StreamBuilder(robot, name, sensor)
     kind = reading_type(sensor)
     if kind is CameraReading:
-        return [maker.image()]
+        return [builder.image()]
     if kind is SidescanReading:
-        return [maker.lines(), *maker.rays()]
+        return [builder.lines(), *builder.rays()]
     if kind is FlsReading:
-        return [maker.fan(), maker.cloud(_sonar_cloud), maker.cloud_rays(_sonar_cloud)]
+        return [builder.fan(), builder.cloud(_sonar_cloud), builder.cloud_rays(_sonar_cloud)]
     if kind is MsisReading:
-        return [maker.scan(), *maker.rays()]
+        return [builder.scan(), *builder.rays()]
     if kind is MbesReading:
-        return [maker.cloud(_sonar_cloud), maker.cloud_rays(_sonar_cloud)]
+        return [builder.cloud(_sonar_cloud), builder.cloud_rays(_sonar_cloud)]
     if kind is LidarReading:
-        polar = [] if isinstance(sensor, RosetteSensor) else [maker.polar(*_level_row(sensor))]
-        return [maker.cloud(_lidar_cloud), maker.cloud_rays(_lidar_cloud), *polar]
+        polar = [] if isinstance(sensor, RosetteSensor) else [builder.polar(*_level_row(sensor))]
+        return [builder.cloud(_lidar_cloud), builder.cloud_rays(_lidar_cloud), *polar]
     if kind is PlanarReading:
-        return [maker.cloud(_lidar_cloud), maker.cloud_rays(_lidar_cloud), maker.polar(*_level_row(sensor))]
-    return maker.rays()
+        return [builder.cloud(_lidar_cloud), builder.cloud_rays(_lidar_cloud), builder.polar(*_level_row(sensor))]
+    return builder.rays()
 
 
 Points = tuple[NDArray[np.float64], NDArray[np.floating], NDArray[np.uint8]]
@@ -87,7 +87,7 @@ def _level_row(sensor: Any) -> tuple[int, int, tuple[float, float]]:
     return row, len(angles), (float(angles[0]), float(angles[-1]))
 
 
-class _Maker:
+class _StreamBuilder:
     """Makes the streams of a sensor."""
 
     def __init__(self, robot: Robot, name: str, sensor: Any) -> None:
@@ -96,18 +96,18 @@ class _Maker:
 
     def _stream(
         self,
-        word: str,
+        prefix: str,
         kind: Kind,
-        look: Callable[[ReadingBatches], Any],
-        encode: Callable[[Any], wire.Payload],
+        sample: Callable[[StreamInput], Any],
+        encode: Callable[[Any], protocol.Payload],
         **more: Any,
-    ) -> Stream:
+    ) -> PageStream:
         owner = self._robot.name
-        return Stream(
-            f"{word}/{owner}/{self._name}",
+        return PageStream(
+            f"{prefix}/{owner}/{self._name}",
             kind,
             f"{owner} {self._name.replace('_', ' ')}",
-            look,
+            sample,
             encode,
             robot=owner,
             sensor=self._name,
@@ -115,34 +115,40 @@ class _Maker:
             **more,
         )
 
-    def image(self) -> Stream:
+    def image(self) -> PageStream:
         details = {"width": self._settings.width, "height": self._settings.height}
         return self._stream("image", Kind.IMAGE, _latest, encode_picture, details=details, is_slow=True)
 
-    def lines(self) -> Stream:
+    def lines(self) -> PageStream:
         """Each line from the farthest to port over the middle to the farthest to starboard."""
         settings = self._settings
         assert isinstance(settings, Sidescan)
 
-        def look(news: ReadingBatches) -> Any:
-            readings = [new.reading for new in news.new if new.reading is not None]
+        def sample(inputs: StreamInput) -> Any:
+            readings = [new.reading for new in inputs.new if new.reading is not None]
             rows = [np.concatenate([each.port_levels[::-1], each.starboard_levels]) for each in readings]
             return [(each.time, row) for each, row in zip(readings, rows, strict=True)] or None
 
         details = {"rows": 2 * settings.buckets, "range_m": settings.max_range}
         return self._stream(
-            "sonar", Kind.SONAR_LINES, look, wire.sonar_lines, details=details, gathers=True, appends=True
+            "sonar",
+            Kind.SONAR_LINES,
+            sample,
+            protocol.sonar_lines,
+            details=details,
+            needs_every_reading=True,
+            keeps_every_row=True,
         )
 
-    def fan(self) -> Stream:
-        def encode(reading: FlsReading) -> wire.Payload:
+    def fan(self) -> PageStream:
+        def encode(reading: FlsReading) -> protocol.Payload:
             angles = float(reading.azimuths[0]), float(reading.azimuths[-1])
-            return wire.sonar_fan(reading.levels, angles, (0.0, reading.bin_size * reading.levels.shape[1]))
+            return protocol.sonar_fan(reading.levels, angles, (0.0, reading.bin_size * reading.levels.shape[1]))
 
         details = {"range_m": self._settings.max_range, "angles": _half(np.radians(self._settings.fov_deg))}
         return self._stream("sonar", Kind.SONAR_FAN, _latest, encode, details=details)
 
-    def scan(self) -> Stream:
+    def scan(self) -> PageStream:
         """What a turning sonar has heard in the directions in which it looked last."""
         settings = self._settings
         assert isinstance(settings, Msis)
@@ -150,77 +156,77 @@ class _Maker:
         beams = max(round(settings.sector_deg / settings.step_deg), 1)
         levels = np.zeros((beams, settings.bins), np.uint8)
 
-        def look(news: ReadingBatches) -> Any:
-            for new in news.new:
+        def sample(inputs: StreamInput) -> Any:
+            for new in inputs.new:
                 if new.reading is not None:
                     beam = int((0.5 * sector - new.reading.angle) / sector * beams)
                     levels[beam % beams] = new.reading.levels
-            return levels.copy() if news.new else None
+            return levels.copy() if inputs.new else None
 
-        def encode(seen: NDArray[np.uint8]) -> wire.Payload:
-            return wire.sonar_fan(seen, _half(sector), (0.0, settings.max_range))
+        def encode(fan: NDArray[np.uint8]) -> protocol.Payload:
+            return protocol.sonar_fan(fan, _half(sector), (0.0, settings.max_range))
 
         details = {"range_m": settings.max_range, "angles": _half(sector)}
-        return self._stream("sonar", Kind.SONAR_FAN, look, encode, details=details, gathers=True)
+        return self._stream("sonar", Kind.SONAR_FAN, sample, encode, details=details, needs_every_reading=True)
 
-    def cloud(self, points: Callable[[Any], Points]) -> Stream:
-        def encode(reading: Any) -> wire.Payload:
+    def cloud(self, points: Callable[[Any], Points]) -> PageStream:
+        def encode(reading: Any) -> protocol.Payload:
             _, places, strength = points(reading)
-            return wire.cloud(places, strength)
+            return protocol.cloud(places, strength)
 
         return self._stream("cloud", Kind.CLOUD, _latest, encode, is_slow=True)
 
-    def cloud_rays(self, points: Callable[[Any], Points]) -> Stream:
+    def cloud_rays(self, points: Callable[[Any], Points]) -> PageStream:
         """Lines to the points of a cloud, or to some of them."""
 
-        def encode(reading: Any) -> wire.Payload:
+        def encode(reading: Any) -> protocol.Payload:
             origin, places, _ = points(reading)
-            ends = places[:: max(len(places) // MOST_RAYS, 1)]
+            ends = places[:: max(len(places) // MAX_RAYS, 1)]
             return _lines(origin, ends, np.ones(len(ends), bool))
 
         return self._stream("rays", Kind.SEGMENTS, _latest, encode)
 
-    def rays(self) -> list[Stream]:
+    def rays(self) -> list[PageStream]:
         """The rays of the latest reading; none of a sensor that may be measuring again while they are looked at."""
         sensor = self._sensor
         if not isinstance(sensor, RaySensor) or sensor.execution == "thread":
             return []
-        every = max(sensor.viewer.every, len(sensor.bundle) // MOST_RAYS, 1)
+        every = max(sensor.viewer.every, len(sensor.bundle) // MAX_RAYS, 1)
 
-        def look(news: ReadingBatches) -> Any:
-            return sensor.shown(every) if news.new else None
+        def sample(inputs: StreamInput) -> Any:
+            return sensor.shown(every) if inputs.new else None
 
-        def encode(shown: Any) -> wire.Payload:
+        def encode(shown: Any) -> protocol.Payload:
             return _lines(shown.origin, shown.ends, shown.hit)
 
-        return [self._stream("rays", Kind.SEGMENTS, look, encode)]
+        return [self._stream("rays", Kind.SEGMENTS, sample, encode)]
 
-    def polar(self, row: int, count: int, angles: tuple[float, float]) -> Stream:
+    def polar(self, row: int, count: int, angles: tuple[float, float]) -> PageStream:
         """The ranges of the most level beams."""
 
-        def encode(reading: Any) -> wire.Payload:
-            return wire.scalars(np.atleast_2d(reading.ranges)[row])
+        def encode(reading: Any) -> protocol.Payload:
+            return protocol.scalars(np.atleast_2d(reading.ranges)[row])
 
         details = {"angles": angles, "range_m": self._settings.reach().most, "rows": count, "unit": "m"}
         return self._stream("polar", Kind.SCALARS, _latest, encode, details=details)
 
 
-def _latest(news: ReadingBatches) -> Any:
+def _latest(inputs: StreamInput) -> Any:
     """The latest reading that has come since, if any."""
-    return next((new.reading for new in reversed(news.new) if new.reading is not None), None)
+    return next((new.reading for new in reversed(inputs.new) if new.reading is not None), None)
 
 
 def _half(angle: float) -> tuple[float, float]:
     return float(0.5 * angle), float(-0.5 * angle)
 
 
-def encode_picture(reading: CameraReading) -> wire.Payload:
+def encode_picture(reading: CameraReading) -> protocol.Payload:
     """A camera's picture as JPEG, of the quality that the camera's settings say."""
     picture = np.ascontiguousarray(reading.image)
-    return wire.image(simplejpeg.encode_jpeg(picture, reading.jpeg_quality, colorsubsampling="420", fastdct=True))
+    return protocol.image(simplejpeg.encode_jpeg(picture, reading.jpeg_quality, colorsubsampling="420", fastdct=True))
 
 
-def _lines(origin: NDArray[np.floating], ends: NDArray[np.floating], hit: NDArray[np.bool_]) -> wire.Payload:
+def _lines(origin: NDArray[np.floating], ends: NDArray[np.floating], hit: NDArray[np.bool_]) -> protocol.Payload:
     lines = np.empty((len(ends), 2, 3), np.float32)
     lines[:, 0], lines[:, 1] = origin, ends
-    return wire.segments(lines, np.where(hit[:, None], HIT, MISSED).astype(np.uint8))
+    return protocol.segments(lines, np.where(hit[:, None], HIT_COLOUR, MISS_COLOUR).astype(np.uint8))

@@ -14,12 +14,12 @@ from skerry.interfaces.recorder.recorder import RecorderInterface
 from skerry.parts.interface import Interface
 from skerry.sensors.battery import BatteryReading
 from skerry.sensors.leak import LeakReading
-from skerry.ui.scalars import ScalarFields, motion_of, place_on_earth
+from skerry.ui.scalars import ScalarFields, geodetic_position, motion_of
 from skerry.ui.streams import SensorName
 from skerry.ui.units import UNITS
 from skerry.world import Robot, World
 
-ALWAYS: Final = frozenset({"battery", "leak"})
+STATE_SENSORS: Final = frozenset({"battery", "leak"})
 """Kinds of sensors whose readings the state shows, as soon as anybody looks."""
 
 
@@ -53,7 +53,7 @@ class StateReader:
             (name, part)
             for name, robot in self._world.robots.items()
             for part, settings in robot.vehicle.config.sensors.items()
-            if settings.kind in ALWAYS
+            if settings.kind in STATE_SENSORS
         )
 
     def robots(self, latest: Mapping[SensorName, Any]) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class StateReader:
     def _robot(self, robot: Robot, latest: Mapping[SensorName, Any]) -> dict[str, Any]:
         motion = motion_of(self._world, robot)
         pose = robot.pose
-        latitude, longitude = place_on_earth(self._projection, robot)
+        latitude, longitude = geodetic_position(self._projection, robot)
         owned = [actuator.owner for actuator in robot.actuators.values() if actuator.owner]
         controllers = {owner.partition("/")[2] for owner in owned if owner.startswith("controller/")}
         readings = [reading for (name, _), reading in latest.items() if name == robot.name and reading is not None]

@@ -14,29 +14,29 @@ SensorName = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class ReadingBatches:
-    """What a stream may look at beside the world: readings that it has not seen, and the latest of every sensor."""
+class StreamInput:
+    """What a stream may sample at beside the world: readings that it has not sample, and the latest of every sensor."""
 
     new: Sequence[SensorReading]
     latest: Mapping[SensorName, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Stream:
-    """One stream. `look` copies what is to be shown, or gives None if there is nothing new; it must be quick."""
+class PageStream:
+    """One stream. `sample` copies what is to be shown, or gives None if there is nothing new; it must be quick."""
 
     name: str
     kind: Kind
     title: str
-    look: Callable[[ReadingBatches], Any]
+    sample: Callable[[StreamInput], Any]
     encode: Callable[[Any], Payload]
     robot: str | None = None
     sensor: str | None = None
     sensors: frozenset[SensorName] = frozenset()  # whose readings it needs
     details: Mapping[str, Any] = field(default_factory=dict)  # what the page must know of its kind
     is_slow: bool = False  # encoding takes milliseconds, and is done in a thread of its own
-    gathers: bool = False  # it needs every reading, not only the latest
-    appends: bool = False  # `look` gives rows, of which none may be left out
+    needs_every_reading: bool = False  # it needs every reading, not only the latest
+    keeps_every_row: bool = False  # `sample` gives rows, of which none may be left out
 
     def describe(self, number: int) -> dict[str, Any]:
         """For the scene."""

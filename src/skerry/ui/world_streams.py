@@ -11,25 +11,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.frames import rotate
 from skerry.parts.law import WRENCH
-from skerry.ui import protocol as wire
+from skerry.ui import protocol
 from skerry.ui.protocol import Kind
 from skerry.ui.scalars import ScalarFields
 from skerry.ui.scene import body_rows
 from skerry.ui.sensor_streams import sensor_streams
-from skerry.ui.streams import Stream
+from skerry.ui.streams import PageStream
 from skerry.world import Robot, World
 from skerry.world.frame_tree import FrameTree, Transform
 
-TAUT, SLACK = (230, 60, 40, 255), (60, 190, 90, 255)
-SOUND: Final = {"clear": (90, 220, 120, 255), "occluded": (230, 60, 40, 200), "too far": (160, 160, 160, 160)}
-GPS, GOAL, FORCE = (120, 200, 255, 160), (255, 200, 40, 255), (255, 80, 200, 255)
-SOUND_SHOWN: Final = 1.0  # s for which the ways of a sound stay
-RING: Final = 32  # corners of a circle
-MAST: Final = 2.0  # m above water at which the line to a goal begins, as in the SMaRC simulator
-FORCE_PER_WEIGHT: Final = 1.0  # m that a force as large as the robot's weight is drawn long
+TAUT_COLOUR, SLACK_COLOUR = (230, 60, 40, 255), (60, 190, 90, 255)
+SOUND_COLOURS: Final = {"clear": (90, 220, 120, 255), "occluded": (230, 60, 40, 200), "too far": (160, 160, 160, 160)}
+GPS_COLOUR, GOAL_COLOUR, FORCE_COLOUR = (120, 200, 255, 160), (255, 200, 40, 255), (255, 80, 200, 255)
+SOUND_DURATION: Final = 1.0  # s for which the ways of a sound stay
+RING_CORNERS: Final = 32  # corners of a circle
+GOAL_LINE_HEIGHT: Final = 2.0  # m above water at which the line to a goal begins, as in the SMaRC simulator
+METRES_PER_WEIGHT: Final = 1.0  # m that a force as large as the robot's weight is drawn long
 
 
-def streams_of(world: World, fields: dict[str, ScalarFields], frames: Frames) -> list[Stream]:
+def streams_of(world: World, fields: dict[str, ScalarFields], frames: Frames) -> list[PageStream]:
     """All streams of a world; their places are their numbers on the wire."""
     found = [_poses(world)]
     for name, robot in world.robots.items():
@@ -43,7 +43,7 @@ def streams_of(world: World, fields: dict[str, ScalarFields], frames: Frames) ->
     found.append(_segments("waypoints", "goals", lambda: _goal_lines(world)))
     found.append(_points("particles", "force fields", lambda: _field_particles(world)))
     found.append(_points("contacts", "contacts", lambda: _contacts(world)))
-    found.append(Stream("tf", Kind.TF, "frames", lambda news: frames.now(), wire.transforms))
+    found.append(PageStream("tf", Kind.TF, "frames", lambda inputs: frames.now(), protocol.transforms))
     return found
 
 
@@ -75,20 +75,20 @@ class Frames:
 # ------------------------------------------------------------------------------------------------ makers
 
 
-def _poses(world: World) -> Stream:
+def _poses(world: World) -> PageStream:
     rows = np.array(body_rows(world), np.int64)
     engine = next((tree.engine for tree in (*world.robots.values(), *world.objects.values())), None)
     motion = np.zeros((0, 13)) if engine is None else engine.motions(0)[0]
-    return Stream("pose", Kind.POSE, "poses", lambda news: motion[rows, :7].astype(np.float32), wire.poses)
+    return PageStream("pose", Kind.POSE, "poses", lambda inputs: motion[rows, :7].astype(np.float32), protocol.poses)
 
 
-def _scalars(robot: Robot, fields: ScalarFields) -> Stream:
-    return Stream(
+def _scalars(robot: Robot, fields: ScalarFields) -> PageStream:
+    return PageStream(
         f"scalars/{robot.name}",
         Kind.SCALARS,
         f"{robot.name} numbers",
-        lambda news: fields.values(news.latest),
-        wire.scalars,
+        lambda inputs: fields.values(inputs.latest),
+        protocol.scalars,
         robot=robot.name,
         sensors=fields.sensors,
         details={"fields": fields.names, "units": fields.units},
@@ -99,14 +99,22 @@ Lines = tuple[NDArray[np.floating], NDArray[np.uint8]]
 """Ends (n, 2, 3) in the world, and colours (n, 4)."""
 
 
-def _segments(name: str, title: str, look: Callable[[], Lines], robot: str | None = None, **details: Any) -> Stream:
-    return Stream(
-        name, Kind.SEGMENTS, title, lambda news: look(), lambda seen: wire.segments(*seen), robot, details=details
+def _segments(
+    name: str, title: str, sample: Callable[[], Lines], robot: str | None = None, **details: Any
+) -> PageStream:
+    return PageStream(
+        name,
+        Kind.SEGMENTS,
+        title,
+        lambda inputs: sample(),
+        lambda lines: protocol.segments(*lines),
+        robot,
+        details=details,
     )
 
 
-def _points(name: str, title: str, look: Callable[[], tuple[ArrayLike, ArrayLike]]) -> Stream:
-    return Stream(name, Kind.PARTICLES, title, lambda news: look(), lambda seen: wire.particles(*seen))
+def _points(name: str, title: str, sample: Callable[[], tuple[ArrayLike, ArrayLike]]) -> PageStream:
+    return PageStream(name, Kind.PARTICLES, title, lambda inputs: sample(), lambda points: protocol.particles(*points))
 
 
 def _coloured(ends: list[Any], colours: list[Any]) -> Lines:
@@ -124,7 +132,7 @@ def _rope_lines(world: World) -> Lines:
         if len(points) > 1:
             ends.append(np.stack([points[:-1], points[1:]], axis=1))
             tight = rope.tightness.any(axis=1)
-            colours.append(np.where(tight[:, None], TAUT, SLACK).astype(np.uint8))
+            colours.append(np.where(tight[:, None], TAUT_COLOUR, SLACK_COLOUR).astype(np.uint8))
     return np.concatenate(ends), np.concatenate(colours)
 
 
@@ -140,8 +148,8 @@ class SoundLines:
         paths = self._world.acoustics.signal_lines()
         if paths != self._last:
             self._last, self._since = paths, self._world.time
-        shown = paths if 0.0 <= self._world.time - self._since < SOUND_SHOWN else []
-        pairs = [(pair, SOUND.get(path.status, GPS)) for path in shown for pair in pairwise(path.points)]
+        shown = paths if 0.0 <= self._world.time - self._since < SOUND_DURATION else []
+        pairs = [(pair, SOUND_COLOURS.get(path.status, GPS_COLOUR)) for path in shown for pair in pairwise(path.points)]
         return _coloured([pair for pair, _ in pairs], [colour for _, colour in pairs])
 
 
@@ -152,23 +160,23 @@ def _gps_lines(world: World) -> Lines:
         for settings in robot.vehicle.config.sensors.values()
         if settings.kind == "gps"
     ]
-    return _coloured(ends, [GPS] * len(ends))
+    return _coloured(ends, [GPS_COLOUR] * len(ends))
 
 
 def _goal_lines(world: World) -> Lines:
     ends: list[Any] = []
-    turn = np.linspace(0.0, 2 * np.pi, RING + 1)
+    turn = np.linspace(0.0, 2 * np.pi, RING_CORNERS + 1)
     for robot in world.robots.values():
         for controller in robot.controllers.values():
             if controller.waypoint is not None:
                 place, tolerance = np.array(controller.waypoint[0]), controller.waypoint[1]
-                ring = place + tolerance * np.stack([np.cos(turn), np.sin(turn), np.zeros(RING + 1)], axis=1)
-                top = float(world.sample_water(place).height) + MAST
+                ring = place + tolerance * np.stack([np.cos(turn), np.sin(turn), np.zeros(RING_CORNERS + 1)], axis=1)
+                top = float(world.sample_water(place).height) + GOAL_LINE_HEIGHT
                 ends += [*pairwise(ring), ([place[0], place[1], max(top, place[2])], place)]
-    return _coloured(ends, [GOAL] * len(ends))
+    return _coloured(ends, [GOAL_COLOUR] * len(ends))
 
 
-def _forces(robot: Robot, gravity: float) -> Stream:
+def _forces(robot: Robot, gravity: float) -> PageStream:
     """What all laws together do to each body, as it was in the last step."""
     engine = robot.engine
     rows = {handle.body for handle in robot.links.values()}
@@ -176,17 +184,17 @@ def _forces(robot: Robot, gravity: float) -> Stream:
     links = robot.vehicle.robot.links.values()
     weight = max(sum(link.inertial.mass for link in links if link.inertial is not None) * max(gravity, 1.0), 1e-3)
 
-    def look() -> Lines:
+    def sample() -> Lines:
         userdata, motions = engine.part("userdata")[0], engine.motions(0)[0]
         ends = []
         for row, start in blocks.items():
             origin = motions[row, :3].copy()
             force = rotate(motions[row, 3:7], userdata[start + WRENCH : start + WRENCH + 3])
-            ends.append((origin, origin + force * (FORCE_PER_WEIGHT / weight)))
-        return _coloured(ends, [FORCE] * len(ends))
+            ends.append((origin, origin + force * (METRES_PER_WEIGHT / weight)))
+        return _coloured(ends, [FORCE_COLOUR] * len(ends))
 
-    details = {"newtons_per_metre": weight / FORCE_PER_WEIGHT, "unit": "N"}
-    return _segments(f"forces/{robot.name}", f"{robot.name} forces", look, robot.name, **details)
+    details = {"newtons_per_metre": weight / METRES_PER_WEIGHT, "unit": "N"}
+    return _segments(f"forces/{robot.name}", f"{robot.name} forces", sample, robot.name, **details)
 
 
 def _field_particles(world: World) -> tuple[ArrayLike, ArrayLike]:

@@ -1,7 +1,7 @@
 // @ts-check
 // The one WebSocket of the page: operations out, messages in, subscriptions, acknowledgements, and coming back after a loss.
 
-import { decode } from "./wire.js";
+import { decode } from "./protocol.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {{ok: boolean, error?: string, result?: any}} Result */

@@ -1,6 +1,6 @@
 // @ts-check
 // The fan of a forward-looking or multibeam sonar, ahead up, as its operator knows it.
-import { KIND } from "../wire.js";
+import { KIND } from "../protocol.js";
 import { element, figure, paper } from "./elements.js";
 import { COPPER, StreamPanel } from "./picture.js";
 

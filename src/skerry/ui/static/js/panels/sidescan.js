@@ -1,6 +1,6 @@
 // @ts-check
 // The waterfall of a side-scan sonar: the newest line above, port on the left; no line is left out.
-import { KIND } from "../wire.js";
+import { KIND } from "../protocol.js";
 import { element, figure, paper, write } from "./elements.js";
 import { COPPER, StreamPanel } from "./picture.js";
 

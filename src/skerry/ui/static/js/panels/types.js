@@ -3,7 +3,7 @@
 
 /** @typedef {import("../store.js").Store} Store */
 /** @typedef {import("../net.js").Net} Net */
-/** @typedef {import("../wire.js").Message} Message */
+/** @typedef {import("../protocol.js").Message} Message */
 /** @typedef {{store: Store, net: Net, driving: import("../input.js").Driving}} Context */
 
 /** @typedef {{name: string, kind: string, keyword: string, unit: string, low: number, high: number, reset: number}} ActuatorScene */

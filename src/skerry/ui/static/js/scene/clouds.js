@@ -26,14 +26,14 @@ export class Clouds {
   }
 
   /**
-   * @param {import("../wire.js").Message} message
+   * @param {import("../protocol.js").Message} message
    * @param {{name: string}} stream
    */
   receive({ count = 0, scale = 1, origin, offsets, time }, { name }) {
     if (!origin || !offsets) return;
     let cloud = this.#clouds.get(name);
     if (!cloud) {
-      const capacity = this.view.stage.quality.cloudPoints;
+      const capacity = this.view.viewport.quality.cloudPoints;
       cloud = new PointCloud({ capacity, metres: 0.06, least: 1.5, most: 8, life: LIFE, byHeight: true });
       this.#clouds.set(name, cloud);
       this.object.add(cloud.object);

@@ -39,7 +39,7 @@ export class Frames {
     return name === "tf";
   }
 
-  /** @param {import("../wire.js").Message} message */
+  /** @param {import("../protocol.js").Message} message */
   receive({ transforms = [] }) {
     const names = this.view.store.get("tf_names")?.names ?? this.view.scene?.tf_names ?? [];
     const poses = worldPoses(transforms);
@@ -64,7 +64,7 @@ export class Frames {
       if (place.distanceTo(tip.fromArray(from)) < FAR) links.push(from[0], from[1], from[2], ...place.toArray());
       const name = names[child];
       if (!name?.startsWith(prefix)) continue;
-      if (place.distanceTo(this.view.stage.camera.position) > READABLE) this.view.labels.remove(`frame-${name}`);
+      if (place.distanceTo(this.view.viewport.camera.position) > READABLE) this.view.labels.remove(`frame-${name}`);
       else this.view.labels.set(`frame-${name}`, place, name.slice(prefix.length), { kind: "frame", lift: 4 });
     }
     this.#axes.set(new Float32Array(axes), new Uint8Array(shades));

@@ -14,11 +14,11 @@ export class Names {
   }
 
   update() {
-    const { scene, bodies, labels, chosen, stage } = this.view;
+    const { scene, bodies, labels, chosen, viewport } = this.view;
     for (const robot of scene?.robots ?? []) {
       const body = bodies.bodies[robot.body];
       if (!body?.visible) continue;
-      const range = stage.camera.position.distanceTo(body.position);
+      const range = viewport.camera.position.distanceTo(body.position);
       const detail = range > 25 ? `${range.toFixed(0)} m` : "";
       labels.set(`robot-${robot.name}`, this.place.copy(body.position), robot.name, {
         lift: 34,

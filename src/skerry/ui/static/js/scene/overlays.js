@@ -17,7 +17,7 @@ import { Wash } from "./wash.js";
  * @property {(stream: any) => boolean} [wants] whether it shows a stream of the scene
  * @property {boolean} [chosenOnly] whether it shows the streams of the chosen robot only
  * @property {number} [hz]
- * @property {(message: import("../wire.js").Message, stream: any) => void} [receive]
+ * @property {(message: import("../protocol.js").Message, stream: any) => void} [receive]
  * @property {(seconds: number) => void} [update] once per frame, with the simulated time that has passed
  * @property {() => void} clear
  */
@@ -36,7 +36,7 @@ export class Overlays {
     this.view = view;
     this.overlays = KINDS.map((Kind) => new Kind(view));
     for (const overlay of this.overlays) {
-      view.stage.scene.add(overlay.object);
+      view.viewport.scene.add(overlay.object);
       view.store.on(`show:${overlay.name}`, (shown) => {
         overlay.object.visible = shown;
         if (!shown) overlay.clear();

@@ -39,7 +39,7 @@ export class Rays {
   }
 
   /**
-   * @param {import("../wire.js").Message} message
+   * @param {import("../protocol.js").Message} message
    * @param {{name: string}} stream
    */
   receive({ ends, colours, count = 0, time }, { name }) {

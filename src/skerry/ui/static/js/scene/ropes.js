@@ -22,7 +22,7 @@ export class Ropes {
     return name === "ropes";
   }
 
-  /** @param {import("../wire.js").Message} message */
+  /** @param {import("../protocol.js").Message} message */
   receive({ ends, colours }) {
     if (!ends) return;
     this.segments.set(ends, colours);

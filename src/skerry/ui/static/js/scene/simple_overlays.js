@@ -6,7 +6,7 @@ import { PALETTE } from "./colours.js";
 import { PointCloud } from "./points.js";
 import { Segments } from "./segments.js";
 
-/** @typedef {import("../wire.js").Message} Message */
+/** @typedef {import("../protocol.js").Message} Message */
 
 /** Lines of one stream. */
 class Lines {

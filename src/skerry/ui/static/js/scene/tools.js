@@ -19,9 +19,9 @@ export class Tools {
   constructor(view) {
     this.view = view;
     this.store = view.store;
-    view.stage.scene.add(this.#line.object);
+    view.viewport.scene.add(this.#line.object);
     this.store.on("tool", (tool) => {
-      view.stage.canvas.dataset.tool = tool ?? "";
+      view.viewport.canvas.dataset.tool = tool ?? "";
       if (tool !== "measure") this.#forget();
     });
     addEventListener("keydown", ({ key }) => {
@@ -56,7 +56,7 @@ export class Tools {
     const ray = this.#ray(event);
     const grip = moved.place.clone().sub(moved.offset);
     if (event.shiftKey) {
-      const facing = this.view.stage.camera.getWorldDirection(new Vector3()).setZ(0).normalize();
+      const facing = this.view.viewport.camera.getWorldDirection(new Vector3()).setZ(0).normalize();
       moved.plane.setFromNormalAndCoplanarPoint(facing, grip);
     } else {
       moved.plane.setFromNormalAndCoplanarPoint(new Vector3(0, 0, 1), grip);
@@ -105,7 +105,7 @@ export class Tools {
     const ray = this.#ray(event);
     const body = this.#pickBody(event)?.point ?? null;
     const ground = this.#pickGround(ray);
-    const level = this.view.stage.medium.sea?.level;
+    const level = this.view.viewport.medium.sea?.level;
     const water =
       level !== undefined && this.store.get("show:water")
         ? ray.intersectPlane(new Plane(new Vector3(0, 0, 1), -level), new Vector3())
@@ -184,9 +184,9 @@ export class Tools {
 
   /** @param {{clientX: number, clientY: number}} event */
   #ray({ clientX, clientY }) {
-    const { left, top, width, height } = this.view.stage.canvas.getBoundingClientRect();
+    const { left, top, width, height } = this.view.viewport.canvas.getBoundingClientRect();
     const place = new Vector2((2 * (clientX - left)) / width - 1, 1 - (2 * (clientY - top)) / height);
-    this.#caster.setFromCamera(place, this.view.stage.camera);
+    this.#caster.setFromCamera(place, this.view.viewport.camera);
     return this.#caster.ray;
   }
 

@@ -1,5 +1,5 @@
 // @ts-check
-// The 3-D view: joins stage, world, camera, overlays and tools, and draws a frame of them.
+// The 3-D view: joins viewport, world, camera, overlays and tools, and draws a frame of them.
 
 import { Bodies } from "./bodies.js";
 import { CameraRig } from "./camera.js";
@@ -9,7 +9,7 @@ import { Overlays } from "./overlays.js";
 import { Pointer } from "./pointer.js";
 import { Poses } from "./poses.js";
 import { Sea } from "./sea.js";
-import { Stage } from "./stage.js";
+import { Viewport } from "./viewport.js";
 import { Terrain } from "./terrain.js";
 import { Tools } from "./tools.js";
 import { Water } from "./water.js";
@@ -46,22 +46,22 @@ export class View {
   constructor({ store, net, canvas, labels, say }) {
     this.store = store;
     this.net = net;
-    this.stage = new Stage(canvas, say);
+    this.viewport = new Viewport(canvas, say);
     this.labels = new Labels(labels);
-    this.drift = new Drift(this.stage.medium);
-    if (this.stage.quality.fine) this.stage.scene.add(this.drift.object);
-    this.bodies = new Bodies(this.stage.medium, this.stage.quality);
-    this.rig = new CameraRig({ camera: this.stage.camera, store });
+    this.drift = new Drift(this.viewport.medium);
+    if (this.viewport.quality.fine) this.viewport.scene.add(this.drift.object);
+    this.bodies = new Bodies(this.viewport.medium, this.viewport.quality);
+    this.rig = new CameraRig({ camera: this.viewport.camera, store });
     this.tools = new Tools(this);
     this.pointer = new Pointer({ canvas, rig: this.rig, tools: this.tools });
     this.overlays = new Overlays(this);
-    this.stage.rehearse(this.bodies.sample());
+    this.viewport.rehearse(this.bodies.sample());
     const frozen = new URLSearchParams(location.search).get("freeze");
     if (frozen !== null) this.#frozen = Number(frozen);
     net.subscribe("pose", POSES_HZ);
     store.on("stream:pose", (message) => this.poses.push(message, performance.now()));
     store.on("state", (state) => (this.state = state));
-    store.on("clarity", (clarity) => this.stage.medium.setClarity(clarity));
+    store.on("clarity", (clarity) => this.viewport.medium.setClarity(clarity));
     store.on("show:water", () => this.#showWater());
   }
 
@@ -77,25 +77,25 @@ export class View {
    */
   async load(scene) {
     const number = ++this.#loading;
-    const { stage } = this;
-    const terrain = new Terrain(stage.medium, stage.quality);
-    const bodies = new Bodies(stage.medium, stage.quality);
+    const { viewport } = this;
+    const terrain = new Terrain(viewport.medium, viewport.quality);
+    const bodies = new Bodies(viewport.medium, viewport.quality);
     const sea = scene.water ? new Sea(scene.water) : null;
-    const water = sea ? new Water(stage.medium, sea, stage.quality) : null;
+    const water = sea ? new Water(viewport.medium, sea, viewport.quality) : null;
     const meshes = Promise.all([terrain.load(scene.terrain), bodies.load(scene)]);
-    if (!this.scene && water) stage.rehearse(water.mesh); // while they are on their way
+    if (!this.scene && water) viewport.rehearse(water.mesh); // while they are on their way
     await meshes;
     if (number !== this.#loading) return water?.dispose(); // another scene has come meanwhile
     this.#clear();
-    stage.light(scene.daylight);
-    stage.medium.setSea(sea);
-    stage.medium.setClarity(this.store.get("clarity"));
+    viewport.light(scene.daylight);
+    viewport.medium.setSea(sea);
+    viewport.medium.setClarity(this.store.get("clarity"));
     this.scene = scene;
     this.terrain = terrain;
     this.bodies = bodies;
-    stage.scene.add(terrain.group, bodies.group);
+    viewport.scene.add(terrain.group, bodies.group);
     this.water = water;
-    if (water) stage.scene.add(water.mesh);
+    if (water) viewport.scene.add(water.mesh);
     this.#showWater();
     if (!this.chosen) this.store.set("robot", scene.robots[0]?.name ?? null);
     this.rig.start(scene.start_view, { level: scene.water?.level, size: bodies.size(scene.robots[0]?.body) });
@@ -110,19 +110,19 @@ export class View {
     if (!this.scene) return false;
     const seconds = Math.min(0.25, (now - this.#lastDrawn) / 1000);
     this.#lastDrawn = now;
-    const { stage } = this;
+    const { viewport } = this;
     if (this.poses.sample(performance.now())) this.bodies.place(this.poses);
     const passed = this.#frozen === null ? Math.max(0, this.poses.time - this.#lastTime) : 0;
     this.#lastTime = this.poses.time;
-    stage.medium.uniforms.seconds.value = this.#frozen ?? this.poses.time;
-    if (this.state) stage.medium.sea?.approach(this.state.water_level, seconds);
+    viewport.medium.uniforms.seconds.value = this.#frozen ?? this.poses.time;
+    if (this.state) viewport.medium.sea?.approach(this.state.water_level, seconds);
     this.bodies.spin(this.state, passed);
     this.rig.update(seconds, this);
     this.overlays.update(passed);
-    this.water?.update(stage.camera.position);
-    this.drift.update(stage.camera.position);
-    stage.draw(this.rig.focus, seconds);
-    this.labels.draw(stage.camera);
+    this.water?.update(viewport.camera.position);
+    this.drift.update(viewport.camera.position);
+    viewport.draw(this.rig.focus, seconds);
+    this.labels.draw(viewport.camera);
     return true;
   }
 
@@ -131,15 +131,15 @@ export class View {
   }
 
   #clear() {
-    const { stage } = this;
-    stage.scene.remove(this.bodies.group);
+    const { viewport } = this;
+    viewport.scene.remove(this.bodies.group);
     this.bodies.dispose();
     if (this.terrain) {
-      stage.scene.remove(this.terrain.group);
+      viewport.scene.remove(this.terrain.group);
       this.terrain.dispose();
     }
     if (this.water) {
-      stage.scene.remove(this.water.mesh);
+      viewport.scene.remove(this.water.mesh);
       this.water.dispose();
       this.water = null;
     }

@@ -59,7 +59,7 @@ export class Wash {
   }
 
   #isWet() {
-    const { sea, uniforms } = this.view.stage.medium;
+    const { sea, uniforms } = this.view.viewport.medium;
     return sea !== null && this.#place.z < sea.height(this.#place.x, this.#place.y, uniforms.seconds.value);
   }
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.meshes import box
-from skerry.ui import protocol as wire
+from skerry.ui import protocol
 from skerry.ui.assets import Assets
 from skerry.ui.protocol import Kind, Payload
 
@@ -18,35 +18,35 @@ DOCS = Path(__file__).parents[2] / "docs" / "page_protocol.md"
 
 
 def test_a_message_is_a_header_of_16_bytes_and_its_payload() -> None:
-    data = wire.message(Payload(Kind.IMAGE, b"\xff\xd8", 0), 0x0102, 7, 1.5)
+    data = protocol.message(Payload(Kind.IMAGE, b"\xff\xd8", 0), 0x0102, 7, 1.5)
     assert data == bytes.fromhex("03 00 0201 07000000 000000000000f83f ffd8")
-    assert wire.decode(data) == (Kind.IMAGE, 0, 0x0102, 7, 1.5, b"\xff\xd8")
+    assert protocol.decode(data) == (Kind.IMAGE, 0, 0x0102, 7, 1.5, b"\xff\xd8")
 
 
 def test_numbers_of_messages_wrap_round() -> None:
-    assert wire.decode(wire.message(Payload(Kind.POSE, b""), 0, 2**32 + 3, 0.0))[3] == 3
+    assert protocol.decode(protocol.message(Payload(Kind.POSE, b""), 0, 2**32 + 3, 0.0))[3] == 3
 
 
 @pytest.mark.parametrize(
     ("payload", "expected"),
     [
-        (wire.poses([[1, 2, 3, 0, 0, 0, 1]]), struct.pack("<7f", 1, 2, 3, 0, 0, 0, 1)),
-        (wire.scalars([1.5, float("nan")]), struct.pack("<2f", 1.5, float("nan"))),
-        (wire.segments(np.ones((1, 2, 3))), struct.pack("<I6f", 1, *[1.0] * 6)),
+        (protocol.poses([[1, 2, 3, 0, 0, 0, 1]]), struct.pack("<7f", 1, 2, 3, 0, 0, 0, 1)),
+        (protocol.scalars([1.5, float("nan")]), struct.pack("<2f", 1.5, float("nan"))),
+        (protocol.segments(np.ones((1, 2, 3))), struct.pack("<I6f", 1, *[1.0] * 6)),
         (
-            wire.segments(np.ones((1, 2, 3)), np.array([[1, 2, 3, 4]], np.uint8)),
+            protocol.segments(np.ones((1, 2, 3)), np.array([[1, 2, 3, 4]], np.uint8)),
             struct.pack("<I6f4B", 1, *[1.0] * 6, 1, 2, 3, 4),
         ),
-        (wire.particles([[1, 2, 3]], [0.25]), struct.pack("<I4f", 1, 1, 2, 3, 0.25)),
+        (protocol.particles([[1, 2, 3]], [0.25]), struct.pack("<I4f", 1, 1, 2, 3, 0.25)),
         (
-            wire.sonar_lines([np.array([1, 2, 3], np.uint8), np.array([4, 5, 6], np.uint8)]),
+            protocol.sonar_lines([np.array([1, 2, 3], np.uint8), np.array([4, 5, 6], np.uint8)]),
             struct.pack("<HH6B", 2, 3, 1, 2, 3, 4, 5, 6),
         ),
         (
-            wire.sonar_fan(np.array([[1, 2, 3], [4, 5, 6]], np.uint8), (0.5, -0.5), (0.0, 20.0)),
+            protocol.sonar_fan(np.array([[1, 2, 3], [4, 5, 6]], np.uint8), (0.5, -0.5), (0.0, 20.0)),
             struct.pack("<HH4f6B", 2, 3, 0.5, -0.5, 0.0, 20.0, 1, 2, 3, 4, 5, 6),
         ),
-        (wire.transforms([(1, 2, [1, 2, 3, 0, 0, 0, 1])]), struct.pack("<HH7f", 1, 2, 1, 2, 3, 0, 0, 0, 1)),
+        (protocol.transforms([(1, 2, [1, 2, 3, 0, 0, 0, 1])]), struct.pack("<HH7f", 1, 2, 1, 2, 3, 0, 0, 0, 1)),
     ],
 )
 def test_payloads_are_these_bytes(payload: Payload, expected: bytes) -> None:
@@ -57,31 +57,31 @@ def test_payloads_are_these_bytes(payload: Payload, expected: bytes) -> None:
 @given(st.lists(st.tuples(*[st.floats(-5000, 5000, width=32)] * 3), max_size=50))
 def test_a_cloud_comes_back_within_its_scale(points: list[tuple[float, float, float]]) -> None:
     given_points = np.array(points, np.float32).reshape(-1, 3)
-    payload = wire.cloud(given_points, np.full(len(points), 9, np.uint8))
+    payload = protocol.cloud(given_points, np.full(len(points), 9, np.uint8))
     scale, count, *origin = struct.unpack_from("<fI3f", payload.data)
     assert count == len(points)
     assert len(payload.data) == 20 + 7 * count
     found = np.frombuffer(payload.data, "<i2", 3 * count, 20).reshape(-1, 3) * scale + origin
     # half a step of rounding, and the single precision of the origin
     assert found == pytest.approx(given_points, abs=0.5 * scale + 2e-3)
-    assert payload.flags == wire.EXTRA
+    assert payload.flags == protocol.EXTRA
 
 
 def test_nothing_at_all_can_be_sent_too() -> None:
-    assert wire.cloud(np.zeros((0, 3))).data[4:8] == bytes(4)
-    assert wire.segments([], np.zeros((0, 4), np.uint8)).data == bytes(4)
-    assert wire.particles([], []).data == bytes(4)
-    assert wire.transforms([]).data == b""
+    assert protocol.cloud(np.zeros((0, 3))).data[4:8] == bytes(4)
+    assert protocol.segments([], np.zeros((0, 4), np.uint8)).data == bytes(4)
+    assert protocol.particles([], []).data == bytes(4)
+    assert protocol.transforms([]).data == b""
 
 
 def test_the_load_of_200_bodies_is_as_small_as_it_should_be() -> None:
-    assert len(wire.message(wire.poses(np.zeros((200, 7))), 0, 0, 0.0)) == 5616
-    assert len(wire.message(wire.cloud(np.zeros((50_000, 3))), 0, 0, 0.0)) == 300_036
+    assert len(protocol.message(protocol.poses(np.zeros((200, 7))), 0, 0, 0.0)) == 5616
+    assert len(protocol.message(protocol.cloud(np.zeros((50_000, 3))), 0, 0, 0.0)) == 300_036
 
 
 def test_the_documentation_has_every_kind_as_it_is() -> None:
     text = DOCS.read_text(encoding="utf-8")
-    for kind, layout in wire.LAYOUTS.items():
+    for kind, layout in protocol.LAYOUTS.items():
         assert f"| {kind.value} {kind.name} | {layout} |" in text
 
 

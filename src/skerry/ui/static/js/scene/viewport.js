@@ -1,5 +1,5 @@
 // @ts-check
-// The stage: renderer, sky, sun and shadows, and the canvas's size. Everything is drawn in linear light and developed at the end.
+// The viewport: renderer, sky, sun and shadows, and the canvas's size. Everything is drawn in linear light and developed at the end.
 
 import {
   NeutralToneMapping,
@@ -24,7 +24,7 @@ const EXPOSURE = 1.55; // of a day in the air
 const ADAPTED = 1.9; // by which an eye under water sees more; by eye
 const LIGHT = Math.PI; // three.js's irradiance of a white surface whose radiance is 1
 
-export class Stage {
+export class Viewport {
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {(text: string | null) => void} say tells the operator of trouble

@@ -1,11 +1,11 @@
-// The page decodes what wire.py encodes: both are held against the bytes in wire_golden.json.
+// The page decodes what protocol.py encodes: both are held against the bytes in protocol_golden.json.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { decode } from "../../../src/skerry/ui/static/js/wire.js";
+import { decode } from "../../../src/skerry/ui/static/js/protocol.js";
 
-const golden = JSON.parse(readFileSync(new URL("wire_golden.json", import.meta.url), "utf8"));
+const golden = JSON.parse(readFileSync(new URL("protocol_golden.json", import.meta.url), "utf8"));
 
 /** @param {string} hex */
 function bytes(hex) {
