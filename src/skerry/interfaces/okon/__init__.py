@@ -1,4 +1,4 @@
-"""Okoń's own simulator, as far as its clients can tell: control and video over TCP."""
+"""Server with the protocol of Okoń's own simulator: control and video over TCP."""
 
 from __future__ import annotations
 
@@ -13,44 +13,42 @@ from skerry.parts.interface import Interface, InterfaceConfig
 
 
 class Okon(InterfaceConfig):
-    """A server for programs that were written for Okoń's own simulator."""
+    """Settings of the server for programs that were written for Okoń's own simulator."""
 
     kind: Literal["okon"] = "okon"
     dialect: Literal["1", "2.0", "2"] = Field(
-        "1", description="the documented one, that of the versions 2.0 and 2.1, or that of 2.2 and 2.3"
+        "1", description="version of the protocol: `1` documented, `2.0` of versions 2.0 and 2.1, `2` of 2.2 and 2.3"
     )
-    robot: str | None = Field(None, description="whom clients drive; the scenario's first by default")
-    camera: str = Field("camera", description="the robot's camera that gives the pictures")
-    host: str = Field("127.0.0.1", min_length=1, description="where it listens; 0.0.0.0 is every network")
-    control_port: int = Field(44210, ge=0, le=65535, description="0 takes any that is free")
-    video_port: int = Field(44209, ge=0, le=65535, description="0 takes any that is free")
+    robot: str | None = Field(None, description="robot that clients drive; default: the scenario's first robot")
+    camera: str = Field("camera", description="camera of the robot that provides the images")
+    host: str = Field("127.0.0.1", min_length=1, description="address to listen at; 0.0.0.0 listens on every network")
+    control_port: int = Field(44210, ge=0, le=65535, description="port of the control channel; 0 is any free port")
+    video_port: int = Field(44209, ge=0, le=65535, description="port of the video channel; 0 is any free port")
     video_frequency: Rational = Field(
-        Fraction(12), gt=0, description="Hz at most at which pictures are taken, while somebody asks for them"
+        Fraction(12), gt=0, description="highest rate of images, Hz; the camera works only while a client requests them"
     )
-    quality: int = Field(85, ge=0, le=100, description="of pictures as JPEG, 0 to 100")
+    quality: int = Field(85, ge=0, le=100, description="JPEG quality of images, 0 to 100")
     settings_file: str | None = Field(
         "settings.json",
-        description="a file in the working folder that, if it is there, says ports and quality; null for none",
+        description="file in the working folder that overrides ports and quality if it exists; null reads none",
     )
-    ack_every_request: bool = Field(False, description="send an ACK after each request, as the first clients expect")
+    ack_every_request: bool = Field(False, description="send an ACK after each request, as the oldest clients expect")
     depth_range: Positive | None = Field(
-        None, description="m at which GET_DEPTH is black, white being at the lens; by default 40, in dialect 2 20"
+        None, description="distance that is black in GET_DEPTH, m; 0 m is white; default: 40, in dialect 2 20"
     )
     heartbeat: NonNegative = Field(
-        0.5, description="s of silence after which a client of dialect 2, not of 2.0, gets an empty ACK; 0 for never"
+        0.5, description="idle time after which a client of dialect 2, not 2.0, gets an empty ACK, s; 0 sends none"
     )
     armed: bool | None = Field(
-        None, description="whether motors of dialect 2 turn from the start; by default only those of 2.0 do"
+        None, description="whether the motors of dialects 2.0 and 2 are armed at the start; default: only those of 2.0"
     )
     course: CourseConfig = Field(CourseConfig(), description="zones of dialect 2")
-    torpedo: str | None = Field(
-        None, description="a dynamic object of the scenario that TORPEDO launches, in dialect 2"
-    )
+    torpedo: str | None = Field(None, description="dynamic object of the scenario that TORPEDO launches, in dialect 2")
 
     @field_validator("dialect", mode="before")
     @classmethod
-    def _as_text(cls, value: Any) -> Any:
-        """YAML reads 2.0 without quotes as a number."""
+    def _number_to_text(cls, value: Any) -> Any:
+        """Convert a number to text, because YAML reads 2.0 without quotes as a number."""
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
     def build(self) -> Interface:

@@ -1,4 +1,4 @@
-"""A small client of Okoń's documented dialect, and a measurement: `python -m skerry.interfaces.okon.client --help`."""
+"""Small client of Okoń's documented dialect that measures latency: `python -m skerry.interfaces.okon.client --help`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from skerry.interfaces.okon.packets import GET_VIDEO, Framing, PacketType, read_
 THROTTLES = {"FL": 0.1, "FR": 0.1, "ML": 0.2, "MR": 0.2, "B": 0.1}
 
 
-class Client:
-    """Speaks as the team's own programs do: a header, then a body, with the socket's options as they come."""
+class OkonClient:
+    """Client that writes header and body separately with default socket options, as the team's own programs do."""
 
     def __init__(self, host: str, port: int) -> None:
         self._socket = socket.create_connection((host, port), timeout=60.0)
         self._framing = Framing(flagged=False)
 
-    def tell(self, type_: int, body: Any = None) -> None:
+    def send(self, type_: int, body: Any = None) -> None:
         """Send a packet that has no answer."""
         text = b"" if body is None else write_json(body)
         packet = self._framing.encode(type_, text)
@@ -30,77 +30,87 @@ class Client:
         if text:
             self._socket.sendall(text)
 
-    def ask(self, type_: int, body: Any = None) -> dict[str, Any]:
-        """Send a packet and wait for its answer."""
-        self.tell(type_, body)
+    def request(self, type_: int, body: Any = None) -> dict[str, Any]:
+        """Send a packet and return the body of its answer."""
+        self.send(type_, body)
         self._socket.recv(1)
-        return read_json(self._take(int.from_bytes(self._take(4), "little")))
+        return read_json(self._receive(int.from_bytes(self._receive(4), "little")))
 
-    def picture(self) -> bytes:
-        """A picture as JPEG, of a client of the video channel."""
+    def request_image(self) -> bytes:
+        """Return a JPEG image; the client must be connected to the video channel."""
         self._socket.sendall(bytes([GET_VIDEO]))
-        self._take(1)
-        return self._take(int.from_bytes(self._take(4), "little"))
+        self._receive(1)
+        return self._receive(int.from_bytes(self._receive(4), "little"))
 
-    def _take(self, count: int) -> bytes:
+    def _receive(self, count: int) -> bytes:
         found = bytearray()
         while len(found) < count:
-            piece = self._socket.recv(count - len(found))
-            if not piece:
-                raise ConnectionError("the simulator went away")
-            found += piece
+            data = self._socket.recv(count - len(found))
+            if not data:
+                raise ConnectionError("the simulator closed the connection")
+            found += data
         return bytes(found)
 
     def close(self) -> None:
-        """Leave; who waits for an answer hears of it."""
+        """Close the connection; a thread that waits for an answer gets an `OSError`."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
 
 def measure(host: str, control_port: int, video_port: int, seconds: float) -> dict[str, float]:
-    """How long SET_MTR and GET_SENS take together while pictures are shown, and how many pictures there are."""
-    control, video = Client(host, control_port), Client(host, video_port)
-    pictures = 0
+    """Measure the control channel while a second client requests images without pause.
 
-    def watch() -> None:
-        nonlocal pictures
+    Args:
+        host: Address of the simulator.
+        control_port: Port of the control channel.
+        video_port: Port of the video channel.
+        seconds: Duration of the measurement, s.
+
+    Returns:
+        Median and 99th percentile of the time of a SET_MTR and a GET_SENS together, ms, and images per second.
+    """
+    control, video = OkonClient(host, control_port), OkonClient(host, video_port)
+    images = 0
+
+    def request_images() -> None:
+        nonlocal images
         with suppress(OSError):
-            while video.picture():
-                pictures += 1
+            while video.request_image():
+                images += 1
 
-    video.picture()  # the first one may take long
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
-    spans: list[float] = []
-    start, before = time.perf_counter(), pictures
+    video.request_image()  # the first image may take long
+    thread = Thread(target=request_images, daemon=True)
+    thread.start()
+    times: list[float] = []
+    start, before = time.perf_counter(), images
     while time.perf_counter() - start < seconds:
-        begun = time.perf_counter()
-        control.tell(PacketType.SET_MTR, THROTTLES)
-        control.ask(PacketType.GET_SENS)
-        spans.append(time.perf_counter() - begun)
+        sent = time.perf_counter()
+        control.send(PacketType.SET_MTR, THROTTLES)
+        control.request(PacketType.GET_SENS)
+        times.append(time.perf_counter() - sent)
         time.sleep(0.005)
-    shown, lasted = pictures - before, time.perf_counter() - start
+    count, elapsed = images - before, time.perf_counter() - start
     video.close()
     control.close()
-    watcher.join(10.0)
-    spans.sort()
+    thread.join(10.0)
+    times.sort()
     return {
-        "pair_p50_ms": 1e3 * spans[len(spans) // 2],
-        "pair_p99_ms": 1e3 * spans[min(int(0.99 * len(spans)), len(spans) - 1)],
-        "video_fps": shown / lasted,
+        "pair_p50_ms": 1e3 * times[len(times) // 2],
+        "pair_p99_ms": 1e3 * times[min(int(0.99 * len(times)), len(times) - 1)],
+        "video_fps": count / elapsed,
     }
 
 
 def main() -> None:
-    """Measure a simulator that runs, and print JSON."""
-    parser = argparse.ArgumentParser(description="Measure how a simulator answers Okoń's clients.")
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--control-port", type=int, default=44210)
-    parser.add_argument("--video-port", type=int, default=44209)
-    parser.add_argument("--seconds", type=float, default=10.0)
-    given = parser.parse_args()
-    print(json.dumps(measure(given.host, given.control_port, given.video_port, given.seconds)))
+    """Measure a running simulator and print the result as JSON."""
+    parser = argparse.ArgumentParser(description="Measure how fast a running simulator answers Okoń's clients.")
+    parser.add_argument("--host", default="127.0.0.1", help="address of the simulator")
+    parser.add_argument("--control-port", type=int, default=44210, help="port of the control channel")
+    parser.add_argument("--video-port", type=int, default=44209, help="port of the video channel")
+    parser.add_argument("--seconds", type=float, default=10.0, help="duration of the measurement, s")
+    options = parser.parse_args()
+    print(json.dumps(measure(options.host, options.control_port, options.video_port, options.seconds)))
 
 
 if __name__ == "__main__":

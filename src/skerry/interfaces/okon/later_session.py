@@ -1,7 +1,7 @@
-"""The later dialects: a flag in every packet, arming, modes, pictures on the control channel, a course.
+"""Session of a client in the later dialects: flags, arming, modes, images on the control channel, zones.
 
-That of the versions 2.2 and 2.3, and that of 2.0 and 2.1, called early here, whose clients know fewer packets and
-expect some answers as they were in the documented dialect.
+There are two later dialects: that of versions 2.2 and 2.3, and that of versions 2.0 and 2.1, which is called early
+here. Clients of the early one know fewer packets and expect some answers in the form of the documented dialect.
 """
 
 from __future__ import annotations
@@ -15,30 +15,38 @@ from typing import Any, Final
 from skerry.commands import Teleport
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
-from skerry.interfaces.okon.course import Course
-from skerry.interfaces.okon.craft import Craft
-from skerry.interfaces.okon.packets import Framing, Packet, number, read_json, vector, write_json
-from skerry.interfaces.okon.pilot import NONE, Pilot
+from skerry.interfaces.okon.autopilot import NONE, OkonAutopilot
+from skerry.interfaces.okon.course import CourseProgress
+from skerry.interfaces.okon.packets import Framing, OkonPacket, read_json, read_number, read_vector, write_json
+from skerry.interfaces.okon.robot import OkonRobot
 from skerry.interfaces.okon.session import GROUPS as EARLY_GROUPS
-from skerry.interfaces.okon.session import Quality, answer_ping
+from skerry.interfaces.okon.session import ImageQuality, answer_ping
 from skerry.rays.detections import Detection
 
 logger = logging.getLogger("skerry")
 
 THRUSTERS: Final = ("FLH", "FLV", "BLV", "BLH", "FRH", "FRV", "BRV", "BRH")
 GROUPS: Final = ("rot", "rotSpeed", "accel", "angularAccel")
-ECHO: Final = 1  # of the flag: answer with an ACK that holds the body too
+ECHO: Final = 1
+"""Bit of the flag that requests an additional ACK with the body of the request."""
 TEST: Final = 128
-FAINTEST: Final = 0.15  # share of its light by which a thing can still be told from the water, as in the original
-MARGIN: Final = 0.01  # of the picture, around a box, as in the original
-EDGE: Final = 0.0001  # of the picture, beyond which no box reaches, as in the original
-POOL: Final = "wall"  # the category of what is no thing in the pool, and never detected
-MUZZLE: Final = Pose([0.6, 0.0, -0.04], [0.0, 0.0, 0.0, 1.0])  # of the torpedo, in the body's axes; clear of the hull
-MUZZLE_SPEED: Final = 10.0  # m/s
+"""Bit of the flag in the answer to an ACK."""
+MIN_TRANSMISSION: Final = 0.15
+"""Lowest transmission of the water at which an object counts as visible, as in the original."""
+MARGIN: Final = 0.01
+"""Margin around a bounding box as a share of the image, as in the original."""
+EDGE: Final = 0.0001
+"""Smallest distance of a bounding box from the edge as a share of the image, as in the original."""
+POOL: Final = "wall"
+"""Category of the pool itself, which is never detected."""
+MUZZLE: Final = Pose([0.6, 0.0, -0.04], [0.0, 0.0, 0.0, 1.0])
+"""Pose in which the torpedo starts, in the body's axes, m; it does not touch the hull."""
+MUZZLE_SPEED: Final = 10.0
+"""Speed of the torpedo at the start, m/s."""
 
 
-class LaterType(IntEnum):
-    """Types of packets."""
+class LaterPacketType(IntEnum):
+    """Packet types of the later dialects."""
 
     SET_MTR = 0xA0
     ARM_MTR = 0xA1
@@ -72,17 +80,23 @@ class LaterType(IntEnum):
 
 
 def class_name(category: str) -> str:
-    """A category in the original's spelling: `flareRed`."""
+    """Return a category in the spelling of the original: `flare_red` becomes `flareRed`."""
     first, *rest = category.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    return first + "".join(part.capitalize() for part in rest)
 
 
 def detection_body(found: Detection, width: int, height: int) -> dict[str, Any]:
-    """A detection as GET_DETE has it: a box in shares of the picture, y up from the bottom."""
+    """Return a detection as GET_DETE sends it: box as shares of the image, with y from the bottom up.
+
+    Args:
+        found: Detection in pixels.
+        width: Width of the image, pixels.
+        height: Height of the image, pixels.
+    """
     left, right = found.x / width, (found.x + found.width) / width
     top, bottom = 1.0 - found.y / height, 1.0 - (found.y + found.height) / height
     return {
-        "visibleInFrame": found.transmission >= FAINTEST,
+        "visibleInFrame": found.transmission >= MIN_TRANSMISSION,
         "min": {"x": max(left - MARGIN, EDGE), "y": max(bottom - MARGIN, EDGE)},
         "max": {"x": min(right + MARGIN, 1.0 - EDGE), "y": min(top + MARGIN, 1.0 - EDGE)},
         "fill": (right - left) * (top - bottom),
@@ -92,66 +106,78 @@ def detection_body(found: Detection, width: int, height: int) -> dict[str, Any]:
     }
 
 
-class LaterDialogue:
-    """What one client says and hears. `send` takes a packet that must go out in one piece, `broadcast` one for all."""
+class LaterOkonSession:
+    """Session of one client: executes its packets and sends the answers."""
 
     framing = Framing(flagged=True)
 
     def __init__(
         self,
-        craft: Craft,
-        quality: Quality,
-        pilot: Pilot,
-        course: Course,
+        robot: OkonRobot,
+        quality: ImageQuality,
+        autopilot: OkonAutopilot,
+        course: CourseProgress,
         torpedo: str | None,
         early: bool,
         send: Callable[[bytes], None],
         broadcast: Callable[[bytes], None],
     ) -> None:
-        self._craft, self._quality, self._pilot, self._course = craft, quality, pilot, course
+        """Create a session.
+
+        Args:
+            robot: Robot that the client drives.
+            quality: JPEG quality that all clients share.
+            autopilot: Autopilot that all clients share.
+            course: Course that all clients share.
+            torpedo: Name of the object that TORPEDO launches.
+            early: Whether the client uses the dialect of versions 2.0 and 2.1.
+            send: Function that sends a packet to the client in one write.
+            broadcast: Function that sends a packet to all clients.
+        """
+        self._robot, self._quality, self._autopilot, self._course = robot, quality, autopilot, course
         self._torpedo, self._early, self._send, self._broadcast = torpedo, early, send, broadcast
         self._warned: set[int] = set()
         self._answers: dict[int, Callable[[bytes], bytes | None]] = {
-            LaterType.SET_MTR: self._set_motors,
-            LaterType.ARM_MTR: lambda body: pilot.arm(),
-            LaterType.DISARM_MTR: lambda body: pilot.disarm(),
-            LaterType.SET_CONTROL_MODE: self._set_mode,
-            LaterType.SET_ACRO: self._set_acro,
-            LaterType.SET_STABLE: self._set_stable,
-            LaterType.SET_PID: self._set_loops,
-            LaterType.GET_SENS: lambda body: write_json(craft.instant.sensors(EARLY_GROUPS if early else GROUPS)),
-            LaterType.GET_DEPTH: self._depth,
-            LaterType.GET_DEPTH_BYTES: lambda body: craft.picture().depth,
-            LaterType.GET_VIDEO_BYTES: lambda body: craft.picture().colour(quality.value),
-            LaterType.GET_VIDEO: lambda body: base64.b64encode(craft.picture().colour(quality.value)),
-            LaterType.SET_SIM: self._set_simulation,
-            LaterType.GET_ORIEN: lambda body: write_json(craft.instant.orientation()),
-            LaterType.SET_ORIEN: self._set_orientation,
-            LaterType.RST_SIM: self._reset,
-            LaterType.PING: answer_ping if early else lambda body: body,
-            LaterType.GET_CPS: lambda body: write_json(
+            LaterPacketType.SET_MTR: self._set_motors,
+            LaterPacketType.ARM_MTR: lambda body: autopilot.arm(),
+            LaterPacketType.DISARM_MTR: lambda body: autopilot.disarm(),
+            LaterPacketType.SET_CONTROL_MODE: self._set_mode,
+            LaterPacketType.SET_ACRO: self._set_acro,
+            LaterPacketType.SET_STABLE: self._set_stable,
+            LaterPacketType.SET_PID: self._set_loops,
+            LaterPacketType.GET_SENS: lambda body: write_json(robot.state.sensors(EARLY_GROUPS if early else GROUPS)),
+            LaterPacketType.GET_DEPTH: self._depth,
+            LaterPacketType.GET_DEPTH_BYTES: lambda body: robot.image().depth_jpeg,
+            LaterPacketType.GET_VIDEO_BYTES: lambda body: robot.image().jpeg(quality.value),
+            LaterPacketType.GET_VIDEO: lambda body: base64.b64encode(robot.image().jpeg(quality.value)),
+            LaterPacketType.SET_SIM: self._set_simulation,
+            LaterPacketType.GET_ORIEN: lambda body: write_json(robot.state.orientation()),
+            LaterPacketType.SET_ORIEN: self._set_orientation,
+            LaterPacketType.RST_SIM: self._reset,
+            LaterPacketType.PING: answer_ping if early else lambda body: body,
+            LaterPacketType.GET_CPS: lambda body: write_json(
                 [{"id": name, "reached": reached} for name, reached in course.reached.items()]
             ),
-            LaterType.CHK_AP: self._check_action_point,
-            LaterType.REC_STRT: lambda body: craft.recording.start(),
-            LaterType.REC_ST: lambda body: craft.recording.stop(),
-            LaterType.REC_RST: lambda body: craft.recording.reset(),
-            LaterType.GET_REC: lambda body: write_json(craft.recording.rows()),
-            LaterType.GET_DETE: self._detections,
-            LaterType.TORPEDO: self._launch,
+            LaterPacketType.CHK_AP: self._check_action_point,
+            LaterPacketType.REC_STRT: lambda body: robot.recording.start(),
+            LaterPacketType.REC_ST: lambda body: robot.recording.stop(),
+            LaterPacketType.REC_RST: lambda body: robot.recording.reset(),
+            LaterPacketType.GET_REC: lambda body: write_json(robot.recording.rows()),
+            LaterPacketType.GET_DETE: self._detections,
+            LaterPacketType.TORPEDO: self._launch,
         }
 
-    def receive(self, packet: Packet) -> None:
-        """Do what a packet asks for; an answer carries the flag of what it answers, but for CHK_AP and errors."""
+    def receive(self, packet: OkonPacket) -> None:
+        """Execute a packet and send its answer, which repeats the flag of the packet except for CHK_AP and errors."""
         self._answer(packet)
         if packet.flag & ECHO:
             echo = write_json({"fromClient": packet.body.decode("utf-8", "replace")})
-            self._send(self.framing.encode(LaterType.ACK, echo))
+            self._send(self.framing.encode(LaterPacketType.ACK, echo))
 
-    def _answer(self, packet: Packet) -> None:
+    def _answer(self, packet: OkonPacket) -> None:
         flag = packet.flag
-        if packet.type == LaterType.ACK:
-            self._send(self.framing.encode(LaterType.ACK, write_json({"info": "ack ack"}), flag | TEST))
+        if packet.type == LaterPacketType.ACK:
+            self._send(self.framing.encode(LaterPacketType.ACK, write_json({"info": "ack ack"}), flag | TEST))
             return
         try:
             if (answer := self._answers.get(packet.type)) is None:
@@ -159,55 +185,55 @@ class LaterDialogue:
             body = answer(packet.body)
         except SkerryError as error:
             self._warn(packet.type, str(error))
-            said = {"info": str(error), "fromClient": packet.body.decode("utf-8", "replace")}
-            type_ = LaterType.ACK if self._early else LaterType.ERROR
-            self._send(self.framing.encode(type_, write_json(said)))
+            report = {"info": str(error), "fromClient": packet.body.decode("utf-8", "replace")}
+            type_ = LaterPacketType.ACK if self._early else LaterPacketType.ERROR
+            self._send(self.framing.encode(type_, write_json(report)))
         else:
             if body is not None:
-                self._send(self.framing.encode(packet.type, body, 0 if packet.type == LaterType.CHK_AP else flag))
+                self._send(self.framing.encode(packet.type, body, 0 if packet.type == LaterPacketType.CHK_AP else flag))
 
     def _warn(self, type_: int, problem: str) -> None:
-        """Tell once of each kind of packet."""
+        """Log the first error of each packet type."""
         if type_ not in self._warned:
             self._warned.add(type_)
-            logger.warning("okon: packet %02X of a client: %s", type_, problem)
+            logger.warning("okon: packet %02X of a client was refused: %s", type_, problem)
 
     # -------------------------------------------------------------------------------------------- packets
-    # One that sets something and comes without a body asks what is set.
+    # A packet that sets a value and has no body is a request for the current value.
 
     def _set_motors(self, body: bytes) -> bytes | None:
         if not body:
-            return write_json(self._pilot.throttles)
+            return write_json(self._autopilot.throttles)
         found = read_json(body)
-        self._pilot.drive({name: number(found, name, 0.0) for name in self._craft.thrusters})
+        self._autopilot.drive({name: read_number(found, name, 0.0) for name in self._robot.thrusters})
         return None
 
     def _set_mode(self, body: bytes) -> bytes | None:
         if not body:
-            return self._pilot.mode.encode("ascii")
-        self._pilot.set_mode(body.decode("utf-8", "replace").strip().strip('"'))
+            return self._autopilot.mode.encode("ascii")
+        self._autopilot.set_mode(body.decode("utf-8", "replace").strip().strip('"'))
         return None
 
     def _set_acro(self, body: bytes) -> bytes | None:
         if not body:
-            return write_json(self._pilot.acro_body())
-        self._pilot.set_acro(read_json(body))
+            return write_json(self._autopilot.acro_body())
+        self._autopilot.set_acro(read_json(body))
         return None
 
     def _set_stable(self, body: bytes) -> bytes | None:
         if not body:
-            return write_json(self._pilot.stable_body())
-        self._pilot.set_stable(read_json(body))
+            return write_json(self._autopilot.stable_body())
+        self._autopilot.set_stable(read_json(body))
         return None
 
     def _set_loops(self, body: bytes) -> bytes | None:
         if not body:
-            return write_json(self._pilot.loops_body())
-        self._pilot.set_loops(read_json(body))
+            return write_json(self._autopilot.loops_body())
+        self._autopilot.set_loops(read_json(body))
         return None
 
     def _depth(self, body: bytes) -> bytes:
-        text = self._craft.picture().depth_base64
+        text = self._robot.image().depth_base64
         return write_json({"depth": text}) if self._early else text.encode("ascii")
 
     def _set_simulation(self, body: bytes) -> bytes | None:
@@ -218,14 +244,14 @@ class LaterDialogue:
 
     def _set_orientation(self, body: bytes) -> bytes | None:
         if not body:
-            return write_json(self._craft.instant.orientation())
+            return write_json(self._robot.state.orientation())
         found = read_json(body)
-        self._craft.place(vector(found, "pos", NONE), vector(found, "rot", NONE))
+        self._robot.set_pose(read_vector(found, "pos", NONE), read_vector(found, "rot", NONE))
         return None
 
     def _reset(self, body: bytes) -> None:
-        self._craft.do(Teleport(self._craft.name, self._course.begin()))
-        self._broadcast(self.framing.encode(LaterType.RST_SIM))
+        self._robot.execute(Teleport(self._robot.name, self._course.start_run()))
+        self._broadcast(self.framing.encode(LaterPacketType.RST_SIM))
 
     def _check_action_point(self, body: bytes) -> bytes:
         if not body:
@@ -233,14 +259,14 @@ class LaterDialogue:
         return b"true" if body.decode("utf-8", "replace").strip().strip('"') in self._course.active else b"false"
 
     def _detections(self, body: bytes) -> bytes:
-        reading = self._craft.picture().reading
+        reading = self._robot.image().reading
         height, width = reading.depth.shape
         rows = [detection_body(found, width, height) for found in reading.detections if found.category != POOL]
         return write_json({"detected": rows} if self._early else rows)
 
     def _launch(self, body: bytes) -> None:
         if self._torpedo is None:
-            raise SkerryError("there is no torpedo; the setting `torpedo` names an object that is one")
-        muzzle = self._craft.instant.pose @ MUZZLE
+            raise SkerryError("the scenario has no torpedo; set `torpedo` of the interface to a dynamic object")
+        muzzle = self._robot.state.pose @ MUZZLE
         vx, vy, vz = (muzzle.rotation[:, 0] * MUZZLE_SPEED).tolist()
-        self._craft.do(Teleport(self._torpedo, muzzle, (vx, vy, vz)))
+        self._robot.execute(Teleport(self._torpedo, muzzle, (vx, vy, vz)))

@@ -1,4 +1,4 @@
-"""Okoń's packets as bytes: a type, in the later dialect a flag, a length and a body of JSON; no socket in here."""
+"""Encoding of Okoń's packets: type, flag (later dialects only), length and JSON body; contains no socket code."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any, Final, NamedTuple
 
 from skerry.core.errors import SkerryError, shorten
 
-LONGEST_BODY: Final = 65_536  # bytes; the longest that a real client sends has some 1000
+MAX_BODY: Final = 65_536
+"""Largest accepted body, bytes; the longest body of a real client has about 1000."""
 GET_VIDEO: Final = 0x69
-"""The one packet of the video channel; a client sends it without a length."""
+"""Type of the only packet of the video channel; a client sends it without a length."""
 
 
 class PacketType(IntEnum):
-    """Types of packets of the documented dialect; the later one adds its own."""
+    """Packet types of the documented dialect."""
 
     SET_MTR = 0xA0
     ARM_MTR = 0xA1
@@ -34,20 +35,20 @@ class PacketType(IntEnum):
     GET_REC = 0xD3
 
 
-GOODBYES: Final = (0x00, 0xFF)
-"""Types by which a client takes its leave."""
+CLOSE_TYPES: Final = (0x00, 0xFF)
+"""Types by which a client closes the session."""
 
 
-class ProtocolError(SkerryError):
-    """Bytes after which there is no telling where the next packet begins."""
+class OkonProtocolError(SkerryError):
+    """Invalid bytes after which the start of the next packet is unknown."""
 
 
 class BadBody(SkerryError):
-    """A packet whose body is not what it should be; the next one may be better."""
+    """Invalid body of a packet; the packets after it can be read."""
 
 
-class Packet(NamedTuple):
-    """A packet as it came."""
+class OkonPacket(NamedTuple):
+    """Packet as it was received."""
 
     type: int
     body: bytes = b""
@@ -55,42 +56,46 @@ class Packet(NamedTuple):
 
 
 class Framing:
-    """How packets follow each other on the wire; with a flag in the later dialect."""
+    """Header format of a dialect; the headers of the later dialects contain a flag."""
 
     def __init__(self, flagged: bool) -> None:
         self.flagged = flagged
         self._header = struct.Struct("<BBi" if flagged else "<Bi")
 
     def encode(self, type_: int, body: bytes = b"", flag: int = 0) -> bytes:
-        """A packet, to be written in one piece: real clients do not wait for a second."""
+        """Return a packet; it must be sent in one write, because real clients do not wait for a second one."""
         start = (type_, flag, len(body)) if self.flagged else (type_, len(body))
         return self._header.pack(*start) + body
 
     def reader(self) -> PacketReader:
-        """Something that finds packets in what comes in."""
+        """Return a new reader for one connection."""
         return PacketReader(self._header)
 
 
 class PacketReader:
-    """Finds packets in bytes that come in pieces of any size."""
+    """Parser that finds packets in a byte stream that arrives in chunks of any size."""
 
     def __init__(self, header: struct.Struct) -> None:
         self._header = header
         self._bytes = bytearray()
-        self.over = False
-        """Whether the peer has said goodbye."""
+        self.closed = False
+        """Whether the client has closed the session."""
 
     @property
-    def waiting(self) -> int:
-        """Bytes of a packet that is not there yet."""
+    def buffered(self) -> int:
+        """Number of bytes of an incomplete packet."""
         return len(self._bytes)
 
-    def feed(self, data: bytes) -> Iterator[Packet]:
-        """Take bytes and give the packets that are complete."""
+    def feed(self, data: bytes) -> Iterator[OkonPacket]:
+        """Add bytes and yield the packets that are complete.
+
+        Raises:
+            OkonProtocolError: The length of a packet is out of range.
+        """
         self._bytes += data
-        while self._bytes and not self.over:
-            if self._bytes[0] in GOODBYES:
-                self.over = True
+        while self._bytes and not self.closed:
+            if self._bytes[0] in CLOSE_TYPES:
+                self.closed = True
                 self._bytes.clear()
                 return
             packet = self._next()
@@ -98,61 +103,61 @@ class PacketReader:
                 return
             yield packet
 
-    def _next(self) -> Packet | None:
+    def _next(self) -> OkonPacket | None:
         size = self._header.size
         if len(self._bytes) < size:
             return None
         type_, *flag, length = self._header.unpack_from(self._bytes)
-        if not 0 <= length <= LONGEST_BODY:
-            raise ProtocolError(f"packet {type_:02X} says that it has {length} bytes; 0 to {LONGEST_BODY} are taken")
+        if not 0 <= length <= MAX_BODY:
+            raise OkonProtocolError(f"packet {type_:02X} has a length of {length} bytes; expected 0 to {MAX_BODY}")
         if len(self._bytes) < size + length:
             return None
         body = bytes(self._bytes[size : size + length])
         del self._bytes[: size + length]
-        return Packet(type_, body, flag[0] if flag else 0)
+        return OkonPacket(type_, body, flag[0] if flag else 0)
 
 
 # ------------------------------------------------------------------------------------------------ bodies
 
 
 def write_json(value: Any) -> bytes:
-    """JSON without spaces, as the original writes it."""
+    """Encode a value as JSON without spaces, as the original does."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no number")
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def read_json(body: bytes) -> dict[str, Any]:
-    """The object that a body holds."""
+    """Decode a body that holds a JSON object; raise `BadBody` otherwise."""
     try:
-        found = json.loads(body.decode(), parse_constant=_refuse)
+        found = json.loads(body.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadBody(f"not JSON: {error or 'nested too deeply'}, in {shorten(body)}") from None
     if not isinstance(found, dict):
-        raise BadBody(f"needs a JSON object, not {shorten(found)}")
+        raise BadBody(f"expected a JSON object; found {shorten(found)}")
     return found
 
 
-def number(body: dict[str, Any], key: str, otherwise: float) -> float:
-    """A number of a body; another one where the key is missing."""
-    value = body.get(key, otherwise)
+def read_number(body: dict[str, Any], key: str, default: float) -> float:
+    """Return the number at a key of a body; a missing key gives the default."""
+    value = body.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:
-        raise BadBody(f"{key} must be a number, not {shorten(value)}")
+        raise BadBody(f"{key} must be a number; found {shorten(value)}")
     return float(value)
 
 
-def vector(body: dict[str, Any], key: str, otherwise: tuple[float, float, float]) -> tuple[float, float, float]:
-    """An {x, y, z} of a body; parts that are missing are those of another."""
+def read_vector(body: dict[str, Any], key: str, default: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Return the object {x, y, z} at a key of a body; missing components are those of the default."""
     value = body.get(key, {})
     if not isinstance(value, dict):
-        raise BadBody(f"{key} must be an object of x, y and z, not {shorten(value)}")
-    x, y, z = (number(value, axis, kept) for axis, kept in zip("xyz", otherwise, strict=True))
+        raise BadBody(f"{key} must be an object of x, y and z; found {shorten(value)}")
+    x, y, z = (read_number(value, axis, missing) for axis, missing in zip("xyz", default, strict=True))
     return x, y, z
 
 
 def xyz(values: Any) -> dict[str, float]:
-    """Three numbers as the protocol names them."""
+    """Return three numbers as an object {x, y, z}."""
     x, y, z = (float(value) for value in values)
     return {"x": x, "y": y, "z": z}

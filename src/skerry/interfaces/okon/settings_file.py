@@ -1,4 +1,4 @@
-"""settings.json: where the original looks for its ports and the quality of its pictures."""
+"""Reader of settings.json, the file with the ports and the image quality of the original simulator."""
 
 from __future__ import annotations
 
@@ -16,29 +16,38 @@ KEYS: Final = {
     "jsonPort": ("control_port", 1, 65535),
     "quality": ("quality", 0, 100),
 }
-"""The file's words: our own, the least and the most."""
-LONGEST: Final = 1_000_000  # bytes
+"""Field of `Okon`, lowest and highest value for each key of the file."""
+MAX_SIZE: Final = 1_000_000
+"""Number of bytes of the file that are read."""
 
 
 def read_settings_file(path: Path, defaults: dict[str, Any]) -> dict[str, int]:
-    """The settings of a file by our own words; what it lacks keeps its default, and that is told."""
+    """Return the settings of a file by their names in `Okon`.
+
+    Args:
+        path: File to read; a missing file gives no settings.
+        defaults: Values of all fields of `Okon`; a key that the file lacks keeps its default and causes a warning.
+
+    Raises:
+        SkerryError: The file is not JSON, or a value is out of range.
+    """
     try:
-        found = json.loads(path.read_bytes()[:LONGEST])
+        found = json.loads(path.read_bytes()[:MAX_SIZE])
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise SkerryError(f"{path}: cannot be read as JSON: {error}; mend it, or set `settings_file` to null") from None
+        raise SkerryError(f"{path}: not valid JSON: {error}; correct it, or set `settings_file` to null") from None
     if not isinstance(found, dict):
-        raise SkerryError(f"{path}: needs an object with {', '.join(KEYS)}, not {shorten(found)}")
+        raise SkerryError(f"{path}: expected an object with the keys {', '.join(KEYS)}; found {shorten(found)}")
     settings: dict[str, int] = {}
-    for key, (word, least, most) in KEYS.items():
+    for key, (name, low, high) in KEYS.items():
         if key not in found:
-            logger.warning("%s: `%s` is missing; it stays %s", path, key, defaults[word])
+            logger.warning("%s: `%s` is missing; the default %s is used", path, key, defaults[name])
             continue
         value = found[key]
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise SkerryError(f"{path}: `{key}` must be a whole number from {least} to {most}, not {shorten(value)}")
-        settings[word] = value
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise SkerryError(f"{path}: `{key}` must be a whole number from {low} to {high}; found {shorten(value)}")
+        settings[name] = value
     for key in sorted(set(found) - set(KEYS)):
-        logger.warning("%s: `%s` means nothing here; known are %s", path, shorten(key), ", ".join(KEYS))
+        logger.warning("%s: unknown key `%s` is ignored; known keys are %s", path, shorten(key), ", ".join(KEYS))
     return settings
