@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import skerry
-from skerry.core.config import files_from
+from skerry.core.config import resolve_paths_from
 from skerry.scenario.loading import load_scenario
 from skerry.scenario.vehicle import SHIPPED, VehicleConfig, shipped_vehicles
 from skerry.world import World
@@ -85,7 +85,7 @@ def test_commands_that_come_again_give_the_same_bytes(world: World) -> None:
 def test_a_vehicle_goes_to_json_and_back(name: str) -> None:
     config = load_scenario(scenario(name)).vehicles["it"].config
     text = json.dumps(config.model_dump(mode="json"), allow_nan=False)
-    with files_from(SHIPPED / name):
+    with resolve_paths_from(SHIPPED / name):
         assert VehicleConfig.model_validate(json.loads(text)) == config
 
 

@@ -22,8 +22,8 @@ from skerry.core.config import (
     Rational,
     Vector3,
     Vector6,
-    files_from,
-    of_kind,
+    config_of,
+    resolve_paths_from,
 )
 from skerry.core.errors import Fault, FileError, SkerryError, UnknownName
 from skerry.formats.yaml_documents import parse_document
@@ -65,9 +65,9 @@ class Outer(Config):
     nested: dict[str, tuple[Inner, ...]] = {}  # noqa: RUF012
     shape: Annotated[Round | Square, Field(discriminator="kind")] | None = None
     shapes: dict[str, Annotated[Round | Square, Field(discriminator="kind")]] = {}  # noqa: RUF012
-    terrain: of_kind(TERRAINS) | None = None  # type: ignore[valid-type]
-    laws: dict[str, of_kind(LAWS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
-    functions: tuple[of_kind(FUNCTIONS), ...] = ()  # type: ignore[valid-type]
+    terrain: config_of(TERRAINS) | None = None  # type: ignore[valid-type]
+    laws: dict[str, config_of(LAWS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+    functions: tuple[config_of(FUNCTIONS), ...] = ()  # type: ignore[valid-type]
     file: ExistingFile | None = None
 
 
@@ -304,7 +304,7 @@ def test_a_file_is_looked_for_beside_the_file_that_names_it(tmp_path: Path) -> N
     (tmp_path / "here.txt").touch()
     document = parse_document("file: here.txt", str(tmp_path / "file.yaml"))
     assert Outer.load(document, tmp_path).file == tmp_path / "here.txt"
-    with files_from(tmp_path):
+    with resolve_paths_from(tmp_path):
         assert Outer(file="here.txt").file == tmp_path / "here.txt"  # type: ignore[arg-type]
 
 

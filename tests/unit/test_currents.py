@@ -176,7 +176,7 @@ def test_the_axes_of_a_gauss_markov_current_are_independent(wander: Any) -> None
 def test_the_rate_of_change_of_a_gauss_markov_current_is_its_derivative() -> None:
     """Central differences over 2 ms: error (h²/6) ω³ u with ω up to 0.4 rad/s and rounding 1e-16/h: below 1e-9."""
     water = sea({"it": {"kind": "gauss_markov", "sigma": [0.3, 0.2, 0.1], "correlation_time": 100.0}})
-    assert water.accelerates
+    assert water.has_acceleration
     for t in (0.0, 17.0, 1234.5):
         before, now, after = (water.sample([0, 0, -5], t + h) for h in (-1e-3, 0.0, 1e-3))
         np.testing.assert_allclose(now.acceleration, (after.velocity - before.velocity) / 2e-3, atol=1e-9)
@@ -230,7 +230,7 @@ def test_depth_time_and_vertical_motion_may_be_left_out_of_a_grid(grid: Any, wit
     if "w" in without:
         expected[:, 2] = 0.0
     np.testing.assert_allclose(sample.velocity, expected, **ROUNDING)
-    assert water.accelerates == ("time" not in without)
+    assert water.has_acceleration == ("time" not in without)
 
 
 def test_a_grid_may_name_its_variables_otherwise_and_begin_later(grid: Any) -> None:
@@ -256,13 +256,13 @@ def test_a_grid_that_is_zero_outside_gives_nothing_there(grid: Any) -> None:
     np.testing.assert_array_equal(water.sample(BEYOND, 5.0).velocity, 0.0)
     np.testing.assert_array_equal(water.sample([[0, 0, -10]], 41.0).velocity, 0.0)
     assert water.sample([[0, 0, -10]], 39.0).velocity.any()
-    assert not water.refuses
+    assert not water.raises_outside
 
 
 def test_a_grid_that_refuses_names_the_point_and_the_current(grid: Any) -> None:
     current = grid(outside="refuse")
     water = sea({"it": current})
-    assert water.refuses
+    assert water.raises_outside
     for point in BEYOND:
         with pytest.raises(SkerryError, match=r"outside the grid of water.currents.it, which refuses"):
             water.sample(point, 5.0)

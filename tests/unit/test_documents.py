@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.core.document import Document, Origin, show_place
+from skerry.core.document import Document, Origin, format_key_path
 from skerry.core.errors import Fault, FileError
 from skerry.formats import yaml_documents as documents
 from skerry.formats.yaml_documents import dump_document, parse_document, read_document
@@ -221,7 +221,7 @@ def test_text_beyond_ascii_is_read(tmp_path: Path) -> None:
 
 def test_every_value_knows_its_line() -> None:
     document = parse_document("a: 1\nb:\n  c:\n    - 5\n    - d: 6\n      e: >\n        long\n        text\n", "file")
-    lines = {show_place(place): origin.line for place, origin in document.origins.items()}
+    lines = {format_key_path(place): origin.line for place, origin in document.origins.items()}
     assert lines == {"": 1, "a": 1, "b": 2, "b.c": 3, "b.c[0]": 4, "b.c[1]": 5, "b.c[1].d": 5, "b.c[1].e": 6}
 
 

@@ -13,10 +13,10 @@ from pydantic import TypeAdapter, ValidationError
 from skerry.core import meshes
 from skerry.core.errors import SkerryError
 from skerry.water.fields import (
-    BLOCK_PLACE,
-    NOBODY,
+    BLOCK_INDEX,
+    NO_FIELD_OWNER,
     OWNER,
-    THRUST_PLACE,
+    THRUST_INDEX,
     FieldConfig,
     PropellerField,
     add_fields,
@@ -57,7 +57,7 @@ def wash(
     """The force at each point of a propeller at (1, 2, 3) on a body at (10, 0, 0), pushing along its body's x axis."""
     config = PropellerField.model_validate(field)
     row = config.row(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0]))
-    row[[OWNER, BLOCK_PLACE, THRUST_PLACE]] = 7, 2, 20
+    row[[OWNER, BLOCK_INDEX, THRUST_INDEX]] = 7, 2, 20
     userdata = np.zeros(30)
     userdata[2:5] = 10.0, 0.0, 0.0
     userdata[5:14] = (np.eye(3) if turn is None else turn).ravel()
@@ -327,7 +327,7 @@ def test_a_propeller_that_stands_or_runs_backwards_has_no_field(thrust: float) -
 def test_a_propeller_does_not_blow_on_its_own_vehicle() -> None:
     behind = TIP - np.array([1.0, 0, 0])
     assert wash({}, behind, owner=3).any()
-    assert wash({}, behind, owner=NOBODY).any()
+    assert wash({}, behind, owner=NO_FIELD_OWNER).any()
     assert not wash({}, behind, owner=7).any()
 
 

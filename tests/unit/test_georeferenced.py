@@ -14,7 +14,7 @@ from tifffile import TiffWriter
 import skerry
 from skerry.core.errors import FileError, SkerryError
 from skerry.core.geo import GeoReference, Projection
-from skerry.terrain.kinds.georeferenced import Georeferenced
+from skerry.terrain.kinds.georeferenced import GeoreferencedTerrain
 from skerry.terrain.kinds.heightfield import HeightfieldGround
 from skerry.terrain.resample import fill_from_nearest
 
@@ -70,7 +70,7 @@ def utm_file(path: Path, size: int = 160, pixel: float = 5.0, **how: Any) -> Pat
 
 
 def build(path: Path, **settings: Any) -> HeightfieldGround:
-    return Georeferenced(file=path, **settings).build(PROJECTION)
+    return GeoreferencedTerrain(file=path, **settings).build(PROJECTION)
 
 
 # ------------------------------------------------------------------------------------------------ heights and places
@@ -372,4 +372,4 @@ def test_compressions_that_need_a_package_work_with_it(tmp_path: Path) -> None:
 def test_bad_settings_are_refused_in_words(name: str, settings: dict[str, Any], words: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"")
     with pytest.raises(ValidationError, match=words):
-        Georeferenced(file=tmp_path / name, **settings)
+        GeoreferencedTerrain(file=tmp_path / name, **settings)

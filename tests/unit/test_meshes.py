@@ -31,7 +31,7 @@ from skerry.core.meshes import (
     transform,
     volume,
 )
-from skerry.formats.mesh_files import MOST_FAULTS, read_mesh, write_stl
+from skerry.formats.mesh_files import MAX_FAULTS, read_mesh, write_stl
 
 TETRAHEDRON = """
 v 0 0 0
@@ -273,7 +273,7 @@ def test_line_numbers_hold_after_a_continued_line(tmp_path: Path) -> None:
 
 def test_a_file_that_is_wrong_throughout_shows_only_the_first_faults(tmp_path: Path) -> None:
     message = refusal(written(tmp_path, "a.obj", "v x\n" * 100))
-    assert message.count("three finite numbers") == MOST_FAULTS
+    assert message.count("three finite numbers") == MAX_FAULTS
     assert "and 80 more of the same sort" in message
 
 

@@ -13,7 +13,7 @@ import skerry
 from skerry.core.errors import FileError, SkerryError
 from skerry.core.meshes import box
 from skerry.formats.mesh_files import write_stl
-from skerry.scenario.geometry import CODES, Marker, marker_cells
+from skerry.scenario.geometry import CODES, MarkerGeometry, marker_cells
 from skerry.scenario.loading import load_scenario
 from skerry.scenario.objects import ObjectConfig
 from skerry.scenario.props import SHIPPED, read_prop, shipped_props
@@ -66,7 +66,7 @@ def test_a_scenario_lays_its_own_settings_over_a_prop() -> None:
     post = load_scenario({"objects": {"tag": own}}).scenario.objects["tag"]
     prop = read_prop("aruco_post")
     marker = post.shapes["marker"].geometry
-    assert isinstance(marker, Marker)
+    assert isinstance(marker, MarkerGeometry)
     assert (marker.id, marker.size) == (7, 0.3)
     assert post.shapes["post"] == prop.shapes["post"]
     assert post.pose.position == (1, 2, -3)

@@ -193,7 +193,7 @@ def test_percentages_go_from_0_to_1(sam: Vehicle) -> None:
 @pytest.mark.parametrize(("profile", "full"), [("smarc-interface", 1.0), ("smarc", 100.0)])
 def test_a_weight_that_slides_across_is_the_tcg_and_roll_follows(profile: str, full: float) -> None:
     weight = {"tcg": {"kind": "prismatic", "link": "tcg_link", "armature": 10}}
-    sam = Vehicle(fitted={"fittings": ["tcg.urdf"], "actuators": weight}, profile=profile)
+    sam = Vehicle(fitted={"attachments": ["tcg.urdf"], "actuators": weight}, profile=profile)
     assert sam.bus.type_heard("/it/core/tcg_cmd") == "smarc_msgs/msg/PercentStamped"
     assert sam.bus.topics["/it/core/tcg_fb"].type == "smarc_msgs/msg/PercentStamped"
     for _ in range(50):

@@ -21,7 +21,7 @@ import yaml
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.scenario import load_scenario
-from skerry.scenario.places import find_place, find_value, lay_value, parse_path
+from skerry.scenario.key_paths import parse_key_path, resolve_key_path, set_value, value_at
 from skerry.sweep import make_plan, run_sweep
 from skerry.sweep.local import run_locally
 from skerry.sweep.log import ResultsLog
@@ -55,11 +55,11 @@ def read_table(folder: Path) -> list[dict[str, str]]:
 
 
 def test_a_path_leads_through_keys_and_numbers() -> None:
-    assert parse_path("robots.sam.pose.position[2]") == ("robots", "sam", "pose", "position", 2)
-    assert parse_path("robots.sam.pose.position.2") == ("robots", "sam", "pose", "position", 2)
+    assert parse_key_path("robots.sam.pose.position[2]") == ("robots", "sam", "pose", "position", 2)
+    assert parse_key_path("robots.sam.pose.position.2") == ("robots", "sam", "pose", "position", 2)
     for bad in ("", "a..b", "a[x]", "[1]", "a.b[1", "a b]"):
         with pytest.raises(SkerryError, match="is no path"):
-            parse_path(bad)
+            parse_key_path(bad)
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ def test_one_entry_of_a_list_is_replaced_and_the_others_stay() -> None:
     loaded = load_scenario("sam_empty")
     tree: dict[str, Any] = {}
     for path, value in (("robots.sam.pose.position[2]", -9), ("robots.sam.pose.position[0]", 5), (RPM, 100)):
-        lay_value(tree, loaded, parse_path(path), value)
+        set_value(tree, loaded, parse_key_path(path), value)
     pose = {"position": [5, 0.0, -9]}
     assert tree == {"robots": {"sam": {"pose": pose, "commands": {"thruster1": {"rpm": 100}}}}}
-    assert find_value(loaded, parse_path("robots.sam.pose.position[2]")) == -2.0
+    assert value_at(loaded, parse_key_path("robots.sam.pose.position[2]")) == -2.0
 
 
 def test_numbers_are_entries_of_lists_and_else_names() -> None:
     loaded = load_scenario({"objects": {"7": {"geometry": {"kind": "sphere", "radius": 1}}}})
-    assert find_place(loaded, "objects.7.pose.position.2") == ("objects", "7", "pose", "position", 2)
+    assert resolve_key_path(loaded, "objects.7.pose.position.2") == ("objects", "7", "pose", "position", 2)
 
 
 # ------------------------------------------------------------------------------------------------ plans

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from skerry.core.config import files_from, of_kind
+from skerry.core.config import config_of, resolve_paths_from
 from skerry.core.errors import FileError, SkerryError
 from skerry.core.kernels import call3, kernel
 from skerry.core.meshes import Mesh, box, concatenate, flip, transform
@@ -21,9 +21,9 @@ from skerry.formats.yaml_documents import parse_document
 from skerry.terrain import TERRAINS, ContactHeightfield, ContactPlane, Terrain
 from skerry.terrain.function import FUNCTIONS, smooth_noise
 from skerry.terrain.ground import HEIGHT, MATERIAL, NORMAL, ROWS
-from skerry.terrain.kinds.flat import Flat
-from skerry.terrain.kinds.heightfield import Heightfield, HeightfieldGround
-from skerry.terrain.kinds.mesh import MeshFile, MeshGround
+from skerry.terrain.kinds.flat import FlatTerrain
+from skerry.terrain.kinds.heightfield import HeightfieldGround, HeightfieldTerrain
+from skerry.terrain.kinds.mesh import MeshGround, MeshTerrain
 
 RANDOM = np.random.default_rng(7)
 BUMPS = np.round(RANDOM.uniform(-8, 5, (6, 9)), 3)
@@ -36,7 +36,7 @@ def ask(address: int, table: int, count: int, rows: int) -> None:
 
 
 def bumpy(**settings: Any) -> HeightfieldGround:
-    return Heightfield(size=(8.0, 5.0), array=BUMPS, **settings).build()
+    return HeightfieldTerrain(size=(8.0, 5.0), array=BUMPS, **settings).build()
 
 
 def as_mesh(ground: Terrain, contact_resolution: float = 0.5) -> MeshGround:
@@ -44,7 +44,7 @@ def as_mesh(ground: Terrain, contact_resolution: float = 0.5) -> MeshGround:
 
 
 def every_kind() -> list[Terrain]:
-    return [Flat(depth=12).build(), bumpy(material_map=[[0, 1]], materials=("mud", "rock")), as_mesh(bumpy())]
+    return [FlatTerrain(depth=12).build(), bumpy(material_map=[[0, 1]], materials=("mud", "rock")), as_mesh(bumpy())]
 
 
 # ------------------------------------------------------------------------------------------------ all kinds
@@ -52,8 +52,8 @@ def every_kind() -> list[Terrain]:
 
 def test_the_kinds_of_terrain_are_found_by_name() -> None:
     assert TERRAINS.kinds() == ["flat", "georeferenced", "heightfield", "mesh"]
-    chosen: Any = TypeAdapter(of_kind(TERRAINS)).validate_python({"kind": "flat", "depth": 3})
-    assert chosen == Flat(depth=3)
+    chosen: Any = TypeAdapter(config_of(TERRAINS)).validate_python({"kind": "flat", "depth": 3})
+    assert chosen == FlatTerrain(depth=3)
 
 
 @pytest.mark.parametrize("ground", every_kind(), ids=lambda ground: type(ground).__name__)
@@ -103,20 +103,20 @@ def test_triangles_are_the_surface_that_the_height_tells(ground: Terrain) -> Non
 
 def test_points_with_three_coordinates_are_refused() -> None:
     with pytest.raises(SkerryError, match=r"2 coordinates each, but have the shape \(4, 3\)"):
-        Flat(z=0).build().height(np.zeros((4, 3)))
+        FlatTerrain(z=0).build().height(np.zeros((4, 3)))
 
 
 def test_friction_is_passed_on_and_cannot_be_negative() -> None:
-    assert Flat(z=0, friction=0.9).build().friction == 0.9
+    assert FlatTerrain(z=0, friction=0.9).build().friction == 0.9
     with pytest.raises(ValidationError, match="friction"):
-        Flat(z=0, friction=-0.1)
+        FlatTerrain(z=0, friction=-0.1)
 
 
 # ------------------------------------------------------------------------------------------------ flat
 
 
 def test_flat_ground_lies_at_its_depth_everywhere() -> None:
-    ground = Flat(depth=12.5, material="mud").build()
+    ground = FlatTerrain(depth=12.5, material="mud").build()
     sample = ground.sample([[0.0, 0.0], [1e6, -3e7]])
     assert sample.height.tolist() == [-12.5, -12.5]
     assert sample.normal.tolist() == [[0, 0, 1]] * 2
@@ -126,13 +126,13 @@ def test_flat_ground_lies_at_its_depth_everywhere() -> None:
 
 
 def test_flat_ground_may_stand_above_the_water() -> None:
-    assert Flat(z=2.0).build().height([0, 0]) == 2.0
+    assert FlatTerrain(z=2.0).build().height([0, 0]) == 2.0
 
 
 @pytest.mark.parametrize("settings", [{}, {"depth": 3, "z": -3}])
 def test_flat_ground_needs_a_depth_or_a_z(settings: dict[str, float]) -> None:
     with pytest.raises(ValidationError, match="either `depth` or `z`"):
-        Flat(**settings)
+        FlatTerrain(**settings)
 
 
 # ---------------------------------------------------------------------------------------------- heightfields
@@ -140,7 +140,7 @@ def test_flat_ground_needs_a_depth_or_a_z(settings: dict[str, float]) -> None:
 
 def test_a_slope_has_its_height_and_normal_everywhere() -> None:
     settings = {"kind": "slope", "slope_deg": 30, "heading_deg": 60}
-    ground = Heightfield(size=(40, 30), center=(100, -50), level=-7, function=settings, shape=(4, 5)).build()
+    ground = HeightfieldTerrain(size=(40, 30), center=(100, -50), level=-7, function=settings, shape=(4, 5)).build()
     points = RANDOM.uniform((80, -65), (120, -35), (200, 2))
     east, north = math.sin(math.radians(60)), math.cos(math.radians(60))
     along = (points - (100, -50)) @ (east, north)
@@ -167,7 +167,7 @@ def test_the_ground_is_continuous_across_diagonals_and_cell_edges() -> None:
 
 
 def test_a_cell_folds_from_its_south_west_to_its_north_east_corner() -> None:
-    ground = Heightfield(size=(1, 1), center=(0.5, 0.5), array=[[0, 1], [1, 0]]).build()
+    ground = HeightfieldTerrain(size=(1, 1), center=(0.5, 0.5), array=[[0, 1], [1, 0]]).build()
     # North-west 0, north-east 1, south-west 1, south-east 0: the fold is a crest at 1.
     np.testing.assert_allclose(ground.height([[0.25, 0.25], [0.5, 0.5], [0.75, 0.75]]), 1.0)
     np.testing.assert_allclose(ground.height([[0.75, 0.25], [0.25, 0.75]]), 0.5)
@@ -206,7 +206,9 @@ def test_one_material_covers_the_whole_field() -> None:
 
 def test_a_material_map_gives_each_cell_a_material_by_name() -> None:
     names = ("sand", "rock", "mud")
-    ground = Heightfield(size=(4, 4), array=np.zeros((5, 5)), material_map=[[0, 1], [2, 0]], materials=names).build()
+    ground = HeightfieldTerrain(
+        size=(4, 4), array=np.zeros((5, 5)), material_map=[[0, 1], [2, 0]], materials=names
+    ).build()
     quarters = [[-0.9, 0.9], [0.9, 0.9], [-0.9, -0.9], [0.9, -0.9]]
     assert [ground.materials[k] for k in ground.material(quarters)] == ["sand", "rock", "mud", "sand"]
 
@@ -229,8 +231,8 @@ SEEDED = [
 ]
 
 
-def of_function(function: dict[str, Any], size: float = 60, resolution: float = 1.5) -> Heightfield:
-    return Heightfield(size=(size, size), function=function, resolution=resolution)
+def of_function(function: dict[str, Any], size: float = 60, resolution: float = 1.5) -> HeightfieldTerrain:
+    return HeightfieldTerrain(size=(size, size), function=function, resolution=resolution)
 
 
 def test_the_functions_are_found_by_name() -> None:
@@ -252,11 +254,11 @@ def test_the_scenarios_seed_is_used_only_where_none_is_set() -> None:
     assert config.function.terms[1].seed is None
     assert seeded.with_seed(10) == seeded
     assert bumpy_config().with_seed(9) == bumpy_config()
-    assert Flat(z=0).with_seed(9) == Flat(z=0)
+    assert FlatTerrain(z=0).with_seed(9) == FlatTerrain(z=0)
 
 
-def bumpy_config() -> Heightfield:
-    return Heightfield(size=(8, 5), array=BUMPS)
+def bumpy_config() -> HeightfieldTerrain:
+    return HeightfieldTerrain(size=(8, 5), array=BUMPS)
 
 
 def test_a_random_function_without_a_seed_is_refused() -> None:
@@ -358,7 +360,7 @@ def test_regions_give_materials_by_height_and_slope_and_the_first_that_fits_coun
         {"material": "sand", "above": -4},
         {"material": "mud", "below": -8},
     )
-    ground = Heightfield(size=(20, 20), array=ramp, material="gravel", regions=regions).build()
+    ground = HeightfieldTerrain(size=(20, 20), array=ramp, material="gravel", regions=regions).build()
     found = [ground.materials[k] for k in ground.material([[-9.5, 0], [-4.5, 0], [-1.5, 0], [5.5, 0]])]
     assert found == ["mud", "gravel", "sand", "rock"]
     assert set(ground.materials) == {"gravel", "rock", "sand", "mud"}
@@ -373,7 +375,7 @@ def test_regions_give_materials_by_height_and_slope_and_the_first_that_fits_coun
 )
 def test_a_region_that_holds_nothing_is_refused(region: dict[str, float], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
-        Heightfield(size=(8, 5), array=BUMPS, regions=[{"material": "mud", **region}])
+        HeightfieldTerrain(size=(8, 5), array=BUMPS, regions=[{"material": "mud", **region}])
 
 
 def test_a_sum_adds_its_terms() -> None:
@@ -384,9 +386,9 @@ def test_a_sum_adds_its_terms() -> None:
 
 def test_a_resolution_is_the_longest_way_between_nodes() -> None:
     slope = {"kind": "slope"}
-    assert Heightfield(size=(10, 1), function=slope, resolution=0.1).build().heights.shape == (11, 101)
-    assert Heightfield(size=(10, 1), function=slope, resolution=3).build().heights.shape == (2, 5)
-    assert Heightfield(size=(10, 1), function=slope, shape=(3, 7)).build().heights.shape == (3, 7)
+    assert HeightfieldTerrain(size=(10, 1), function=slope, resolution=0.1).build().heights.shape == (11, 101)
+    assert HeightfieldTerrain(size=(10, 1), function=slope, resolution=3).build().heights.shape == (2, 5)
+    assert HeightfieldTerrain(size=(10, 1), function=slope, shape=(3, 7)).build().heights.shape == (3, 7)
 
 
 # ------------------------------------------------------------------------------------------------ files
@@ -441,8 +443,8 @@ def test_a_png_reads_back_as_it_was_written(
 def test_black_is_the_lowest_and_white_the_highest_height(dtype: type[np.unsignedinteger[Any]], tmp_path: Path) -> None:
     white = np.iinfo(dtype).max
     write_png(tmp_path / "a.png", np.array([[0, white], [white // 5, 0]], dtype))
-    with files_from(tmp_path):
-        config = Heightfield(size=(2, 2), png="a.png", lowest=-30, highest=-10, level=1)
+    with resolve_paths_from(tmp_path):
+        config = HeightfieldTerrain(size=(2, 2), png="a.png", lowest=-30, highest=-10, level=1)
     corners = [
         [-1, 1],
         [1, 1],
@@ -492,7 +494,7 @@ def test_a_broken_png_is_refused_in_words(name: str, tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(data)
     with pytest.raises(FileError, match=words) as caught:
-        Heightfield(size=(2, 2), png=path, lowest=-30, highest=-10).build()
+        HeightfieldTerrain(size=(2, 2), png=path, lowest=-30, highest=-10).build()
     assert caught.value.source == str(path)
 
 
@@ -503,7 +505,7 @@ def test_a_png_that_has_gone_is_refused_in_words(tmp_path: Path) -> None:
 
 def test_an_npy_file_gives_the_same_ground_as_its_numbers(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", BUMPS)
-    from_file = Heightfield(size=(8, 5), array=tmp_path / "a.npy").build()
+    from_file = HeightfieldTerrain(size=(8, 5), array=tmp_path / "a.npy").build()
     np.testing.assert_array_equal(from_file.heights, bumpy().heights)
 
 
@@ -524,14 +526,14 @@ def test_an_npy_file_gives_the_same_ground_as_its_numbers(tmp_path: Path) -> Non
 def test_an_npy_file_of_unfit_numbers_is_refused(array: NDArray[Any], words: str, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", array)
     with pytest.raises(FileError, match=words):
-        Heightfield(size=(8, 5), array=tmp_path / "a.npy").build()
+        HeightfieldTerrain(size=(8, 5), array=tmp_path / "a.npy").build()
 
 
 @pytest.mark.parametrize("data", [b"", b"some words", b"\x93NUMPY\x01\x00"])
 def test_a_file_that_is_no_npy_is_refused(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.npy").write_bytes(data)
     with pytest.raises(FileError, match=r"is not a sound \.npy file"):
-        Heightfield(size=(8, 5), array=tmp_path / "a.npy").build()
+        HeightfieldTerrain(size=(8, 5), array=tmp_path / "a.npy").build()
 
 
 # ------------------------------------------------------------------------------------------------ settings
@@ -580,7 +582,7 @@ SLOPE = {"kind": "slope"}
 )
 def test_a_bad_heightfield_is_refused_in_words(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
-        Heightfield(**{"size": (8, 5), **settings})
+        HeightfieldTerrain(**{"size": (8, 5), **settings})
 
 
 def test_a_material_image_with_a_place_beyond_the_list_is_refused(tmp_path: Path) -> None:
@@ -592,7 +594,7 @@ def test_a_material_image_with_a_place_beyond_the_list_is_refused(tmp_path: Path
 def test_all_faults_of_a_file_are_told_with_their_places(tmp_path: Path) -> None:
     text = "kind: heightfield\nsize: [8, 0]\narray: gone.npy\nmaterial_map:\n  - [0, -1]\nlevle: 3\n"
     with pytest.raises(FileError) as caught:
-        Heightfield.load(parse_document(text, "bay.yaml"), tmp_path)
+        HeightfieldTerrain.load(parse_document(text, "bay.yaml"), tmp_path)
     told = [str(fault) for fault in caught.value.faults]
     assert len(told) == 4
     assert told[0].startswith("line 2: size[1]: ")
@@ -677,18 +679,18 @@ f 2 5 6 3
 
 def test_faces_carry_their_materials_by_name_and_the_others_the_default(tmp_path: Path) -> None:
     (tmp_path / "a.obj").write_text(OBJ)
-    ground = MeshFile(mesh=tmp_path / "a.obj", material="mud", friction=0.4).build()
+    ground = MeshTerrain(mesh=tmp_path / "a.obj", material="mud", friction=0.4).build()
     assert ground.materials == ("rock", "mud")
     assert [ground.materials[k] for k in ground.material([[-1, 0], [1, 0]])] == ["mud", "rock"]
     assert ground.triangles().materials == ground.materials
     assert ground.friction == 0.4
-    assert MeshFile(mesh=tmp_path / "a.obj", material="rock").build().materials == ("rock",)
+    assert MeshTerrain(mesh=tmp_path / "a.obj", material="rock").build().materials == ("rock",)
 
 
 def test_a_mesh_is_scaled_then_turned_then_moved(tmp_path: Path) -> None:
     write_stl(tmp_path / "a.stl", box((2, 4, 6)))
     settings = {"scale": 0.5, "roll_deg": 90, "yaw_deg": 90, "position": (10, 20, -30)}
-    ground = MeshFile(mesh=tmp_path / "a.stl", **settings).build()
+    ground = MeshTerrain(mesh=tmp_path / "a.stl", **settings).build()
     # 1 × 2 × 3 m; roll makes it 1 × 3 × 2, yaw 3 × 1 × 2.
     np.testing.assert_allclose(ground.extent, (8.5, 19.5, 11.5, 20.5))
     np.testing.assert_allclose(ground.height([10, 20]), -29)
@@ -697,21 +699,21 @@ def test_a_mesh_is_scaled_then_turned_then_moved(tmp_path: Path) -> None:
 def test_a_mesh_without_ground_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "wall.obj").write_text("v 0 0 0\nv 1 1 0\nv 1 1 1\nf 1 2 3\n")
     with pytest.raises(FileError, match="no face that can be seen from above") as caught:
-        MeshFile(mesh=tmp_path / "wall.obj").build()
+        MeshTerrain(mesh=tmp_path / "wall.obj").build()
     assert caught.value.source == str(tmp_path / "wall.obj")
 
 
 def test_a_contact_resolution_that_is_too_fine_is_refused_with_one_that_is_not(tmp_path: Path) -> None:
     write_stl(tmp_path / "a.stl", box((200, 100, 1)))
     with pytest.raises(FileError, match=r"makes 20001 × 10001 nodes .* use 0.037 m or more"):
-        MeshFile(mesh=tmp_path / "a.stl", contact_resolution=0.01).build()
+        MeshTerrain(mesh=tmp_path / "a.stl", contact_resolution=0.01).build()
 
 
 def test_a_contact_resolution_that_misses_the_ground_is_refused(tmp_path: Path) -> None:
     diamond = "v 1 0 0\nv 0 1 0\nv -1 0 0\nv 0 -1 0\nf 1 2 3 4\n"
     (tmp_path / "a.obj").write_text(diamond)
     with pytest.raises(FileError, match="so coarse that no node meets the ground"):
-        MeshFile(mesh=tmp_path / "a.obj", contact_resolution=5).build()
+        MeshTerrain(mesh=tmp_path / "a.obj", contact_resolution=5).build()
 
 
 @pytest.mark.parametrize(
@@ -725,9 +727,9 @@ def test_a_contact_resolution_that_misses_the_ground_is_refused(tmp_path: Path) 
 )
 def test_a_bad_mesh_terrain_is_refused_in_words(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
-        MeshFile(**settings)
+        MeshTerrain(**settings)
 
 
 def test_a_file_that_is_no_mesh_is_refused_when_it_is_built() -> None:
     with pytest.raises(FileError, match="STL, OBJ and COLLADA"):
-        MeshFile(mesh=__file__).build()
+        MeshTerrain(mesh=__file__).build()

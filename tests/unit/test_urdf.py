@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skerry.core.errors import FileError
-from skerry.formats.urdf import Mimic, Robot, Shape, children, joint_order
+from skerry.formats.urdf import Mimic, Shape, UrdfRobot, children, joint_order
 from skerry.formats.urdf_files import read_urdf
 
 ROBOT = """<?xml version="1.0"?>
@@ -64,7 +64,7 @@ ROBOT = """<?xml version="1.0"?>
 """
 
 
-def robot_of(folder: Path, text: str = ROBOT) -> Robot:
+def robot_of(folder: Path, text: str = ROBOT) -> UrdfRobot:
     (folder / "meshes").mkdir(exist_ok=True)
     (folder / "meshes" / "hull.stl").touch()
     path = folder / "robot.urdf"
@@ -533,7 +533,7 @@ def test_a_mimic_must_follow_another_joint(tmp_path: Path) -> None:
 def test_mimics_in_a_circle_are_all_named(tmp_path: Path) -> None:
     text = changed(('<axis xyz="3 0 -4"/>', '<axis xyz="3 0 -4"/><mimic joint="radar_joint"/>'))
     error = refusal(tmp_path, text)
-    assert [fault.place for fault in error.faults] == [
+    assert [fault.location for fault in error.faults] == [
         'joint "rudder_joint" / mimic / joint',
         'joint "radar_joint" / mimic / joint',
     ]

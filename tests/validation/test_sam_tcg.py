@@ -6,7 +6,7 @@ import pytest
 import skerry
 from skerry.core.frames import quaternion_to_rpy
 
-FITTED = {"fittings": ["tcg.urdf"], "actuators": {"tcg": {"kind": "prismatic", "link": "tcg_link", "armature": 10}}}
+FITTED = {"attachments": ["tcg.urdf"], "actuators": {"tcg": {"kind": "prismatic", "link": "tcg_link", "armature": 10}}}
 
 
 def load(**overrides):

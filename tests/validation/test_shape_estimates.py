@@ -10,7 +10,7 @@ import pytest
 
 from skerry.core.meshes import Mesh, capsule
 from skerry.formats.mesh_files import write_stl
-from skerry.formats.urdf import Inertial, Joint, Link, Robot, Shape
+from skerry.formats.urdf import Inertial, Shape, UrdfJoint, UrdfLink, UrdfRobot
 from skerry.importers.hydrodynamics import suggest_hydrodynamics
 from skerry.importers.solids import Solid, solids_of
 from skerry.physics.shapes import Ellipsoid
@@ -19,9 +19,9 @@ ALONG_X = (0.0, np.pi / 2, 0.0)
 SEA = 1025.0
 
 
-def robot_of(*shapes: Shape, mass: float = 10.0) -> Robot:
+def robot_of(*shapes: Shape, mass: float = 10.0) -> UrdfRobot:
     inertial = Inertial(mass, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), ((1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0)))
-    return Robot("it", {"base": Link("base", inertial, (), shapes)}, {}, "base", {})
+    return UrdfRobot("it", {"base": UrdfLink("base", inertial, (), shapes)}, {}, "base", {})
 
 
 def solid_of(*shapes: Shape) -> Solid:
@@ -140,10 +140,10 @@ def test_a_vehicle_whose_weight_is_off_the_middle_is_trimmed_level() -> None:
 def test_links_that_are_fixed_are_one_solid_in_the_frame_of_the_one_that_carries_them() -> None:
     """A box 1 m ahead of an empty base: its centre is at x = 1.5 m; half a cell off at most."""
     base = robot_of().links["base"]
-    tool = Link("tool", None, (), (Shape("box", position=(0.5, 0.0, 0.0), size=(0.2, 0.2, 0.2)),))
-    rigid = Joint(
+    tool = UrdfLink("tool", None, (), (Shape("box", position=(0.5, 0.0, 0.0), size=(0.2, 0.2, 0.2)),))
+    rigid = UrdfJoint(
         "j", "fixed", "base", "tool", (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0, 0), 0, 0, np.inf, np.inf, 0, 0, None
     )
-    solids = solids_of(Robot("it", {"base": base, "tool": tool}, {"j": rigid}, "base", {}))
+    solids = solids_of(UrdfRobot("it", {"base": base, "tool": tool}, {"j": rigid}, "base", {}))
     assert list(solids) == ["base"]
     assert solids["base"].centre == pytest.approx([1.5, 0.0, 0.0], abs=0.005)

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from skerry.actuators.drives.joints import JointActuatorConfig, need_joint
-from skerry.formats.urdf import Joint
+from skerry.formats.urdf import UrdfJoint
 from skerry.parts.actuator import Actuator
 from skerry.parts.law import Attach
 from skerry.parts.state_channel import StateChannel
@@ -19,7 +19,7 @@ class PrismaticActuator(Actuator):
 
     keyword = "percent"
 
-    def __init__(self, config: Prismatic, drive: JointDrive, joint: Joint) -> None:
+    def __init__(self, config: Prismatic, drive: JointDrive, joint: UrdfJoint) -> None:
         super().__init__([(config.link, drive)], (0.0, 100.0), config.reset_value, config.expected_frequency)
         self._drive = drive
         self._joint = joint
@@ -49,11 +49,11 @@ class Prismatic(JointActuatorConfig):
         return PrismaticActuator(self, self.drive(at, to_travel(joint, self.reset_value)), joint)
 
 
-def to_travel(joint: Joint, percent: float) -> float:
+def to_travel(joint: UrdfJoint, percent: float) -> float:
     """A percentage as the joint's position, m."""
     return joint.lower + (joint.upper - joint.lower) * percent / 100.0
 
 
-def to_percent(joint: Joint, position: float) -> float:
+def to_percent(joint: UrdfJoint, position: float) -> float:
     """The joint's position as a percentage."""
     return 100.0 * (position - joint.lower) / (joint.upper - joint.lower)

@@ -50,7 +50,7 @@ from skerry.parts.law import (
 )
 from skerry.parts.state_channel import Read, StateChannel
 from skerry.water.fields import PropellerField
-from skerry.water.water import USUAL_DENSITY
+from skerry.water.water import DEFAULT_DENSITY
 
 (
     MEDIUM, PER_RPM, TORQUE_PER_THRUST, KT0, KT_SLOPE, KQ0, KQ_SLOPE, INFLOW, BACKWARDS, LAG, RATE, STEP, CONSTANTS,
@@ -145,7 +145,7 @@ class PropellerActuator(ShaftActuator):
     def _thrust_at(self, rpm: float) -> float:
         """At rest, in water of the usual density if it is one for water."""
         c, n = self._shaft.constants, rpm / 60.0
-        thrust = c[PER_RPM] * rpm or USUAL_DENSITY * c[DIAMETER] ** 4 * c[KT0] * n * abs(n)
+        thrust = c[PER_RPM] * rpm or DEFAULT_DENSITY * c[DIAMETER] ** 4 * c[KT0] * n * abs(n)
         return float(thrust * (c[BACKWARDS] if rpm < 0.0 else 1.0))
 
     @property

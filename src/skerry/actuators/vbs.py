@@ -15,7 +15,7 @@ from skerry.actuators.drives.joints import JointActuatorConfig, need_joint
 from skerry.actuators.prismatic import to_travel
 from skerry.core.config import Positive, Vector3
 from skerry.core.frames import Pose, rpy_to_quaternion
-from skerry.formats.urdf import Joint
+from skerry.formats.urdf import UrdfJoint
 from skerry.parts.actuator import Actuator
 from skerry.parts.law import Attach
 from skerry.parts.state_channel import StateChannel
@@ -28,7 +28,7 @@ class VbsActuator(Actuator):
 
     keyword = "percent"
 
-    def __init__(self, config: Vbs, drive: JointDrive, tank: BallastLaw, joint: Joint) -> None:
+    def __init__(self, config: Vbs, drive: JointDrive, tank: BallastLaw, joint: UrdfJoint) -> None:
         laws = [(config.link, drive), (joint.parent, tank)]
         super().__init__(laws, (0.0, 100.0), config.reset_value, config.expected_frequency)
         self._drive = drive
@@ -85,7 +85,7 @@ class Vbs(JointActuatorConfig):
         drive = self.drive(at, to_travel(joint, self.reset_value), speed)
         return VbsActuator(self, drive, tank, joint)
 
-    def _place(self, joint: Joint) -> Vector3:
+    def _place(self, joint: UrdfJoint) -> Vector3:
         """The tank's place in the frame of the link that holds it."""
         origin = Pose(np.array(joint.position), rpy_to_quaternion(joint.rpy))
         x, y, z = (float(value) for value in origin.transform(self.position))

@@ -32,7 +32,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.core.kernels import floats, strict_kernel, words
 from skerry.core.rotations import MOTION as ROW
-from skerry.core.rotations import carry, matrix_of
+from skerry.core.rotations import matrix_of, motion_of_fixed_frame
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig, Setpoint
 from skerry.parts.native_controller import NativeController, NativeView, native_controller, sample_sea
@@ -189,8 +189,8 @@ def fly_foils(motions: int, userdata: int, time: int, table: int) -> None:
     w = words(table, TABLE_SIZE)
     body = floats(motions + 8 * ROW * w[BODY], ROW)
     motion, foils, found = np.empty(ROW), np.empty(ROW), np.empty(ROWS)
-    carry(body, floats(w[LINK], 7), motion)
-    carry(body, floats(w[FOILS], 7), foils)
+    motion_of_fixed_frame(body, floats(w[LINK], 7), motion)
+    motion_of_fixed_frame(body, floats(w[FOILS], 7), foils)
     sample_sea(w[SEA], w[SEA_TABLE], userdata, time, 0, motion, found)
     water = found[HEIGHT]
     sample_sea(w[SEA], w[SEA_TABLE], userdata, time, NEED_FLOW, foils, found)

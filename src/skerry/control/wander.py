@@ -19,7 +19,7 @@ from skerry.control.loops.pid import PidConfig, gains_of, wrapped
 from skerry.core.config import Positive
 from skerry.core.kernels import floats, strict_kernel, words
 from skerry.core.noise import fill_uniform
-from skerry.core.rotations import MOTION, carry
+from skerry.core.rotations import MOTION, motion_of_fixed_frame
 from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig
 from skerry.parts.native_controller import NativeController, NativeView, native_controller
@@ -66,7 +66,7 @@ def drive_about(motions: int, userdata: int, time: int, table: int) -> None:
     )
     gains = floats(w[GAINS_AT], 2 * pid.GAINS)
     m = np.empty(MOTION)
-    carry(floats(motions + 8 * MOTION * w[BODY], MOTION), floats(w[LINK_AT], 7), m)
+    motion_of_fixed_frame(floats(motions + 8 * MOTION * w[BODY], MOTION), floats(w[LINK_AT], 7), m)
     x, y, z, s = m[3], m[4], m[5], m[6]
     bow_x, bow_y, bow_z = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + z * s), 2.0 * (x * z - y * s)
     turning = wanted_rate(floats(time, 1)[0], m[0], m[1], np.arctan2(bow_y, bow_x), w[KEY], w[KEY + 1], c)

@@ -63,7 +63,7 @@ class Clock:
         self.tick += steps
         self.time = self.time_of(self.tick)
 
-    def show(self, tick: int) -> None:
+    def set_tick(self, tick: int) -> None:
         """Be at that tick, whatever has been advanced."""
         self.tick, self.time = tick, self.time_of(tick)
 
@@ -82,11 +82,11 @@ class Clock:
 class Rate:
     """When a thing of some frequency is due: at every tick where the whole part of time × frequency grows.
 
-    The first time is tick 0. Make one with `Rate.of`; `_turns / _ticks` is frequency × step, at most 1.
+    The first time is tick 0. Make one with `Rate.of`; `_numerator / _ticks` is frequency × step, at most 1.
     """
 
     frequency: Fraction
-    _turns: int
+    _numerator: int
     _ticks: int
 
     @classmethod
@@ -105,28 +105,28 @@ class Rate:
         return cls(frequency, per_step.numerator, per_step.denominator)
 
     @property
-    def words(self) -> tuple[int, int]:
+    def ratio(self) -> tuple[int, int]:
         """For native code: it is due where tick × the first mod the second is less than the first."""
-        return self._turns, self._ticks
+        return self._numerator, self._ticks
 
     def is_due(self, tick: int) -> bool:
         """Whether it is due at this tick."""
-        return tick * self._turns % self._ticks < self._turns
+        return tick * self._numerator % self._ticks < self._numerator
 
-    def due_among(self, ticks: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def are_due(self, ticks: NDArray[np.int64]) -> NDArray[np.bool_]:
         """At which of these ticks it is due."""
-        due: NDArray[np.bool_] = ticks * self._turns % self._ticks < self._turns
+        due: NDArray[np.bool_] = ticks * self._numerator % self._ticks < self._numerator
         return due
 
     def next_due(self, tick: int) -> int:
         """The first tick after this one at which it is due."""
-        return -(-(self.count(tick) + 1) * self._ticks // self._turns)
+        return -(-(self.count(tick) + 1) * self._ticks // self._numerator)
 
     def count(self, tick: int) -> int:
         """How often it was due up to and with this tick, the one at tick 0 not counted."""
-        return tick * self._turns // self._ticks
+        return tick * self._numerator // self._ticks
 
     def counts(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
         """The same, up to and with each of these ticks."""
-        counts: NDArray[np.int64] = ticks * self._turns // self._ticks
+        counts: NDArray[np.int64] = ticks * self._numerator // self._ticks
         return counts

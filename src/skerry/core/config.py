@@ -27,21 +27,21 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
-from skerry.core.document import Document, Place
+from skerry.core.document import Document, KeyPath
 from skerry.core.errors import Fault, FileError, SkerryError, UnknownName, did_you_mean
 
 
-def _take_no_other_type(schema: object) -> None:
+def _forbid_coercion(schema: object) -> None:
     """Let `true` be no number and "5" no 5. Pydantic's own strict mode would refuse lists for tuples too."""
     if isinstance(schema, dict):
         kind = schema.get("type")  # of a mapping of fields, the field of that name
         if isinstance(kind, str) and kind in {"bool", "int", "float"}:
             schema["strict"] = True
         for inner in schema.values():
-            _take_no_other_type(inner)
+            _forbid_coercion(inner)
     elif isinstance(schema, list | tuple):
         for inner in schema:
-            _take_no_other_type(inner)
+            _forbid_coercion(inner)
 
 
 class Config(BaseModel):
@@ -52,13 +52,13 @@ class Config(BaseModel):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
-        _take_no_other_type(schema)
+        _forbid_coercion(schema)
         return schema
 
     @classmethod
     def load(cls, document: Document, folder: Path | None = None) -> Self:
         """Check a document against this class; raise one `FileError` with all its faults."""
-        with files_from(folder):
+        with resolve_paths_from(folder):
             try:
                 return cls.model_validate(document.data)
             except ValidationError as error:
@@ -105,7 +105,7 @@ _folder: ContextVar[Path | None] = ContextVar("folder of the file being read", d
 
 
 @contextmanager
-def files_from(folder: Path | None) -> Iterator[None]:
+def resolve_paths_from(folder: Path | None) -> Iterator[None]:
     """Read relative paths in settings as relative to this folder, the one of the file that names them."""
     token = _folder.set(folder)
     try:
@@ -130,7 +130,7 @@ def expand_user(path: str | Path) -> Path:
         return Path(path)
 
 
-def find_path(path: str | Path) -> Path:
+def resolve_path(path: str | Path) -> Path:
     """A path that a file names, relative to the folder of that file."""
     expanded, folder = expand_user(path), _folder.get()
     return expanded if expanded.is_absolute() or folder is None else folder / expanded
@@ -138,7 +138,7 @@ def find_path(path: str | Path) -> Path:
 
 def _existing_file(value: object) -> object:
     if isinstance(value, str | Path):
-        path = find_path(value)
+        path = resolve_path(value)
         if not is_file(path):
             raise PydanticCustomError("missing_file", "there is no file {path}", {"path": str(path)})
         return path
@@ -147,7 +147,7 @@ def _existing_file(value: object) -> object:
 
 def _existing_folder(value: object) -> object:
     if isinstance(value, str | Path):
-        path = find_path(value)
+        path = resolve_path(value)
         try:
             is_there = path.is_dir()
         except OSError:
@@ -205,11 +205,11 @@ class Family:
         return _find_kind(self, kind)
 
     def _points(self) -> list[EntryPoint]:
-        return _points_of(f"skerry.{self.name}")
+        return _entry_points(f"skerry.{self.name}")
 
 
 @cache
-def _points_of(group: str) -> list[EntryPoint]:
+def _entry_points(group: str) -> list[EntryPoint]:
     """What installed packages add; to look through all of them takes 15 ms."""
     return list(entry_points(group=group))
 
@@ -218,7 +218,7 @@ def _points_of(group: str) -> list[EntryPoint]:
 def _find_kind(family: Family, kind: str) -> type[KindConfig] | None:
     for point in family._points():
         if point.name == kind:
-            return _class_of_point(point, kind)
+            return _load_entry_point(point, kind)
     if not kind.isidentifier():
         return None
     for package in family.packages:
@@ -232,30 +232,30 @@ def _find_kind(family: Family, kind: str) -> type[KindConfig] | None:
         found = [
             member
             for member in vars(module).values()
-            if isinstance(member, type) and issubclass(member, KindConfig) and _word(member) == kind
+            if isinstance(member, type) and issubclass(member, KindConfig) and _kind_name(member) == kind
         ]
         if found:
             return found[0]
     return None
 
 
-def _class_of_point(point: EntryPoint, kind: str) -> type[KindConfig]:
+def _load_entry_point(point: EntryPoint, kind: str) -> type[KindConfig]:
     where = f"the entry point {kind!r} ({point.value})"
     try:
         member = point.load()
     except Exception as error:  # another package's code may fail in any way
         raise SkerryError(f"{where} cannot be loaded: {type(error).__name__}: {error}") from error
-    if isinstance(member, type) and issubclass(member, KindConfig) and _word(member) == kind:
+    if isinstance(member, type) and issubclass(member, KindConfig) and _kind_name(member) == kind:
         return member
     raise SkerryError(f"{where} is not a KindConfig whose kind is {kind!r}")
 
 
-def _word(member: type[KindConfig]) -> str | None:
+def _kind_name(member: type[KindConfig]) -> str | None:
     annotation = member.model_fields["kind"].annotation
     return get_args(annotation)[0] if get_origin(annotation) is Literal else None
 
 
-def of_kind(family: Family) -> Any:
+def config_of(family: Family) -> Any:
     """The field type of settings whose class is found by their `kind` in a family."""
 
     def resolve(value: object) -> object:
@@ -277,7 +277,7 @@ def of_kind(family: Family) -> Any:
 # ------------------------------------------------------------------------------------------------ faults
 
 
-_WORDS = {
+_MESSAGES = {
     "model_type": "must be a mapping",
     "dict_type": "must be a mapping",
     "tuple_type": "must be a list",
@@ -291,18 +291,18 @@ _WORDS = {
     "union_tag_not_found": "has no `kind`",
 }
 """What Pydantic finds, in a scenario's words."""
-_SAY_IT_ALL = {"no_kind", "missing_file", "unknown_kind", "missing", "extra_forbidden"}
+_WITHOUT_VALUE = {"no_kind", "missing_file", "unknown_kind", "missing", "extra_forbidden"}
 
 
 def faults_of(error: ValidationError, model: type[BaseModel], document: Document) -> list[Fault]:
     """Every fault of a validation error, with its place in the file and a guess at the right word."""
     details = [
-        (detail, *_place_of(detail, document.data))
+        (detail, *_locate(detail, document.data))
         for detail in error.errors(include_url=False)
         if detail["type"] != "default_factory_not_called"  # a default that depends on what is at fault already
     ]
-    meant = _meant_branches(details)
-    faults: dict[tuple[Place, str], Fault] = {}
+    meant = _likely_branches(details)
+    faults: dict[tuple[KeyPath, str], Fault] = {}
     for detail, place, branches in details:
         if any(meant[where] != name for where, name in branches):
             continue
@@ -316,50 +316,50 @@ def faults_of(error: ValidationError, model: type[BaseModel], document: Document
     return list(faults.values())
 
 
-def _fault_of(detail: ErrorDetails, place: Place, model: type[BaseModel], document: Document) -> Fault:
+def _fault_of(detail: ErrorDetails, place: KeyPath, model: type[BaseModel], document: Document) -> Fault:
     kind, context, hint = detail["type"], detail.get("ctx", {}), ""
-    problem = _WORDS.get(kind, detail["msg"].removeprefix("Value error, ").replace("Input should", "must"))
+    problem = _MESSAGES.get(kind, detail["msg"].removeprefix("Value error, ").replace("Input should", "must"))
     found = place[-1] if detail["loc"][-1:] == ("[key]",) else _child_at(document.data, place)
     if kind == "extra_forbidden":
         hint = did_you_mean(str(place[-1]), _known_keys([model], place[:-1], document.data))
     elif kind == "literal_error":
-        hint = _near(found, context["expected"])
+        hint = _guess(found, context["expected"])
     elif kind == "union_tag_invalid":
         place, problem, found = (*place, "kind"), "there is no such kind", context["tag"]
         hint = did_you_mean(str(found), re.findall("'([^']*)'", context["expected_tags"]))
     elif kind == "unknown_kind":
         place = (*place, "kind")
-    if kind in _SAY_IT_ALL or isinstance(found, dict | BaseModel):
+    if kind in _WITHOUT_VALUE or isinstance(found, dict | BaseModel):
         found = None
     return document.fault(place, problem[:1].lower() + problem[1:], found, hint)
 
 
-def _near(found: object, expected: str) -> str:
+def _guess(found: object, expected: str) -> str:
     hint = did_you_mean(str(found), re.findall("'([^']*)'", expected))
     return hint if hint.startswith("did you mean") else ""  # the message lists the words already
 
 
-Located = tuple[ErrorDetails, Place, list[tuple[Place, str | int]]]
+LocatedError = tuple[ErrorDetails, KeyPath, list[tuple[KeyPath, str | int]]]
 """A fault's details, its place, and the branches of unions it came by: the union's place, and the branch's name."""
 
 
-def _place_of(detail: ErrorDetails, data: object) -> tuple[Place, list[tuple[Place, str | int]]]:
+def _locate(detail: ErrorDetails, data: object) -> tuple[KeyPath, list[tuple[KeyPath, str | int]]]:
     """The place as people wrote it, and the branches of unions that Pydantic named in it."""
-    place: Place = ()
-    branches: list[tuple[Place, str | int]] = []
+    place: KeyPath = ()
+    branches: list[tuple[KeyPath, str | int]] = []
     parts = detail["loc"]
     for number, part in enumerate(parts):
         is_missing = detail["type"] == "missing" and number == len(parts) - 1
-        if (child := _child(data, part)) is not _NOTHING or is_missing:
+        if (child := _child(data, part)) is not _ABSENT or is_missing:
             place, data = (*place, part), child
         elif part != "[key]":
             branches.append((place, part))
     return place, branches
 
 
-def _meant_branches(details: list[Located]) -> dict[Place, str | int]:
+def _likely_branches(details: list[LocatedError]) -> dict[KeyPath, str | int]:
     """Of each union the branch that was likely meant: it takes this type of value, and has the fewest faults."""
-    ranks: dict[Place, dict[str | int, list[int]]] = {}
+    ranks: dict[KeyPath, dict[str | int, list[int]]] = {}
     for detail, place, branches in details:
         for where, name in branches:
             rank = ranks.setdefault(where, {}).setdefault(name, [0, 0])
@@ -368,23 +368,23 @@ def _meant_branches(details: list[Located]) -> dict[Place, str | int]:
     return {where: min(names, key=names.__getitem__) for where, names in ranks.items()}
 
 
-_NOTHING = object()
+_ABSENT = object()
 
 
 def _child(data: object, part: str | int) -> object:
     if isinstance(data, dict):
-        return data.get(part, _NOTHING)
+        return data.get(part, _ABSENT)
     inside = isinstance(data, list | tuple) and isinstance(part, int) and part < len(data)
-    return data[part] if inside else _NOTHING  # type: ignore[index]
+    return data[part] if inside else _ABSENT  # type: ignore[index]
 
 
-def _child_at(data: object, place: Place) -> object:
+def _child_at(data: object, place: KeyPath) -> object:
     for part in place:
         data = _child(data, part)
-    return None if data is _NOTHING else data
+    return None if data is _ABSENT else data
 
 
-def _known_keys(types: Iterable[Any], place: Place, data: object) -> list[str]:
+def _known_keys(types: Iterable[Any], place: KeyPath, data: object) -> list[str]:
     """The keys that are allowed at a place, found by walking types and data together."""
     word = _child(data, "kind")
     keys: list[str] = []
@@ -395,7 +395,7 @@ def _known_keys(types: Iterable[Any], place: Place, data: object) -> list[str]:
         elif get_origin(candidate) is not None:
             inner = _types_in(_item_type(candidate, place[0])) if place else []
             keys += _known_keys(inner, place[1:], _child(data, place[0])) if place else []
-        elif issubclass(candidate, BaseModel) and _fits(candidate, word):
+        elif issubclass(candidate, BaseModel) and _may_have_kind(candidate, word):
             fields = candidate.model_fields
             if not place:
                 keys += fields
@@ -426,7 +426,7 @@ def _item_type(container: Any, part: str | int) -> Any:
     return arguments[0] if arguments[-1] is Ellipsis else arguments[-1]
 
 
-def _fits(model: type[BaseModel], word: object) -> bool:
+def _may_have_kind(model: type[BaseModel], word: object) -> bool:
     """Whether a model may be the one of this `kind`."""
     field = model.model_fields.get("kind")
     return field is None or get_origin(field.annotation) is not Literal or word in get_args(field.annotation)

@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from skerry.core.errors import DependencyError
 
-LOWEST, HIGHEST = (4, 0), (5, 0)
+MIN_VERSION, MAX_VERSION = (4, 0), (5, 0)
 _REPAIR = "Run `pip uninstall -y mujoco mujoco-core`, then `pip install 'mujoco-core>=4.0,<5'`"
 
 
@@ -19,11 +19,11 @@ def mujoco_problem(core: str | None, other: str | None, imported: str | None = N
     found = imported or core
     if found is None:
         return f"MuJoCo is not installed. {_REPAIR}"
-    if not LOWEST <= _number(found) < HIGHEST:
+    if not MIN_VERSION <= _version_tuple(found) < MAX_VERSION:
         cause = f"; the package `mujoco` {other} lies over it" if other and core else ""
-        return f"Skerry needs mujoco-core {LOWEST[0]}.x, but finds MuJoCo {found}{cause}. {_REPAIR}"
+        return f"Skerry needs mujoco-core {MIN_VERSION[0]}.x, but finds MuJoCo {found}{cause}. {_REPAIR}"
     for name, installed in (("mujoco-core", core), ("mujoco", other)):
-        if installed is not None and _number(installed) != _number(found):
+        if installed is not None and _version_tuple(installed) != _version_tuple(found):
             return f"two versions of MuJoCo lie over each other: {found}, and {name} {installed}. {_REPAIR}"
     return None
 
@@ -41,5 +41,5 @@ def _installed(package: str) -> str | None:
         return None
 
 
-def _number(text: str) -> tuple[int, ...]:
+def _version_tuple(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".")[:2] if part.isdigit())

@@ -7,7 +7,7 @@ from typing import Any
 
 from skerry.core.errors import Fault
 
-Place = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Origin:
     """Where a value was written: the file, the place in it, and the line if it has lines."""
 
     source: str
-    place: Place
+    path: KeyPath
     line: int | None
 
 
@@ -25,23 +25,23 @@ class Document:
 
     source: str
     data: Any
-    origins: dict[Place, Origin] = field(default_factory=dict)
+    origins: dict[KeyPath, Origin] = field(default_factory=dict)
 
-    def fault(self, place: Place, problem: str, found: object = None, hint: str = "") -> Fault:
+    def fault(self, place: KeyPath, problem: str, found: object = None, hint: str = "") -> Fault:
         """A fault at a place; its line is that of the nearest thing around it."""
         for end in range(len(place), -1, -1):
             if origin := self.origins.get(place[:end]):
                 return self._fault_of(origin, place[end:], problem, found, hint)
-        return Fault(show_place(place), problem, found, None, hint)
+        return Fault(format_key_path(place), problem, found, None, hint)
 
-    def _fault_of(self, origin: Origin, rest: Place, problem: str, found: object, hint: str) -> Fault:
-        shown = show_place((*origin.place, *rest))
+    def _fault_of(self, origin: Origin, rest: KeyPath, problem: str, found: object, hint: str) -> Fault:
+        shown = format_key_path((*origin.path, *rest))
         if origin.source == self.source:
             return Fault(shown, problem, found, origin.line, hint)
         line = "" if origin.line is None else f"line {origin.line}: "
         return Fault(f"{origin.source}: {line}{shown}", problem, found, None, hint)
 
-    def part(self, place: Place) -> Document:
+    def part(self, place: KeyPath) -> Document:
         """The part of the document at a place, as a document."""
         data, size = self.data, len(place)
         for key in place:
@@ -50,7 +50,7 @@ class Document:
         return Document(self.source, data, origins)
 
 
-def show_place(place: Place) -> str:
+def format_key_path(place: KeyPath) -> str:
     """A place in a document as people write it: robots.sam.pose.position[2]."""
     text = ""
     for part in place:

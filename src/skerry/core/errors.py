@@ -15,14 +15,14 @@ class SkerryError(Exception):
 class Fault:
     """One thing that is wrong in a file: the place in it, what is wrong there, and what was found."""
 
-    place: str
+    location: str
     problem: str
     found: object = None
     line: int | None = None
     hint: str = ""
 
     def __str__(self) -> str:
-        text = f"{self.place}: {self.problem}" if self.place else self.problem
+        text = f"{self.location}: {self.problem}" if self.location else self.problem
         if self.found is not None:
             text += f" (found {shorten(self.found)})"
         if self.line is not None:

@@ -34,7 +34,7 @@ def _parts(values: ArrayLike) -> Any:
     return array.tolist() if array.ndim == 1 else [array[..., k] for k in range(array.shape[-1])]
 
 
-def _joined(parts: Any) -> Array:
+def _join(parts: Any) -> Array:
     """An array with these elements along the last axis."""
     return np.array(parts) if isinstance(parts[0], float) else np.stack(parts, axis=-1)
 
@@ -63,7 +63,7 @@ def _matrix(q: Any) -> Any:
     )
 
 
-def _turned(q: Any, v: Any) -> Any:
+def _rotate(q: Any, v: Any) -> Any:
     m00, m01, m02, m10, m11, m12, m20, m21, m22 = _matrix(q)
     x, y, z = v
     return m00 * x + m01 * y + m02 * z, m10 * x + m11 * y + m12 * z, m20 * x + m21 * y + m22 * z
@@ -88,7 +88,7 @@ def normalise(quaternion: ArrayLike) -> Array:
 
 def multiply(first: ArrayLike, second: ArrayLike) -> Array:
     """The rotation that does the second, then the first: as with matrices."""
-    return _joined(_product(_parts(first), _parts(second)))
+    return _join(_product(_parts(first), _parts(second)))
 
 
 _CONJUGATE: Final = np.array([-1.0, -1.0, -1.0, 1.0])
@@ -101,12 +101,12 @@ def inverse(quaternion: ArrayLike) -> Array:
 
 def rotate(quaternion: ArrayLike, vectors: ArrayLike) -> Array:
     """The vectors turned by the quaternion; one quaternion for all, or one for each."""
-    return _joined(_turned(_parts(quaternion), _parts(vectors)))
+    return _join(_rotate(_parts(quaternion), _parts(vectors)))
 
 
 def quaternion_to_matrix(quaternion: ArrayLike) -> Array:
     """The rotation matrix, shape (..., 3, 3), of a quaternion."""
-    elements = _joined(_matrix(_parts(quaternion)))
+    elements = _join(_matrix(_parts(quaternion)))
     return elements.reshape(*elements.shape[:-1], 3, 3)
 
 
@@ -136,7 +136,7 @@ def rpy_to_quaternion(rpy: ArrayLike) -> Array:
     half = np.asarray(rpy, np.float64) / 2.0
     sr, sp, sy = _parts(np.sin(half))
     cr, cp, cy = _parts(np.cos(half))
-    return _joined(
+    return _join(
         (
             sr * cp * cy - cr * sp * sy,
             cr * sp * cy + sr * cp * sy,
@@ -165,26 +165,26 @@ def quaternion_to_rpy(quaternion: ArrayLike) -> Array:
 
 def heading_to_yaw(heading_deg: ArrayLike) -> Array:
     """The yaw, radians anticlockwise from east in (−π, π], of a heading, degrees clockwise from north."""
-    return np.pi - np.radians(in_one_turn(np.asarray(heading_deg, np.float64) + 90.0))
+    return np.pi - np.radians(wrap_degrees(np.asarray(heading_deg, np.float64) + 90.0))
 
 
 def yaw_to_heading(yaw: ArrayLike) -> Array:
     """The heading, degrees clockwise from north in [0, 360), of a yaw, radians anticlockwise from east."""
-    return in_one_turn(90.0 - np.degrees(np.asarray(yaw, np.float64)))
+    return wrap_degrees(90.0 - np.degrees(np.asarray(yaw, np.float64)))
 
 
 def heading_of(east: float, north: float) -> float:
     """The heading, degrees clockwise from north in [0, 360), of a direction."""
-    return turn_heading(math.degrees(math.atan2(east, north)))
+    return wrap_heading(math.degrees(math.atan2(east, north)))
 
 
-def turn_heading(heading_deg: float) -> float:
+def wrap_heading(heading_deg: float) -> float:
     """The same heading in [0, 360)."""
     turned = heading_deg % 360.0
     return turned if turned < 360.0 else 0.0  # as below
 
 
-def in_one_turn(degrees: Array) -> Array:
+def wrap_degrees(degrees: Array) -> Array:
     """The same angles in [0, 360)."""
     # The remainder of a tiny negative angle rounds to 360 itself.
     turned = np.mod(degrees, 360.0)
@@ -202,20 +202,20 @@ class Pose:
     orientation: Array
 
     def __init__(self, position: ArrayLike, orientation: ArrayLike) -> None:
-        object.__setattr__(self, "position", _fixed(position, (3,)))
-        object.__setattr__(self, "orientation", _fixed(orientation, (4,)))
+        object.__setattr__(self, "position", _read_only(position, (3,)))
+        object.__setattr__(self, "orientation", _read_only(orientation, (4,)))
 
     def __matmul__(self, inner: Pose) -> Pose:
         """The pose, in this pose's outer frame, of what has the inner pose in this pose's own frame."""
         turn = self.orientation.tolist()
-        x, y, z = _turned(turn, inner.position.tolist())
+        x, y, z = _rotate(turn, inner.position.tolist())
         px, py, pz = self.position.tolist()
         return Pose.of((x + px, y + py, z + pz, *_product(turn, inner.orientation.tolist())))
 
     @classmethod
     def of(cls, numbers: ArrayLike) -> Pose:
         """The pose of seven numbers, position and orientation: quicker than by two arrays."""
-        both = _fixed(numbers, (7,))
+        both = _read_only(numbers, (7,))
         pose = object.__new__(cls)
         object.__setattr__(pose, "position", both[:3])
         object.__setattr__(pose, "orientation", both[3:])
@@ -249,13 +249,13 @@ class Twist:
     angular: Array
 
     def __init__(self, linear: ArrayLike, angular: ArrayLike) -> None:
-        object.__setattr__(self, "linear", _fixed(linear, (3,)))
-        object.__setattr__(self, "angular", _fixed(angular, (3,)))
+        object.__setattr__(self, "linear", _read_only(linear, (3,)))
+        object.__setattr__(self, "angular", _read_only(angular, (3,)))
 
     @classmethod
     def of(cls, numbers: ArrayLike) -> Twist:
         """The twist of six numbers, linear and angular: quicker than by two arrays."""
-        both = _fixed(numbers, (6,))
+        both = _read_only(numbers, (6,))
         twist = object.__new__(cls)
         object.__setattr__(twist, "linear", both[:3])
         object.__setattr__(twist, "angular", both[3:])
@@ -269,7 +269,7 @@ class Twist:
         return Twist.of((vx + (wy * z - wz * y), vy + (wz * x - wx * z), vz + (wx * y - wy * x), wx, wy, wz))
 
 
-def _fixed(values: ArrayLike, shape: tuple[int]) -> Array:
+def _read_only(values: ArrayLike, shape: tuple[int]) -> Array:
     """A copy that nobody can change, of the right size."""
     array = np.array(values, np.float64)
     if array.shape != shape:
@@ -292,12 +292,12 @@ class Axes:
         self._rotation = matrix_to_quaternion(self._sign * self._matrix)
 
     @property
-    def back(self) -> Axes:
+    def inverse(self) -> Axes:
         """The change the other way."""
         return Axes(self._matrix.T)
 
     @property
-    def mirrors(self) -> bool:
+    def changes_handedness(self) -> bool:
         """Whether one side is left-handed and the other right-handed."""
         return self._sign < 0
 
@@ -316,7 +316,7 @@ class Axes:
 
 def convert_orientation(quaternion: ArrayLike, world: Axes, body: Axes) -> Array:
     """An orientation between other world and body axes, W R Bᵀ; both sides change handedness, or neither."""
-    if world.mirrors != body.mirrors:
+    if world.changes_handedness != body.changes_handedness:
         raise SkerryError("between a left-handed and a right-handed side there is a mirror, no rotation")
     return multiply(multiply(world._rotation, quaternion), inverse(body._rotation))
 
@@ -326,26 +326,26 @@ def convert_pose(pose: Pose, world: Axes, body: Axes) -> Pose:
     return Pose(world.vector(pose.position), convert_orientation(pose.orientation, world, body))
 
 
-SAME: Final = Axes(np.eye(3))
+IDENTITY_AXES: Final = Axes(np.eye(3))
 
 # World axes. Rows say which old axes the new ones are.
 ENU_TO_NED: Final = Axes([[0, 1, 0], [1, 0, 0], [0, 0, -1]])
-NED_TO_ENU: Final = ENU_TO_NED.back
+NED_TO_ENU: Final = ENU_TO_NED.inverse
 ENU_TO_NWU: Final = Axes([[0, 1, 0], [-1, 0, 0], [0, 0, 1]])
-NWU_TO_ENU: Final = ENU_TO_NWU.back
+NWU_TO_ENU: Final = ENU_TO_NWU.inverse
 # Unity: x east, y up, z north; left-handed.
 ENU_TO_UNITY: Final = Axes([[1, 0, 0], [0, 0, 1], [0, 1, 0]])
-UNITY_TO_ENU: Final = ENU_TO_UNITY.back
+UNITY_TO_ENU: Final = ENU_TO_UNITY.inverse
 
 # Body axes.
 FLU_TO_FRD: Final = Axes([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
-FRD_TO_FLU: Final = FLU_TO_FRD.back
+FRD_TO_FLU: Final = FLU_TO_FRD.inverse
 # Unity: x right, y up, z forward; left-handed.
 FLU_TO_UNITY: Final = Axes([[0, -1, 0], [0, 0, 1], [1, 0, 0]])
-UNITY_TO_FLU: Final = FLU_TO_UNITY.back
+UNITY_TO_FLU: Final = FLU_TO_UNITY.inverse
 # Cameras (ROS REP 103, "optical" frames): x right, y down, z forward.
 FLU_TO_OPTICAL: Final = Axes([[0, -1, 0], [0, 0, -1], [1, 0, 0]])
-OPTICAL_TO_FLU: Final = FLU_TO_OPTICAL.back
+OPTICAL_TO_FLU: Final = FLU_TO_OPTICAL.inverse
 
 OPTICAL_IN_BODY: Final = matrix_to_quaternion([[0, 0, 1], [-1, 0, 0], [0, -1, 0]])
 """The orientation of a camera's optical frame in the FLU frame whose x axis it looks along."""

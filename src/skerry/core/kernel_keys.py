@@ -25,7 +25,7 @@ from numba import types
 KEYS: dict[int, tuple[str, Any]] = {}
 """Of each kernel, by its id, the key; and the kernel itself, so that its id stays its own."""
 
-_OUTSIDE = {"numpy", "math", "cmath", "numba", "llvmlite", "builtins"}
+_BY_VERSION = {"numpy", "math", "cmath", "numba", "llvmlite", "builtins"}
 """Packages that change with their version only."""
 
 
@@ -77,7 +77,7 @@ class _Digest:
         for name, *attributes in sorted(_outer_names(code)):
             if name in known:
                 self.add(name, *attributes)
-                self.add_value(_reach(known[name], attributes))
+                self.add_value(_resolve(known[name], attributes))
             elif name != function.__name__:
                 raise NameError(
                     f"the kernel {function.__qualname__} uses {name!r}, which does not stand above it; "
@@ -97,7 +97,7 @@ class _Digest:
     def add_value(self, value: Any) -> None:
         if id(value) in KEYS:
             self.add(KEYS[id(value)][0])
-        elif str(getattr(value, "__module__", "")).split(".")[0] in _OUTSIDE and hasattr(value, "__qualname__"):
+        elif str(getattr(value, "__module__", "")).split(".")[0] in _BY_VERSION and hasattr(value, "__qualname__"):
             self.add(value.__module__, value.__qualname__)
         elif isinstance(function := _python_function(value), FunctionType):
             self.add(repr(sorted(getattr(value, "targetoptions", {}).items())))
@@ -114,13 +114,13 @@ class _Digest:
             self.add(value.__qualname__, *(repr((member.name, member.value)) for member in value))
         elif isinstance(value, types.ExternalFunction):
             self.add(value.symbol, str(value.sig))
-        elif isinstance(value, _TOLD_BY_REPR):
+        elif isinstance(value, _HASHED_BY_REPR):
             self.add(type(value).__qualname__, repr(value))
         else:
             self.add(os.urandom(16).hex())  # whatever it is, it may change unseen: compiled anew each time
 
 
-_TOLD_BY_REPR: tuple[type, ...] = (
+_HASHED_BY_REPR: tuple[type, ...] = (
     *(int, float, complex, str, bytes, type(None), type(Ellipsis)),
     *(np.generic, np.dtype, np.ufunc, types.Type, ir.Type),
 )
@@ -141,7 +141,7 @@ def _closure_of(function: FunctionType) -> dict[str, Any]:
     return found
 
 
-def _reach(value: Any, attributes: list[str]) -> Any:
+def _resolve(value: Any, attributes: list[str]) -> Any:
     """What a kernel takes from a module, by its name there; other values are taken as a whole."""
     for attribute in attributes:
         if not isinstance(value, ModuleType):

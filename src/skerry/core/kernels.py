@@ -44,7 +44,7 @@ def strict_kernel(function: Callable[..., Any]) -> Any:
     return _dispatcher(function, STRICT)
 
 
-class Native:
+class NativeFunction:
     """A native function with a C signature, to be called through a pointer.
 
     It is compiled when its address is first asked for: whoever imports a module with ten of them waits for those alone
@@ -80,12 +80,12 @@ class Native:
             return build(self._function, True)
 
 
-def native(signature: Any) -> Callable[[Callable[..., Any]], Native]:
+def native(signature: Any) -> Callable[[Callable[..., Any]], NativeFunction]:
     """A native function with a C signature and an `address`, to be called through a pointer."""
 
-    def decorate(function: Callable[..., Any]) -> Native:
+    def decorate(function: Callable[..., Any]) -> NativeFunction:
         assert isinstance(function, FunctionType)
-        return Native(function, signature)
+        return NativeFunction(function, signature)
 
     return decorate
 
@@ -104,7 +104,7 @@ def cache_folder() -> Path | None:
             return folder
     except (OSError, RuntimeError) as error:  # RuntimeError: a user without a home
         reason = getattr(error, "strerror", None) or error
-        _say(
+        _warn(
             f"skerry: compiled kernels cannot be kept in {folder} ({reason}), so that every start takes about half a "
             "minute; set SKERRY_CACHE_DIR to a folder that can be written"
         )
@@ -154,10 +154,10 @@ def _caching_in(place: Path) -> Iterator[None]:
 
 @cache
 def _announce() -> None:
-    _say("skerry: compiling native kernels that were not needed before; this happens once, for up to two minutes …")
+    _warn("skerry: compiling native kernels that were not needed before; this happens once, for up to two minutes …")
 
 
-class _Announcer(event.Listener):  # type: ignore[misc]
+class _CompileListener(event.Listener):  # type: ignore[misc]
     """Says so when a kernel must be compiled as it is first called: otherwise a sensor's first reading takes long."""
 
     def on_start(self, happening: Any) -> None:
@@ -168,10 +168,10 @@ class _Announcer(event.Listener):  # type: ignore[misc]
         pass
 
 
-event.register("numba:compile", _Announcer())
+event.register("numba:compile", _CompileListener())
 
 
-def _say(text: str) -> None:
+def _warn(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
@@ -246,7 +246,7 @@ def stack_floats(typingctx: Any, count: Any) -> Any:
 
 
 @intrinsic
-def whole_product(typingctx: Any, a: Any, b: Any) -> Any:
+def wide_product(typingctx: Any, a: Any, b: Any) -> Any:
     """The product of two unsigned 64-bit words: its upper and its lower 64 bits."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -260,7 +260,7 @@ def whole_product(typingctx: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic
-def take_turns(typingctx: Any, address: Any, step: Any) -> Any:
+def fetch_add(typingctx: Any, address: Any, step: Any) -> Any:
     """What the word at an address holds, which grows by a step: no two threads are given the same."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -324,7 +324,7 @@ def call7(typingctx: Any, function: Any, a: Any, b: Any, c: Any, d: Any, e: Any,
     return types.void(*[types.int64] * 8), _caller(7)
 
 
-UNCOUNTED = 2**31
+UNKNOWN_SIZE = 2**31
 """Of memory whose size a kernel does not know: more than there are."""
 
 

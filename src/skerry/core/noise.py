@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.errors import SkerryError
-from skerry.core.kernels import strict_kernel, whole_product
+from skerry.core.kernels import strict_kernel, wide_product
 
 Key: TypeAlias = tuple[int, int]
 Shape: TypeAlias = int | tuple[int, ...]
@@ -47,8 +47,8 @@ _WALK: Final = 2
 
 @strict_kernel
 def _round(k0: int, k1: int, x: Any) -> Any:
-    upper0, lower0 = whole_product(x[0], _MULTIPLIER_0)
-    upper2, lower2 = whole_product(x[2], _MULTIPLIER_1)
+    upper0, lower0 = wide_product(x[0], _MULTIPLIER_0)
+    upper2, lower2 = wide_product(x[2], _MULTIPLIER_1)
     return upper2 ^ x[1] ^ k0, lower2, upper0 ^ x[3] ^ k1, lower0
 
 
@@ -172,14 +172,14 @@ def _fill_rows(key0: int, key1: int, ticks: Any, channel: int, purpose: int, out
 
 
 @strict_kernel
-def _one(key0: int, key1: int, tick: int, channel: int, purpose: int) -> float:
+def _first_value(key0: int, key1: int, tick: int, channel: int, purpose: int) -> float:
     """The first value of a stream."""
     u = uniform_of(philox_words(key0, key1, 0, tick, channel, purpose)[0])
     return quantile(u) if purpose == _NORMAL else u
 
 
 @strict_kernel
-def _step_of_walk(key0: int, key1: int, tick: int, channel: int) -> float:
+def _walk_step(key0: int, key1: int, tick: int, channel: int) -> float:
     return quantile(uniform_of(philox_words(key0, key1, 0, tick, channel // 4, _WALK)[channel % 4]))
 
 
@@ -193,15 +193,15 @@ def _walk(key0: int, key1: int, tick: int, channel: int) -> float:
     if tick == 0:
         return 0.0
     start, before = 0, 0.0
-    end, after = 1, _step_of_walk(key0, key1, 1, channel)
+    end, after = 1, _walk_step(key0, key1, 1, channel)
     while end < tick:
         start, before = end, after
         end = 2 * start
-        after = before + math.sqrt(start) * _step_of_walk(key0, key1, end, channel)
+        after = before + math.sqrt(start) * _walk_step(key0, key1, end, channel)
     while tick < end:
         half = (end - start) // 2
         middle = start + half
-        value = (before + after) / 2.0 + math.sqrt(half / 2.0) * _step_of_walk(key0, key1, middle, channel)
+        value = (before + after) / 2.0 + math.sqrt(half / 2.0) * _walk_step(key0, key1, middle, channel)
         if tick <= middle:
             end, after = middle, value
         else:
@@ -241,9 +241,9 @@ class Noise:
     def uniform(self, tick: int, shape: Shape, channel: int = 0) -> NDArray[np.float64]: ...
     def uniform(self, tick: int, shape: Shape = (), channel: int = 0) -> float | NDArray[np.float64]:
         """Values spread evenly between 0 and 1, neither of which ever comes."""
-        tick, channel = _checked(tick, channel)
+        tick, channel = _check_counter(tick, channel)
         if shape == ():
-            return _one(*self.key, tick, channel, _UNIFORM)
+            return _first_value(*self.key, tick, channel, _UNIFORM)
         values = np.empty(shape)
         fill_uniform(*self.key, tick, channel, 0, values if values.ndim == 1 else values.reshape(-1))
         return values
@@ -254,9 +254,9 @@ class Noise:
     def normal(self, tick: int, shape: Shape, channel: int = 0) -> NDArray[np.float64]: ...
     def normal(self, tick: int, shape: Shape = (), channel: int = 0) -> float | NDArray[np.float64]:
         """Values of mean 0 and standard deviation 1."""
-        tick, channel = _checked(tick, channel)
+        tick, channel = _check_counter(tick, channel)
         if shape == ():
-            return _one(*self.key, tick, channel, _NORMAL)
+            return _first_value(*self.key, tick, channel, _NORMAL)
         values = np.empty(shape)
         fill_normal(*self.key, tick, channel, 0, values if values.ndim == 1 else values.reshape(-1))
         return values
@@ -272,22 +272,22 @@ class Noise:
     def _rows(self, ticks: NDArray[np.int64], count: int, channel: int, purpose: int) -> NDArray[np.float64]:
         values = np.empty((len(ticks), count))
         if len(ticks):
-            _checked(ticks.item(0), channel)
-            _checked(ticks.item(-1), channel)
+            _check_counter(ticks.item(0), channel)
+            _check_counter(ticks.item(-1), channel)
         _fill_rows(*self.key, ticks, int(channel), purpose, values)
         return values
 
     def walk(self, tick: int, sigma: float, channel: int = 0) -> float:
         """A random walk: 0 at tick 0, then with each tick a normal step of standard deviation sigma."""
-        tick, channel = _checked(tick, channel)
+        tick, channel = _check_counter(tick, channel)
         return sigma * _walk(*self.key, tick, channel)
 
 
-_END: Final = 2**62
+MAX_COUNTER: Final = 2**62
 """Where ticks and channels end: twice as much is still an int64."""
 
 
-def _checked(tick: int, channel: int) -> tuple[int, int]:
-    if not (0 <= tick < _END and 0 <= channel < _END):
+def _check_counter(tick: int, channel: int) -> tuple[int, int]:
+    if not (0 <= tick < MAX_COUNTER and 0 <= channel < MAX_COUNTER):
         raise SkerryError(f"noise has ticks and channels from 0 to 2^62 (found tick {tick}, channel {channel})")
     return int(tick), int(channel)

@@ -13,7 +13,7 @@ MOTION = 13  # numbers of a motion: position, quaternion (x, y, z, w), velocity 
 
 
 @kernel
-def turn(x: float, y: float, z: float, w: float, a: float, b: float, c: float) -> Vector:
+def rotate_to_world(x: float, y: float, z: float, w: float, a: float, b: float, c: float) -> Vector:
     """The vector (a, b, c) of a frame in the world, by the frame's attitude (x, y, z, w)."""
     return (
         (1 - 2 * (y * y + z * z)) * a + 2 * (x * y - z * w) * b + 2 * (x * z + y * w) * c,
@@ -23,9 +23,9 @@ def turn(x: float, y: float, z: float, w: float, a: float, b: float, c: float) -
 
 
 @kernel
-def turn_back(x: float, y: float, z: float, w: float, a: float, b: float, c: float) -> Vector:
+def rotate_to_frame(x: float, y: float, z: float, w: float, a: float, b: float, c: float) -> Vector:
     """A vector of the world in the axes of a frame."""
-    return turn(-x, -y, -z, w, a, b, c)
+    return rotate_to_world(-x, -y, -z, w, a, b, c)
 
 
 @strict_kernel
@@ -39,7 +39,7 @@ def matrix_of(x: float, y: float, z: float, w: float) -> Any:
 
 
 @strict_kernel
-def turn_each(motions: Any, vector: Any, turned: Any) -> None:
+def rotate_each_to_world(motions: Any, vector: Any, turned: Any) -> None:
     """A vector of a frame in the world, (n, 3), by each of the frame's motions, (n, 13)."""
     for k in range(len(motions)):
         x, y, z, w = motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6]
@@ -49,7 +49,7 @@ def turn_each(motions: Any, vector: Any, turned: Any) -> None:
 
 
 @strict_kernel
-def turn_each_back(motions: Any, vector: Any, turned: Any) -> None:
+def rotate_each_to_frame(motions: Any, vector: Any, turned: Any) -> None:
     """A vector of the world in the axes of a frame, (n, 3), by each of the frame's motions, (n, 13)."""
     for k in range(len(motions)):
         x, y, z, w = motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6]
@@ -59,7 +59,7 @@ def turn_each_back(motions: Any, vector: Any, turned: Any) -> None:
 
 
 @strict_kernel
-def carry(row: Any, offset: Any, carried: Any) -> None:
+def motion_of_fixed_frame(row: Any, offset: Any, carried: Any) -> None:
     """The motion of a frame that is fixed to a body: position, quaternion, velocity and angular velocity.
 
     `row` is the body's motion (13,), `offset` (7,) the frame's pose in the body, `carried` (13,) takes the answer.

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from skerry.core.errors import Fault, FileError, did_you_mean
-from skerry.formats.urdf import Robot
+from skerry.formats.urdf import UrdfRobot
 from skerry.formats.urdf_files import read_urdf
 
 
-def fit(robot: Robot, files: Iterable[Path]) -> Robot:
+def attach(robot: UrdfRobot, files: Iterable[Path]) -> UrdfRobot:
     """The robot with what these files hold; raise `FileError` where one does not go with it."""
     for path in files:
         fitting = read_urdf(path)

@@ -15,12 +15,12 @@ COLOURS: Final = ("#0b6e99", "#d1495b", "#edae49", "#3d8361", "#6a4c93", "#8d6a4
 WIDTH, HEIGHT = 420, 300
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 30, 44  # px around the axes
 LETTER = 5.8  # px that a letter takes, about
-MOST_POINTS = 600
+MAX_POINTS = 600
 """Of a line; more would not be seen at its size."""
 
 
 @dataclass
-class _Series:
+class _ChartSeries:
     x: NDArray[np.float64]
     y: NDArray[np.float64]
     name: str
@@ -36,7 +36,7 @@ class Chart:
     x_label: str
     y_label: str
     equal: bool = False  # one metre is as long on both axes
-    _series: list[_Series] = field(default_factory=list)
+    _series: list[_ChartSeries] = field(default_factory=list)
 
     def line(self, x: ArrayLike, y: ArrayLike, name: str = "", colour: str = "") -> None:
         """Add a line through points."""
@@ -50,7 +50,7 @@ class Chart:
         xs, ys = (np.atleast_1d(np.asarray(values, np.float64)) for values in (x, y))
         there = np.isfinite(xs) & np.isfinite(ys)
         chosen = colour or COLOURS[len(self._series) % len(COLOURS)]
-        self._series.append(_Series(xs[there], ys[there], name, is_line, chosen))
+        self._series.append(_ChartSeries(xs[there], ys[there], name, is_line, chosen))
 
     def _range(self, which: str) -> tuple[float, float]:
         values = [getattr(series, which) for series in self._series if len(series.x)]
@@ -99,7 +99,7 @@ class Chart:
         for series in self._series:
             places = [(across(x), up(y)) for x, y in zip(series.x, series.y, strict=True)]
             if series.is_line:
-                places = [*places[:: -(-len(places) // MOST_POINTS) or 1], *places[-1:]]
+                places = [*places[:: -(-len(places) // MAX_POINTS) or 1], *places[-1:]]
                 path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
                 marks.append(f'<polyline points="{path}" stroke="{series.colour}" class="line"/>')
             else:

@@ -14,7 +14,7 @@ from skerry.core.meshes import Mesh, concatenate, merge_vertices, transform
 
 Floats = NDArray[np.float64]
 
-MOST_LEVELS = 100
+MAX_LEVELS = 100
 """Of nodes within nodes; more is a circle of references."""
 
 
@@ -48,8 +48,8 @@ def parse_collada(data: bytes) -> Mesh:
 
 def _meshes_below(node: Element, pose: Floats, named: dict[str, Element], level: int) -> Iterator[Mesh]:
     """All geometry that a node and what hangs from it show."""
-    if level > MOST_LEVELS:
-        raise ValueError(f"its nodes are nested more than {MOST_LEVELS} levels deep")
+    if level > MAX_LEVELS:
+        raise ValueError(f"its nodes are nested more than {MAX_LEVELS} levels deep")
     for child in node:
         if child.tag in _TRANSFORMS:
             pose = pose @ _TRANSFORMS[child.tag](_numbers(child))

@@ -16,9 +16,9 @@ from skerry.core.errors import Fault, FileError
 from skerry.core.meshes import Floats, Mesh, merge_vertices
 from skerry.formats.collada import parse_collada
 
-Places = NDArray[np.intp]
+Positions = NDArray[np.intp]
 
-MOST_FAULTS = 20
+MAX_FAULTS = 20
 """A broken file of a million lines may have a million faults; this many are worth reading."""
 
 STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -43,7 +43,7 @@ def read_mesh(path: Path) -> Mesh:
         raise FileError(str(path), [Fault("", f"cannot be read: {error.strerror}")]) from None
     mesh = reader(path, data)
     if not len(mesh.faces):
-        _refuse(path, [Fault("", "has no faces")])
+        _raise_faults(path, [Fault("", "has no faces")])
     return mesh
 
 
@@ -55,7 +55,7 @@ def _read_stl(path: Path, data: bytes) -> Mesh:
         triangles = np.frombuffer(data, STL_TRIANGLE, count, offset=84)
         corners: NDArray[np.float64] = triangles["corners"].reshape(-1, 3).astype(np.float64)
         bad = np.flatnonzero(~np.isfinite(corners).all(axis=1)).tolist()
-        _refuse_any(
+        _raise_any(
             path,
             [Fault(f"triangle {row // 3 + 1}", "a vertex is not finite", corners[row].tolist()) for row in bad],
         )
@@ -63,10 +63,10 @@ def _read_stl(path: Path, data: bytes) -> Mesh:
     elif data[:512].lstrip()[:5].lower() == b"solid" and b"facet" in data[:1000].lower():
         corners = _read_ascii_corners(path, data)
     elif len(data) < 84:
-        _refuse(path, [Fault("", f"is too short for an STL file, {len(data)} bytes")])
+        _raise_faults(path, [Fault("", f"is too short for an STL file, {len(data)} bytes")])
     else:
         found = f"{count} triangles take {expected} bytes, it has {len(data)}"
-        _refuse(path, [Fault("", f"is truncated or not an STL file: {found}")])
+        _raise_faults(path, [Fault("", f"is truncated or not an STL file: {found}")])
     faces = np.arange(len(corners), dtype=np.int32).reshape(-1, 3)
     return _without_slivers(merge_vertices(Mesh(corners, faces)))
 
@@ -81,13 +81,13 @@ def _read_ascii_corners(path: Path, data: bytes) -> Floats:
     wrong = np.flatnonzero(events != np.resize([1, 2, 2, 2, 3], len(events)))
     if len(wrong):
         problem = "facet, three vertices and endfacet must follow each other"
-        _refuse(path, [Fault("facet", problem, text.line(lines[wrong[0]]), int(lines[wrong[0]]) + 1)])
+        _raise_faults(path, [Fault("facet", problem, text.line(lines[wrong[0]]), int(lines[wrong[0]]) + 1)])
     if len(events) % 5:
         line = int(lines[len(events) // 5 * 5]) + 1
-        _refuse(path, [Fault("facet", "has no endfacet; the file is truncated", line=line)])
+        _raise_faults(path, [Fault("facet", "has no endfacet; the file is truncated", line=line)])
     faults: list[Fault] = []
     corners = _vertices(text, lines[events == 2], faults)
-    _refuse_any(path, faults)
+    _raise_any(path, faults)
     return corners
 
 
@@ -105,7 +105,7 @@ def _read_obj(path: Path, data: bytes) -> Mesh:
         Fault("face", "must have at least three vertices", text.line(line), line + 1)
         for line in face_lines[sizes < 3].tolist()
     ]
-    _refuse_any(path, faults)
+    _raise_any(path, faults)
 
     face, step = _spread(sizes)
     word = text.first[face_lines][face] + 1 + step
@@ -119,7 +119,7 @@ def _read_obj(path: Path, data: bytes) -> Mesh:
         missing = f"there is no such vertex among the {len(vertices)}"
         problem = missing if sound[corner] else "is not a vertex number"
         faults.append(Fault("face", problem, text.word(word[corner]), line + 1))
-    _refuse_any(path, faults)
+    _raise_any(path, faults)
 
     materials: dict[str, int] = {}
     material_lines, uses = list[int](), list[int]()
@@ -145,20 +145,20 @@ def _read_dae(path: Path, data: bytes) -> Mesh:
     try:
         return _without_slivers(parse_collada(data))
     except ValueError as error:
-        _refuse(path, [Fault("", f"is not a sound COLLADA file: {error}")])
+        _raise_faults(path, [Fault("", f"is not a sound COLLADA file: {error}")])
 
 
-class _Text(NamedTuple):
+class _IndexedText(NamedTuple):
     """A text that ends in a newline, and where its words and lines are; lines count from 0."""
 
     text: bytes
     letters: NDArray[np.uint8]
     blank: NDArray[np.bool_]  # whether each letter is one at which bytes.split splits
-    words: Places  # the place of each word, and the end of the text
-    lines: Places  # the place of each line, and the end of the text
-    first: Places  # the first word of each line, and the count of words
-    filled: Places  # the lines that have words
-    head: Places  # the places of their first words
+    words: Positions  # the place of each word, and the end of the text
+    lines: Positions  # the place of each line, and the end of the text
+    first: Positions  # the first word of each line, and the count of words
+    filled: Positions  # the lines that have words
+    head: Positions  # the places of their first words
 
     def line(self, number: int) -> str:
         return self.text[self.lines[number] : self.lines[number + 1]].decode(errors="replace").strip()
@@ -167,7 +167,7 @@ class _Text(NamedTuple):
         return self.text[self.words[number] : self.words[number + 1]].decode(errors="replace").strip()
 
 
-def _index(text: bytes) -> _Text:
+def _index(text: bytes) -> _IndexedText:
     letters = np.frombuffer(text, np.uint8)
     blank = (letters == ord(" ")) | (letters - np.uint8(9) < 5)  # 9 to 13 are the tab and the line ends
     starts = ~blank
@@ -176,7 +176,7 @@ def _index(text: bytes) -> _Text:
     lines = np.append(0, np.flatnonzero(letters == ord("\n")) + 1)
     first = np.searchsorted(words, lines)
     filled = np.flatnonzero(np.diff(first))
-    return _Text(text, letters, blank, words, lines, first, filled, words[first[filled]])
+    return _IndexedText(text, letters, blank, words, lines, first, filled, words[first[filled]])
 
 
 def _plain_lines(data: bytes) -> bytes:
@@ -194,7 +194,7 @@ def _plain_lines(data: bytes) -> bytes:
     return re.sub(rb"#[^\n]*", drop, data) + b"\n"
 
 
-def _leading_integers(text: _Text, at: Places) -> tuple[Places, NDArray[np.bool_]]:
+def _leading_integers(text: _IndexedText, at: Positions) -> tuple[Positions, NDArray[np.bool_]]:
     """The numbers that start at these places and end at a slash or a blank, and whether each is one."""
     letters = text.letters
     negative = letters[at] == ord("-")
@@ -208,13 +208,13 @@ def _leading_integers(text: _Text, at: Places) -> tuple[Places, NDArray[np.bool_
     return np.where(negative, -value, value), sound
 
 
-def _spread(sizes: Places) -> tuple[Places, Places]:
+def _spread(sizes: Positions) -> tuple[Positions, Positions]:
     """The members of groups of these sizes: the group of each, and its place in the group."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     return group, np.arange(len(group)) - (np.cumsum(sizes) - sizes)[group]
 
 
-def _vertices(text: _Text, lines: Places, faults: list[Fault]) -> Floats:
+def _vertices(text: _IndexedText, lines: Positions, faults: list[Fault]) -> Floats:
     """The three numbers after the first word of each line; OBJ allows a weight or a colour after them."""
     first = text.first[lines]
     if (text.first[lines + 1] - first >= 4).all():
@@ -241,15 +241,15 @@ def _is_finite_number(word: bytes) -> bool:
         return False
 
 
-def _refuse_any(path: Path, faults: list[Fault]) -> None:
+def _raise_any(path: Path, faults: list[Fault]) -> None:
     if faults:
-        _refuse(path, faults)
+        _raise_faults(path, faults)
 
 
-def _refuse(path: Path, faults: list[Fault]) -> NoReturn:
-    shown = sorted(faults, key=lambda fault: fault.line or 0)[:MOST_FAULTS]
-    if len(faults) > MOST_FAULTS:
-        shown.append(Fault("", f"and {len(faults) - MOST_FAULTS} more of the same sort"))
+def _raise_faults(path: Path, faults: list[Fault]) -> NoReturn:
+    shown = sorted(faults, key=lambda fault: fault.line or 0)[:MAX_FAULTS]
+    if len(faults) > MAX_FAULTS:
+        shown.append(Fault("", f"and {len(faults) - MAX_FAULTS} more of the same sort"))
     raise FileError(str(path), shown) from None
 
 

@@ -23,22 +23,22 @@ COLOUR_TYPES: Final = {
 }
 
 
-def read_grey_png(path: Path, most_pixels: int) -> NDArray[np.uint8] | NDArray[np.uint16]:
+def read_grey_png(path: Path, max_pixels: int) -> NDArray[np.uint8] | NDArray[np.uint16]:
     """The pixels of an 8-bit or 16-bit greyscale PNG, shape (rows, columns), top row first."""
     try:
         data = path.read_bytes()
     except OSError as error:
-        _refuse(path, f"cannot be read: {error.strerror}")
+        _fail(path, f"cannot be read: {error.strerror}")
     if not data.startswith(SIGNATURE):
-        _refuse(path, "is not a PNG image")
+        _fail(path, "is not a PNG image")
     header, compressed = _read_chunks(path, data)
     columns, rows, depth = _read_header(path, header)
-    if not 0 < rows * columns <= most_pixels:
-        _refuse(path, f"has {columns} × {rows} pixels, but must have from 1 to {most_pixels}")
+    if not 0 < rows * columns <= max_pixels:
+        _fail(path, f"has {columns} × {rows} pixels, but must have from 1 to {max_pixels}")
     stride = columns * depth // 8
     lines = np.frombuffer(_decompress(path, compressed, rows * (stride + 1)), np.uint8).reshape(rows, stride + 1)
     if lines[:, 0].max() > 4:
-        _refuse(path, f"is damaged: it names the filter {lines[:, 0].max()}, and there are only 0 to 4")
+        _fail(path, f"is damaged: it names the filter {lines[:, 0].max()}, and there are only 0 to 4")
     pixels = np.empty((rows, stride), np.uint8)
     _unfilter(lines, depth // 8, pixels)
     return pixels if depth == 8 else pixels.view(">u2").astype(np.uint16)
@@ -51,9 +51,9 @@ def _read_chunks(path: Path, data: bytes) -> tuple[bytes, bytes]:
         length, kind = int.from_bytes(data[place : place + 4], "big"), data[place + 4 : place + 8]
         body, check = data[place + 8 : place + 8 + length], data[place + 8 + length : place + 12 + length]
         if len(check) < 4:
-            _refuse(path, f"is truncated: it ends after {len(data)} bytes, within a chunk or before the last")
+            _fail(path, f"is truncated: it ends after {len(data)} bytes, within a chunk or before the last")
         if zlib.crc32(kind + body) != int.from_bytes(check, "big"):
-            _refuse(path, f"is damaged: the checksum of the chunk at byte {place} is wrong")
+            _fail(path, f"is damaged: the checksum of the chunk at byte {place} is wrong")
         if kind == b"IHDR":
             header = body
         elif kind == b"IDAT":
@@ -66,7 +66,7 @@ def _read_chunks(path: Path, data: bytes) -> tuple[bytes, bytes]:
 def _read_header(path: Path, header: bytes) -> tuple[int, int, int]:
     """Columns, rows and bits of a pixel."""
     if len(header) != 13:
-        _refuse(path, f"is damaged: its header has {len(header)} bytes instead of 13")
+        _fail(path, f"is damaged: its header has {len(header)} bytes instead of 13")
     columns, rows = int.from_bytes(header[:4], "big"), int.from_bytes(header[4:8], "big")
     depth, colour, _compression, _filter, interlace = header[8:]
     faults = []
@@ -88,10 +88,10 @@ def _decompress(path: Path, compressed: bytes, expected: int) -> bytes:
         # One byte more than expected is enough to see that there are too many.
         data = stream.decompress(compressed, expected + 1)
     except zlib.error as error:
-        _refuse(path, f"is damaged: {error}")
+        _fail(path, f"is damaged: {error}")
     if len(data) != expected:
         found = "more" if len(data) > expected else len(data)
-        _refuse(path, f"is truncated or damaged: its pixels take {expected} bytes, and it holds {found}")
+        _fail(path, f"is truncated or damaged: its pixels take {expected} bytes, and it holds {found}")
     return data
 
 
@@ -120,5 +120,5 @@ def _unfilter(lines: Any, step: int, pixels: Any) -> None:
             pixels[r, k] = (int(lines[r, k + 1]) + guess) & 255
 
 
-def _refuse(path: Path, problem: str) -> NoReturn:
+def _fail(path: Path, problem: str) -> NoReturn:
     raise FileError(str(path), [Fault("", problem)]) from None

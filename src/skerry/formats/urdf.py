@@ -43,7 +43,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Link:
+class UrdfLink:
     """A rigid body; without an inertial it has no mass of its own."""
 
     name: str
@@ -62,7 +62,7 @@ class Mimic:
 
 
 @dataclass(frozen=True)
-class Joint:
+class UrdfJoint:
     """What holds a child link to its parent; a limit that the file does not set is infinite."""
 
     name: str
@@ -82,24 +82,24 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Robot:
+class UrdfRobot:
     """A tree of links held together by joints."""
 
     name: str
-    links: dict[str, Link]
-    joints: dict[str, Joint]
+    links: dict[str, UrdfLink]
+    joints: dict[str, UrdfJoint]
     root: str
     materials: dict[str, Colour | None]  # no colour where the material is only a texture
 
 
-def children(robot: Robot, link: str) -> tuple[Joint, ...]:
+def children(robot: UrdfRobot, link: str) -> tuple[UrdfJoint, ...]:
     """The joints that hold other links to this one, in the order of the file."""
     return tuple(joint for joint in robot.joints.values() if joint.parent == link)
 
 
-def joint_order(robot: Robot) -> tuple[Joint, ...]:
+def joint_order(robot: UrdfRobot) -> tuple[UrdfJoint, ...]:
     """All joints, depth first from the root: each after the joint that carries its parent."""
-    order: list[Joint] = []
+    order: list[UrdfJoint] = []
     waiting = list(reversed(children(robot, robot.root)))
     while waiting:
         joint = waiting.pop()

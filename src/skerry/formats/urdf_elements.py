@@ -14,7 +14,7 @@ from skerry.core.errors import Fault, FileError
 from skerry.formats.urdf import ORIGIN, ShapeKind
 
 
-class Rule(NamedTuple):
+class NumberRule(NamedTuple):
     """What numbers in a place must be."""
 
     words: str
@@ -22,16 +22,16 @@ class Rule(NamedTuple):
     hint: str = ""
 
 
-FINITE = Rule("finite number", isfinite)
-POSITIVE = Rule("number above 0", lambda value: 0 < value < inf)
-MASS = Rule(POSITIVE.words, POSITIVE.holds, "a link without mass has no <inertial> at all")
-NOT_NEGATIVE = Rule("number of at least 0", lambda value: 0 <= value < inf)
-MOST = Rule("number of at least 0, or inf", lambda value: value >= 0)
-NOT_ZERO = Rule("number other than 0", lambda value: isfinite(value) and value != 0)
-SHARE = Rule("number from 0 to 1", lambda value: 0 <= value <= 1)
+FINITE = NumberRule("finite number", isfinite)
+POSITIVE = NumberRule("number above 0", lambda value: 0 < value < inf)
+MASS = NumberRule(POSITIVE.words, POSITIVE.holds, "a link without mass has no <inertial> at all")
+NOT_NEGATIVE = NumberRule("number of at least 0", lambda value: 0 <= value < inf)
+UPPER_LIMIT = NumberRule("number of at least 0, or inf", lambda value: value >= 0)
+NOT_ZERO = NumberRule("number other than 0", lambda value: isfinite(value) and value != 0)
+FRACTION = NumberRule("number from 0 to 1", lambda value: 0 <= value <= 1)
 
 # What may stand inside an element; other words are extensions and left alone, unless they look misspelt.
-KNOWN: dict[str, tuple[str, ...]] = {
+KNOWN_NAMES: dict[str, tuple[str, ...]] = {
     "robot": ("name", "link", "joint", "material", "gazebo", "transmission", "sensor", "version"),
     "link": ("name", "inertial", "visual", "collision"),
     "inertial": ("origin", "mass", "inertia"),
@@ -48,41 +48,41 @@ KNOWN: dict[str, tuple[str, ...]] = {
 }
 
 
-class Elements:
+class UrdfElements:
     """The elements of one file and what is wrong with them; a number at fault goes on as NaN."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.faults: list[Fault] = []
         self.lines: dict[Element, int] = {}
-        self.places: dict[Element, str] = {}
+        self.locations: dict[Element, str] = {}
 
-    def look_over(self, element: Element) -> None:
+    def check_names(self, element: Element) -> None:
         """Name the place of everything inside, and report words that look like a misspelt known one."""
-        known = KNOWN.get(element.tag, ())
+        known = KNOWN_NAMES.get(element.tag, ())
         for word in element.attrib:
-            self.check_word(element, word, known)
+            self.check_name(element, word, known)
         for child in element:
             if element.tag == "robot":
-                self.places[child] = f'{child.tag} "{child.get("name", "")}"'
+                self.locations[child] = f'{child.tag} "{child.get("name", "")}"'
             else:
                 alike = [other for other in element if other.tag == child.tag]
                 number = f" {alike.index(child) + 1}" if len(alike) > 1 else ""
-                self.places[child] = f"{self.places[element]} / {child.tag}{number}"
-            self.check_word(child, child.tag, known)
+                self.locations[child] = f"{self.locations[element]} / {child.tag}{number}"
+            self.check_name(child, child.tag, known)
             if child.tag in known:
-                self.look_over(child)
+                self.check_names(child)
 
-    def check_word(self, element: Element, word: str, known: tuple[str, ...]) -> None:
+    def check_name(self, element: Element, word: str, known: tuple[str, ...]) -> None:
         near = [] if word in known else get_close_matches(word, known, n=1, cutoff=0.8)
         if near:
             self.fault(element, f"unknown word {word!r}", hint=f"did you mean {near[0]!r}?")
 
     def fault(self, element: Element, problem: str, attribute: str = "", found: object = None, hint: str = "") -> None:
-        place = self.places[element] + (f" / {attribute}" if attribute else "")
+        place = self.locations[element] + (f" / {attribute}" if attribute else "")
         self.faults.append(Fault(place, problem, found, self.lines[element], hint))
 
-    def refuse_any(self) -> None:
+    def raise_faults(self) -> None:
         if self.faults:
             raise FileError(str(self.path), sorted(self.faults, key=lambda fault: fault.line or 0))
 
@@ -123,11 +123,15 @@ class Elements:
             return ORIGIN, ORIGIN
         return self.vector(origin, "xyz", FINITE, ORIGIN), self.vector(origin, "rpy", FINITE, ORIGIN)
 
-    def vector(self, element: Element, attribute: str, rule: Rule = FINITE, default: Vector3 | None = None) -> Vector3:
+    def vector(
+        self, element: Element, attribute: str, rule: NumberRule = FINITE, default: Vector3 | None = None
+    ) -> Vector3:
         x, y, z = self.numbers(element, attribute, 3, rule, default)
         return x, y, z
 
-    def number(self, element: Element, attribute: str, rule: Rule = FINITE, default: float | None = None) -> float:
+    def number(
+        self, element: Element, attribute: str, rule: NumberRule = FINITE, default: float | None = None
+    ) -> float:
         return self.numbers(element, attribute, 1, rule, None if default is None else (default,))[0]
 
     def numbers(
@@ -135,7 +139,7 @@ class Elements:
         element: Element,
         attribute: str,
         count: int,
-        rule: Rule,
+        rule: NumberRule,
         default: tuple[float, ...] | None = None,
     ) -> tuple[float, ...]:
         """The numbers of an attribute; NaN in place of all of them where they are at fault."""

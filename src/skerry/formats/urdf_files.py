@@ -14,28 +14,39 @@ import numpy as np
 
 from skerry.core.config import Vector3
 from skerry.core.errors import did_you_mean
-from skerry.formats.urdf import Colour, Inertial, Joint, JointKind, Link, Mimic, Robot, Shape, ShapeKind
-from skerry.formats.urdf_elements import FINITE, MASS, MOST, NOT_NEGATIVE, NOT_ZERO, POSITIVE, SHARE, Elements
+from skerry.formats.urdf import Colour, Inertial, JointKind, Mimic, Shape, ShapeKind, UrdfJoint, UrdfLink, UrdfRobot
+from skerry.formats.urdf_elements import (
+    FINITE,
+    FRACTION,
+    MASS,
+    NOT_NEGATIVE,
+    NOT_ZERO,
+    POSITIVE,
+    UPPER_LIMIT,
+    UrdfElements,
+)
 from skerry.formats.xml_files import read_xml
 
 ROUNDING = 1e-15  # of a length of 1, after a division and a root
 
 
-Mend = Callable[[Element], None]
+Preprocessor = Callable[[Element], None]
 
 
-def read_urdf(path: Path, packages: Mapping[str, Path] | None = None, mend: Mend | None = None) -> Robot:
+def read_urdf(
+    path: Path, packages: Mapping[str, Path] | None = None, preprocess: Preprocessor | None = None
+) -> UrdfRobot:
     """Read a URDF file; raise one `FileError` with all its faults.
 
-    What `mend` changes in the file's elements counts as written there.
+    What `preprocess` changes in the file's elements counts as written there.
 
     `package://name/rest` is looked for in `packages`, in folders of that name from the file's folder upwards,
     and last in the file's folder itself.
     """
-    return _Reader(path, packages or {}).read(mend)
+    return _UrdfReader(path, packages or {}).read(preprocess)
 
 
-class _Reader(Elements):
+class _UrdfReader(UrdfElements):
     """One reading of one file; no check complains of a number that is at fault already."""
 
     def __init__(self, path: Path, packages: Mapping[str, Path]) -> None:
@@ -45,19 +56,19 @@ class _Reader(Elements):
         self.colours: dict[Element, Colour | None] = {}
         self.materials: dict[str, Colour | None] = {}
 
-    def read(self, mend: Mend | None) -> Robot:
+    def read(self, preprocess: Preprocessor | None) -> UrdfRobot:
         root, self.lines = read_xml(self.path)
-        self.places[root] = ""
+        self.locations[root] = ""
         if root.tag != "robot":
             self.fault(root, "a URDF's outermost element must be <robot>", found=root.tag)
         elif any(element.tag.startswith("xacro:") for element in root.iter()):
             hint = f"expand it first: xacro {self.path.name} > robot.urdf"
             self.fault(root, "is a xacro file, not yet a URDF", hint=hint)
-        self.refuse_any()
-        self.places[root] = "robot"
-        if mend is not None:
-            mend(root)
-        self.look_over(root)
+        self.raise_faults()
+        self.locations[root] = "robot"
+        if preprocess is not None:
+            preprocess(root)
+        self.check_names(root)
         name = self.name(root)
         self.read_materials(root)
         link_elements, joint_elements = self.named(root, "link"), self.named(root, "joint")
@@ -66,8 +77,8 @@ class _Reader(Elements):
         for key, element in joint_elements.items():
             self.check_mimic(element, joints[key], joints)
         top = self.check_tree(root, link_elements, joint_elements, joints)
-        self.refuse_any()
-        return Robot(name, links, joints, top, self.materials)
+        self.raise_faults()
+        return UrdfRobot(name, links, joints, top, self.materials)
 
     # -------------------------------------------------------------------------------------------- links
 
@@ -83,15 +94,15 @@ class _Reader(Elements):
     def colour(self, element: Element) -> Colour | None:
         colour = self.only(element, "color")
         if colour is not None:
-            red, green, blue, alpha = self.numbers(colour, "rgba", 4, SHARE)
+            red, green, blue, alpha = self.numbers(colour, "rgba", 4, FRACTION)
             return red, green, blue, alpha
         if element.find("texture") is None:
             self.fault(element, "has no <color>")
         return None
 
-    def link(self, name: str, element: Element) -> Link:
+    def link(self, name: str, element: Element) -> UrdfLink:
         inertial = self.only(element, "inertial")
-        return Link(
+        return UrdfLink(
             name,
             None if inertial is None else self.inertial(inertial),
             tuple(map(self.shape, element.findall("visual"))),
@@ -165,7 +176,7 @@ class _Reader(Elements):
             self.fault(element, "is of a sort that is not fetched", "filename", name, hint)
             return None
         if scheme == "package" and separator:
-            tried = list(self.package_places(rest))
+            tried = list(self.package_paths(rest))
         else:
             tried = [self.folder / (unquote(rest) if separator else name)]
         for path in tried:
@@ -175,7 +186,7 @@ class _Reader(Elements):
         self.fault(element, "there is no such mesh file", "filename", name, hint)
         return None
 
-    def package_places(self, name: str) -> Iterator[Path]:
+    def package_paths(self, name: str) -> Iterator[Path]:
         package, _, rest = name.partition("/")
         if package in self.packages:
             yield self.packages[package] / rest
@@ -186,14 +197,14 @@ class _Reader(Elements):
 
     # -------------------------------------------------------------------------------------------- joints
 
-    def joint(self, name: str, element: Element) -> Joint:
+    def joint(self, name: str, element: Element) -> UrdfJoint:
         kind = self.joint_kind(element)
         damping = friction = 0.0
         dynamics = self.only(element, "dynamics")
         if dynamics is not None:
             damping = self.number(dynamics, "damping", NOT_NEGATIVE, 0.0)
             friction = self.number(dynamics, "friction", NOT_NEGATIVE, 0.0)
-        return Joint(
+        return UrdfJoint(
             name,
             kind,
             self.end(element, "parent"),
@@ -264,8 +275,8 @@ class _Reader(Elements):
         return (
             lower,
             upper,
-            self.number(limit, "effort", MOST, inf),
-            self.number(limit, "velocity", MOST, inf),
+            self.number(limit, "effort", UPPER_LIMIT, inf),
+            self.number(limit, "velocity", UPPER_LIMIT, inf),
         )
 
     def mimic(self, element: Element) -> Mimic | None:
@@ -275,7 +286,7 @@ class _Reader(Elements):
         multiplier = self.number(mimic, "multiplier", FINITE, 1.0)
         return Mimic(mimic.get("joint", ""), multiplier, self.number(mimic, "offset", FINITE, 0.0))
 
-    def check_mimic(self, element: Element, joint: Joint, joints: dict[str, Joint]) -> None:
+    def check_mimic(self, element: Element, joint: UrdfJoint, joints: dict[str, UrdfJoint]) -> None:
         mimic = element.find("mimic")
         if mimic is None or joint.mimic is None:
             return
@@ -295,13 +306,13 @@ class _Reader(Elements):
         root: Element,
         links: dict[str, Element],
         elements: dict[str, Element],
-        joints: dict[str, Joint],
+        joints: dict[str, UrdfJoint],
     ) -> str:
         """The root link, after seeing that all links hang from it."""
         if not links:
             self.fault(root, "has no links")
             return ""
-        carriers: dict[str, Joint] = {}
+        carriers: dict[str, UrdfJoint] = {}
         sound = True
         for name, joint in joints.items():
             for tag, link in (("parent", joint.parent), ("child", joint.child)):

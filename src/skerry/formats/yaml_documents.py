@@ -10,12 +10,12 @@ from typing import Any
 
 import yaml
 
-from skerry.core.document import Document, Origin, Place, show_place
+from skerry.core.document import Document, KeyPath, Origin, format_key_path
 from skerry.core.errors import Fault, FileError
 
-MOST_LEVELS = 100
+MAX_LEVELS = 100
 """Of nesting; no sensible file needs more, and the parser's own recursion ends the process at some 100,000."""
-MOST_COPIES = 100_000
+MAX_COPIES = 100_000
 """Values that aliases repeat: ten lines of aliases of aliases can stand for more values than memory holds."""
 
 # ------------------------------------------------------------------------------------------------ YAML 1.2
@@ -101,7 +101,7 @@ def parse_document(text: str, source: str) -> Document:
     except (yaml.YAMLError, UnicodeError) as error:
         # Characters that YAML forbids: most are there because the file is none of text.
         raise FileError(source, [Fault("", f"is not valid YAML: {' '.join(str(error).split())}")]) from None
-    reader = _Reader(source)
+    reader = _NodeReader(source)
     data = None if node is None else reader.value(node, (), frozenset())
     if reader.faults:
         raise FileError(source, reader.faults)
@@ -117,22 +117,22 @@ def _refuse_deep(text: str, source: str) -> None:
     level = 0
     for event in yaml.parse(text, _Loader):
         level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if level > MOST_LEVELS:
-            problem = f"is nested more than {MOST_LEVELS} levels deep"
+        if level > MAX_LEVELS:
+            problem = f"is nested more than {MAX_LEVELS} levels deep"
             raise FileError(source, [Fault("", problem, line=event.start_mark.line + 1)])  # type: ignore[union-attr]
 
 
-class _Reader:
+class _NodeReader:
     """Makes plain data of YAML's nodes, and collects the faults on the way."""
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.origins: dict[Place, Origin] = {}
+        self.origins: dict[KeyPath, Origin] = {}
         self.faults: list[Fault] = []
         self._seen: set[int] = set()
         self._copies = 0
 
-    def value(self, node: Any, place: Place, above: frozenset[int]) -> Any:
+    def value(self, node: Any, place: KeyPath, above: frozenset[int]) -> Any:
         line = node.start_mark.line + 1
         self.origins[place] = Origin(self.source, place, line)
         if id(node) in above:
@@ -150,11 +150,11 @@ class _Reader:
     def _count(self, node: Any, line: int) -> None:
         self._copies += id(node) in self._seen
         self._seen.add(id(node))
-        if self._copies > MOST_COPIES:
-            problem = f"its aliases repeat more than {MOST_COPIES} values"
+        if self._copies > MAX_COPIES:
+            problem = f"its aliases repeat more than {MAX_COPIES} values"
             raise FileError(self.source, [Fault("", problem, line=line)])
 
-    def _mapping(self, node: Any, place: Place, above: frozenset[int]) -> dict[str | int, Any]:
+    def _mapping(self, node: Any, place: KeyPath, above: frozenset[int]) -> dict[str | int, Any]:
         mapping: dict[str | int, Any] = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
@@ -171,7 +171,7 @@ class _Reader:
             self.origins[at] = Origin(self.source, at, line)
         return mapping
 
-    def _scalar(self, node: Any, place: Place) -> Any:
+    def _scalar(self, node: Any, place: KeyPath) -> Any:
         line = node.start_mark.line + 1
         what, read = _SCALARS.get(node.tag.removeprefix(_YAML), ("", None))
         if read is None:
@@ -181,12 +181,12 @@ class _Reader:
         except (ValueError, KeyError):
             return self._refuse(place, line, f"is not {what}", node.value)
 
-    def _refuse_tag(self, node: Any, place: Place) -> None:
+    def _refuse_tag(self, node: Any, place: KeyPath) -> None:
         tag = node.tag.replace(_YAML, "!!")
         self._refuse(place, node.start_mark.line + 1, f"the tag {tag} is not known; leave it out")
 
-    def _refuse(self, place: Place, line: int, problem: str, found: object = None) -> None:
-        self.faults.append(Fault(show_place(place), problem, found, line))
+    def _refuse(self, place: KeyPath, line: int, problem: str, found: object = None) -> None:
+        self.faults.append(Fault(format_key_path(place), problem, found, line))
 
 
 def _key(node: Any) -> str | int | None:

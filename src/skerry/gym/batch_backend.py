@@ -22,7 +22,7 @@ def suits(task: Task, world: World) -> bool:
     """Whether nothing in Python has to happen on the way: no dial, scan, event or controller that acts."""
     acting = any(not part.idle for robot in world.robots.values() for part in robot.controllers.values())
     manual_setpoints = any(command.manual_setpoints for command in task.commands)
-    return not (acting or manual_setpoints or task.scan or world.scenario.events or world.water.refuses)
+    return not (acting or manual_setpoints or task.scan or world.scenario.events or world.water.raises_outside)
 
 
 class BatchStage(Stage):

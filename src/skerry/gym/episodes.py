@@ -19,7 +19,7 @@ from skerry.gym.rows import Agents, Ledger, take_actions
 from skerry.gym.task import OVER, Task
 from skerry.gym.world_backend import WorldStage
 from skerry.scenario import load_scenario
-from skerry.scenario.merging import merge, plain
+from skerry.scenario.merging import merge, to_plain
 from skerry.world import build_world
 
 logger = logging.getLogger("skerry")
@@ -60,9 +60,9 @@ class Episodes:
         self.steps = task.steps if steps is None else steps
         if self.steps < 1 or worlds < 1:
             raise SkerryError(f"needs at least one step and one world (found {self.steps} and {worlds})")
-        source: dict[str, Any] = merge(plain(task.scenario), plain(overrides or {}), lambda place: len(place) > 2)
+        source: dict[str, Any] = merge(to_plain(task.scenario), to_plain(overrides or {}), lambda place: len(place) > 2)
         if render:
-            source = merge(source, plain(camera_overrides(task, self.agents, PICTURE)))
+            source = merge(source, to_plain(camera_overrides(task, self.agents, PICTURE)))
         loaded = load_scenario(source)
         self.step_seconds = float(self.steps * loaded.scenario.step)
         self._draws = Draws(loaded, {**task.randomise, **(randomise or {})})

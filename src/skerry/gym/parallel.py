@@ -18,7 +18,7 @@ from skerry.gym.episodes import Episodes, Observation
 from skerry.gym.task import OVER, REWARD, SUCCESS, Task
 from skerry.gym.tasks import find_task
 from skerry.scenario import load_scenario
-from skerry.scenario.places import parse_path
+from skerry.scenario.key_paths import parse_key_path
 
 try:
     from pettingzoo import ParallelEnv
@@ -53,7 +53,7 @@ def fleet(
         robot = scenario["robots"][name] = deepcopy(one)
         robot["pose"]["position"][1] += origin[1]
         for path, what in {**task.randomise, **randomise}.items():
-            place = parse_path(path)
+            place = parse_key_path(path)
             if place[:2] == ("robots", task.robot):
                 path = f"robots.{name}" + path.removeprefix(f"robots.{task.robot}")
                 what = Shifted(what, origin[1]) if place[2:] == ("pose", "position", 1) else what

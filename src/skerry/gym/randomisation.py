@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from skerry.core.document import Place
+from skerry.core.document import KeyPath
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.gym.distributions import Distribution
+from skerry.scenario.key_paths import resolve_key_path, set_value, value_at
 from skerry.scenario.loading import LoadedScenario
-from skerry.scenario.places import find_place, find_value, lay_value
 from skerry.scenario.pose import PoseConfig
 
 _DIRECTIONS = ("yaw_deg", "heading_deg")  # of which a pose has one
@@ -40,12 +40,12 @@ class Draws:
     def __init__(self, loaded: LoadedScenario, distributions: Mapping[str, Distribution]) -> None:
         self._loaded = loaded
         self._distributions = dict(distributions)
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, KeyPath] = {}
         for path, distribution in distributions.items():
             if not isinstance(distribution, Distribution):
                 raise SkerryError(f"randomise[{path!r}] must be a distribution, as Uniform(1, 2), not {distribution!r}")
             try:
-                self._places[path] = find_place(loaded, path)
+                self._places[path] = resolve_key_path(loaded, path)
             except SkerryError as error:
                 raise type(error)(f"randomise[{path!r}]: {error}") from None
 
@@ -61,12 +61,12 @@ class Draws:
         moved: dict[str, Any] = {"robots": {}}
         for path, value in values.items():
             place = self._places[path]
-            lay_value(moved if _is_in_pose(place) else overrides, self._loaded, place, value)
+            set_value(moved if _is_in_pose(place) else overrides, self._loaded, place, value)
         poses = {name: self._pose(name, robot["pose"]) for name, robot in moved["robots"].items()}
         return Episode(seed, values, overrides, poses)
 
     def _pose(self, name: str, drawn: dict[str, Any]) -> Pose:
-        given = find_value(self._loaded, ("robots", name, "pose"))
+        given = value_at(self._loaded, ("robots", name, "pose"))
         if not drawn.keys().isdisjoint(_DIRECTIONS):
             given |= dict.fromkeys(_DIRECTIONS)
         pose = given | drawn
@@ -76,6 +76,6 @@ class Draws:
             raise SkerryError(f"robots.{name}.pose: {error.errors()[0]['msg']}, found {pose}") from None
 
 
-def _is_in_pose(place: Place) -> bool:
+def _is_in_pose(place: KeyPath) -> bool:
     """Whether it is a part of a robot's pose, to which the robot can be moved without building anything."""
     return place[0] == "robots" and place[2:3] == ("pose",) and len(place) > 3

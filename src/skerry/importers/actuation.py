@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skerry.formats.urdf import Joint, Robot
+from skerry.formats.urdf import UrdfJoint, UrdfRobot
 from skerry.importers.draft import Part, tidy
 
 PROPELLER_WORDS = ("prop", "thrust", "rotor", "screw", "impeller")
@@ -15,12 +15,12 @@ PROPELLER_WORDS = ("prop", "thrust", "rotor", "screw", "impeller")
 SURFACE_WORDS = ("fin", "rudder", "elevator", "aileron", "flap", "plane")
 
 
-def looks_like_propeller(joint: Joint) -> bool:
+def looks_like_propeller(joint: UrdfJoint) -> bool:
     """By the names of a joint and what it carries."""
     return any(word in name.lower() for word in PROPELLER_WORDS for name in (joint.name, joint.child))
 
 
-def with_sound_limits(robot: Robot, notes: list[str]) -> Robot:
+def with_sound_limits(robot: UrdfRobot, notes: list[str]) -> UrdfRobot:
     """The robot without limits of 0, which exporters write where they know none and which nothing could move."""
     joints = dict(robot.joints)
     for name, joint in robot.joints.items():
@@ -33,7 +33,7 @@ def with_sound_limits(robot: Robot, notes: list[str]) -> Robot:
     return replace(robot, joints=joints)
 
 
-def suggest_actuators(robot: Robot, notes: list[str]) -> list[Part]:
+def suggest_actuators(robot: UrdfRobot, notes: list[str]) -> list[Part]:
     """A part for each joint that can be driven, and suggestions, not in use, where only people can know."""
     parts: list[Part] = []
     for joint in robot.joints.values():
@@ -60,7 +60,7 @@ def suggest_actuators(robot: Robot, notes: list[str]) -> list[Part]:
     return parts
 
 
-def _thruster(name: str, joint: Joint) -> Part:
+def _thruster(name: str, joint: UrdfJoint) -> Part:
     settings = {
         "kind": "thruster",
         "link": joint.child,
@@ -76,7 +76,7 @@ def _thruster(name: str, joint: Joint) -> Part:
     return Part("actuators", name, settings, reason, in_use=False)
 
 
-def _along(joint: Joint) -> dict[str, float]:
+def _along(joint: UrdfJoint) -> dict[str, float]:
     """The mount that points x, along which a thruster pushes, along the joint's axis."""
     if joint.kind == "fixed":
         return {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from skerry.formats.urdf import Robot, Shape
+from skerry.formats.urdf import Shape, UrdfRobot
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Float:
 class Draft:
     """A robot and what was found out about it."""
 
-    robot: Robot
+    robot: UrdfRobot
     parts: list[Part] = field(default_factory=list)
     floats: dict[str, Float] | None = None  # by link; None if buoyancy is to be measured from all shapes
     notes: list[str] = field(default_factory=list)  # what was guessed, changed or left out, for people to read

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from skerry.core.frames import Pose, normalise, quaternion_to_rpy, rpy_to_quaternion
-from skerry.formats.urdf import Robot
+from skerry.formats.urdf import UrdfRobot
 from skerry.importers.draft import Part, rounded, tidy
 
 HIGHEST_RATE = 200.0
@@ -48,7 +48,7 @@ def mount(pose: Pose) -> dict[str, object]:
     return place | {word: angle for word, angle in angles if angle}
 
 
-def urdf_sensors(root: Element, robot: Robot, notes: list[str]) -> Iterator[Part]:
+def urdf_sensors(root: Element, robot: UrdfRobot, notes: list[str]) -> Iterator[Part]:
     """Sensors of the <gazebo> extensions of a URDF."""
     for extension in root.findall("gazebo"):
         link = extension.get("reference", "")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.frames import Pose
-from skerry.formats.urdf import Inertial, Robot
+from skerry.formats.urdf import Inertial, UrdfRobot
 from skerry.importers.draft import rounded
 from skerry.importers.hydrodynamics import SEA_WATER
 from skerry.importers.solids import Solid
@@ -18,7 +18,7 @@ LEAST_MASS = 1e-3  # kg, of a body without any shape
 LEAST_INERTIA = 1e-6  # kg m²; a ball of a gram and 5 cm
 
 
-def with_guessed_mass(robot: Robot, solids: dict[str, Solid], notes: list[str]) -> Robot:
+def with_guessed_mass(robot: UrdfRobot, solids: dict[str, Solid], notes: list[str]) -> UrdfRobot:
     """The robot, with an inertial on every link that carries a body without mass."""
     places = carriers(Body(robot.name, robot, Pose.identity()))
     links = dict(robot.links)

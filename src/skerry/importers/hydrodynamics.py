@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skerry.core.frames import Pose, matrix_to_quaternion, quaternion_to_rpy, rpy_to_quaternion
-from skerry.formats.urdf import Robot, joint_order
+from skerry.formats.urdf import UrdfRobot, joint_order
 from skerry.importers.draft import Part, rounded, tidy
 from skerry.importers.solids import Floats, Solid
 from skerry.physics.shapes import SlenderHull
@@ -40,7 +40,7 @@ class Trim:
 
 
 def suggest_hydrodynamics(
-    robot: Robot,
+    robot: UrdfRobot,
     solids: dict[str, Solid],
     notes: list[str],
     neutral: bool = False,
@@ -80,7 +80,7 @@ def suggest_hydrodynamics(
     return parts
 
 
-def _trim(robot: Robot, solids: dict[str, Solid], notes: list[str], neutral: bool, is_given: bool) -> Trim:
+def _trim(robot: UrdfRobot, solids: dict[str, Solid], notes: list[str], neutral: bool, is_given: bool) -> Trim:
     mass, weight_at = _centre_of_mass(robot)
     volume = sum(solid.volume for solid in solids.values())
     displaced = SEA_WATER * volume
@@ -126,7 +126,7 @@ def _trim(robot: Robot, solids: dict[str, Solid], notes: list[str], neutral: boo
     return Trim(1 / ratio, (float(shift[0]), float(shift[1])), reason)
 
 
-def _link_poses(robot: Robot) -> dict[str, Pose]:
+def _link_poses(robot: UrdfRobot) -> dict[str, Pose]:
     """Of all links in the root's frame, with joints at 0."""
     poses = {robot.root: Pose.identity()}
     for joint in joint_order(robot):
@@ -134,7 +134,7 @@ def _link_poses(robot: Robot) -> dict[str, Pose]:
     return poses
 
 
-def _centre_of_mass(robot: Robot) -> tuple[float, Floats]:
+def _centre_of_mass(robot: UrdfRobot) -> tuple[float, Floats]:
     poses = _link_poses(robot)
     parts = [(name, link.inertial) for name, link in robot.links.items() if link.inertial is not None]
     masses = [inertial.mass for _, inertial in parts]
@@ -214,7 +214,7 @@ def _added_mass(name: str, link: str, solid: Solid, scale: float) -> Part:
     return Part("forces", name, settings, reason)
 
 
-def _damping(name: str, link: str, solid: Solid, robot: Robot) -> Part:
+def _damping(name: str, link: str, solid: Solid, robot: UrdfRobot) -> Part:
     axes, spread = _principal_axes(solid)
     longest = int(np.argmax(spread))
     others = np.delete(spread, longest)

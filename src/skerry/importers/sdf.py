@@ -11,7 +11,7 @@ import numpy as np
 
 from skerry.core.errors import FileError
 from skerry.core.frames import Pose, rotate
-from skerry.formats.urdf import Colour, Inertial, Joint, JointKind, Link, Robot, Shape, ShapeKind
+from skerry.formats.urdf import Colour, Inertial, JointKind, Shape, ShapeKind, UrdfJoint, UrdfLink, UrdfRobot
 from skerry.importers.draft import Draft
 from skerry.importers.gazebo import pose_of, sensor_part
 from skerry.importers.reader import Reader, place_of, three
@@ -51,7 +51,7 @@ class SdfReader(Reader):
         links = {name: self.link(name, element) for name, element in self.links.items()}
         joints = {name: joint for name, element in moving.items() if (joint := self.joint(name, element))}
         self.refuse_any()
-        robot = Robot(model.get("name", "robot"), links, joints | self.fixings(joints), "", {})
+        robot = UrdfRobot(model.get("name", "robot"), links, joints | self.fixings(joints), "", {})
         draft = Draft(checked(robot, self.path))
         for name, element in self.links.items():
             for sensor in element.findall("sensor"):
@@ -99,16 +99,16 @@ class SdfReader(Reader):
                 kept[name] = joint
         return kept
 
-    def fixings(self, joints: dict[str, Joint]) -> dict[str, Joint]:
+    def fixings(self, joints: dict[str, UrdfJoint]) -> dict[str, UrdfJoint]:
         """Joints that hold loose links, which plugins of Gazebo's would hold, to the first link that has no parent."""
         children = {joint.child for joint in joints.values()}
         parents = {joint.parent for joint in joints.values()}
         root, *others = [name for name in self.links if name not in children] or [""]
-        found: dict[str, Joint] = {}
+        found: dict[str, UrdfJoint] = {}
         for name in (name for name in others if name not in parents):
             position, rpy = place_of(self.frames[root].inverse() @ self.frames[name])
             still = (1.0, 0.0, 0.0), 0.0, 0.0, math.inf, math.inf, 0.0, 0.0, None
-            found[f"{name}_joint"] = Joint(f"{name}_joint", "fixed", root, name, position, rpy, *still)
+            found[f"{name}_joint"] = UrdfJoint(f"{name}_joint", "fixed", root, name, position, rpy, *still)
             self.notes.append(f"link {name} hangs on no joint: fixed to {root} [guess]")
         return found
 
@@ -117,9 +117,9 @@ class SdfReader(Reader):
 
     # -------------------------------------------------------------------------------------------- links
 
-    def link(self, name: str, element: Element) -> Link:
+    def link(self, name: str, element: Element) -> UrdfLink:
         to_frame = self.frames[name].inverse() @ self.poses[name]
-        return Link(
+        return UrdfLink(
             name,
             self.inertial(element, to_frame),
             tuple(shape for item in element.findall("visual") if (shape := self.shape(item, to_frame))),
@@ -166,7 +166,7 @@ class SdfReader(Reader):
 
     # -------------------------------------------------------------------------------------------- joints
 
-    def joint(self, name: str, element: Element) -> Joint | None:
+    def joint(self, name: str, element: Element) -> UrdfJoint | None:
         parent, child = self.end(element, "parent"), self.end(element, "child")
         unknown = [link for link in (parent, child) if link not in self.links]
         if unknown:
@@ -186,7 +186,7 @@ class SdfReader(Reader):
             for word in ("damping", "friction")
         )
         free = [math.inf if limits[word] < 0.0 else limits[word] for word in ("effort", "velocity")]
-        return Joint(
+        return UrdfJoint(
             *(name, kind, parent, child, position, rpy, self.axis(element, axis, child)),
             *(lower, upper, free[0], free[1], damping, friction, None),
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.core.meshes import Mesh, contains, is_closed, transform, volume
 from skerry.formats.mesh_files import read_mesh
-from skerry.formats.urdf import Robot, Shape
+from skerry.formats.urdf import Shape, UrdfRobot
 from skerry.importers.draft import Float
 from skerry.physics.tree import Body, carriers
 
@@ -91,7 +91,7 @@ class _Placed:
         return inside
 
 
-def solids_of(robot: Robot) -> dict[str, Solid]:
+def solids_of(robot: UrdfRobot) -> dict[str, Solid]:
     """The solid of each rigid body that has one, by the link that carries it; links that are fixed are one body."""
     placed: dict[str, list[_Placed]] = {}
     sources: dict[str, set[str]] = {}
@@ -108,7 +108,7 @@ def solids_of(robot: Robot) -> dict[str, Solid]:
     return {carrier: solid for carrier, solid in solids.items() if solid is not None}
 
 
-def floats_of(robot: Robot, floats: Mapping[str, Float]) -> dict[str, Solid]:
+def floats_of(robot: UrdfRobot, floats: Mapping[str, Float]) -> dict[str, Solid]:
     """What each rigid body displaces where the file says so: its volume and centre, spread as the shapes are."""
     places = carriers(Body(robot.name, robot, Pose.identity()))
     members: dict[str, list[tuple[Float, Pose]]] = {}

@@ -13,7 +13,7 @@ import numpy as np
 from skerry.core.frames import Pose, matrix_to_quaternion, rpy_to_quaternion
 from skerry.core.meshes import Mesh, box, closed_volume, cylinder, solid_inertia, sphere, transform
 from skerry.formats.mesh_files import read_mesh
-from skerry.formats.urdf import Colour, Inertial, Joint, Link, Robot, Shape
+from skerry.formats.urdf import Colour, Inertial, Shape, UrdfJoint, UrdfLink, UrdfRobot
 from skerry.importers.draft import Draft, Float, Part
 from skerry.importers.gazebo import mount
 from skerry.importers.reader import Reader, place_of, three
@@ -53,8 +53,8 @@ class StonefishReader(Reader):
             for look in self.root.iter("look")
             if look.get("rgb") or look.get("gray")
         }
-        self.links: dict[str, Link] = {}
-        self.joints: dict[str, Joint] = {}
+        self.links: dict[str, UrdfLink] = {}
+        self.joints: dict[str, UrdfJoint] = {}
         self.floats: dict[str, Float] = {}
 
     def read(self) -> Draft:
@@ -74,7 +74,7 @@ class StonefishReader(Reader):
         for element in robot.findall("joint"):
             self.joint(element)
         self.refuse_any()
-        draft = Draft(checked(Robot(robot.get("name", "robot"), self.links, self.joints, "", {}), self.path))
+        draft = Draft(checked(UrdfRobot(robot.get("name", "robot"), self.links, self.joints, "", {}), self.path))
         draft.floats = self.floats
         draft.parts += self.sensors(robot)
         draft.parts += self.thrusters(robot)
@@ -107,15 +107,15 @@ class StonefishReader(Reader):
         if element.get("type") != "compound":
             self.links[name] = self.body(element, name, physics)
             return
-        self.links[name] = Link(name, None, (), ())
+        self.links[name] = UrdfLink(name, None, (), ())
         for part in (*element.findall("external_part"), *element.findall("internal_part")):
             inner = f"{name}_{part.get('name')}"
             self.links[inner] = self.body(part, inner, physics)
             place, rpy = place_of(_turned(_origin(part, "compound_transform")))
             fixed = (1.0, 0.0, 0.0), 0.0, 0.0, math.inf, math.inf, 0.0, 0.0, None
-            self.joints[f"{inner}_joint"] = Joint(f"{inner}_joint", "fixed", name, inner, place, rpy, *fixed)
+            self.joints[f"{inner}_joint"] = UrdfJoint(f"{inner}_joint", "fixed", name, inner, place, rpy, *fixed)
 
-    def body(self, element: Element, name: str, physics: str) -> Link:
+    def body(self, element: Element, name: str, physics: str) -> UrdfLink:
         """A link and what it displaces, as Stonefish has it (docs/bodies.rst and Compound.cpp of its sources).
 
         All that is buoyant displaces its volume, also where parts overlap; a shell that of its walls. The water flows
@@ -124,13 +124,13 @@ class StonefishReader(Reader):
         physical = self.shape(element, element.find("physical"))
         visual = self.shape(element, element.find("visual")) if element.find("visual") is not None else physical
         if physical is None:
-            return Link(name, None, (), ())
+            return UrdfLink(name, None, (), ())
         inertial, volume, centre = self.substance(element, physical)
         if element.get("buoyant", "true").lower() in {"true", "1"} and physics not in DRY:
             self.floats[name] = Float(physical, volume, centre)
         if element.tag == "internal_part":
-            return Link(name, inertial, (), ())
-        return Link(name, inertial, (visual,) if visual else (), (physical,))
+            return UrdfLink(name, inertial, (), ())
+        return UrdfLink(name, inertial, (visual,) if visual else (), (physical,))
 
     def shape(self, element: Element, where: Element | None) -> Shape | None:
         kind, size = element.get("type"), element.find("dimensions")
@@ -216,7 +216,7 @@ class StonefishReader(Reader):
         x, y, z = (direction / max(float(np.linalg.norm(direction)), 1e-12)).tolist()
         if kind == "fixed":
             lower = upper = 0.0
-        self.joints[name] = Joint(
+        self.joints[name] = UrdfJoint(
             *(name, "fixed" if kind == "fixed" else moves, parent, child, place, rpy, (x, y, z)),  # type: ignore[arg-type]
             *(lower, upper, math.inf, math.inf, 0.0, 0.0, None),
         )

@@ -16,9 +16,9 @@ from skerry.formats.mesh_files import read_mesh
 from skerry.formats.yaml_documents import dump_document
 from skerry.importers.vehicle_folder import new_folder
 from skerry.terrain import TerrainConfig
-from skerry.terrain.kinds.georeferenced import MOST_NODES, SUFFIXES, Georeferenced
+from skerry.terrain.kinds.georeferenced import MAX_NODES, SUFFIXES, GeoreferencedTerrain
 from skerry.terrain.kinds.heightfield import HeightfieldGround
-from skerry.terrain.kinds.mesh import MeshFile
+from skerry.terrain.kinds.mesh import MeshTerrain
 from skerry.terrain.resample import fill_from_nearest
 from skerry.terrain.terrain import count_nodes
 from skerry.world.check import check_file
@@ -102,13 +102,13 @@ def _mesh_heights(path: Path, options: TerrainOptions) -> tuple[Extent, Floats, 
     size = np.ptp(points[:, [0, 2]] if options.y_up else points[:, :2], axis=0)
     resolution = options.resolution or float(size.max()) / NODES_OF_A_MESH
     columns, rows = (count_nodes(side, resolution) for side in size.tolist())
-    if columns * rows > MOST_NODES:
-        coarser = 1.01 * float(np.sqrt(np.prod(size) / MOST_NODES))
-        problem = f"every {resolution:.3g} m are {columns} × {rows} nodes, and the most is {MOST_NODES}"
+    if columns * rows > MAX_NODES:
+        coarser = 1.01 * float(np.sqrt(np.prod(size) / MAX_NODES))
+        problem = f"every {resolution:.3g} m are {columns} × {rows} nodes, and the most is {MAX_NODES}"
         raise FileError(str(path), [Fault("", problem, hint=f"give a --resolution of {coarser:.2g} m or more")])
     settings: dict[str, object] = {"mesh": path, "scale": options.scale, "contact_resolution": resolution}
     settings |= {"roll_deg": 90.0 if options.y_up else 0.0, "position": [0.0, 0.0, options.vertical_offset]}
-    ground = _checked(MeshFile, settings, path).build()
+    ground = _checked(MeshTerrain, settings, path).build()
     west, south, east, north = ground.extent
     nodes = np.empty((rows, columns, 2))
     nodes[..., 0] = np.linspace(west, east, columns)
@@ -131,8 +131,8 @@ def _survey_ground(path: Path, options: TerrainOptions) -> tuple[HeightfieldGrou
     reference: dict[str, object] | None = None
     if path.suffix.lower() == ".npy":
         settings |= _local_bounds(path, options.cell)
-    config = _checked(Georeferenced, settings, path)
-    assert isinstance(config, Georeferenced)
+    config = _checked(GeoreferencedTerrain, settings, path)
+    assert isinstance(config, GeoreferencedTerrain)
     if path.suffix.lower() != ".npy":
         reference = _middle(config)
     return config.build(Projection(GeoReference.model_validate(reference or SOMEWHERE))), reference
@@ -153,7 +153,7 @@ def _local_bounds(path: Path, cell: Positive | None) -> dict[str, object]:
     return {"bounds": bounds, "crs": f"EPSG:{projection.epsg}"}
 
 
-def _middle(config: Georeferenced) -> dict[str, object]:
+def _middle(config: GeoreferencedTerrain) -> dict[str, object]:
     """The place on Earth of the middle of a file."""
     from pyproj import Transformer
 

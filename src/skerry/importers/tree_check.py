@@ -7,12 +7,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from skerry.core.errors import Fault, FileError
-from skerry.formats.urdf import Robot
+from skerry.formats.urdf import UrdfRobot
 from skerry.formats.urdf_files import read_urdf
 from skerry.importers.urdf_text import urdf_of
 
 
-def checked(robot: Robot, source: Path) -> Robot:
+def checked(robot: UrdfRobot, source: Path) -> UrdfRobot:
     """The robot with its root found; raise `FileError` with all that is wrong with it."""
     shapes = [shape for link in robot.links.values() for shape in (*link.visuals, *link.collisions)]
     meshes = {shape.mesh: str(shape.mesh.absolute()) for shape in shapes if shape.mesh is not None}
@@ -23,5 +23,5 @@ def checked(robot: Robot, source: Path) -> Robot:
             return replace(read_urdf(path), links=robot.links)
         except FileError as error:
             # Lines are those of a file that nobody will see; places name links and joints.
-            faults = [Fault(fault.place, fault.problem, fault.found, None, fault.hint) for fault in error.faults]
+            faults = [Fault(fault.location, fault.problem, fault.found, None, fault.hint) for fault in error.faults]
             raise FileError(str(source), faults) from None

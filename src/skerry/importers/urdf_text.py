@@ -7,10 +7,10 @@ from math import isinf
 from pathlib import Path
 from xml.etree.ElementTree import Comment, Element, SubElement, indent, tostring
 
-from skerry.formats.urdf import Colour, Inertial, Joint, Link, Robot, Shape
+from skerry.formats.urdf import Colour, Inertial, Shape, UrdfJoint, UrdfLink, UrdfRobot
 
 
-def urdf_of(robot: Robot, meshes: Mapping[Path, str], note: str = "") -> str:
+def urdf_of(robot: UrdfRobot, meshes: Mapping[Path, str], note: str = "") -> str:
     """The URDF; `meshes` are the names by which it calls mesh files."""
     root = Element("robot", name=robot.name)
     if note:
@@ -37,11 +37,11 @@ def _colour(parent: Element, colour: Colour | None) -> None:
         SubElement(parent, "color", rgba=_numbers(colour))
 
 
-def _origin(parent: Element, part: Inertial | Shape | Joint) -> None:
+def _origin(parent: Element, part: Inertial | Shape | UrdfJoint) -> None:
     SubElement(parent, "origin", xyz=_numbers(part.position), rpy=_numbers(part.rpy))
 
 
-def _link(root: Element, link: Link, meshes: Mapping[Path, str]) -> None:
+def _link(root: Element, link: UrdfLink, meshes: Mapping[Path, str]) -> None:
     element = SubElement(root, "link", name=link.name)
     if link.inertial is not None:
         inertial = SubElement(element, "inertial")
@@ -72,7 +72,7 @@ def _shape(element: Element, shape: Shape, meshes: Mapping[Path, str]) -> None:
         _colour(material, shape.colour)
 
 
-def _joint(root: Element, joint: Joint) -> None:
+def _joint(root: Element, joint: UrdfJoint) -> None:
     element = SubElement(root, "joint", name=joint.name, type=joint.kind)
     _origin(element, joint)
     SubElement(element, "parent", link=joint.parent)

@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import Any
 
 from skerry.core.errors import SkerryError
-from skerry.formats.urdf import Robot
+from skerry.formats.urdf import UrdfRobot
 from skerry.importers.draft import Draft, Part
 from skerry.importers.urdf_text import urdf_of
 
@@ -42,7 +42,7 @@ def write_draft(draft: Draft, folder: Path, source: str) -> None:
         raise SkerryError(f"{folder} cannot be written: {error.strerror}; it is not complete") from None
 
 
-def copy_meshes(robot: Robot, folder: Path) -> dict[Path, str]:
+def copy_meshes(robot: UrdfRobot, folder: Path) -> dict[Path, str]:
     """Copy the meshes of a robot into `meshes/`; their new names, those of the same name told apart by a number."""
     names: dict[Path, str] = {}
     for mesh in _meshes(robot):
@@ -56,7 +56,7 @@ def copy_meshes(robot: Robot, folder: Path) -> dict[Path, str]:
     return names
 
 
-def _meshes(robot: Robot) -> Iterable[Path]:
+def _meshes(robot: UrdfRobot) -> Iterable[Path]:
     shapes = [shape for link in robot.links.values() for shape in (*link.visuals, *link.collisions)]
     return dict.fromkeys(shape.mesh for shape in shapes if shape.mesh is not None)
 

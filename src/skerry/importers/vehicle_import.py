@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from skerry.core.errors import Fault, FileError, SkerryError
-from skerry.core.words import counted
+from skerry.core.text import count_noun
 from skerry.formats.urdf_files import read_urdf
 from skerry.importers.actuation import suggest_actuators, with_sound_limits
 from skerry.importers.draft import Draft, Part
@@ -101,7 +101,9 @@ def draft_of_urdf(path: Path, packages: Sequence[Path]) -> Draft:
     root = ElementTree.parse(path).getroot()
     draft.parts += urdf_sensors(root, robot, draft.notes)
     if transmissions := root.findall("transmission"):
-        draft.notes.append(f"{counted(len(transmissions), '<transmission>')} left out: joints have servos of their own")
+        draft.notes.append(
+            f"{count_noun(len(transmissions), '<transmission>')} left out: joints have servos of their own"
+        )
     return draft
 
 

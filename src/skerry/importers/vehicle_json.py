@@ -12,7 +12,7 @@ from typing import Any
 
 from skerry import __version__
 from skerry.core.errors import Fault, FileError, SkerryError, UnknownName, did_you_mean
-from skerry.formats.urdf import Inertial, Joint, Link, Mimic, Robot, Shape
+from skerry.formats.urdf import Inertial, Mimic, Shape, UrdfJoint, UrdfLink, UrdfRobot
 from skerry.formats.yaml_documents import dump_document
 from skerry.importers.urdf_text import urdf_of
 from skerry.importers.vehicle_folder import new_folder
@@ -31,7 +31,7 @@ class ExportedVehicle:
     """A vehicle as its JSON holds it; meshes and other files are bytes by their names."""
 
     name: str
-    robot: Robot
+    robot: UrdfRobot
     settings: dict[str, Any]
     files: dict[str, bytes]
 
@@ -50,7 +50,9 @@ def export_vehicle(vehicle: str) -> dict[str, Any]:
     scenario = {"reference": somewhere, "robots": {"vehicle": {"vehicle": str(home)}}}
     loaded = load_scenario(scenario).vehicles["vehicle"]
     files: dict[Path, str] = {}
-    settings = {name: value for name, value in loaded.config.model_dump().items() if name not in {"urdf", "fittings"}}
+    settings = {
+        name: value for name, value in loaded.config.model_dump().items() if name not in {"urdf", "attachments"}
+    }
     robot = asdict(loaded.robot)
     masses = [link.inertial.mass for link in loaded.robot.links.values() if link.inertial is not None]
     return {
@@ -129,8 +131,8 @@ def _inside(name: str) -> str:
     return name
 
 
-def _robot(data: dict[str, Any]) -> Robot:
-    return Robot(
+def _robot(data: dict[str, Any]) -> UrdfRobot:
+    return UrdfRobot(
         data["name"],
         {name: _link(link) for name, link in data["links"].items()},
         {name: _joint(joint) for name, joint in data["joints"].items()},
@@ -139,9 +141,9 @@ def _robot(data: dict[str, Any]) -> Robot:
     )
 
 
-def _link(data: dict[str, Any]) -> Link:
+def _link(data: dict[str, Any]) -> UrdfLink:
     inertial = data["inertial"]
-    return Link(
+    return UrdfLink(
         data["name"],
         None if inertial is None else Inertial(**{key: _tuples(value) for key, value in inertial.items()}),
         tuple(map(_shape, data["visuals"])),
@@ -154,10 +156,10 @@ def _shape(data: dict[str, Any]) -> Shape:
     return Shape(**values | {"mesh": None if data["mesh"] is None else Path(_inside(data["mesh"]))})
 
 
-def _joint(data: dict[str, Any]) -> Joint:
+def _joint(data: dict[str, Any]) -> UrdfJoint:
     values = {key: _tuples(value) for key, value in data.items()}
     values |= {key: endless for key, endless in ENDLESS.items() if data[key] is None}
-    return Joint(**values | {"mimic": None if data["mimic"] is None else Mimic(**data["mimic"])})
+    return UrdfJoint(**values | {"mimic": None if data["mimic"] is None else Mimic(**data["mimic"])})
 
 
 def _tuples(value: Any) -> Any:

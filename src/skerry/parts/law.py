@@ -165,7 +165,7 @@ class Attachment:
     mass: float
     center_of_mass: NDArray[np.float64]  # (3,), m
     inertia: NDArray[np.float64]  # (3, 3), kg m², about the centre of mass
-    joint: urdf.Joint | None  # joint that moves the link; None for the root
+    joint: urdf.UrdfJoint | None  # joint that moves the link; None for the root
     robot_mass: float  # mass of all links, kg
     neutral_volume: float  # volume that the robot displaces in neutral trim, m³
     water_density: float

@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from skerry.core.kernels import Native, call7, kernel, native
+from skerry.core.kernels import NativeFunction, call7, kernel, native
 from skerry.parts.actuator import Actuator
 
 Floats = NDArray[np.float64]
@@ -75,7 +75,7 @@ class NativeController:
 
     def __init__(
         self,
-        law: Native,
+        law: NativeFunction,
         table: Sequence[int],
         memory: Floats,
         actuators: Sequence[Actuator],

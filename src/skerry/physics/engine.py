@@ -193,7 +193,7 @@ class Engine:
         """Replace the controllers that the native loop runs at their rates; only for a single world."""
         if controllers != self._controllers:
             self._controllers, self._saved_memories = controllers, []
-            rows = [[*rate.words, *controller.fields] for rate, controller in controllers]
+            rows = [[*rate.ratio, *controller.fields] for rate, controller in controllers]
             self._controller_rows = np.array(rows, np.int64).reshape(-1, native.CONTROLLER_ROW)
             self._request[native.CONTROLLERS] = len(controllers)
             self._request[native.CONTROLLER_ROWS] = self._controller_rows.ctypes.data

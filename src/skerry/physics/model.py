@@ -26,7 +26,7 @@ from skerry.physics.tree import Body, add_tree, carriers, combined_inertia, join
 from skerry.physics.wet_mass import check_explicit_step, joint_inertias, soften_contacts
 from skerry.terrain import ContactHeightfield, Terrain
 from skerry.water import Water
-from skerry.water.fields import BLOCK_PLACE, OWNER, THRUST_PLACE, FieldConfig, field_table
+from skerry.water.fields import BLOCK_INDEX, OWNER, THRUST_INDEX, FieldConfig, field_table
 
 INTEGRATORS = {"euler": "mjINT_EULER", "implicitfast": "mjINT_IMPLICITFAST", "rk4": "mjINT_RK4"}
 
@@ -147,13 +147,13 @@ def assemble(
         on_links = {placed[body.name][link][0] for link, law in built[body.name].values() if law.joint is None}
         spec.nuserdata += laws.BLOCK * len(on_links)
         spec.nuserdata += sum(law.initial_state.size for _, law in built[body.name].values())
-    followed = next((body for body in bodies if body.name == water.follows), None)
-    if water.follows is not None:
+    followed = next((body for body in bodies if body.name == water.followed_object), None)
+    if water.followed_object is not None:
         if followed is None or followed.motion == "dynamic":
             known = [body.name for body in bodies if body.motion != "dynamic"]
             raise SkerryError(
-                f"water.surface.follow: there is no static or kinematic object {water.follows!r}; "
-                f"{did_you_mean(water.follows, known)}"
+                f"water.surface.follow: there is no static or kinematic object {water.followed_object!r}; "
+                f"{did_you_mean(water.followed_object, known)}"
             )
         spec.nuserdata += 1
     spec.add_numeric(name=NUMERIC_NAME, size=2, data=[0.0, 0.0])
@@ -188,7 +188,7 @@ def assemble(
     _place_laws(model, built, fields or {}, systems)
     if followed is not None:
         place = compiled.nuserdata - 1
-        water.follow_in(place)
+        water.set_followed_index(place)
         model.initial_userdata[place] = followed.pose.position[2]
         model.water_level = (model.roots[followed.name], place)
     return model
@@ -220,7 +220,7 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
             robot_mass,
             neutral,
             water.density,
-            water.accelerates,
+            water.has_acceleration,
             options.gravity,
             float(options.step),
         )
@@ -272,7 +272,7 @@ def _place_laws(
             owners[body] = number
             if law.wash is not None:
                 wash, thrust = law.wash[0].copy(), law.wash[1]
-                wash[[OWNER, BLOCK_PLACE, THRUST_PLACE]] = number, model.blocks[body], place + thrust
+                wash[[OWNER, BLOCK_INDEX, THRUST_INDEX]] = number, model.blocks[body], place + thrust
                 rows.append((wash, None))
             size = law.initial_state.size
             model.law_slots[owner, name] = (place, size)

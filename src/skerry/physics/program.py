@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from skerry.core.errors import EngineError
 from skerry.core.kernels import (
-    UNCOUNTED,
+    UNKNOWN_SIZE,
     address_of,
     call3,
     call4,
@@ -172,7 +172,7 @@ def _run_controllers(model: int, data: int, argument: int, step: int, out: int) 
         command_slots = floats(row[COMMAND_SLOTS], COMMAND_SLOT * row[COMMAND_COUNT])
         for i in range(row[COMMAND_COUNT]):
             write_command(
-                floats(userdata, UNCOUNTED),
+                floats(userdata, UNKNOWN_SIZE),
                 command_slots[COMMAND_SLOT * i : COMMAND_SLOT * i + COMMAND_SLOT],
                 commands[i],
             )

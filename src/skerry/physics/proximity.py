@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.kernels import kernel
-from skerry.core.rotations import turn
+from skerry.core.rotations import rotate_to_world
 from skerry.physics.mujoco import mujoco
 
 # Offsets in the row of a shape: body number; position and quaternion (x, y, z, w) of its box on the body; half sizes of
@@ -30,7 +30,7 @@ SLACK: Final = 1e-4  # m, allowance for rounding errors
 def _pose_box(motion: Any, shape: Any, frame: Any) -> None:
     """Write the world pose of a shape's box into `frame`; `motion` (13,) is that of its body."""
     x, y, z, w = motion[3], motion[4], motion[5], motion[6]
-    a, b, c = turn(x, y, z, w, shape[POSITION], shape[POSITION + 1], shape[POSITION + 2])
+    a, b, c = rotate_to_world(x, y, z, w, shape[POSITION], shape[POSITION + 1], shape[POSITION + 2])
     frame[0], frame[1], frame[2] = motion[0] + a, motion[1] + b, motion[2] + c
     i, j, k, s = shape[QUATERNION], shape[QUATERNION + 1], shape[QUATERNION + 2], shape[QUATERNION + 3]
     x, y, z, w = (

@@ -26,7 +26,7 @@ class Body:
     """A body tree to be placed in the world: a robot, or an object as a robot of one link."""
 
     name: str
-    robot: urdf.Robot
+    robot: urdf.UrdfRobot
     pose: Pose
     laws: dict[str, LawBuilder] = field(default_factory=dict)
     frozen: frozenset[str] = frozenset()  # joints that turn for the eye only: what they carry is fixed
@@ -49,7 +49,7 @@ def _quaternion(pose: Pose) -> list[float]:
     return [w, x, y, z]
 
 
-def _pose_of(part: urdf.Joint | urdf.Shape | urdf.Inertial) -> Pose:
+def _pose_of(part: urdf.UrdfJoint | urdf.Shape | urdf.Inertial) -> Pose:
     return Pose(np.array(part.position), rpy_to_quaternion(part.rpy))
 
 
@@ -65,7 +65,7 @@ def carriers(body: Body) -> dict[str, tuple[str, Pose]]:
     return places
 
 
-def joint_above(robot: urdf.Robot, link: str) -> urdf.Joint | None:
+def joint_above(robot: urdf.UrdfRobot, link: str) -> urdf.UrdfJoint | None:
     """The joint that holds a link, or None for the root."""
     return next((joint for joint in robot.joints.values() if joint.child == link), None)
 
@@ -134,7 +134,7 @@ def add_tree(spec: Any, body: Body, places: dict[str, tuple[str, Pose]], built: 
             )
 
 
-def _add_joint(current: Any, owner: str, joint: urdf.Joint, armature: float) -> None:
+def _add_joint(current: Any, owner: str, joint: urdf.UrdfJoint, armature: float) -> None:
     slide = joint.kind == "prismatic"
     added = current.add_joint(
         name=f"{owner}/{joint.name}",

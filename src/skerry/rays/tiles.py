@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.core.kernels import call0, kernel, take_turns
+from skerry.core.kernels import call0, fetch_add, kernel
 
 # places in the words by which threads share tiles
 NEXT: Final = 0  # where the first begins that nobody has taken
@@ -37,4 +37,4 @@ def next_tile(words: Any, size: int) -> int:
     """Where the next tile of that size begins, which is this thread's from now on."""
     if words[YIELD] != 0:
         call0(words[YIELD])  # whoever woke meanwhile need not wait until this thread's slice has ended
-    return take_turns(words.ctypes.data + 8 * NEXT, size)
+    return fetch_add(words.ctypes.data + 8 * NEXT, size)

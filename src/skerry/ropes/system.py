@@ -20,7 +20,7 @@ from skerry.ropes import layout as at
 from skerry.ropes.config import RopeConfig
 from skerry.terrain import Terrain
 from skerry.water import flow
-from skerry.water.fields import NOBODY as NO_OWNER
+from skerry.water.fields import NO_FIELD_OWNER
 
 Floats = NDArray[np.float64]
 STIFFEST = 0.1  # share of a body's inertia over the step squared that a contact's stiffness may be: it acts a step late
@@ -200,7 +200,7 @@ class RopeSystem(WorldSystem):
             assert plan.robot is not None
             own[at.WINCH] = model.law_slots[plan.robot, f"actuators.{config.winch}"][0]
         # fields of the world have no owner and must act on a rope that has none: it is somebody else's than nobody's
-        own[at.OWNER] = NO_OWNER - 1 if plan.robot is None else list(model.laws).index(plan.robot)
+        own[at.OWNER] = NO_FIELD_OWNER - 1 if plan.robot is None else list(model.laws).index(plan.robot)
         own[at.CATCHABLE] = name in self.twins
         own[at.SPARE] = self.twins.get(name, 0)
         if (buoy := config.buoy) is not None:

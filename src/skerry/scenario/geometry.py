@@ -41,7 +41,7 @@ def grid_cells(mesh: meshes.Mesh, count: int, center: NDArray[np.float64]) -> Ce
     return inside - inside.mean(axis=0) + center, cell
 
 
-class Box(Config):
+class BoxGeometry(Config):
     """A box; `size` is its full length along x, y and z, m."""
 
     kind: Literal["box"]
@@ -64,7 +64,7 @@ class Box(Config):
         return float(np.prod(self.size)), np.zeros(3), np.diag([y + z, x + z, x + y]) / 12
 
 
-class Sphere(Config):
+class SphereGeometry(Config):
     """A sphere."""
 
     kind: Literal["sphere"]
@@ -99,7 +99,7 @@ class Sphere(Config):
         return 4 / 3 * np.pi * self.radius**3, np.zeros(3), np.eye(3) * 0.4 * self.radius**2
 
 
-class Cylinder(Config):
+class CylinderGeometry(Config):
     """A cylinder along z."""
 
     kind: Literal["cylinder"]
@@ -152,13 +152,13 @@ class MeshGeometry(Config):
 
     @model_validator(mode="after")
     def _can_be_read(self) -> MeshGeometry:
-        with as_fault():
+        with as_value_error():
             self.mesh()
         return self
 
     def mesh(self) -> meshes.Mesh:
         stamp = self.file.stat()
-        return meshes.transform(_read_once(self.file, stamp.st_mtime_ns, stamp.st_size), scale=self.scale)
+        return meshes.transform(_read_cached(self.file, stamp.st_mtime_ns, stamp.st_size), scale=self.scale)
 
     def shape(self) -> Shape:
         return Shape("mesh", mesh=self.file, scale=self.scale)
@@ -188,7 +188,7 @@ CODES: Final = unpack(
 )
 CELLS_ACROSS: Final = 6  # four, and a black one at either end
 PLATE: Final = 8 / 6  # a white cell more all round
-INK: Final = 0.001  # m by which black cells stand out of the plate: rays tell them apart, eyes do not
+RELIEF: Final = 0.001  # m by which black cells stand out of the plate: rays tell them apart, eyes do not
 WHITE, BLACK = (0.95, 0.95, 0.95, 1.0), (0.03, 0.03, 0.03, 1.0)
 
 
@@ -199,7 +199,7 @@ def marker_cells(number: int) -> NDArray[np.bool_]:
     return cells
 
 
-class Marker(Config):
+class MarkerGeometry(Config):
     """A white plate that shows an ArUco marker to those whom its x points to, z up."""
 
     kind: Literal["aruco"]
@@ -207,9 +207,9 @@ class Marker(Config):
     size: Positive = Field(description="m along the black square; the plate is a third longer")
     thickness: Positive = Field(0.01, description="m of the plate")
 
-    def _plate(self) -> Box:
+    def _plate(self) -> BoxGeometry:
         side = PLATE * self.size
-        return Box(kind="box", size=(self.thickness, side, side))
+        return BoxGeometry(kind="box", size=(self.thickness, side, side))
 
     def mesh(self) -> meshes.Mesh:
         return self._plate().mesh()
@@ -230,8 +230,8 @@ class Marker(Config):
                 count = len(list(run))
                 if black:
                     middle = column + 0.5 * count - 0.5 * CELLS_ACROSS
-                    place = (0.5 * (self.thickness + INK), middle * cell, (2.5 - row) * cell)
-                    found.append(Shape("box", place, size=(INK, count * cell, cell), colour=BLACK))
+                    place = (0.5 * (self.thickness + RELIEF), middle * cell, (2.5 - row) * cell)
+                    found.append(Shape("box", place, size=(RELIEF, count * cell, cell), colour=BLACK))
                 column += count
         return tuple(found)
 
@@ -240,13 +240,13 @@ class Marker(Config):
 
 
 @lru_cache(maxsize=16)
-def _read_once(path: Path, changed: int, size: int) -> meshes.Mesh:
+def _read_cached(path: Path, changed: int, size: int) -> meshes.Mesh:
     """A mesh is needed when it is checked and again when it is built, and by every world of a batch."""
     return read_mesh(path)
 
 
 @contextmanager
-def as_fault() -> Iterator[None]:
+def as_value_error() -> Iterator[None]:
     """Let an error be one fault among those of the file that is being checked."""
     try:
         yield
@@ -254,4 +254,6 @@ def as_fault() -> Iterator[None]:
         raise ValueError(str(error)) from None
 
 
-Geometry = Annotated[Box | Sphere | Cylinder | MeshGeometry | Marker, Field(discriminator="kind")]
+Geometry = Annotated[
+    BoxGeometry | SphereGeometry | CylinderGeometry | MeshGeometry | MarkerGeometry, Field(discriminator="kind")
+]

@@ -10,13 +10,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from skerry.core.config import expand_user, faults_of, files_from, is_file
-from skerry.core.document import Document, Origin, Place
+from skerry.core.config import expand_user, faults_of, is_file, resolve_paths_from
+from skerry.core.document import Document, KeyPath, Origin
 from skerry.core.errors import Fault, FileError, UnknownName, did_you_mean
 from skerry.formats.yaml_documents import read_document
 from skerry.scenario.events import event_faults
-from skerry.scenario.merging import lay_over, plain
-from skerry.scenario.paths import with_whole_paths
+from skerry.scenario.merging import overlay, to_plain
+from skerry.scenario.paths import with_absolute_paths
 from skerry.scenario.props import with_props
 from skerry.scenario.schema import Scenario
 from skerry.scenario.vehicle import Vehicle, read_vehicle
@@ -70,9 +70,9 @@ def load_scenario(
         document = read_document(path)
     document = _extended(document, folder, chain)
     if overrides:
-        document = lay_over(document, _given("overrides", overrides), document.source, keeps_null)
+        document = overlay(document, _given("overrides", overrides), document.source, keeps_null)
     if seed is not None:
-        document = lay_over(document, _given("argument", {"seed": seed}), document.source)
+        document = overlay(document, _given("argument", {"seed": seed}), document.source)
     return _check(document, folder)
 
 
@@ -92,8 +92,8 @@ def _extended(document: Document, folder: Path, chain: list[Path]) -> Document:
         raise FileError(document.source, [document.fault(("extends",), str(error))]) from None
     base = _extended(read_document(path), path.parent, [*chain, path])
     own = {key: value for key, value in data.items() if key != "extends"}
-    return lay_over(
-        Document(base.source, with_whole_paths(base.data, path.parent), base.origins),
+    return overlay(
+        Document(base.source, with_absolute_paths(base.data, path.parent), base.origins),
         Document(document.source, own, document.origins),
         document.source,
         keeps_null,
@@ -109,7 +109,7 @@ def _base_of(name: object, folder: Path, chain: list[Path]) -> Path:
     return path
 
 
-def keeps_null(place: Place) -> bool:
+def keeps_null(place: KeyPath) -> bool:
     """What overrides a vehicle or a prop is laid over it later, and only then do its nulls remove their parts."""
     if place[0] == "objects":
         return len(place) > 2
@@ -118,11 +118,11 @@ def keeps_null(place: Place) -> bool:
 
 def _given(name: str, data: Scenario | Mapping[str, Any]) -> Document:
     """Values that a program gave: they have a place, but no line."""
-    settings = plain(data)
+    settings = to_plain(data)
     return Document(name, settings, {place: Origin(name, place, None) for place in _places(settings, ())})
 
 
-def _places(data: Any, place: Place) -> list[Place]:
+def _places(data: Any, place: KeyPath) -> list[KeyPath]:
     found = [place]
     if isinstance(data, dict | list):
         for key, value in data.items() if isinstance(data, dict) else enumerate(data):
@@ -135,12 +135,12 @@ def _places(data: Any, place: Place) -> list[Place]:
 
 def _check(given: Document, folder: Path) -> LoadedScenario:
     # A scenario can be dumped anywhere, and what it overrides in a vehicle is relative to itself.
-    robots = with_whole_paths(given.data.get("robots"), folder)
+    robots = with_absolute_paths(given.data.get("robots"), folder)
     document = Document(given.source, {**given.data, "robots": robots} if robots else given.data, given.origins)
     faults: list[Fault] = []
     document = with_props(document, folder, faults)
     scenario: Scenario | None = None
-    with files_from(folder):
+    with resolve_paths_from(folder):
         try:
             scenario = Scenario.model_validate(document.data)
         except ValidationError as error:

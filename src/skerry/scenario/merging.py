@@ -10,23 +10,25 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from skerry.core.document import Document, Place
+from skerry.core.document import Document, KeyPath
 
 
-def plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """Settings made in Python, as a file would hold them."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if isinstance(value, Mapping):
-        return {key: plain(inner) for key, inner in value.items()}
+        return {key: to_plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
+        return [to_plain(inner) for inner in value]
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return str(value) if isinstance(value, Fraction | Path) else value
 
 
-def merge(base: Any, over: Any, keeps_null: Callable[[Place], bool] = lambda place: False, place: Place = ()) -> Any:
+def merge(
+    base: Any, over: Any, keeps_null: Callable[[KeyPath], bool] = lambda place: False, place: KeyPath = ()
+) -> Any:
     """The base with the other laid over it; neither is changed. `keeps_null` says where a null is itself a value."""
     if _replaces(base, over):
         return over
@@ -40,8 +42,8 @@ def merge(base: Any, over: Any, keeps_null: Callable[[Place], bool] = lambda pla
     return result
 
 
-def lay_over(
-    base: Document, over: Document, source: str, keeps_null: Callable[[Place], bool] = lambda place: False
+def overlay(
+    base: Document, over: Document, source: str, keeps_null: Callable[[KeyPath], bool] = lambda place: False
 ) -> Document:
     """One document laid over another, of which each value remembers where it was written."""
     kept = {at: origin for at, origin in base.origins.items() if not _comes_from_over(base.data, over.data, at)}
@@ -54,7 +56,7 @@ def _replaces(base: Any, over: Any) -> bool:
     return "kind" in over and "kind" in base and over["kind"] != base["kind"]  # another kind has other settings
 
 
-def _comes_from_over(base: Any, over: Any, place: Place) -> bool:
+def _comes_from_over(base: Any, over: Any, place: KeyPath) -> bool:
     """Whether the value at a place, or its absence, is the doing of the upper tree."""
     for part in place:
         if _replaces(base, over):

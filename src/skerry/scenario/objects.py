@@ -12,9 +12,9 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from skerry.core.config import Config, Matrix6, NonNegative, Positive, Vector3, Vector6
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, quaternion_to_rpy, rpy_to_quaternion
-from skerry.formats.urdf import Inertial, Link, Robot, Shape
+from skerry.formats.urdf import Inertial, Shape, UrdfLink, UrdfRobot
 from skerry.parts.law import LAWS, LawConfig, spatial_inertia
-from skerry.scenario.geometry import Geometry, Solid, as_fault
+from skerry.scenario.geometry import Geometry, Solid, as_value_error
 from skerry.scenario.pose import PoseConfig
 
 LINK = "body"
@@ -172,7 +172,7 @@ class ObjectConfig(Config):
             if (self.mass is None) == (not any(masses)):
                 rest = ", or its shapes need theirs, but not both" if masses else ""
                 raise ValueError(f"a dynamic object needs a `mass`{rest}")
-            with as_fault():
+            with as_value_error():
                 volumes = [shape.solid()[0] for shape in self.parts()]
             if sum(volumes) == 0.0:
                 raise ValueError("one of a dynamic object's shapes must have a volume")
@@ -193,7 +193,7 @@ class ObjectConfig(Config):
         own = {f"shapes.{name}.material": shape.material for name, shape in self.shapes.items()}
         return {"material": self.material} | {place: name for place, name in own.items() if name is not None}
 
-    def robot(self, name: str) -> Robot:
+    def robot(self, name: str) -> UrdfRobot:
         """The object as a tree of one link."""
         visuals, collisions = [], []
         for part in self.parts():
@@ -204,8 +204,8 @@ class ObjectConfig(Config):
             ]
             if part.collides:
                 collisions.append(part.placed(part.geometry.shape()))
-        link = Link(LINK, self._inertial(), tuple(visuals), tuple(collisions))
-        return Robot(name, {LINK: link}, {}, LINK, {})
+        link = UrdfLink(LINK, self._inertial(), tuple(visuals), tuple(collisions))
+        return UrdfRobot(name, {LINK: link}, {}, LINK, {})
 
     def forces(self, ground: float | None = None) -> dict[str, LawConfig]:
         """The laws that act on it, as settings; `ground` is the height of the ground below where it starts."""

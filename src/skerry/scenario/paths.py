@@ -10,12 +10,12 @@ from skerry.scenario.vehicle import SHIPPED as SHIPPED_VEHICLES
 from skerry.scenario.vehicle import find_vehicle
 
 
-def with_whole_paths(data: Any, folder: Path, key: str | int = "") -> Any:
+def with_absolute_paths(data: Any, folder: Path, key: str | int = "") -> Any:
     """Settings of a file in this folder, with the files and vehicles beside it named by their whole paths."""
     if isinstance(data, dict):
-        return {inner: with_whole_paths(value, folder, inner) for inner, value in data.items()}
+        return {inner: with_absolute_paths(value, folder, inner) for inner, value in data.items()}
     if isinstance(data, list):
-        return [with_whole_paths(value, folder, key) for value in data]
+        return [with_absolute_paths(value, folder, key) for value in data]
     if not isinstance(data, str) or key in {"name", "description"}:
         return data
     if key == "vehicle":

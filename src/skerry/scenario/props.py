@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from skerry.core.config import expand_user, is_file
-from skerry.core.document import Document, Place
+from skerry.core.document import Document, KeyPath
 from skerry.core.errors import Fault, FileError, did_you_mean
 from skerry.formats.yaml_documents import read_document
-from skerry.scenario.merging import lay_over
+from skerry.scenario.merging import overlay
 from skerry.scenario.objects import ObjectConfig
-from skerry.scenario.paths import with_whole_paths
+from skerry.scenario.paths import with_absolute_paths
 
-SHIPPED = Path(__file__).parent.parent / "worlds" / "props"
+SHIPPED = Path(__file__).parent.parent / "props"
 
 
 def shipped_props() -> list[str]:
@@ -44,14 +44,14 @@ def with_props(scenario: Document, folder: Path | None, faults: list[Fault]) -> 
         if not isinstance(thing, dict) or thing.get("prop") is None:
             whole[name] = _without_nulls(thing)
             continue
-        place: Place = ("objects", name)
+        place: KeyPath = ("objects", name)
         prop = _read(scenario, (*place, "prop"), thing["prop"], folder, faults)
         if prop is None:
             del whole[name]
             continue
         own = scenario.part(place)
         settings = {key: value for key, value in own.data.items() if key != "prop"}
-        laid = lay_over(prop, Document(own.source, settings, own.origins), scenario.source)
+        laid = overlay(prop, Document(own.source, settings, own.origins), scenario.source)
         whole[name] = _without_nulls(laid.data)
         origins |= {(*place, *at): origin for at, origin in laid.origins.items()}
     return Document(scenario.source, {**scenario.data, "objects": whole}, origins)
@@ -64,7 +64,9 @@ def _without_nulls(data: Any) -> Any:
     return {key: _without_nulls(value) for key, value in data.items() if value is not None}
 
 
-def _read(scenario: Document, place: Place, name: object, folder: Path | None, faults: list[Fault]) -> Document | None:
+def _read(
+    scenario: Document, place: KeyPath, name: object, folder: Path | None, faults: list[Fault]
+) -> Document | None:
     path = find_prop(name, folder) if isinstance(name, str) else None
     if path is None:
         hint = did_you_mean(str(name), shipped_props())
@@ -78,4 +80,4 @@ def _read(scenario: Document, place: Place, name: object, folder: Path | None, f
     except FileError as error:
         faults.append(scenario.fault(place, str(error)))
         return None
-    return Document(prop.source, with_whole_paths(prop.data, path.parent.resolve()), prop.origins)
+    return Document(prop.source, with_absolute_paths(prop.data, path.parent.resolve()), prop.origins)

@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from skerry.core.config import Config, Positive, Rational, of_kind
+from skerry.core.config import Config, Positive, Rational, config_of
 from skerry.core.errors import UnknownName
 from skerry.core.geo import GeoReference
 from skerry.formats.yaml_documents import dump_document
 from skerry.parts.interface import INTERFACES
 from skerry.ropes.config import RopeConfig
 from skerry.scenario.events import EventConfig
-from skerry.scenario.merging import plain
+from skerry.scenario.merging import to_plain
 from skerry.scenario.objects import ObjectConfig
 from skerry.scenario.pose import PoseConfig
 from skerry.terrain import TERRAINS
@@ -42,7 +42,7 @@ class RobotConfig(Config):
         {}, description="what its actuators are commanded at the start, by name: {thruster1: {rpm: 500}}"
     )
     anchored: bool = Field(False, description="hold the base in place, as on a test stand")
-    overrides: Annotated[dict[str, object], AfterValidator(plain)] = Field(
+    overrides: Annotated[dict[str, object], AfterValidator(to_plain)] = Field(
         {}, description="any value of vehicle.yaml, as a tree; null removes a part"
     )
 
@@ -75,12 +75,12 @@ class Scenario(Config):
     visualizer: VisualizerConfig | None = Field(None, description="particles that show the fields; none by default")
     fields: dict[Name, FieldConfig] = Field({}, description="force fields, by name")
     materials: dict[Name, Material] = Field({}, description="materials of your own, by name, beside the shipped ones")
-    terrain: of_kind(TERRAINS) | None = None  # type: ignore[valid-type]
+    terrain: config_of(TERRAINS) | None = None  # type: ignore[valid-type]
     robots: dict[Name, RobotConfig] = {}  # noqa: RUF012
     objects: dict[Name, ObjectConfig] = {}  # noqa: RUF012
     ropes: dict[Name, RopeConfig] = Field({}, description="ropes between robots, objects and points, by name")
     events: tuple[EventConfig, ...] = Field((), description="what happens at given times")
-    interfaces: dict[Name, of_kind(INTERFACES)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+    interfaces: dict[Name, config_of(INTERFACES)] = {}  # type: ignore[valid-type]  # noqa: RUF012
 
     @model_validator(mode="after")
     def _names_differ(self) -> Scenario:

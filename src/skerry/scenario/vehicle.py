@@ -16,16 +16,16 @@ from skerry.core.config import (
     ExistingFile,
     NonNegative,
     Positive,
+    config_of,
     expand_user,
     faults_of,
-    files_from,
     is_file,
-    of_kind,
+    resolve_paths_from,
 )
-from skerry.core.document import Document, Place
+from skerry.core.document import Document, KeyPath
 from skerry.core.errors import Fault, FileError, did_you_mean
-from skerry.formats.attachments import fit
-from skerry.formats.urdf import Robot
+from skerry.formats.attachments import attach
+from skerry.formats.urdf import UrdfRobot
 from skerry.formats.urdf_files import read_urdf
 from skerry.formats.yaml_documents import read_document
 from skerry.parts.acoustics import ACOUSTICS
@@ -35,7 +35,7 @@ from skerry.parts.controller import CONTROLLERS, ControllerConfig
 from skerry.parts.law import LAWS
 from skerry.parts.sensor import SENSORS, SensorConfig
 from skerry.ropes.config import RopeConfig
-from skerry.scenario.merging import lay_over, parts_without_kind
+from skerry.scenario.merging import overlay, parts_without_kind
 from skerry.scenario.trials import TrialsConfig
 
 SHIPPED = Path(__file__).parent.parent / "vehicles"
@@ -47,7 +47,7 @@ class VehicleConfig(Config):
 
     description: str = ""
     urdf: ExistingFile = Path("robot.urdf")
-    fittings: tuple[ExistingFile, ...] = Field(
+    attachments: tuple[ExistingFile, ...] = Field(
         (), description="URDF files with links that it may carry; the topmost link of each is one of the vehicle's"
     )
     self_collision: bool = Field(False, description="whether the vehicle's own links touch each other")
@@ -56,11 +56,11 @@ class VehicleConfig(Config):
     trim_density: Positive | None = Field(
         None, description="kg/m³ of the water that it floats freely in; the world's by default"
     )
-    forces: dict[str, of_kind(LAWS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
-    actuators: dict[str, of_kind(ACTUATORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
-    sensors: dict[str, of_kind(SENSORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
-    controllers: dict[str, of_kind(CONTROLLERS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
-    acoustics: dict[str, of_kind(ACOUSTICS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+    forces: dict[str, config_of(LAWS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+    actuators: dict[str, config_of(ACTUATORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+    sensors: dict[str, config_of(SENSORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+    controllers: dict[str, config_of(CONTROLLERS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+    acoustics: dict[str, config_of(ACOUSTICS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
 
     ropes: dict[str, RopeConfig] = Field({}, description="ropes that it carries, by name")
     keys: dict[str, KeyConfig] = Field({}, description="what each key of a keyboard does")
@@ -76,7 +76,7 @@ class Vehicle:
     """A vehicle, checked: settings with the scenario's overrides in them, and the structure."""
 
     config: VehicleConfig
-    robot: Robot
+    robot: UrdfRobot
 
 
 def shipped_vehicles() -> list[str]:
@@ -99,7 +99,7 @@ def read_vehicle(
     scenario: Document, robot: str, folder: Path | None, step: Fraction | None, faults: list[Fault]
 ) -> Vehicle | None:
     """Read a robot's vehicle with its overrides; faults go into the list, each with its place in the file at fault."""
-    place: Place = ("robots", robot)
+    place: KeyPath = ("robots", robot)
     name = scenario.part((*place, "vehicle")).data
     home = find_vehicle(name, folder)
     if home is None:
@@ -118,7 +118,7 @@ def read_vehicle(
     if config is None:
         return None
     try:
-        structure = fit(read_urdf(config.urdf), config.fittings)
+        structure = attach(read_urdf(config.urdf), config.attachments)
     except FileError as error:
         faults += _faults_elsewhere(error)
         return None
@@ -134,12 +134,12 @@ def read_vehicle(
     return Vehicle(config, structure)
 
 
-def _with_overrides(own: Document, scenario: Document, place: Place, faults: list[Fault]) -> Document:
+def _with_overrides(own: Document, scenario: Document, place: KeyPath, faults: list[Fault]) -> Document:
     robot = scenario.part(place).data
     if not isinstance(robot.get("overrides"), dict):
         return Document(scenario.source, own.data, own.origins)
     overrides = scenario.part((*place, "overrides"))
-    document = lay_over(own, overrides, scenario.source)
+    document = overlay(own, overrides, scenario.source)
     lost = parts_without_kind(own.data, overrides.data, GROUPS)
     for group, part, known in lost:
         hint = _guess(str(part), known, "A new part needs a `kind`")
@@ -151,7 +151,7 @@ def _with_overrides(own: Document, scenario: Document, place: Place, faults: lis
 
 def _check(document: Document, home: Path, faults: list[Fault]) -> VehicleConfig | None:
     """The settings; where parts are at fault, those of the others, so that their faults can be found too."""
-    with files_from(home):
+    with resolve_paths_from(home):
         try:
             return VehicleConfig.model_validate(document.data)
         except ValidationError as error:
@@ -169,7 +169,7 @@ def _left_out(data: dict[str, Any], config: VehicleConfig) -> set[str]:
     return {str(name) for group, parts in groups.items() for name in parts if name not in getattr(config, group)}
 
 
-def _without(data: dict[str, Any], places: list[Place]) -> dict[str, Any]:
+def _without(data: dict[str, Any], places: list[KeyPath]) -> dict[str, Any]:
     """The settings without those parts, or without the whole settings, at which there are faults."""
     kept = {}
     for key, value in data.items():
@@ -206,7 +206,7 @@ def _without_lost_names(data: dict[str, Any], overrides: dict[str, Any]) -> dict
     return {**data, "keys": kept}
 
 
-def _part_faults(config: VehicleConfig, structure: Robot, document: Document, step: Fraction | None) -> list[Fault]:
+def _part_faults(config: VehicleConfig, structure: UrdfRobot, document: Document, step: Fraction | None) -> list[Fault]:
     """Faults that only show when structure, parts and step are seen together."""
     faults = []
     for number, tyre in enumerate(config.tyres):
@@ -234,7 +234,7 @@ def _part_faults(config: VehicleConfig, structure: Robot, document: Document, st
     faults += _rope_faults(config, structure, document)
     manual_setpoints = [f"{name}.{dial}" for name, part in config.controllers.items() for dial in part.manual_setpoints]
     for key, does in config.keys.items():
-        place: Place = ("keys", key, "commands")
+        place: KeyPath = ("keys", key, "commands")
         faults += _missing_parts(
             does.commands, [*config.actuators, *manual_setpoints], "actuator or dial", place, document
         )
@@ -245,7 +245,7 @@ def _part_faults(config: VehicleConfig, structure: Robot, document: Document, st
     return faults
 
 
-def _rope_faults(config: VehicleConfig, structure: Robot, document: Document) -> list[Fault]:
+def _rope_faults(config: VehicleConfig, structure: UrdfRobot, document: Document) -> list[Fault]:
     """Faults of ropes whose links or winches are not there."""
     faults = []
     for name, rope in config.ropes.items():
@@ -262,7 +262,7 @@ def _rope_faults(config: VehicleConfig, structure: Robot, document: Document) ->
 
 
 def _missing_parts(
-    names: Iterable[str], known: Collection[str], what: str, place: Place, document: Document
+    names: Iterable[str], known: Collection[str], what: str, place: KeyPath, document: Document
 ) -> list[Fault]:
     """A fault for each name that is not known."""
     return [
@@ -272,7 +272,7 @@ def _missing_parts(
     ]
 
 
-def _command_faults(actuators: Collection[str], scenario: Document, place: Place) -> list[Fault]:
+def _command_faults(actuators: Collection[str], scenario: Document, place: KeyPath) -> list[Fault]:
     commands = scenario.part(place).data.get("commands")
     return [
         scenario.fault((*place, "commands", name), "there is no such actuator", None, did_you_mean(name, actuators))
@@ -291,6 +291,6 @@ def _faults_elsewhere(error: FileError) -> list[Fault]:
     faults = []
     for fault in error.faults:
         line = "" if fault.line is None else f"line {fault.line}: "
-        place = f"{error.source}: {line}{fault.place}".removesuffix(": ")
+        place = f"{error.source}: {line}{fault.location}".removesuffix(": ")
         faults.append(Fault(place, fault.problem, fault.found, None, fault.hint))
     return faults

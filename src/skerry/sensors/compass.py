@@ -15,9 +15,9 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.config import NonNegative
-from skerry.core.frames import Pose, in_one_turn, rotate
+from skerry.core.frames import Pose, rotate, wrap_degrees
 from skerry.core.noise import Noise
-from skerry.core.rotations import turn_each
+from skerry.core.rotations import rotate_each_to_world
 from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 
 NOISE, BIAS = range(2)  # channels
@@ -43,7 +43,7 @@ class CompassSensor(BatchSensor[CompassReading]):
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[CompassReading]:
         config, times = self._config, sensor_view.times
         ahead = np.empty((len(times), 3))
-        turn_each(sensor_view.motion(config.link), self._ahead, ahead)
+        rotate_each_to_world(sensor_view.motion(config.link), self._ahead, ahead)
         heading = np.degrees(np.arctan2(ahead[:, 0], ahead[:, 1])) - config.declination_deg
         if self._deviates:
             a, b, c, d, e = config.deviation_deg
@@ -54,7 +54,7 @@ class CompassSensor(BatchSensor[CompassReading]):
         if config.noise_deg > 0.0:
             heading += config.noise_deg * noise.normals(sensor_view.ticks, 1, NOISE)[:, 0]
         variance = config.noise_deg**2
-        heading = in_one_turn(heading)
+        heading = wrap_degrees(heading)
 
         def columns() -> ReadingColumns:
             return ReadingColumns({"variance": variance}, time=times, heading_deg=heading)

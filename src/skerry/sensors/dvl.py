@@ -20,7 +20,7 @@ from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose, rotate
 from skerry.core.kernels import kernel, strict_kernel
 from skerry.core.noise import Noise, fill_normal
-from skerry.core.rotations import turn
+from skerry.core.rotations import rotate_to_world
 from skerry.parts.sensor import ReadingColumns, Readings, SampleView, SensorView
 from skerry.rays import Bundle
 from skerry.sensors.raycast.ray_sensor import RayRowSensor, RaySensorConfig
@@ -65,7 +65,7 @@ def hear(
     x, y, z, w = motion[3], motion[4], motion[5], motion[6]
     hits = 0
     for k in range(len(beams)):
-        dx, dy, dz = turn(x, y, z, w, beams[k, 0], beams[k, 1], beams[k, 2])
+        dx, dy, dz = rotate_to_world(x, y, z, w, beams[k, 0], beams[k, 1], beams[k, 2])
         speed = dx * motion[7] + dy * motion[8] + dz * motion[9]
         r = np.float64(distances[k])
         # What is too near hides what is behind it, and what lies above the water is not heard.

@@ -18,7 +18,7 @@ from skerry.core.config import NonNegative
 from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
 from skerry.core.noise import Noise, fill_normal
-from skerry.core.rotations import turn_back
+from skerry.core.rotations import rotate_to_frame
 from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 
 # channels of the noise: white noise, then one walk per axis, then the bias at the start
@@ -69,14 +69,14 @@ def sense(
     seen[1] = (w * j - x * k + y + z * i) * scale
     seen[2] = (w * k + x * j - y * i + z) * scale
     seen[3] = (w - x * i - y * j - z * k) * scale
-    p, q, r = turn_back(x, y, z, w, now[10], now[11], now[12])
+    p, q, r = rotate_to_frame(x, y, z, w, now[10], now[11], now[12])
     seen[4], seen[5], seen[6] = p + noise[3], q + noise[4], r + noise[5]
     dot = x * before[3] + y * before[4] + z * before[5] + w * before[6]
     sign = 1.0 if dot >= 0.0 else -1.0
     x, y, z, w = before[3] + sign * x, before[4] + sign * y, before[5] + sign * z, before[6] + sign * w
     scale = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
     a, b, c = (now[7] - before[7]) / step, (now[8] - before[8]) / step, (now[9] - before[9]) / step + gravity
-    a, b, c = turn_back(x * scale, y * scale, z * scale, w * scale, a, b, c)
+    a, b, c = rotate_to_frame(x * scale, y * scale, z * scale, w * scale, a, b, c)
     seen[7], seen[8], seen[9] = a + noise[6], b + noise[7], c + noise[8]
 
 

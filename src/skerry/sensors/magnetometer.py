@@ -18,7 +18,7 @@ from pydantic import Field
 from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.core.rotations import turn_each_back
+from skerry.core.rotations import rotate_each_to_frame
 from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 
 # At Stockholm, 59.33° N 18.07° E at sea level, on 1 January 2025, by the World Magnetic Model 2025 (NOAA and BGS).
@@ -52,7 +52,7 @@ class MagnetometerSensor(BatchSensor[MagnetometerReading]):
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[MagnetometerReading]:
         times = sensor_view.times
         field = np.empty((len(times), 3))
-        turn_each_back(sensor_view.motion(self._config.link, self._offset), self._field, field)
+        rotate_each_to_frame(sensor_view.motion(self._config.link, self._offset), self._field, field)
         if self._soft is not None:
             field = field @ self._soft.T
         field = field + self._hard

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from skerry import __version__
-from skerry.core.document import Place
+from skerry.core.document import KeyPath
 from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
 from skerry.scenario import load_scenario
+from skerry.scenario.key_paths import resolve_key_path, set_value
 from skerry.scenario.loading import LoadedScenario, find_scenario
-from skerry.scenario.places import find_place, lay_value
 from skerry.sweep.config import SweepConfig, read_sweep
 from skerry.sweep.functions import digest_of, find_function, is_function
 from skerry.sweep.work import Job, Run, Worker
@@ -57,9 +57,9 @@ def make_plan(path: Path) -> Plan:
     return plan
 
 
-def _places(name: str, paths: tuple[str, ...] | None, loaded: LoadedScenario) -> list[Place]:
+def _places(name: str, paths: tuple[str, ...] | None, loaded: LoadedScenario) -> list[KeyPath]:
     try:
-        places = [find_place(loaded, path) for path in ((name,) if paths is None else paths)]
+        places = [resolve_key_path(loaded, path) for path in ((name,) if paths is None else paths)]
         if ("seed",) in places:
             raise SkerryError("seed: each repetition has its own seed; give `seed` and `repetitions`")
     except SkerryError as error:
@@ -90,7 +90,7 @@ def _job(config: SweepConfig, loaded: LoadedScenario, folder: Path) -> Job:
         [
             blake2b(file.read_bytes()).hexdigest()
             for vehicle in loaded.vehicles.values()
-            for file in (vehicle.config.urdf, *vehicle.config.fittings)
+            for file in (vehicle.config.urdf, *vehicle.config.attachments)
         ],
         [job.duration, job.sample_rate, job.metrics, job.prepare],
         [digest_of(find_function(text, job.folder)) for text in functions],
@@ -98,7 +98,7 @@ def _job(config: SweepConfig, loaded: LoadedScenario, folder: Path) -> Job:
     return job.with_digest(_hash(makers))
 
 
-def _rows(config: SweepConfig, loaded: LoadedScenario, places: dict[str, list[Place]], job: Job) -> list[Row]:
+def _rows(config: SweepConfig, loaded: LoadedScenario, places: dict[str, list[KeyPath]], job: Job) -> list[Row]:
     axes = {name: axis.values() for name, axis in config.vary.items()}
     noises = {name: Noise(config.seed, f"sweep/{name}") for name, values in axes.items() if values is None}
     _check_values(loaded, job.scenario, places, {name: values for name, values in axes.items() if values is not None})
@@ -114,21 +114,21 @@ def _rows(config: SweepConfig, loaded: LoadedScenario, places: dict[str, list[Pl
             overrides: dict[str, Any] = {}
             for name, value in values.items():
                 for place in places[name]:
-                    lay_value(overrides, loaded, place, value)
+                    set_value(overrides, loaded, place, value)
             key = _hash([job.digest, overrides, values, seed])
             rows.append(Row(len(rows), repetition, Run(key, seed, values, overrides)))
     return rows
 
 
 def _check_values(
-    loaded: LoadedScenario, scenario: dict[str, Any], places: dict[str, list[Place]], axes: dict[str, list[Any]]
+    loaded: LoadedScenario, scenario: dict[str, Any], places: dict[str, list[KeyPath]], axes: dict[str, list[Any]]
 ) -> None:
     """Check each value that is known beforehand by itself, as far as the scenario alone can tell."""
     for name, values in axes.items():
         for value in values:
             overrides: dict[str, Any] = {}
             for place in places[name]:
-                lay_value(overrides, loaded, place, value)
+                set_value(overrides, loaded, place, value)
             try:
                 Run("", 0, {}, overrides).scenario(scenario)
             except SkerryError as error:

@@ -12,7 +12,7 @@ from skerry.core.config import Family, KindConfig
 from skerry.core.errors import SkerryError
 
 Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
+UInt64s = NDArray[np.uint64]
 
 FUNCTIONS = Family("terrain_functions", "skerry.terrain.functions")
 
@@ -28,7 +28,7 @@ class FunctionConfig(KindConfig):
         """Heights (m, n), metres, where columns x (n,) and rows y (m,) cross; these count from the centre."""
         raise NotImplementedError
 
-    def lay_upon(self, x: Floats, y: Floats, ground: Floats) -> Floats:
+    def apply_to(self, x: Floats, y: Floats, ground: Floats) -> Floats:
         """The ground (m, n) with this upon it, as a `sum` builds it up: most functions add their heights."""
         return ground + self.heights(x, y)
 
@@ -37,9 +37,9 @@ class ShapingFunctionConfig(FunctionConfig):
     """Settings of a function that shapes the ground which it is laid upon; alone, it shapes level ground."""
 
     def heights(self, x: Floats, y: Floats) -> Floats:
-        return self.lay_upon(x, y, np.zeros((len(y), len(x))))
+        return self.apply_to(x, y, np.zeros((len(y), len(x))))
 
-    def lay_upon(self, x: Floats, y: Floats, ground: Floats) -> Floats:
+    def apply_to(self, x: Floats, y: Floats, ground: Floats) -> Floats:
         raise NotImplementedError
 
 
@@ -60,7 +60,7 @@ class SeededFunctionConfig(FunctionConfig):
 
 # ------------------------------------------------------------------------------------------------ noise
 
-_WORD: Final = (1 << 64) - 1
+_UINT64_MAX: Final = (1 << 64) - 1
 _DEVIATION: Final = (151 / 315) / 3**0.5
 """Of the sum below: numbers spread evenly over ±1 have variance 1/3, and cubic B-splines ∫B² = 151/315."""
 
@@ -99,7 +99,7 @@ def cells_near(axis: Floats, low: float, high: float) -> slice:
     return slice(*np.searchsorted(axis, (low, high)).tolist())
 
 
-def _splines(t: Floats) -> tuple[Words, NDArray[np.int64], Floats]:
+def _splines(t: Floats) -> tuple[UInt64s, NDArray[np.int64], Floats]:
     """The lattice points in use; where among them the four of each place begin; their weights (4, n)."""
     cell = np.floor(t)
     u = t - cell
@@ -109,13 +109,13 @@ def _splines(t: Floats) -> tuple[Words, NDArray[np.int64], Floats]:
     return lattice.astype(np.uint64), np.searchsorted(lattice, first), weights
 
 
-def _hash(seed: int, layer: int, *places: Words | np.uint64) -> Words:
+def _hash(seed: int, layer: int, *places: UInt64s | np.uint64) -> UInt64s:
     """64 random bits for each place: a step of SplitMix64 for each number that goes in.
 
     Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014.
     """
-    mixed: Words = np.zeros((1, 1), np.uint64)
-    for number in (np.uint64(seed & _WORD), np.uint64(layer), *places):
+    mixed: UInt64s = np.zeros((1, 1), np.uint64)
+    for number in (np.uint64(seed & _UINT64_MAX), np.uint64(layer), *places):
         mixed = mixed + number + np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -123,6 +123,6 @@ def _hash(seed: int, layer: int, *places: Words | np.uint64) -> Words:
     return mixed
 
 
-def _spread(words: Words) -> Floats:
+def _spread(words: UInt64s) -> Floats:
     """Words as numbers from −1 to 1: their upper 53 bits, which a float64 holds exactly."""
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-52 - 1.0

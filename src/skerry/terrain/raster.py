@@ -32,9 +32,9 @@ class Raster(ABC):
         self.matrix = matrix
         self.crs = crs
         if min(shape) < 2:
-            refuse(path, f"needs at least 2 rows and 2 columns, but has {shape[0]} × {shape[1]}")
+            raise_file_error(path, f"needs at least 2 rows and 2 columns, but has {shape[0]} × {shape[1]}")
         if not np.isfinite(matrix).all() or np.linalg.det(matrix[:, :2]) == 0.0:
-            refuse(path, "has pixels without a size; is its georeference whole?")
+            raise_file_error(path, "has pixels without a size; is its georeference whole?")
 
     @abstractmethod
     def blocks(self, rows: range, columns: range) -> Iterator[Block]:
@@ -53,6 +53,6 @@ def edges_to_matrix(west: float, south: float, east: float, north: float, shape:
     return np.array([[dx, 0.0, west + dx / 2], [0.0, -dy, north - dy / 2]])
 
 
-def refuse(path: Path, problem: str) -> NoReturn:
+def raise_file_error(path: Path, problem: str) -> NoReturn:
     """Raise an error about a file."""
     raise FileError(str(path), [Fault("", problem)]) from None

@@ -10,7 +10,7 @@ import numpy as np
 from skerry.core.errors import SkerryError
 from skerry.core.geo import Projection
 from skerry.core.kernels import kernel
-from skerry.terrain.raster import Floats, Raster, refuse
+from skerry.terrain.raster import Floats, Raster, raise_file_error
 
 if TYPE_CHECKING:
     from pyproj import Transformer
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LATTICE: Final = 200.0
 """m between the places that PROJ works out; between them they are linear, to s²/8R ≈ 1 mm times the tangent of the
 latitude, as meridians and parallels curve with about the Earth's radius R."""
-MOST_PIXELS: Final = 4096 * 4096
+MAX_PIXELS: Final = 4096 * 4096
 """Read and averaged: 128 MiB, and as much again to average."""
 
 
@@ -48,7 +48,7 @@ class Resampler:
         x, y = self.raster.matrix @ (column, row, np.ones(len(row)))
         east, north = self._to_raster.transform(x, y, direction="INVERSE")
         if not (np.isfinite(east).all() and np.isfinite(north).all()):
-            refuse(self.raster.path, "lies where the scenario's UTM zone does not reach; is its `crs` right?")
+            raise_file_error(self.raster.path, "lies where the scenario's UTM zone does not reach; is its `crs` right?")
         west, south = float(np.min(east)) - self._origin[0], float(np.min(north)) - self._origin[1]
         return west, south, float(np.max(east)) - self._origin[0], float(np.max(north)) - self._origin[1]
 
@@ -63,7 +63,7 @@ class Resampler:
             for places, count in zip((rows, columns), self.raster.shape, strict=True)
         ]
         if not window[0] or not window[1]:
-            refuse(self.raster.path, "does not reach the area that is asked for")
+            raise_file_error(self.raster.path, "does not reach the area that is asked for")
         found = self._averaged(window[0], window[1], stride)
         heights = np.empty((len(y), len(x)))
         u, v = (np.linspace(0.0, len(lattice) - 1.0, len(axis)) for lattice, axis in ((lx, x), (ly, y)))
@@ -75,15 +75,15 @@ class Resampler:
     def _pixels(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         east, north = self._to_raster.transform(x + self._origin[0], y + self._origin[1])
         if not (np.isfinite(east).all() and np.isfinite(north).all()):
-            refuse(self.raster.path, "has coordinates that do not reach the area; is its `crs` right?")
+            raise_file_error(self.raster.path, "has coordinates that do not reach the area; is its `crs` right?")
         return self.raster.to_pixels(np.asarray(east), np.asarray(north))
 
     def _averaged(self, rows: range, columns: range, stride: int) -> Floats:
         """Means of stride × stride pixels, of those among them that hold data."""
         shape = (-(-len(rows) // stride), -(-len(columns) // stride))
-        if shape[0] * shape[1] > MOST_PIXELS:
+        if shape[0] * shape[1] > MAX_PIXELS:
             raise SkerryError(
-                f"{self.raster.path}: {shape[0]} × {shape[1]} pixels are too many to hold, the most is {MOST_PIXELS}; "
+                f"{self.raster.path}: {shape[0]} × {shape[1]} pixels are too many to hold, the most is {MAX_PIXELS}; "
                 "give a smaller `size` or a coarser `resolution`"
             )
         sums, counts = np.zeros(shape), np.zeros(shape, np.int32)

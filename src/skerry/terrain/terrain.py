@@ -20,7 +20,7 @@ from skerry.terrain.ground import HEIGHT, MATERIAL, NORMAL, POINT, ROWS
 
 Floats = NDArray[np.float64]
 
-MOST_NODES: Final = 4096 * 4096
+MAX_NODES: Final = 4096 * 4096
 """Of a grid of heights: 128 MiB of them, and 33 million triangles."""
 
 TERRAINS = Family("terrains", "skerry.terrain.kinds")

@@ -18,7 +18,7 @@ from skerry.water.flow import DENSITY, HEIGHT, FlowPart, flow
 
 Values = NDArray[np.float64]
 
-DEEPEST: Final = 12_000.0  # m; deeper than any sea, and as far as depth and pressure are related
+MAX_DEPTH: Final = 12_000.0  # m; deeper than any sea, and as far as depth and pressure are related
 DENSITY_TOLERANCE: Final = 1e-4  # kg/m³ that straight lines between the nodes of the density may be off
 CONDUCTIVITY_TOLERANCE: Final = 1e-4  # mS/cm, likewise
 
@@ -27,7 +27,7 @@ def _one_or_more(value: object) -> object:
     return (value,) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-Depths = Annotated[tuple[Annotated[float, Field(ge=0, le=DEEPEST)], ...], Field(min_length=1)]
+Depths = Annotated[tuple[Annotated[float, Field(ge=0, le=MAX_DEPTH)], ...], Field(min_length=1)]
 Temperatures = Annotated[
     tuple[Annotated[float, Field(ge=-3, le=45)], ...], Field(min_length=1), BeforeValidator(_one_or_more)
 ]
@@ -36,7 +36,7 @@ Salinities = Annotated[
 ]
 
 
-def _need_growing(depths: tuple[float, ...]) -> None:
+def _check_increasing(depths: tuple[float, ...]) -> None:
     for above, below in pairwise(depths):
         if below <= above:
             raise ValueError(f"`depths` must grow from one to the next, but {below:g} follows {above:g}")
@@ -51,7 +51,7 @@ class ProfileConfig(Config):
 
     @model_validator(mode="after")
     def _fit(self) -> ProfileConfig:
-        _need_growing(self.depths)
+        _check_increasing(self.depths)
         for name, values in (("temperature", self.temperature), ("salinity", self.salinity)):
             if len(values) not in {1, len(self.depths)}:
                 raise ValueError(f"`{name}` has {len(values)} values for {len(self.depths)} depths")
@@ -76,7 +76,7 @@ class SoundSpeedConfig(Config):
             if name in belong and not given:
                 raise ValueError(f"the formula {self.formula!r} needs `{name}`")
         if self.depths is not None and self.values is not None:
-            _need_growing(self.depths)
+            _check_increasing(self.depths)
             if len(self.values) != len(self.depths):
                 raise ValueError(f"`values` has {len(self.values)} values for {len(self.depths)} depths")
         return self
@@ -149,19 +149,19 @@ class Column:
 
     def temperature(self, depth: ArrayLike) -> Values:
         """°C."""
-        return _straight(depth, self._depths, self._temperature)
+        return _interpolate(depth, self._depths, self._temperature)
 
     def salinity(self, depth: ArrayLike) -> Values:
         """Practical salinity, about g/kg."""
-        return _straight(depth, self._depths, self._salinity)
+        return _interpolate(depth, self._depths, self._salinity)
 
     def density(self, depth: ArrayLike) -> Values:
         """kg/m³; the same as laws meet."""
-        return _straight(depth, self.nodes, self.densities)
+        return _interpolate(depth, self.nodes, self.densities)
 
     def mass_above(self, depth: ArrayLike) -> Values:
         """The mass of a column of water this deep, kg/m²: ∫ ρ dz; 0 above the water."""
-        below = _below(depth)
+        below = _clip_depth(depth)
         if len(self.nodes) == 1:
             return np.asarray(below * self.densities[0])
         k = np.clip(np.searchsorted(self.nodes, below, side="right") - 1, 0, len(self.nodes) - 1)
@@ -170,7 +170,7 @@ class Column:
 
     def conductivity(self, depth: ArrayLike) -> Values:
         """mS/cm."""
-        return _straight(depth, *self._conductivities)
+        return _interpolate(depth, *self._conductivities)
 
     def sound_speed(self, depth: ArrayLike) -> Values:
         """m/s."""
@@ -178,15 +178,15 @@ class Column:
         if speed.value is not None:
             return np.full(np.shape(depth), speed.value)
         if speed.depths is not None and speed.values is not None:
-            return _straight(depth, speed.depths, speed.values)
+            return _interpolate(depth, speed.depths, speed.values)
         formula = sound.SPEED_AT_DEPTH[speed.formula]
-        return formula(self.salinity(depth), self.temperature(depth), _below(depth))
+        return formula(self.salinity(depth), self.temperature(depth), _clip_depth(depth))
 
     def absorption_db_per_km(self, frequency_hz: ArrayLike, depth: ArrayLike) -> Values:
         """Of sound, dB/km; frequencies and depths go together as arrays do."""
         formula = sound.ABSORPTION[self._absorption.formula]
         salinity, temperature = self.salinity(depth), self.temperature(depth)
-        return formula(frequency_hz, salinity, temperature, _below(depth), self._absorption.ph)
+        return formula(frequency_hz, salinity, temperature, _clip_depth(depth), self._absorption.ph)
 
     def part(self) -> FlowPart | None:
         """What gives laws the density by depth; None where it is the same everywhere."""
@@ -204,7 +204,7 @@ class Column:
         def value(depth: Values) -> Values:
             return formula(self.salinity(depth), self.temperature(depth), seawater.depth_to_pressure(depth))
 
-        nodes = np.union1d(self._depths, np.linspace(0.0, DEEPEST, 25))
+        nodes = np.union1d(self._depths, np.linspace(0.0, MAX_DEPTH, 25))
         while True:
             values = value(nodes)
             middles = 0.5 * (nodes[1:] + nodes[:-1])
@@ -214,9 +214,9 @@ class Column:
             nodes = np.sort(np.concatenate([nodes, middles[off]]))
 
 
-def _straight(depth: ArrayLike, depths: ArrayLike, values: ArrayLike) -> Values:
+def _interpolate(depth: ArrayLike, depths: ArrayLike, values: ArrayLike) -> Values:
     return np.asarray(np.interp(np.asarray(depth, np.float64), np.asarray(depths), np.asarray(values)))
 
 
-def _below(depth: ArrayLike) -> Values:
+def _clip_depth(depth: ArrayLike) -> Values:
     return np.maximum(np.asarray(depth, np.float64), 0.0)

@@ -29,20 +29,20 @@ ATTRACTION: Final = 1
 REPULSION: Final = 2
 PROPELLER: Final = 3
 (
-    KIND, STRENGTH, AX, AY, AZ, UNDER, ABOVE, VOLUME, OWNER, SHOWN, BLOCK_PLACE, THRUST_PLACE, X, Y, Z, TIP, COSINE,
+    KIND, STRENGTH, AX, AY, AZ, UNDER, ABOVE, VOLUME, OWNER, SHOWN, BLOCK_INDEX, THRUST_INDEX, X, Y, Z, TIP, COSINE,
     LENGTH,
 ) = range(18)  # fmt: skip
-VOLUME_PLACE: Final = BLOCK_PLACE
-ROW: Final = VOLUME_PLACE + HEADER
-NOBODY: Final = -1
-MANY: Final = 32  # central fields at once, from where on single precision will do
+VOLUME_START: Final = BLOCK_INDEX
+ROW: Final = VOLUME_START + HEADER
+NO_FIELD_OWNER: Final = -1
+SINGLE_PRECISION_COUNT: Final = 32  # central fields at once, from where on single precision will do
 BATCH: Final = 128  # central fields whose forces are summed up in single precision
 NEAREST: Final = 1e-18  # square of the distance from its centre within which a central field fades, m²
-HEAD: Final = 2  # words before the rows: how many there are, and whether any cares for the water
+HEADER_SIZE: Final = 2  # words before the rows: how many there are, and whether any cares for the water
 
 
 @kernel
-def _is_here(row: Any, table: int, depth: float, x: float, y: float, z: float) -> bool:
+def _acts_at(row: Any, table: int, depth: float, x: float, y: float, z: float) -> bool:
     """Whether a field acts at a point."""
     if (row[UNDER] != 0.0 and depth <= 0.0) or (row[ABOVE] != 0.0 and depth > 0.0):
         return False
@@ -60,11 +60,11 @@ def _pull(x: float, y: float, z: float, strength: float, i: int, n: int, where: 
 
 
 @kernel
-def _add_in_part(row: Any, table: int, n: int, where: Any, depth: Any, force: Any) -> None:
+def _add_point_by_point(row: Any, table: int, n: int, where: Any, depth: Any, force: Any) -> None:
     """A static field whose edge may run through the points."""
     for i in range(n):
         x, y, z = where[i], where[n + i], where[2 * n + i]
-        if not _is_here(row, table, depth[i], x, y, z):
+        if not _acts_at(row, table, depth[i], x, y, z):
             continue
         if row[KIND] == VECTOR:
             force[i] += row[STRENGTH] * row[AX]
@@ -80,10 +80,10 @@ def _add_wash(
     row: Any, userdata: int, x: float, y: float, z: float, radius: float, n: int, where: Any, depth: Any, force: Any
 ) -> None:
     """The wash of a propeller, which most bodies are too far away for: the ball around their points tells at once."""
-    thrust = floats(userdata + 8 * int(row[THRUST_PLACE]), 1)[0]
+    thrust = floats(userdata + 8 * int(row[THRUST_INDEX]), 1)[0]
     if thrust <= 0.0:
         return
-    block = floats(userdata + 8 * int(row[BLOCK_PLACE]), 12)  # position, then rotation row by row
+    block = floats(userdata + 8 * int(row[BLOCK_INDEX]), 12)  # position, then rotation row by row
     ax = block[3] * row[AX] + block[4] * row[AY] + block[5] * row[AZ]
     ay = block[6] * row[AX] + block[7] * row[AY] + block[8] * row[AZ]
     az = block[9] * row[AX] + block[10] * row[AY] + block[11] * row[AZ]
@@ -123,7 +123,7 @@ def _pull_all(centres: Any, count: int, x: float, y: float, z: float, n: int, wh
     px, py, pz = singles(stack_floats(64), 128), singles(stack_floats(64), 128), singles(stack_floats(64), 128)
     fx, fy, fz = singles(stack_floats(64), 128), singles(stack_floats(64), 128), singles(stack_floats(64), 128)
     nearest, one, zero = np.float32(NEAREST), np.float32(1.0), np.float32(0.0)
-    if count < MANY:
+    if count < SINGLE_PRECISION_COUNT:
         for k in range(count):
             for i in range(n):
                 _pull(
@@ -180,25 +180,25 @@ def add_fields(
     out. Most fields hold all of a body's points or none, which a ball around them (x, y, z, radius) tells at once.
     """
     shallow = deep = depth[0]
-    if words(fields, HEAD)[1] != 0:
+    if words(fields, HEADER_SIZE)[1] != 0:
         for i in range(1, n):
             shallow, deep = min(shallow, depth[i]), max(deep, depth[i])
     everywhere_x = everywhere_y = everywhere_z = 0.0
     centres = floats(stack_floats(4 * 128), 4 * BATCH)
     central = 0
-    for f in range(words(fields, HEAD)[0]):
-        row = floats(fields + 8 * (HEAD + ROW * f), ROW)
+    for f in range(words(fields, HEADER_SIZE)[0]):
+        row = floats(fields + 8 * (HEADER_SIZE + ROW * f), ROW)
         if row[OWNER] == owner:
             continue
         if row[KIND] == PROPELLER:
             _add_wash(row, userdata, x, y, z, radius, n, where, depth, force)
             continue
-        table = words(fields + 8 * (HEAD + ROW * f), ROW)[VOLUME]
+        table = words(fields + 8 * (HEADER_SIZE + ROW * f), ROW)[VOLUME]
         held = covers(table, x, y, z, radius)
         if held == 0 or (row[UNDER] != 0.0 and deep <= 0.0) or (row[ABOVE] != 0.0 and shallow > 0.0):
             continue
         if held == 1 or (row[UNDER] != 0.0 and shallow <= 0.0) or (row[ABOVE] != 0.0 and deep > 0.0):
-            _add_in_part(row, table, n, where, depth, force)
+            _add_point_by_point(row, table, n, where, depth, force)
         elif row[KIND] == VECTOR:
             everywhere_x += row[STRENGTH] * row[AX]
             everywhere_y += row[STRENGTH] * row[AY]
@@ -245,7 +245,7 @@ class FieldConfig(Config):
         """The field's row, without the address of its volume."""
         row = np.zeros(ROW)
         row[KIND] = {"vector": VECTOR, "attraction": ATTRACTION, "repulsion": REPULSION}[self.kind]
-        row[STRENGTH], row[OWNER] = self.magnitude, NOBODY
+        row[STRENGTH], row[OWNER] = self.magnitude, NO_FIELD_OWNER
         row[UNDER], row[ABOVE], row[SHOWN] = self.only_underwater, self.only_above_water, self.include_in_visualizer
         if self.vector is not None:
             row[AX : AZ + 1] = np.array(self.vector) / np.linalg.norm(self.vector)
@@ -284,14 +284,14 @@ class PropellerField(Config):
 
 def field_table(fields: list[tuple[Floats, Floats | None]]) -> tuple[Floats, list[Floats]]:
     """The native table of fields, each a row and the table of its volume, and what must be kept alive with it."""
-    table = np.zeros(HEAD + ROW * len(fields))
-    table.view(np.int64)[:HEAD] = len(fields), any(row[UNDER] or row[ABOVE] for row, _ in fields)
+    table = np.zeros(HEADER_SIZE + ROW * len(fields))
+    table.view(np.int64)[:HEADER_SIZE] = len(fields), any(row[UNDER] or row[ABOVE] for row, _ in fields)
     kept = []
     for k, (row, volume) in enumerate(fields):
-        start = HEAD + ROW * k
+        start = HEADER_SIZE + ROW * k
         table[start : start + ROW] = row
         if volume is not None:
-            place = start + VOLUME_PLACE
+            place = start + VOLUME_START
             if volume.size == HEADER:
                 table[place : place + HEADER] = volume
                 volume = table[place:]

@@ -58,9 +58,9 @@ class FlowPart:
 
     function: Any
     table: NDArray[np.float64]
-    accelerates: bool = False  # whether it adds to the rate of change of the flow
-    refuses: bool = False  # whether it may be asked where it has no answer, which is then an error
-    follows: str | None = (
+    has_acceleration: bool = False  # whether it adds to the rate of change of the flow
+    raises_outside: bool = False  # whether it may be asked where it has no answer, which is then an error
+    followed_object: str | None = (
         None  # the object whose height goes into userdata, at the place in the second number of the table
     )
     waves: Components | None = None  # of a surface that has them: all that is needed to draw it

@@ -17,7 +17,7 @@ from skerry.core.noise import Noise
 
 Floats = NDArray[np.float64]
 
-HIGHEST = 6.0  # times the peak frequency: beyond it there is less than 0.1 % of the energy
+MAX_FREQUENCY_RATIO = 6.0  # times the peak frequency: beyond it there is less than 0.1 % of the energy
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def synthesise(
     (Longuet-Higgins, Cartwright & Smith 1963; `spreading` is s, and an infinite s has all waves travel alike.)
     """
     peak = 1.0 / period
-    edges = np.linspace(0.2 * peak, HIGHEST * peak, 40_001)
+    edges = np.linspace(0.2 * peak, MAX_FREQUENCY_RATIO * peak, 40_001)
     middle = 0.5 * (edges[1:] + edges[:-1])
     density = jonswap(middle, 1.0, peak, gamma if kind == "jonswap" else 1.0)  # its shape; the height comes in below
     energy = np.concatenate([[0.0], np.cumsum(density * np.diff(edges))])

@@ -108,7 +108,7 @@ def covers(table: int, x: float, y: float, z: float, radius: float) -> int:
     return min(_covers_flat(max(abs(dx) - t[4], abs(dy) - t[5], dz - t[6]), radius), 1)
 
 
-class Box(Config):
+class BoxVolume(Config):
     """A box; `size` is its full length along its x, y and z."""
 
     kind: Literal["box"]
@@ -127,7 +127,7 @@ class Box(Config):
         return np.array(self.center) - reach, np.array(self.center) + reach
 
 
-class Sphere(Config):
+class SphereVolume(Config):
     """A sphere."""
 
     kind: Literal["sphere"]
@@ -141,7 +141,7 @@ class Sphere(Config):
         return np.array(self.center) - self.radius, np.array(self.center) + self.radius
 
 
-class Cylinder(Config):
+class CylinderVolume(Config):
     """An upright cylinder; `height` is its full one."""
 
     kind: Literal["cylinder"]
@@ -157,7 +157,7 @@ class Cylinder(Config):
         return np.array(self.center) - reach, np.array(self.center) + reach
 
 
-class Inside(Config):
+class MeshVolume(Config):
     """The inside of a closed mesh; an open one is an error that says so."""
 
     kind: Literal["mesh"]
@@ -182,7 +182,7 @@ class Inside(Config):
         return corners.min(axis=0), corners.max(axis=0)
 
 
-Volume = Annotated[Box | Sphere | Cylinder | Inside, Field(discriminator="kind")]
+Volume = Annotated[BoxVolume | SphereVolume | CylinderVolume | MeshVolume, Field(discriminator="kind")]
 
 
 def volume_table(volume: Any) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
-from skerry.core.config import Config, NonNegative, Positive, of_kind
+from skerry.core.config import Config, NonNegative, Positive, config_of
 from skerry.core.errors import DependencyError, SkerryError
 from skerry.core.kernels import call7, floats, kernel, load_word
 from skerry.core.noise import Noise
@@ -39,7 +39,7 @@ from skerry.water.flow import (
 )
 from skerry.water.optics import OpticalType, Optics, optics_of
 from skerry.water.spectrum import Components
-from skerry.water.surfaces.flat import Flat
+from skerry.water.surfaces.flat import FlatSurface
 
 SEA_HEADER: Final = 40  # bytes of a sea's table before its parts
 
@@ -111,7 +111,7 @@ class WaterSample:
     pressure: NDArray[np.float64]  # of the water alone, Pa; 0 above it
 
 
-USUAL_DENSITY = 1025.0  # kg/m³; sea water at about 15 °C and 34 g/kg
+DEFAULT_DENSITY = 1025.0  # kg/m³; sea water at about 15 °C and 34 g/kg
 
 
 class WaterConfig(Config):
@@ -123,9 +123,9 @@ class WaterConfig(Config):
     absorption: AbsorptionConfig = AbsorptionConfig()
     optical_type: OpticalType = Field("II", description="Jerlov's class of the water")
     turbidity: NonNegative = Field(1.0, le=1000, description="multiplies the scattering of light by that class")
-    surface: of_kind(SURFACES) = Flat()  # type: ignore[valid-type]
-    currents: dict[str, of_kind(CURRENTS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
-    winds: dict[str, of_kind(CURRENTS)] = Field(  # type: ignore[valid-type]
+    surface: config_of(SURFACES) = FlatSurface()  # type: ignore[valid-type]
+    currents: dict[str, config_of(CURRENTS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
+    winds: dict[str, config_of(CURRENTS)] = Field(  # type: ignore[valid-type]
         {}, description="the same kinds as currents, of the air above the water"
     )
 
@@ -133,7 +133,7 @@ class WaterConfig(Config):
     @classmethod
     def _usual_density(cls, given: Any) -> Any:
         if isinstance(given, Mapping) and given.get("density") is None and given.get("profile") is None:
-            return {**given, "density": USUAL_DENSITY}
+            return {**given, "density": DEFAULT_DENSITY}
         return given
 
     @model_validator(mode="after")
@@ -193,11 +193,11 @@ class Water:
         stratification = self.column.part()
         self._parts = parts = [surface, *([stratification] if stratification else []), *currents.values()]
         self._winds = [surface, *winds.values()]
-        self._refusing = [
+        self._raising = [
             (name, part, asked)
             for group, asked in ((currents, 0), (winds, IN_AIR))
             for name, part in group.items()
-            if part.refuses
+            if part.raises_outside
         ]
         words = [word for part in parts for word in (part.function.address, part.table.ctypes.data)]
         self._table = np.concatenate([np.zeros(SEA_HEADER // 8), np.array(words, np.int64).view(np.float64)])
@@ -220,23 +220,23 @@ class Water:
         return self._parts[0].waves
 
     @property
-    def follows(self) -> str | None:
+    def followed_object(self) -> str | None:
         """The object whose height the surface has, if any."""
-        return self._parts[0].follows
+        return self._parts[0].followed_object
 
-    def follow_in(self, place: int) -> None:
+    def set_followed_index(self, index: int) -> None:
         """Read that object's height at this place in userdata."""
-        self._parts[0].table[1] = place
+        self._parts[0].table[1] = index
 
     @property
-    def accelerates(self) -> bool:
+    def has_acceleration(self) -> bool:
         """Whether the flow anywhere has a rate of change."""
-        return any(part.accelerates for part in self._parts)
+        return any(part.has_acceleration for part in self._parts)
 
     @property
-    def refuses(self) -> bool:
+    def raises_outside(self) -> bool:
         """Whether there are places where a current or wind has no answer; see `check_points`."""
-        return bool(self._refusing)
+        return bool(self._raising)
 
     @property
     def density(self) -> float:
@@ -256,7 +256,7 @@ class Water:
         self._check_followed(state)
         if need & (NEED_FLOW | NEED_FLOW_RATE):
             self._check(rows, time, state, 0)
-        out = _ask(self.call, self.table_address, rows, time, state, need)
+        out = _query(self.call, self.table_address, rows, time, state, need)
         pressure = self._gravity * self.column.mass_above(out[HEAD]) if need & NEED_HEAD else np.zeros(rows.shape[1])
         return WaterSample(
             out[0].reshape(shape),
@@ -271,10 +271,10 @@ class Water:
         """The z of the surface above or below points (…, 3); what `sample` says of it, in half the time."""
         shape, rows = _rows(points)
         self._check_followed(state)
-        return _ask(self.call, self.table_address, rows, time, state, 0)[HEIGHT].reshape(shape)
+        return _query(self.call, self.table_address, rows, time, state, 0)[HEIGHT].reshape(shape)
 
     def _check_followed(self, state: NDArray[np.float64] | None) -> None:
-        if self.follows is not None and state is None:
+        if self.followed_object is not None and state is None:
             raise SkerryError("the surface follows an object, which only the world knows: ask `world.sample_water`")
 
     def pressure_of_head(self, head: ArrayLike) -> NDArray[np.float64]:
@@ -318,7 +318,7 @@ class Water:
         """The velocity of the air at points (…, 3) in the world, m/s; nothing under water."""
         shape, rows = _rows(points)
         self._check(rows, time, state, IN_AIR)
-        out = _ask(self._call_wind, self.wind_table_address, rows, time, state, NEED_FLOW)
+        out = _query(self._call_wind, self.wind_table_address, rows, time, state, NEED_FLOW)
         return out[FLOW:FLOW_RATE].T.reshape(*shape, 3)
 
     def check_points(
@@ -342,13 +342,13 @@ class Water:
         names: Sequence[str] = (),
     ) -> None:
         surface = self._parts[0]
-        for part_name, part, asked in self._refusing:
+        for part_name, part, asked in self._raising:
             if asked != in_air:
                 continue
-            out = _ask(_CALL(surface.function.address), surface.table.ctypes.data, rows, time, state, 0)
+            out = _query(_CALL(surface.function.address), surface.table.ctypes.data, rows, time, state, 0)
             out[FLOW:DENSITY] = 0.0
             need = NEED_FLOW | MARK_OUTSIDE | in_air
-            _ask(_CALL(part.function.address), part.table.ctypes.data, rows, time, state, need, out)
+            _query(_CALL(part.function.address), part.table.ctypes.data, rows, time, state, need, out)
             outside = np.isnan(out[FLOW])
             if in_air:
                 outside &= rows[2] >= out[HEIGHT]
@@ -371,7 +371,7 @@ def _rows(points: ArrayLike) -> tuple[tuple[int, ...], NDArray[np.float64]]:
     return given.shape[:-1], np.ascontiguousarray(given.reshape(-1, 3).T)
 
 
-def _ask(
+def _query(
     call: Any,
     table: int,
     rows: NDArray[np.float64],

@@ -244,7 +244,7 @@ def build_batch(
         scenarios.append(loaded.scenario)
         if key not in models:
             model, _, actuators, _ = _assemble(loaded, {})
-            if model.water.refuses:
+            if model.water.raises_outside:
                 raise SkerryError(
                     "a batch steps too many worlds at once to watch a grid that refuses what is outside; give the "
                     "currents and winds `outside: clamp` or `zero`"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skerry.scenario import Scenario
-from skerry.scenario.merging import plain
+from skerry.scenario.merging import to_plain
 
 if TYPE_CHECKING:
     from skerry.world.world import World
@@ -25,7 +25,7 @@ class Change:
 
 def changed(scenario: Scenario, changes: Sequence[Change]) -> dict[str, Any]:
     """What a scenario is after changes, not yet checked."""
-    data: dict[str, Any] = plain(scenario)
+    data: dict[str, Any] = to_plain(scenario)
     for change in changes:
         if change.settings is not None:
             data["robots" if "vehicle" in change.settings else "objects"][change.name] = change.settings

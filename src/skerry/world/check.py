@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skerry.core.errors import SkerryError
-from skerry.core.words import counted
+from skerry.core.text import count_noun
 from skerry.scenario.vehicle import find_vehicle
 from skerry.world.build import build_world
 from skerry.world.world import World
@@ -22,13 +22,13 @@ def check_file(name: str) -> str:
         alone = {"vehicle": {"vehicle": str(folder.resolve())}}
         with build_world({"robots": alone, "reference": somewhere}) as world:
             robot = world.robots["vehicle"]
-            links, forces = counted(len(robot.links), "link"), counted(len(robot.forces), "force")
-            sensors = counted(len(robot.sensors), "sensor")
+            links, forces = count_noun(len(robot.links), "link"), count_noun(len(robot.forces), "force")
+            sensors = count_noun(len(robot.sensors), "sensor")
             return f"a vehicle with {links}, {forces} and {sensors}{_estimates(world)}"
     with build_world(name) as world:
         scenario = world.scenario
         _check_interfaces(world)
-        contents = f"{counted(len(scenario.robots), 'robot')} and {counted(len(scenario.objects), 'object')}"
+        contents = f"{count_noun(len(scenario.robots), 'robot')} and {count_noun(len(scenario.objects), 'object')}"
         return f"a scenario with {contents}; step {scenario.step} s{_estimates(world)}"
 
 

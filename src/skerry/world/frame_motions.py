@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
-from skerry.core.rotations import turn, turn_back
+from skerry.core.rotations import rotate_to_frame, rotate_to_world
 
 IN_THE_WORLD = -1
 
@@ -32,7 +32,7 @@ def _relate(motion: Any, bodies: Any, offsets: Any, found: Any) -> None:
             if body >= 0:
                 ox, oy, oz, a, b, c, d = both[side]
                 px, py, pz, x, y, z, w = motion[i, body, :7]
-                tx, ty, tz = turn(x, y, z, w, ox, oy, oz)
+                tx, ty, tz = rotate_to_world(x, y, z, w, ox, oy, oz)
                 both[side, 0], both[side, 1], both[side, 2] = px + tx, py + ty, pz + tz
                 both[side, 3] = w * a + x * d + y * c - z * b
                 both[side, 4] = w * b - x * c + y * d + z * a
@@ -40,7 +40,7 @@ def _relate(motion: Any, bodies: Any, offsets: Any, found: Any) -> None:
                 both[side, 6] = w * d - x * a - y * b - z * c
         px, py, pz, x, y, z, w = both[0]
         qx, qy, qz, a, b, c, d = both[1]
-        found[i, k, 0], found[i, k, 1], found[i, k, 2] = turn_back(x, y, z, w, qx - px, qy - py, qz - pz)
+        found[i, k, 0], found[i, k, 1], found[i, k, 2] = rotate_to_frame(x, y, z, w, qx - px, qy - py, qz - pz)
         found[i, k, 3] = w * a - x * d - y * c + z * b
         found[i, k, 4] = w * b + x * c - y * d - z * a
         found[i, k, 5] = w * c - x * b + y * a - z * d

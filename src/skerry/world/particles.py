@@ -22,10 +22,10 @@ from skerry.water import Water
 from skerry.water.fields import (
     ABOVE,
     AX,
-    BLOCK_PLACE,
+    BLOCK_INDEX,
     COSINE,
     LENGTH,
-    NOBODY,
+    NO_FIELD_OWNER,
     SHOWN,
     TIP,
     UNDER,
@@ -52,7 +52,7 @@ def _forces(fields: int, userdata: int, where: Any, depth: Any, force: Any) -> N
             one_where[k], one_force[k] = where[k, i], 0.0
         one_depth[0] = depth[i]
         x, y, z = one_where[0], one_where[1], one_where[2]
-        add_fields(fields, NOBODY - 1, userdata, x, y, z, 0.0, 1, one_where, one_depth, one_force)
+        add_fields(fields, NO_FIELD_OWNER - 1, userdata, x, y, z, 0.0, 1, one_where, one_depth, one_force)
         for k in range(3):
             force[k, i] = one_force[k]
 
@@ -141,7 +141,7 @@ class FieldParticles(Component):
 
     def _in_cone(self, row: Floats, draw: Floats, userdata: Floats) -> Floats:
         """A place in the cone behind a propeller."""
-        block = userdata[int(row[BLOCK_PLACE]) : int(row[BLOCK_PLACE]) + 12]
+        block = userdata[int(row[BLOCK_INDEX]) : int(row[BLOCK_INDEX]) + 12]
         rotation = block[3:].reshape(3, 3)
         axis = rotation @ row[AX : AX + 3]
         tip = block[:3] + rotation @ row[X : X + 3] + row[TIP] * axis

@@ -23,7 +23,7 @@ from skerry.physics.model import WORLD_OWNER
 from skerry.ropes.rope import Rope
 from skerry.ropes.system import RopeSystem
 from skerry.scenario import Scenario
-from skerry.scenario.merging import plain
+from skerry.scenario.merging import to_plain
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
 from skerry.world.changes import Change, changed, follow
@@ -92,7 +92,7 @@ class World:
         self._sort_sensors()
         self._hooks = hooks
         self._engine_time = engine.part("time")[0]
-        self._must_step_singly = bool(hooks) or water.refuses
+        self._must_step_singly = bool(hooks) or water.raises_outside
         self._noises = noises
         self.particles = particles
         self.surroundings = surroundings
@@ -252,7 +252,7 @@ class World:
         self._history.rates = self._rates_of_looks
         patient = [mounted.sensor for mounted in self._patient_sensors]
         feel = [sensor for sensor in patient if sensor.needs]
-        self._history.must_keep_userdata = self.water.follows is not None or bool(feel) or bool(self.ropes)
+        self._history.must_keep_userdata = self.water.followed_object is not None or bool(feel) or bool(self.ropes)
 
     def _rates_of_looks(self) -> list[Rate]:
         rates = [sensor.rate for sensor in self._patient_sensors if sensor.is_looked_at]
@@ -265,7 +265,7 @@ class World:
 
     def _step(self, steps: int, looks: list[int]) -> list[SkerryError]:
         """Go on, and keep what will be looked at; give what went wrong."""
-        if self.water.refuses:
+        if self.water.raises_outside:
             self._check_places()
         first_look, tick = len(self._history.ticks), self.tick
         self._history.keep(looks)
@@ -335,7 +335,7 @@ class World:
         """
         if name in self.robots or name in self.objects:
             raise SkerryError(f"there is a robot or object {name!r} already; give another name")
-        self._change((*self.changes, Change(name, plain(settings))))
+        self._change((*self.changes, Change(name, to_plain(settings))))
 
     def delete(self, name: str) -> None:
         """Take a robot or an object out of the world, with its ropes; ropes of others that are tied to it come free."""

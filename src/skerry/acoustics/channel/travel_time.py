@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.kernels import kernel
-from skerry.water.column import DEEPEST, Column
+from skerry.water.column import MAX_DEPTH, Column
 
 STEPS: Final = 64
 """Pieces that a line is cut into."""
@@ -22,7 +22,7 @@ STEPS: Final = 64
 
 def speed_table(column: Column) -> NDArray[np.float64]:
     """The speed of sound at every metre of depth, m/s."""
-    return column.sound_speed(np.arange(0.0, DEEPEST + 1.0))
+    return column.sound_speed(np.arange(0.0, MAX_DEPTH + 1.0))
 
 
 @kernel

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError
-from skerry.formats.urdf import Joint
+from skerry.formats.urdf import UrdfJoint
 from skerry.parts.actuator import ActuatorConfig
 from skerry.parts.law import Attachment
 from skerry.physics.joint_drive import JointDrive, joint_drive
@@ -34,7 +34,7 @@ class JointActuatorConfig(ActuatorConfig):
         )
 
 
-def need_joint(at: Attachment, *kinds: str) -> Joint:
+def need_joint(at: Attachment, *kinds: str) -> UrdfJoint:
     """The joint that moves a link, if it is of one of these kinds."""
     if at.joint is None or at.joint.kind not in kinds:
         found = "no joint" if at.joint is None else f"a {at.joint.kind} one"

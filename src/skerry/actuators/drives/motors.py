@@ -16,7 +16,7 @@ from pydantic import Field
 
 from skerry.core.config import NonNegative, Positive
 from skerry.core.kernels import floats, kernel, load_word, words
-from skerry.formats.urdf import Joint
+from skerry.formats.urdf import UrdfJoint
 from skerry.parts.actuator import Actuator, ActuatorConfig, within
 from skerry.parts.law import HEADER, JOINT_AXIS, JOINT_POSITION, LAYOUT, constants_of, law, state_of
 from skerry.parts.state_channel import StateChannel
@@ -157,7 +157,7 @@ class MotorConfig(ActuatorConfig):
 
     def motor(
         self,
-        joint: Joint,
+        joint: UrdfJoint,
         step: float,
         limits: tuple[float, float],
         force: float,

@@ -9,8 +9,8 @@ import numpy as np
 from skerry.control.tracking.load_law import LOAD_GAINS, carry_load
 from skerry.control.tracking.spline import follow
 from skerry.control.tracking.tracking_law import GAINS, fly, yaw_of
-from skerry.core.kernels import UNCOUNTED, floats, strict_kernel, words
-from skerry.core.rotations import MOTION, carry
+from skerry.core.kernels import UNKNOWN_SIZE, floats, strict_kernel, words
+from skerry.core.rotations import MOTION, motion_of_fixed_frame
 from skerry.parts.native_controller import (
     END,
     END_VELOCITY,
@@ -101,11 +101,11 @@ def swoop(place: Any, velocity: Any, time: float, wanted: Any) -> None:
 @native_controller
 def track_and_carry(motions: int, userdata: int, time: int, table: int) -> None:
     """The propellers' rpm."""
-    w, u, now = words(table, TABLE_SIZE), floats(userdata, UNCOUNTED), floats(time, 1)[0]
+    w, u, now = words(table, TABLE_SIZE), floats(userdata, UNKNOWN_SIZE), floats(time, 1)[0]
     n, c = floats(w[MEMORY_AT], MEMORY_SIZE), floats(w[CONSTANTS_AT], CONSTANTS)
     wanted = n[DESIRED:MEMORY_SIZE].reshape((5, 3))
     motion = np.empty(MOTION)
-    carry(floats(motions + 8 * MOTION * w[BODY], MOTION), floats(w[LINK_AT], 7), motion)
+    motion_of_fixed_frame(floats(motions + 8 * MOTION * w[BODY], MOTION), floats(w[LINK_AT], 7), motion)
 
     if np.isnan(n[POINT]):
         n[POINT : POINT + 3] = motion[0:3]
@@ -122,7 +122,7 @@ def track_and_carry(motions: int, userdata: int, time: int, table: int) -> None:
         wanted[0] = n[POINT : POINT + 3]
         if n[MODE] == AT_TARGET:
             target = np.empty(MOTION)
-            carry(floats(motions + 8 * MOTION * w[TARGET], MOTION), floats(w[TARGET_AT], 7), target)
+            motion_of_fixed_frame(floats(motions + 8 * MOTION * w[TARGET], MOTION), floats(w[TARGET_AT], 7), target)
             follow_target(target, n, c[PERIOD], wanted)
 
     exists, loaded, load = False, False, np.zeros(6)

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from skerry.core.errors import SkerryError, shorten
-from skerry.core.frames import ENU_TO_NWU, SAME, Pose, convert_orientation, convert_pose
+from skerry.core.frames import ENU_TO_NWU, IDENTITY_AXES, Pose, convert_orientation, convert_pose
 from skerry.sensors.camera import MOST_PIXELS
 from skerry.sensors.gps import GpsReading
 from skerry.sensors.imu import ImuReading
@@ -59,7 +59,7 @@ def camera_picture(camera: str, jpeg: bytes) -> Report:
 
 def true_pose(pose: Pose) -> Report:
     """Of the chassis: x north, y west, z up."""
-    theirs = convert_pose(pose, ENU_TO_NWU, SAME)
+    theirs = convert_pose(pose, ENU_TO_NWU, IDENTITY_AXES)
     return {
         "type": "simRoverTruePoseReport",
         "position": dict(zip("xyz", theirs.position.tolist(), strict=True)),
@@ -79,7 +79,7 @@ def gps_position(reading: GpsReading) -> Report:
 
 def imu_orientation(reading: ImuReading) -> Report:
     """The attitude in a world of x north, y west, z up."""
-    theirs = convert_orientation(reading.orientation, ENU_TO_NWU, SAME)
+    theirs = convert_orientation(reading.orientation, ENU_TO_NWU, IDENTITY_AXES)
     return {"type": "simImuOrientationReport", **dict(zip("xyzw", theirs.tolist(), strict=True))}
 
 

@@ -12,7 +12,7 @@ from skerry.core.frames import (
     convert_orientation,
     multiply,
     quaternion_to_matrix,
-    turn_heading,
+    wrap_heading,
 )
 
 Triple = tuple[float, float, float]
@@ -46,7 +46,7 @@ def to_euler(orientation: Array) -> Triple:
     y = atan2(forward_x, forward_z)
     x = atan2(-forward_y, hypot(forward_x, forward_z))
     z = atan2(sin(y) * up_z - cos(y) * up_x, cos(y) * right_x - sin(y) * right_z)
-    return turn_heading(degrees(x)), turn_heading(degrees(y)), turn_heading(degrees(z))
+    return wrap_heading(degrees(x)), wrap_heading(degrees(y)), wrap_heading(degrees(z))
 
 
 def from_euler(angles: Triple) -> Array:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from skerry.core.config import ExistingFolder, Rational, find_path, of_kind
+from skerry.core.config import ExistingFolder, Rational, config_of, resolve_path
 from skerry.interfaces.ros.bridge.waypoint_settings import WaypointConfig
 from skerry.interfaces.ros.bus.transport import TRANSPORTS
 from skerry.interfaces.ros.messages.type_store import DISTRIBUTIONS, Distribution
@@ -21,7 +21,7 @@ LATER: Final = ("iron", "kilted", "lyrical", "rolling")
 
 def _beside_the_scenario(name: str) -> str:
     """A path, told from a shipped table's name by its ending, as relative to the file that names it."""
-    return str(find_path(name)) if name.endswith((".yaml", ".yml")) else name
+    return str(resolve_path(name)) if name.endswith((".yaml", ".yml")) else name
 
 
 def _spoken(settings: Mapping[str, Any]) -> Distribution:
@@ -37,7 +37,7 @@ class Ros(InterfaceConfig):
     """The simulator as a node of a ROS graph."""
 
     kind: Literal["ros"] = "ros"
-    transports: dict[str, of_kind(TRANSPORTS)] = Field({}, description="ways to peers, by a name of your own")  # type: ignore[valid-type]
+    transports: dict[str, config_of(TRANSPORTS)] = Field({}, description="ways to peers, by a name of your own")  # type: ignore[valid-type]
     profile: Annotated[str, AfterValidator(_beside_the_scenario)] = Field(
         "smarc", description="topics and types: a shipped table's name, or the path of a file, .yaml"
     )

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from skerry.core.kernels import kernel
-from skerry.core.rotations import turn
+from skerry.core.rotations import rotate_to_world
 
 NEAREST: Final = 0.01  # m; nearer, spherical spreading says nothing, and would grow without bounds
 LN_2: Final = 0.6931471805599453
@@ -26,7 +26,7 @@ def receive(
     directions: Any,
     tangents: Any,
     weights: Any,
-    turn: Any,
+    rotation: Any,
     half_step: float,
     above: float,
     near: float,
@@ -43,17 +43,17 @@ def receive(
     """The echo of each ray: S μ w sin(g) exp(−k r) / r², which is the sonar equation in linear numbers.
 
     `distance` (n,), `normal` (3, n) in the world and `material` (n,) are what the rays hit; `directions` (3, n) are
-    theirs and `tangents` (3, n) those along their fan, of length 1, in the sensor's frame, which `turn` (3, 3) leads
-    into the world. `weights` w (n,) are beam pattern times solid angle, sr. `above` is the height of the surface above
-    the sensor, m: there rays end. `source` S is in µPa² at 1 m, `absorption` k in 1/m over the way out and back,
+    theirs and `tangents` (3, n) those along their fan, of length 1, in the sensor's frame, which `rotation` (3, 3)
+    leads into the world. `weights` w (n,) are beam pattern times solid angle, sr. `above` is the height of the surface
+    above the sensor, m: there rays end. `source` S is in µPa² at 1 m, `absorption` k in 1/m over the way out and back,
     `scattering` μ by material, 1/m² of 1 m². `errors` (n,) or empty are added to the ranges. `ranges` become NaN where
     there is no echo; `starts` and `ends` are the ranges between which the ray's share of the fan meets the plane that
     it hit.
     """
     cosine, sine = np.cos(half_step), np.sin(half_step)
-    t00, t01, t02 = turn[0, 0], turn[0, 1], turn[0, 2]
-    t10, t11, t12 = turn[1, 0], turn[1, 1], turn[1, 2]
-    t20, t21, t22 = turn[2, 0], turn[2, 1], turn[2, 2]
+    t00, t01, t02 = rotation[0, 0], rotation[0, 1], rotation[0, 2]
+    t10, t11, t12 = rotation[1, 0], rotation[1, 1], rotation[1, 2]
+    t20, t21, t22 = rotation[2, 0], rotation[2, 1], rotation[2, 2]
     erring = len(errors) > 0
     for i in range(len(distance)):
         ranges[i] = np.nan
@@ -85,7 +85,7 @@ def mirror(
     distance: Any,
     normal: Any,
     directions: Any,
-    turn: Any,
+    rotation: Any,
     above: float,
     far: float,
     absorption: float,
@@ -105,9 +105,9 @@ def mirror(
             continue
         r = max(np.float64(distance[i]), NEAREST)
         x, y, z = directions[0, i], directions[1, i], directions[2, i]
-        wx = (turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z) * r
-        wy = (turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z) * r
-        wz = (turn[2, 0] * x + turn[2, 1] * y + turn[2, 2] * z) * r
+        wx = (rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z) * r
+        wy = (rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z) * r
+        wz = (rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z) * r
         up = 2.0 * above - wz
         other = np.sqrt(wx * wx + wy * wy + up * up)
         graze = max(-(wx * normal[0, i] + wy * normal[1, i] + wz * normal[2, i]) / r, 1e-6)
@@ -274,5 +274,7 @@ def place_points(points: Any, position: Any, orientation: Any, found: Any) -> No
     px, py, pz = position
     x, y, z, w = orientation
     for i in range(len(points)):
-        a, b, c = turn(x, y, z, w, np.float64(points[i, 0]), np.float64(points[i, 1]), np.float64(points[i, 2]))
+        a, b, c = rotate_to_world(
+            x, y, z, w, np.float64(points[i, 0]), np.float64(points[i, 1]), np.float64(points[i, 2])
+        )
         found[i, 0], found[i, 1], found[i, 2] = px + a, py + b, pz + c

@@ -11,7 +11,7 @@ from skerry.core.config import NonNegative, Positive
 from skerry.terrain.function import Floats, SeededFunctionConfig, cells_near, random_numbers
 
 
-class Boulders(SeededFunctionConfig):
+class BouldersFunction(SeededFunctionConfig):
     """Half ellipsoids at random places of a rectangle; where two meet, the higher one is seen."""
 
     kind: Literal["boulders"] = "boulders"
@@ -22,7 +22,7 @@ class Boulders(SeededFunctionConfig):
     size: tuple[Positive, Positive] = Field((100.0, 100.0), description="of the rectangle, along x and y, m")
 
     @model_validator(mode="after")
-    def _smallest_first(self) -> Boulders:
+    def _smallest_first(self) -> BouldersFunction:
         if self.radius[0] > self.radius[1]:
             raise ValueError("`radius` must be that of the smallest, then that of the largest")
         return self

@@ -12,7 +12,7 @@ from skerry.core.config import Positive
 from skerry.terrain.function import Floats, ShapingFunctionConfig
 
 
-class Channel(ShapingFunctionConfig):
+class ChannelFunction(ShapingFunctionConfig):
     """No ground within half the `width` of the line stands higher than the `floor`; ground below it stays."""
 
     kind: Literal["channel"] = "channel"
@@ -23,7 +23,7 @@ class Channel(ShapingFunctionConfig):
     floor: float = Field(-10.0, description="height, m, before `level` is added")
     side_slope_deg: float = Field(20.0, gt=0, lt=90, description="how steep its sides are")
 
-    def lay_upon(self, x: Floats, y: Floats, ground: Floats) -> Floats:
+    def apply_to(self, x: Floats, y: Floats, ground: Floats) -> Floats:
         nearest = np.full(ground.shape, np.inf)  # squares of the distance to the line
         for (ax, ay), (bx, by) in zip(self.points, self.points[1:], strict=False):
             east, north = x[None, :] - ax, y[:, None] - ay

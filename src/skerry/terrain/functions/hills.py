@@ -12,7 +12,7 @@ from skerry.core.config import NonNegative, Positive
 from skerry.terrain.function import Floats, SeededFunctionConfig, smooth_noise
 
 
-class Hills(SeededFunctionConfig):
+class HillsFunction(SeededFunctionConfig):
     """Octaves of smooth noise, each of half the wavelength of the one before and `gain` times its height."""
 
     kind: Literal["hills"] = "hills"

@@ -15,7 +15,7 @@ INLETS: Final = 0.25
 OCTAVES: Final = 3
 
 
-class Island(ShapingFunctionConfig, SeededFunctionConfig):
+class IslandFunction(ShapingFunctionConfig, SeededFunctionConfig):
     """At its centre the ground has the height `top`, from its `radius` outwards it is what it was before."""
 
     kind: Literal["island"] = "island"
@@ -27,7 +27,7 @@ class Island(ShapingFunctionConfig, SeededFunctionConfig):
         0.0, description="how far its outline strays, in radii: one standard deviation"
     )
 
-    def lay_upon(self, x: Floats, y: Floats, ground: Floats) -> Floats:
+    def apply_to(self, x: Floats, y: Floats, ground: Floats) -> Floats:
         seed = self.known_seed() if self.ragged else 0
         reach = self.radius * (1.0 + 4.0 * self.ragged)  # noise beyond four deviations is cut off
         (east, north), shaped = self.center, ground.copy()

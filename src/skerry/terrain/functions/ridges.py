@@ -16,7 +16,7 @@ WANDER_LENGTH: Final = 2.0
 """Spacing of the noise that moves the crests, in wavelengths; chosen by eye."""
 
 
-class Ridges(SeededFunctionConfig):
+class RidgesFunction(SeededFunctionConfig):
     """A cosine across the ridges, with crests that stray from straight lines."""
 
     kind: Literal["ridges"] = "ridges"

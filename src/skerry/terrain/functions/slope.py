@@ -12,7 +12,7 @@ from skerry.core.frames import heading_to_yaw
 from skerry.terrain.function import Floats, FunctionConfig
 
 
-class Slope(FunctionConfig):
+class SlopeFunction(FunctionConfig):
     """A plane."""
 
     kind: Literal["slope"] = "slope"

@@ -6,15 +6,15 @@ from typing import Literal, Self
 
 import numpy as np
 
-from skerry.core.config import of_kind
+from skerry.core.config import config_of
 from skerry.terrain.function import FUNCTIONS, Floats, FunctionConfig
 
 
-class Sum(FunctionConfig):
+class SumFunction(FunctionConfig):
     """Its terms in their order: most add their heights; an island or a channel shapes what is there before it."""
 
     kind: Literal["sum"] = "sum"
-    terms: tuple[of_kind(FUNCTIONS), ...]  # type: ignore[valid-type]
+    terms: tuple[config_of(FUNCTIONS), ...]  # type: ignore[valid-type]
 
     def with_seed(self, seed: int) -> Self:
         return self.model_copy(update={"terms": tuple(term.with_seed(seed) for term in self.terms)})
@@ -22,5 +22,5 @@ class Sum(FunctionConfig):
     def heights(self, x: Floats, y: Floats) -> Floats:
         total = np.zeros((len(y), len(x)))
         for term in self.terms:
-            total = term.lay_upon(x, y, total)
+            total = term.apply_to(x, y, total)
         return total

@@ -52,7 +52,7 @@ class FlatGround(Terrain):
         return Mesh(np.array(corners), faces, np.zeros(2, np.int32), self.materials)
 
 
-class Flat(TerrainConfig):
+class FlatTerrain(TerrainConfig):
     """Level ground at a `depth` below z = 0, or at a `z`."""
 
     kind: Literal["flat"] = "flat"
@@ -60,7 +60,7 @@ class Flat(TerrainConfig):
     z: float | None = Field(None, description="positive up, m")
 
     @model_validator(mode="after")
-    def _one_form(self) -> Flat:
+    def _one_form(self) -> FlatTerrain:
         if (self.depth is None) == (self.z is None):
             raise ValueError("give either `depth` or `z`")
         return self

@@ -14,16 +14,16 @@ from skerry.core.config import ExistingFile, Positive
 from skerry.core.errors import SkerryError
 from skerry.core.geo import Projection
 from skerry.terrain.kinds.heightfield import HeightfieldGround
-from skerry.terrain.raster import Floats, Raster, refuse
+from skerry.terrain.raster import Floats, Raster, raise_file_error
 from skerry.terrain.regions import RegionConfig, materials_by_region
 from skerry.terrain.resample import Resampler, fill_from_nearest
 from skerry.terrain.terrain import TerrainConfig, count_nodes
 
 logger = logging.getLogger("skerry")
 
-MOST_NODES: Final = 2048 * 2048
+MAX_NODES: Final = 2048 * 2048
 """8 million triangles: some 2 GB with all that rays need to be quick."""
-MOST_HEIGHT: Final = 12_000.0
+MAX_HEIGHT: Final = 12_000.0
 """m: the Challenger Deep has 10 935 m (Greenaway et al. 2021, Deep-Sea Research I 178), Mount Everest 8849 m."""
 SUFFIXES: Final = (".tif", ".tiff", ".asc", ".npy", ".npz")
 
@@ -47,7 +47,7 @@ def _known_suffix(path: Path) -> Path:
     return path
 
 
-class Georeferenced(TerrainConfig):
+class GeoreferencedTerrain(TerrainConfig):
     """Heights or depths from a GeoTIFF, an ESRI ASCII grid or a file of NumPy's."""
 
     kind: Literal["georeferenced"] = "georeferenced"
@@ -67,7 +67,7 @@ class Georeferenced(TerrainConfig):
     regions: tuple[RegionConfig, ...] = Field((), description="materials by height and slope; `material` elsewhere")
 
     @model_validator(mode="after")
-    def _bounds_fit(self) -> Georeferenced:
+    def _bounds_fit(self) -> GeoreferencedTerrain:
         if (self.bounds is not None) != (self.file.suffix.lower() == ".npy"):
             raise ValueError("`bounds` are for an .npy file, which needs them")
         if self.bounds is not None:
@@ -101,14 +101,14 @@ class Georeferenced(TerrainConfig):
         if self.crs is not None:
             raster.crs = CRS.from_user_input(self.crs)
         if raster.crs is None:
-            refuse(self.file, "does not tell its coordinates; give `crs`, such as EPSG:32634")
+            raise_file_error(self.file, "does not tell its coordinates; give `crs`, such as EPSG:32634")
         return raster
 
     def _area(self, resampler: Resampler) -> tuple[tuple[float, float], tuple[float, float]]:
         west, south, east, north = resampler.extent()
         if self.size is None:
             if not (west <= 0.0 <= east and south <= 0.0 <= north):
-                refuse(
+                raise_file_error(
                     self.file,
                     f"reaches from x {west:.0f} to {east:.0f} m and from y {south:.0f} to {north:.0f} m, and not over "
                     "the world's origin; correct the scenario's `reference`, or choose a part by `center` and `size`",
@@ -116,7 +116,7 @@ class Georeferenced(TerrainConfig):
             return ((west + east) / 2, (south + north) / 2), (east - west, north - south)
         (x, y), (width, length) = self.center, self.size
         if x + width / 2 < west or x - width / 2 > east or y + length / 2 < south or y - length / 2 > north:
-            refuse(
+            raise_file_error(
                 self.file,
                 f"reaches from x {west:.0f} to {east:.0f} m and from y {south:.0f} to {north:.0f} m, and nothing of it "
                 "is in the part that is asked for",
@@ -126,12 +126,12 @@ class Georeferenced(TerrainConfig):
     def _heights(self, resampler: Resampler, center: tuple[float, float], size: tuple[float, float]) -> Floats:
         resolution = self.resolution or resampler.pixel(*center)
         columns, rows = (count_nodes(side, resolution) for side in size)
-        if columns * rows > MOST_NODES:
-            coarser = 1.01 * math.sqrt(size[0] * size[1] / MOST_NODES)
-            refuse(
+        if columns * rows > MAX_NODES:
+            coarser = 1.01 * math.sqrt(size[0] * size[1] / MAX_NODES)
+            raise_file_error(
                 self.file,
                 f"{size[0]:.0f} m × {size[1]:.0f} m every {resolution:.3g} m are {columns} × {rows} nodes, and the "
-                f"most is {MOST_NODES}; give a `resolution` of {coarser:.2g} m or more, or a smaller `size`",
+                f"most is {MAX_NODES}; give a `resolution` of {coarser:.2g} m or more, or a smaller `size`",
             )
         x, y = (
             c + np.linspace(-s / 2, s / 2, n, dtype=np.float64)
@@ -141,15 +141,15 @@ class Georeferenced(TerrainConfig):
         if self.positive == "down":
             heights = -heights
         heights += self.vertical_offset
-        if (farthest := float(np.nanmax(np.abs(heights), initial=0.0))) > MOST_HEIGHT:
-            refuse(
+        if (farthest := float(np.nanmax(np.abs(heights), initial=0.0))) > MAX_HEIGHT:
+            raise_file_error(
                 self.file,
                 f"has {farthest:g} m of height or depth, more than the Earth; is that what it calls missing data, and "
                 "does not say so? `gdal_edit.py -a_nodata VALUE` would",
             )
         holes = int(np.isnan(heights).sum())
         if holes == heights.size:
-            refuse(self.file, "has no data in the part that is asked for")
+            raise_file_error(self.file, "has no data in the part that is asked for")
         if holes:
             logger.info(
                 "%s: %d of %d nodes have no data, and are filled (%s)", *(self.file, holes, heights.size, self.fill)

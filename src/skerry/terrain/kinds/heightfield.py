@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from skerry.core.config import ExistingFile, Positive, of_kind
+from skerry.core.config import ExistingFile, Positive, config_of
 from skerry.core.errors import Fault, FileError, SkerryError
 from skerry.core.geo import Projection
 from skerry.core.kernels import floats, integers, words
@@ -20,7 +20,7 @@ from skerry.formats.png import read_grey_png
 from skerry.terrain.function import FUNCTIONS
 from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_ground
 from skerry.terrain.regions import RegionConfig, materials_by_region
-from skerry.terrain.terrain import MOST_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
+from skerry.terrain.terrain import MAX_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
 
 # ------------------------------------------------------------------------------------------------ built
 
@@ -138,7 +138,7 @@ MaterialRows = Annotated[
 Nodes = Annotated[int, Field(ge=2)]
 
 
-class Heightfield(TerrainConfig):
+class HeightfieldTerrain(TerrainConfig):
     """Ground given by heights on a grid, from exactly one of `array`, `png` and `function`.
 
     Arrays and images are drawn as maps are: their first row lies north, their first column west. Heights
@@ -155,7 +155,7 @@ class Heightfield(TerrainConfig):
     png: ExistingFile | None = Field(None, description="a greyscale image of 16 or 8 bits")
     lowest: float | None = Field(None, description="the height that black means, m")
     highest: float | None = Field(None, description="the height that white means, m")
-    function: of_kind(FUNCTIONS) | None = None  # type: ignore[valid-type]
+    function: config_of(FUNCTIONS) | None = None  # type: ignore[valid-type]
     resolution: Positive | None = Field(None, description="of a function: the longest way from node to node, m")
     shape: tuple[Nodes, Nodes] | None = Field(None, description="of a function: rows and columns of nodes")
 
@@ -164,7 +164,7 @@ class Heightfield(TerrainConfig):
     regions: tuple[RegionConfig, ...] = Field((), description="materials by height and slope; `material` elsewhere")
 
     @model_validator(mode="after")
-    def _one_source(self) -> Heightfield:
+    def _one_source(self) -> HeightfieldTerrain:
         given = [name for name in ("array", "png", "function") if getattr(self, name) is not None]
         problems = []
         if len(given) != 1:
@@ -180,9 +180,9 @@ class Heightfield(TerrainConfig):
             problems.append("`resolution` and `shape` are for a `function`")
         elif self.function is not None and grids != 1:
             problems.append("a `function` needs either `resolution` or `shape`")
-        elif self.function is not None and math.prod(self._function_shape()) > MOST_NODES:
+        elif self.function is not None and math.prod(self._function_shape()) > MAX_NODES:
             rows, columns = self._function_shape()
-            problems.append(f"{rows} × {columns} nodes are too many, the most is {MOST_NODES}; make them coarser")
+            problems.append(f"{rows} × {columns} nodes are too many, the most is {MAX_NODES}; make them coarser")
         if (self.material_map is None) != (self.materials is None):
             problems.append("give `material_map` and `materials` together or not at all")
         elif self.material_map is not None and self.material != type(self).model_fields["material"].default:
@@ -204,8 +204,8 @@ class Heightfield(TerrainConfig):
                 elif len(lengths) > 1:
                     shortest, longest = min(lengths), max(lengths)
                     problems.append(f"the rows of `{name}` differ in length, from {shortest} to {longest}")
-                elif len(rows) * len(rows[0]) > MOST_NODES:
-                    problems.append(f"`{name}` has more than {MOST_NODES} numbers")
+                elif len(rows) * len(rows[0]) > MAX_NODES:
+                    problems.append(f"`{name}` has more than {MAX_NODES} numbers")
         if isinstance(self.material_map, tuple) and self.materials is not None:
             largest = max((place for row in self.material_map for place in row), default=0)
             if largest >= len(self.materials):
@@ -236,9 +236,9 @@ class Heightfield(TerrainConfig):
     def _heights(self) -> Floats:
         if self.png is not None:
             assert self.lowest is not None and self.highest is not None
-            pixels = read_grey_png(self.png, MOST_NODES)
+            pixels = read_grey_png(self.png, MAX_NODES)
             if min(pixels.shape) < 2:
-                _refuse(self.png, f"needs at least 2 rows and 2 columns, but has the shape {pixels.shape}")
+                _fail(self.png, f"needs at least 2 rows and 2 columns, but has the shape {pixels.shape}")
             white = float(np.iinfo(pixels.dtype).max)
             return self.lowest + (self.highest - self.lowest) * (pixels[::-1].astype(np.float64) / white)
         if self.array is not None:
@@ -263,10 +263,10 @@ class Heightfield(TerrainConfig):
     def _cell_materials(self, nodes: tuple[int, ...]) -> NDArray[np.int32]:
         assert self.material_map is not None and self.materials is not None
         if isinstance(self.material_map, Path):
-            places = read_grey_png(self.material_map, MOST_NODES).astype(np.int32)
+            places = read_grey_png(self.material_map, MAX_NODES).astype(np.int32)
             if places.max() >= len(self.materials):
                 last = len(self.materials) - 1
-                _refuse(self.material_map, f"holds {places.max()}, but the places in `materials` are 0 to {last}")
+                _fail(self.material_map, f"holds {places.max()}, but the places in `materials` are 0 to {last}")
         else:
             places = np.array(self.material_map, np.int32)
         row, column = (
@@ -280,22 +280,22 @@ def _read_npy(path: Path) -> Floats:
         # Mapped, so that the shape of a file that is too large is known before its numbers are read.
         data: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     except (OSError, ValueError) as error:
-        _refuse(path, f"is not a sound .npy file of numbers: {error}")
+        _fail(path, f"is not a sound .npy file of numbers: {error}")
     if data.dtype.kind not in "iuf":
-        _refuse(path, f"must hold real numbers, but holds {data.dtype}")
-    if data.ndim != 2 or min(data.shape) < 2 or data.size > MOST_NODES:
-        need = f"at least 2 rows and 2 columns and at most {MOST_NODES} heights"
-        _refuse(path, f"needs {need}, but has the shape {data.shape}")
+        _fail(path, f"must hold real numbers, but holds {data.dtype}")
+    if data.ndim != 2 or min(data.shape) < 2 or data.size > MAX_NODES:
+        need = f"at least 2 rows and 2 columns and at most {MAX_NODES} heights"
+        _fail(path, f"needs {need}, but has the shape {data.shape}")
     heights = np.array(data, np.float64)
     bad = np.argwhere(~np.isfinite(heights))
     if len(bad):
         row, column = bad[0]
-        _refuse(
+        _fail(
             path,
             f"has {len(bad)} heights that are not finite, the first in row {row}, column {column} (from 0)",
         )
     return heights
 
 
-def _refuse(path: Path, problem: str) -> NoReturn:
+def _fail(path: Path, problem: str) -> NoReturn:
     raise FileError(str(path), [Fault("", problem)]) from None

@@ -18,7 +18,7 @@ from skerry.core.kernels import floats, integers, kernel, words
 from skerry.core.meshes import Mesh, transform
 from skerry.formats.mesh_files import read_mesh
 from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_ground
-from skerry.terrain.terrain import MOST_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
+from skerry.terrain.terrain import MAX_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
 
 FACE: Final = 10
 """Numbers to a face: its corner a (3); the 2 × 2 matrix that takes (x − ax, y − ay) to the weights of corners
@@ -137,11 +137,11 @@ def _faces_seen_from_above(surface: Mesh) -> tuple[Floats, Floats]:
 
 def _contact_nodes(size: Floats, resolution: float) -> tuple[int, int]:
     columns, rows = (count_nodes(side, resolution) for side in size.tolist())
-    if columns * rows > MOST_NODES:
-        coarser = float(np.sqrt(np.prod(size) / MOST_NODES)) * 1.06
+    if columns * rows > MAX_NODES:
+        coarser = float(np.sqrt(np.prod(size) / MAX_NODES)) * 1.06
         raise SkerryError(
             f"a contact_resolution of {resolution:g} m makes {columns} × {rows} nodes of this mesh, "
-            f"{size[0]:g} m × {size[1]:g} m, and the most is {MOST_NODES}; use {coarser:.2g} m or more"
+            f"{size[0]:g} m × {size[1]:g} m, and the most is {MAX_NODES}; use {coarser:.2g} m or more"
         )
     return columns, rows
 
@@ -200,7 +200,7 @@ def _fill_index(first: Any, last: Any, columns: int, starts: Any, items: Any) ->
 # ------------------------------------------------------------------------------------------------ settings
 
 
-class MeshFile(TerrainConfig):
+class MeshTerrain(TerrainConfig):
     """Ground from an STL, OBJ or COLLADA file; faces that the file gives no material are of the one set here."""
 
     kind: Literal["mesh"] = "mesh"

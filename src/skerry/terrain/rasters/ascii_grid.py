@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from skerry.terrain.raster import Block, Floats, Raster, edges_to_matrix, refuse
+from skerry.terrain.raster import Block, Floats, Raster, edges_to_matrix, raise_file_error
 
 if TYPE_CHECKING:
     from pyproj import CRS
@@ -30,7 +30,7 @@ class AsciiGrid(Raster):
                     header[name.lower()] = float(value)
                     self._start = file.tell()
         except (OSError, ValueError) as error:
-            refuse(path, f"is not a sound ASCII grid: {error}")
+            raise_file_error(path, f"is not a sound ASCII grid: {error}")
         missing = [name for name in ("ncols", "nrows", "cellsize") if name not in header]
         missing += [
             f"{axis}llcorner (or {axis}llcenter)"
@@ -38,7 +38,7 @@ class AsciiGrid(Raster):
             if not {f"{axis}llcorner", f"{axis}llcenter"} & header.keys()
         ]
         if missing:
-            refuse(path, f"is not a sound ASCII grid: its header lacks {', '.join(missing)}")
+            raise_file_error(path, f"is not a sound ASCII grid: its header lacks {', '.join(missing)}")
         shape, cell = (int(header["nrows"]), int(header["ncols"])), header["cellsize"]
         west, south = (header.get(f"{axis}llcorner", header.get(f"{axis}llcenter", 0.0) - cell / 2) for axis in "xy")
         self._missing = header.get("nodata_value", MISSING)
@@ -57,9 +57,11 @@ class AsciiGrid(Raster):
         try:
             numbers = np.array(line.split(), np.float64)
         except ValueError as error:
-            refuse(self.path, f"is damaged: row {row} (from 0): {error}")
+            raise_file_error(self.path, f"is damaged: row {row} (from 0): {error}")
         if len(numbers) != self.shape[1]:
-            refuse(self.path, f"is damaged: row {row} (from 0) has {len(numbers)} numbers, not {self.shape[1]}")
+            raise_file_error(
+                self.path, f"is damaged: row {row} (from 0) has {len(numbers)} numbers, not {self.shape[1]}"
+            )
         numbers[numbers == self._missing] = np.nan
         return numbers
 
@@ -74,4 +76,4 @@ def _crs(path: Path) -> CRS | None:
     try:
         return CRS.from_user_input(beside.read_text(encoding="utf-8"))
     except (CRSError, UnicodeDecodeError) as error:
-        refuse(beside, f"names no coordinates that PROJ knows: {error}")
+        raise_file_error(beside, f"names no coordinates that PROJ knows: {error}")

@@ -12,7 +12,7 @@ import numpy as np
 from tifffile import TiffFile
 
 from skerry.core.errors import DependencyError, SkerryError
-from skerry.terrain.raster import Block, Floats, Raster, refuse
+from skerry.terrain.raster import Block, Floats, Raster, raise_file_error
 
 if TYPE_CHECKING:
     from pyproj import CRS
@@ -32,7 +32,9 @@ class GeoTiff(Raster):
             page: Any = file.pages.first
             geo: dict[str, Any] = dict(page.geotiff_tags or {})
             if page.samplesperpixel != 1 or page.dtype is None or page.dtype.kind not in "iuf":
-                refuse(path, f"must hold one real number to a pixel, but has {page.samplesperpixel} of {page.dtype}")
+                raise_file_error(
+                    path, f"must hold one real number to a pixel, but has {page.samplesperpixel} of {page.dtype}"
+                )
             shape = (int(page.imagelength), int(page.imagewidth))
             tile = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
             self._tile = (min(int(tile[0]), shape[0]), int(tile[1]))
@@ -41,7 +43,7 @@ class GeoTiff(Raster):
             matrix = _matrix(path, geo)
         super().__init__(path, shape, matrix, _crs(path, geo))
         if not self._mapped and self._tile[0] * self._tile[1] > LARGEST_SEGMENT:
-            refuse(
+            raise_file_error(
                 path,
                 f"is compressed in pieces of {self._tile[0]} × {self._tile[1]} pixels, each of which would have to be "
                 "read as a whole; cut it into tiles, for example by `gdal_translate -co TILED=YES`",
@@ -87,7 +89,7 @@ def _damage_told(path: Path) -> Iterator[None]:
         if "imagecodecs" in str(error):
             problem = f"{path}: its compression needs another package: pip install 'skerry[geotiff]'"
             raise DependencyError(problem) from None
-        refuse(path, f"is not a sound TIFF file: {error}")
+        raise_file_error(path, f"is not a sound TIFF file: {error}")
 
 
 def _matrix(path: Path, geo: dict[str, Any]) -> Floats:
@@ -98,7 +100,7 @@ def _matrix(path: Path, geo: dict[str, Any]) -> Floats:
         (dx, dy, _), (column, row, _, x, y, _) = geo["ModelPixelScale"], np.ravel(geo["ModelTiepoint"])[:6]
         matrix = np.array([[dx, 0.0, x - dx * column], [0.0, -dy, y + dy * row]])
     else:
-        refuse(
+        raise_file_error(
             path, "is a TIFF without a georeference (neither ModelPixelScale and ModelTiepoint nor ModelTransformation)"
         )
     if geo.get("GTRasterTypeGeoKey") != PIXEL_IS_POINT:
@@ -116,4 +118,4 @@ def _crs(path: Path, geo: dict[str, Any]) -> CRS | None:
     try:
         return CRS.from_epsg(int(code))
     except CRSError:
-        refuse(path, f"names the coordinates EPSG:{int(code)}, which PROJ does not know; give `crs`")
+        raise_file_error(path, f"names the coordinates EPSG:{int(code)}, which PROJ does not know; give `crs`")

@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from skerry.terrain.raster import Block, Floats, Raster, edges_to_matrix, refuse
+from skerry.terrain.raster import Block, Floats, Raster, edges_to_matrix, raise_file_error
 
 if TYPE_CHECKING:
     from pyproj import CRS
@@ -37,10 +37,10 @@ def read_npy(path: Path, bounds: tuple[float, float, float, float] | None) -> Nu
     try:
         values: Any = np.lib.format.open_memmap(path, mode="r")
     except (OSError, ValueError) as error:
-        refuse(path, f"is not a sound .npy file of numbers: {error}")
+        raise_file_error(path, f"is not a sound .npy file of numbers: {error}")
     _check(path, values)
     if bounds is None:
-        refuse(path, "does not say where it lies; give `bounds` and `crs`, or use an .npz with axes")
+        raise_file_error(path, "does not say where it lies; give `bounds` and `crs`, or use an .npz with axes")
     return NumpyGrid(path, values, edges_to_matrix(*bounds, values.shape), None)
 
 
@@ -53,10 +53,10 @@ def read_npz(path: Path) -> NumpyGrid:
         with np.load(path, allow_pickle=False) as file:
             held: dict[str, Any] = {name: file[name] for name in ("heights", "x", "y", "crs") if name in file}
     except (OSError, ValueError, BadZipFile, EOFError) as error:
-        refuse(path, f"is not a sound .npz file: {error}")
+        raise_file_error(path, f"is not a sound .npz file: {error}")
     missing = [name for name in ("heights", "x", "y") if name not in held]
     if missing:
-        refuse(path, f"has no {' and no '.join(missing)}; it must have heights, x, y, and should have crs")
+        raise_file_error(path, f"has no {' and no '.join(missing)}; it must have heights, x, y, and should have crs")
     values = held["heights"]
     _check(path, values)
     matrix = np.zeros((2, 3))
@@ -64,15 +64,19 @@ def read_npz(path: Path) -> NumpyGrid:
         places = np.asarray(held[name], np.float64)
         steps = np.diff(places)
         if places.shape != (count,) or not np.allclose(steps, steps[:1], rtol=EVEN) or not np.any(steps):
-            refuse(path, f"needs {count} even places along {name}, one for each {'column' if axis == 0 else 'row'}")
+            raise_file_error(
+                path, f"needs {count} even places along {name}, one for each {'column' if axis == 0 else 'row'}"
+            )
         matrix[axis, axis], matrix[axis, 2] = (places[-1] - places[0]) / (count - 1), places[0]
     try:
         crs = CRS.from_user_input(str(held["crs"])) if "crs" in held else None
     except CRSError as error:
-        refuse(path, f"names no coordinates that PROJ knows: {error}")
+        raise_file_error(path, f"names no coordinates that PROJ knows: {error}")
     return NumpyGrid(path, values, matrix, crs)
 
 
 def _check(path: Path, values: Any) -> None:
     if values.ndim != 2 or values.dtype.kind not in "iuf":
-        refuse(path, f"must hold rows and columns of real numbers, but has the shape {values.shape} of {values.dtype}")
+        raise_file_error(
+            path, f"must hold rows and columns of real numbers, but has the shape {values.shape} of {values.dtype}"
+        )

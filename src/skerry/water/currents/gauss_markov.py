@@ -62,7 +62,7 @@ def wander(table: int, userdata: int, time: int, need: int, count: int, points: 
                 change[k * count + i] += now[3 + k]
 
 
-class GaussMarkov(CurrentConfig):
+class GaussMarkovCurrent(CurrentConfig):
     """A current (ENU, m/s) that varies in time about its `mean`, alike in all of its volume."""
 
     kind: Literal["gauss_markov"] = "gauss_markov"
@@ -72,7 +72,7 @@ class GaussMarkov(CurrentConfig):
     harmonics: int = Field(32, ge=4, le=2000)
     seed: int | None = Field(None, ge=0, description="of the phases; from the scenario's and the name by default")
 
-    def with_seed(self, seed: int) -> GaussMarkov:
+    def with_seed(self, seed: int) -> GaussMarkovCurrent:
         return self if self.seed is not None else self.model_copy(update={"seed": seed})
 
     def build(self, gravity: float) -> FlowPart:
@@ -80,4 +80,4 @@ class GaussMarkov(CurrentConfig):
         frequency = np.tan(0.5 * np.pi * (np.arange(n) + 0.5) / n) / self.correlation_time
         phase = Noise(self.seed or 0, "gauss_markov").uniform(0, (3, n))
         amplitude = np.array(self.sigma) * np.sqrt(2.0 / n)
-        return FlowPart(wander, self.limited(self.mean, amplitude, n, frequency, phase), accelerates=True)
+        return FlowPart(wander, self.limited(self.mean, amplitude, n, frequency, phase), has_acceleration=True)

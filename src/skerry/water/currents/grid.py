@@ -40,8 +40,8 @@ Floats = NDArray[np.float64]
 
 CLAMP: Final = 0
 ZERO: Final = 1
-REFUSE: Final = 2
-OUTSIDE: Final = {"clamp": CLAMP, "zero": ZERO, "refuse": REFUSE}
+RAISE: Final = 2
+OUTSIDE: Final = {"clamp": CLAMP, "zero": ZERO, "refuse": RAISE}
 SETTINGS: Final = 6  # number of values of time, z, y and x; what to do outside; time of the grid at the start
 
 # ------------------------------------------------------------------------------------------------ looking up
@@ -93,7 +93,7 @@ def _at_instant(nodes: Any, start: int, size: Any, place: Any, share: Any, k: in
 
 
 @flow
-def look_up(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
+def interpolate(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
     """Constants: the settings, the axes time, z, y and x, then (u, v, w) of the nodes."""
     if not need & (NEED_FLOW | NEED_FLOW_RATE):
         return
@@ -180,7 +180,7 @@ def read_grid(file: Path, names: Names) -> GridData:
     return GridData(axes, velocity)
 
 
-def _need(file: Path, names: Names, known: list[str]) -> None:
+def _require_variables(file: Path, names: Names, known: list[str]) -> None:
     for key, name in names.items():
         if name not in known and (key in {"x", "y", "u", "v"} or name != key):
             raise SkerryError(f"{file}: has no variable {name!r}; {did_you_mean(name, known)}")
@@ -196,7 +196,7 @@ def _numbers(file: Path, name: str, values: Any) -> Floats:
 def _read_npz(file: Path, names: Names) -> dict[str, Floats]:
     try:
         with file.open("rb") as stream, NpzFile(stream, allow_pickle=False) as data:
-            _need(file, names, data.files)
+            _require_variables(file, names, data.files)
             return {key: _numbers(file, name, data[name]) for key, name in names.items() if name in data.files}
     except (BadZipFile, ValueError, EOFError, OSError) as error:
         raise SkerryError(f"{file}: cannot be read as an .npz file of numbers: {error}") from None
@@ -237,7 +237,7 @@ def _read_netcdf(file: Path, names: Names) -> dict[str, Floats]:
     except OSError as error:
         raise SkerryError(f"{file}: cannot be read as NetCDF: {error.strerror or error}") from None
     with data:
-        _need(file, names, list(data.variables))
+        _require_variables(file, names, list(data.variables))
         there = {key: data.variables[name] for key, name in names.items() if name in data.variables}
         dimension = {key: there[key].dimensions for key in AXES if key in there}
         order = [key for key in AXES if key in there and set(dimension[key]) <= set(there["u"].dimensions)]
@@ -278,7 +278,7 @@ class GridVariables(Config):
     w: str = "w"
 
 
-class Grid(CurrentConfig):
+class GridCurrent(CurrentConfig):
     """Velocities (ENU, m/s) on a grid: x east, y north, z up in the world, m, and time, s."""
 
     kind: Literal["grid"] = "grid"
@@ -295,7 +295,9 @@ class Grid(CurrentConfig):
         self._cover(data)
         settings = [*(axis.size for axis in axes), OUTSIDE[self.outside], self.start]
         table = self.limited(settings, *axes, data.velocity)
-        return FlowPart(look_up, table, accelerates=data.axes["time"].size > 1, refuses=self.outside == "refuse")
+        return FlowPart(
+            interpolate, table, has_acceleration=data.axes["time"].size > 1, raises_outside=self.outside == "refuse"
+        )
 
     def _cover(self, data: GridData) -> None:
         """Raise an error if the volume reaches beyond the grid."""

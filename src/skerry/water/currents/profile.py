@@ -48,7 +48,7 @@ def profile(table: int, userdata: int, time: int, need: int, count: int, points:
             u[k * count + i] += (1.0 - share) * velocity[3 * low + k] + share * velocity[3 * high + k]
 
 
-class Profile(CurrentConfig):
+class ProfileCurrent(CurrentConfig):
     """Velocities (ENU, m/s) at depths below the surface, or at heights over it; beyond the ends they are held."""
 
     kind: Literal["profile"] = "profile"
@@ -57,7 +57,7 @@ class Profile(CurrentConfig):
     velocities: tuple[Vector3, ...] = Field(min_length=1, max_length=10_000)
 
     @model_validator(mode="after")
-    def _fits(self) -> Profile:
+    def _fits(self) -> ProfileCurrent:
         levels = self.depths if self.heights is None else self.heights
         if levels is None or (self.depths is not None and self.heights is not None):
             raise ValueError("give either `depths` or `heights`")

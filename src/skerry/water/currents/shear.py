@@ -38,7 +38,7 @@ def shear(table: int, userdata: int, time: int, need: int, count: int, points: i
                 u[k * count + i] += c[k] + c[3 + k] * beyond
 
 
-class Shear(CurrentConfig):
+class ShearCurrent(CurrentConfig):
     """A velocity (ENU, m/s) at one depth, and how it grows with every metre below that."""
 
     kind: Literal["shear"] = "shear"

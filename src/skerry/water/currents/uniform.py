@@ -38,7 +38,7 @@ def uniform(table: int, userdata: int, time: int, need: int, count: int, points:
                 u[k * count + i] += velocity[k]
 
 
-class Uniform(CurrentConfig):
+class UniformCurrent(CurrentConfig):
     """A uniform current: a `velocity` (ENU, m/s), or a `speed` and the `heading_deg` it flows towards."""
 
     kind: Literal["uniform"] = "uniform"
@@ -47,7 +47,7 @@ class Uniform(CurrentConfig):
     heading_deg: float | None = None
 
     @model_validator(mode="after")
-    def _one_form(self) -> Uniform:
+    def _one_form(self) -> UniformCurrent:
         polar = (self.speed is not None, self.heading_deg is not None)
         if self.velocity is not None and not any(polar):
             return self

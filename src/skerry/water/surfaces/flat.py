@@ -22,7 +22,7 @@ def flat(table: int, userdata: int, time: int, need: int, count: int, points: in
         height[i] = level
 
 
-class Flat(SurfaceConfig):
+class FlatSurface(SurfaceConfig):
     """A flat surface; `level` is its height in the world, m."""
 
     kind: Literal["flat"] = "flat"
@@ -32,6 +32,6 @@ class Flat(SurfaceConfig):
     def build(self, gravity: float) -> FlowPart:
         table = np.array([self.level, -1.0])
         if self.follow is not None:
-            return FlowPart(flat, table, follows=self.follow)
+            return FlowPart(flat, table, followed_object=self.follow)
         low, high = self.level - ROUNDING, self.level + ROUNDING
         return FlowPart(flat, table, heights=(low, high), deep=low)

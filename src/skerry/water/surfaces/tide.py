@@ -42,7 +42,7 @@ class Constituent(Config):
     phase_deg: float = Field(0.0, description="at the start of the run: 0 is high water, 90 mid-tide and rising")
 
 
-class Tide(SurfaceConfig):
+class TideSurface(SurfaceConfig):
     """A flat surface that follows a tide."""
 
     kind: Literal["tide"] = "tide"

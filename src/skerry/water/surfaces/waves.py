@@ -39,7 +39,7 @@ from skerry.water.flow import (
 from skerry.water.spectrum import Components, regular, synthesise, wavenumber
 from skerry.water.trigonometry import TURN, cosine, decay, sine, wrap
 
-MOST = 2000  # components
+MAX_COMPONENTS = 2000  # components
 # level, depth (0 for deep), count, depth of the stretching; then rows of length `count`
 SETTINGS = 4
 # amplitude, kx and ky (turns/m), k, ω (turns/s), phase (turns); with g = 1/(1 − e^(−2kd)), a ω g along x and y and of
@@ -114,8 +114,11 @@ def _move_water(table: int, n: int, phase: Any, need: int, count: int, points: i
     x, y, z = floats(points, count), floats(points + 8 * count, count), floats(points + 16 * count, count)
     height = floats(out + 8 * HEIGHT * count, count)
     velocity, rate = floats(out + 8 * FLOW * count, 3 * count), floats(out + 8 * FLOW_RATE * count, 3 * count)
-    cosines, sines = floats(stack_floats(2000), MOST), floats(stack_floats(2000), MOST)
-    along, rise = floats(stack_floats(2000), MOST), floats(stack_floats(2000), MOST)  # what is left at this depth
+    cosines, sines = floats(stack_floats(2000), MAX_COMPONENTS), floats(stack_floats(2000), MAX_COMPONENTS)
+    along, rise = (
+        floats(stack_floats(2000), MAX_COMPONENTS),
+        floats(stack_floats(2000), MAX_COMPONENTS),
+    )  # what is left at this depth
     for i in range(count):
         px, py = x[i], y[i]
         below = _stretched(level, depth, layer, z[i], height[i])
@@ -176,7 +179,7 @@ def _press(table: int, n: int, phase: Any, count: int, points: int, out: int) ->
 @flow
 def wave(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
     n = int(floats(table, SETTINGS)[2])
-    phase = floats(stack_floats(2000), MOST)
+    phase = floats(stack_floats(2000), MAX_COMPONENTS)
     _set_phases(table, n, floats(time, 1)[0], phase)
     if not need & HEIGHT_KNOWN:
         _raise_surface(table, n, phase, count, points, out)
@@ -188,7 +191,7 @@ def wave(table: int, userdata: int, time: int, need: int, count: int, points: in
         _move_water(table, n, phase, need, count, points, out)
 
 
-class Waves(SurfaceConfig):
+class WaveSurface(SurfaceConfig):
     """Waves of a spectrum, or one regular wave."""
 
     kind: Literal["waves"] = "waves"
@@ -200,14 +203,14 @@ class Waves(SurfaceConfig):
         10.0, description="s of cos^(2s) of half the angle: 10 a wind sea, 75 a swell; null for long-crested waves"
     )
     gamma: float = Field(3.3, ge=1, le=10, description="peakedness of JONSWAP")
-    components: int = Field(64, ge=1, le=MOST)
+    components: int = Field(64, ge=1, le=MAX_COMPONENTS)
     seed: int | None = Field(None, ge=0, description="of phases and directions; the scenario's by default")
     phase_deg: float = Field(0.0, description="of a regular wave at the origin at the start; 0 is a crest")
     depth: Positive | None = Field(None, description="of the water as the waves feel it, m; deep by default")
     level: float = Field(0.0, description="of the still water, m")
 
     @model_validator(mode="after")
-    def _possible(self) -> Waves:
+    def _possible(self) -> WaveSurface:
         # Miche 1944: no wave is higher than 0.142 L tanh kd, which is 1/7 of its length in deep water and 0.9 of the
         # depth in shallow. A sea whose significant height is near that breaks all over, and linear theory ends far
         # below; this only refuses what cannot be meant.
@@ -224,7 +227,7 @@ class Waves(SurfaceConfig):
     def _peak_wavenumber(self, gravity: float) -> float:
         return float(wavenumber(np.array([2 * np.pi / self.period]), self.depth or inf, gravity)[0])
 
-    def with_seed(self, seed: int) -> Waves:
+    def with_seed(self, seed: int) -> WaveSurface:
         return self if self.seed is not None else self.model_copy(update={"seed": seed})
 
     def waves(self, gravity: float) -> Components:
@@ -263,7 +266,7 @@ class Waves(SurfaceConfig):
         return FlowPart(
             wave,
             np.concatenate([settings, *rows]),
-            accelerates=True,
+            has_acceleration=True,
             waves=found,
             heights=(self.level - highest, self.level + highest),
             deep=self.level - max(layer, highest),

@@ -13,7 +13,7 @@ from skerry.core.clock import Clock
 from skerry.physics.engine import Engine
 from skerry.rays import Frame, RayScene, RayView
 from skerry.water import Water
-from skerry.water.probe import Probe
+from skerry.water.probe import WaterProbe
 from skerry.world.ray_scene import RaySceneBuilder
 
 
@@ -26,7 +26,7 @@ class Sample(Protocol):
     velocities: NDArray[np.float64]
 
     @property
-    def probe(self) -> Probe: ...
+    def probe(self) -> WaterProbe: ...
     @property
     def tick(self) -> int: ...
     @property
@@ -42,7 +42,7 @@ class LiveState:
         self.motions = engine.motions(0)
         self.userdata = engine.part("userdata")[0]
         self.positions, self.velocities = engine.part("qpos")[0], engine.part("qvel")[0]
-        self.probe = Probe(water, self.userdata)
+        self.probe = WaterProbe(water, self.userdata)
         self._clock = clock
         self._water = water
         self._surroundings = surroundings
@@ -78,7 +78,7 @@ class SampleCopy:
 
     def __init__(self, instant: Sample, water: Water, scene: RayScene, frame: Frame) -> None:
         self.motions = instant.motions.copy()
-        self.userdata = instant.userdata if water.follows is None else instant.userdata.copy()
+        self.userdata = instant.userdata if water.followed_object is None else instant.userdata.copy()
         self.positions, self.velocities = instant.positions.copy(), instant.velocities.copy()
         self.tick = instant.tick
         self.time = instant.time
@@ -87,9 +87,9 @@ class SampleCopy:
         self._frame = frame
 
     @cached_property
-    def probe(self) -> Probe:
+    def probe(self) -> WaterProbe:
         """Made by whoever needs it, in that one's thread."""
-        return Probe(self._water, self.userdata)
+        return WaterProbe(self._water, self.userdata)
 
     def view(self, own_bit: int) -> RayView:
         return RayView(self._scene, self._frame, self.motions[0], own_bit)

@@ -16,7 +16,7 @@ from skerry.physics.engine import Engine
 from skerry.rays import Frame, RayView, RayViews
 from skerry.rays.packets import WORDS
 from skerry.water import Water
-from skerry.water.probe import Probe
+from skerry.water.probe import WaterProbe
 from skerry.world.ray_scene import RaySceneBuilder
 from skerry.world.sampling.sample import Glimpse, SampleCopy
 
@@ -92,7 +92,7 @@ class SampleBuffer:
         self.motions = engine.motions(0)
         self.userdata = np.zeros_like(engine.part("userdata")[0])
         self.positions, self.velocities = engine.part("qpos")[0], engine.part("qvel")[0]
-        self.probe = Probe(water, self.userdata)
+        self.probe = WaterProbe(water, self.userdata)
         self.stretch = 0
         """The number of times that it has begun anew."""
         self.tick = 0
@@ -120,7 +120,7 @@ class SampleBuffer:
             ticks = np.arange(self._planned.start, self._planned.stop)
             self._due = np.zeros(len(ticks), np.bool_)
             for rate in dict.fromkeys(self.rates()):
-                self._due |= rate.due_among(ticks)
+                self._due |= rate.are_due(ticks)
         first = tick + 1 - self._planned.start
         return (np.flatnonzero(self._due[first : stop + 1 - self._planned.start]) + (tick + 1)).tolist()
 
@@ -130,11 +130,11 @@ class SampleBuffer:
         if len(ticks) < FEW:
             return list(filter(rate.is_due, ticks))
         many = np.array(ticks, np.int64)
-        return many[rate.due_among(many)].tolist()
+        return many[rate.are_due(many)].tolist()
 
     def waiting(self, tick: int, rate: Rate) -> DueSamples:
         """The instants after a tick that it has kept at which sensors of that rate were due."""
-        place = tick, rate.words  # as the hash of a fraction takes microseconds
+        place = tick, rate.ratio  # as the hash of a fraction takes microseconds
         due = self._waiting.get(place)
         if due is None:
             ticks, rows, time_of = self.due_since(tick, rate), self._rows, self.clock.time_of
@@ -181,12 +181,12 @@ class SampleBuffer:
         try:
             for tick in sorted(due):
                 self.engine.sample_log.load_row(self._rows[tick])
-                clock.show(tick)
+                clock.set_tick(tick)
                 for observer in due[tick]:
                     observer.on_sample(tick)
         finally:
             self.engine.sample_log.restore_live()
-            clock.show(now)
+            clock.set_tick(now)
 
     # -------------------------------------------------------------------------------------------- as an instant
 
@@ -194,7 +194,7 @@ class SampleBuffer:
         """Be at that tick."""
         row, engine = self._rows[tick], self.engine
         self.motions = engine.sample_log.motions[row]
-        if self.water.follows is not None:
+        if self.water.followed_object is not None:
             self.userdata[:] = engine.sample_log.userdata[row]
         self.positions, self.velocities = engine.sample_log.positions[row], engine.sample_log.velocities[row]
         self.tick = tick

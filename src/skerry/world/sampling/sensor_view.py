@@ -81,7 +81,7 @@ class RobotSampleView:
     def _motion(self, when: int, link: str, offset: Pose | None) -> NDArray[np.float64]:
         body, place = self.frame(link, offset)
         carried = np.empty(13)
-        carry(self.instant.motions[when, body], place, carried)
+        motion_of_fixed_frame(self.instant.motions[when, body], place, carried)
         return carried
 
     def frame(self, link: str, offset: Pose | None = None) -> tuple[int, NDArray[np.float64]]:

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 def _carry_each(log: Any, rows: Any, when: int, body: int, offset: Any, carried: Any) -> None:
     """The motions (n, 13) of a frame fixed to a body at each of these rows of the log (rows, 2, bodies, 13)."""
     for k in range(rows.size):
-        carry(log[rows[k], when, body], offset, carried[k])
+        motion_of_fixed_frame(log[rows[k], when, body], offset, carried[k])
 
 
 @strict_kernel
