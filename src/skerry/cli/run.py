@@ -147,12 +147,12 @@ def _run_world(
     from rich.markup import escape
 
     from skerry.cli._status import PAGE, robot_line, run_with_status
-    from skerry.core.words import counted
+    from skerry.core.text import count_noun
     from skerry.runner import Runner
 
     loaded = world.scenario
     run_time = loaded.duration if duration is None else duration
-    name, robots = loaded.name or "a scenario", counted(len(world.robots), "robot")
+    name, robots = loaded.name or "a scenario", count_noun(len(world.robots), "robot")
     console.print(f"{name}: {robots}, step {loaded.step} s, seed {loaded.seed}")
     interfaces = {name: config.build() for name, config in loaded.interfaces.items()}
     page: Page | None = None

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
-from skerry.core.rotations import carry
+from skerry.core.rotations import motion_of_fixed_frame
 from skerry.parts.sensor import ContactPoint
 from skerry.physics.contacts import BodyContact
 from skerry.physics.model import LinkHandle

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skerry.core.frames import Pose
 from skerry.core.geo import Projection
 from skerry.core.kernels import call7, strict_kernel
-from skerry.core.rotations import carry
+from skerry.core.rotations import motion_of_fixed_frame
 from skerry.parts.sensor import ContactPoint
 from skerry.rays import RayViews
 from skerry.water import Water
