@@ -109,7 +109,7 @@ def test_who_reads_the_modem_takes_nothing_from_ros_and_a_reset_repeats_nothing(
 def test_a_packet_that_is_too_long_is_refused_in_the_log(pair: Graph, caplog: pytest.LogCaptureFixture) -> None:
     pair.say("/a/acoustic/write", data="x" * 70_000)
     pair.run(0.1)
-    assert "/a/acoustic/write: a/modem: a packet of 70000 bytes is too long" in caplog.text
+    assert "/a/acoustic/write: a/modem: the packet has 70000 bytes, but `max_packet_bytes` is" in caplog.text
 
 
 # ------------------------------------------------------------------------------------------------ ropes

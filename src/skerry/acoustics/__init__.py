@@ -1,1 +1,1 @@
-"""Sound under water between robots: the channel, and the parts that send and hear, one kind per file."""
+"""Underwater acoustics: the channel between robots, and the parts that transmit and receive, one kind per file."""

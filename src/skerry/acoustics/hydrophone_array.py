@@ -1,4 +1,4 @@
-"""An array of hydrophones: when a sound comes to each of them, which tells from where it comes."""
+"""Hydrophone array: arrival times of a sound at each hydrophone, from which its direction follows."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from skerry.parts.acoustics import AcousticConfig, AcousticPart, Arrival, BuildC
 
 @dataclass(frozen=True)
 class HydrophoneDetection:
-    """A sound that was heard; times are by the array's clock."""
+    """Sound that a hydrophone array received; times are by the array's clock."""
 
     source: str  # "robot/part"
-    sent: float  # s, by the clock of the sender
-    times: tuple[float, ...]  # s, at which it came to each hydrophone
+    sent: float  # start of the transmission by the clock of the transmitter, s
+    times: tuple[float, ...]  # arrival time at each hydrophone, s
     path: str  # direct, surface or bottom
     doppler: float  # relative change of the frequency
     level_db: float | None
@@ -31,12 +31,12 @@ class HydrophoneDetection:
 
     @property
     def differences(self) -> NDArray[np.float64]:
-        """How much later it came to each hydrophone than to the first, s."""
+        """Arrival time at each hydrophone relative to the first hydrophone, s, (n,)."""
         return np.array(self.times) - self.times[0]
 
 
 class HydrophoneArrayPart(AcousticPart):
-    """Hears everything, whomever it is for."""
+    """Receives all signals, including those addressed to other parts."""
 
     def __init__(self, config: HydrophoneArray, context: BuildContext, offset: Pose) -> None:
         super().__init__(context, config.link, offset)
@@ -45,7 +45,7 @@ class HydrophoneArrayPart(AcousticPart):
         self._inbox: deque[Arrival] = deque(maxlen=config.inbox_size)
 
     def read(self) -> HydrophoneDetection | None:
-        """What came first of all that was not read; None if there is nothing."""
+        """Remove and return the oldest unread detection; None if there is none."""
         if not self._inbox:
             return None
         arrival = self._inbox.popleft()
@@ -67,11 +67,11 @@ class HydrophoneArrayPart(AcousticPart):
 
 
 class HydrophoneArray(AcousticConfig, ReceiverSettings):
-    """Hydrophones that listen together."""
+    """Settings of a hydrophone array."""
 
     kind: Literal["hydrophone_array"] = "hydrophone_array"
     hydrophones: Annotated[tuple[Vector3, ...], Field(min_length=1, max_length=256)] = Field(
-        description="places of the hydrophones in the array's frame, m"
+        description="positions of the hydrophones in the array's frame, m"
     )
 
     def build(self, context: BuildContext) -> HydrophoneArrayPart:

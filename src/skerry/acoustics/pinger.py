@@ -1,4 +1,4 @@
-"""A pinger: a beacon that sends its name at a steady rate, and hears nothing."""
+"""Pinger: a beacon that transmits its name at a constant rate and receives nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival,
 
 
 class PingerPart(AcousticPart):
-    """Pings whenever it is due, unless it is switched off."""
+    """Transmits a ping at each due tick while it is active."""
 
     def __init__(self, config: Pinger, context: BuildContext, offset: Pose) -> None:
         super().__init__(context, config.link, offset)
@@ -61,12 +61,16 @@ class PingerPart(AcousticPart):
 
 
 class Pinger(AcousticConfig, TransmitterSettings):
-    """A beacon."""
+    """Settings of a pinger."""
 
     kind: Literal["pinger"] = "pinger"
     frequency: Rational = Field(gt=0, description="pings per second, Hz; at most one a step")
-    delay: NonNegative = Field(0.0, description="s before the first, so that not all sound at once")
-    ping_length: NonNegative = Field(0.0, description="s that a ping lasts; others that come meanwhile are lost")
+    delay: NonNegative = Field(
+        0.0, description="s before the first ping, so that several pingers do not transmit at the same time"
+    )
+    ping_length: NonNegative = Field(
+        0.0, description="duration of a ping, s; signals that overlap it at a receiver are lost"
+    )
 
     def build(self, context: BuildContext) -> PingerPart:
         return PingerPart(self, context, self.offset())

@@ -1,4 +1,4 @@
-"""An acoustic transceiver: a modem that sends and reads packets, and measures how far others are by asking them."""
+"""Acoustic transceiver: a modem that transmits and receives packets, and measures ranges by request and reply."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from skerry.core.errors import SkerryError, shorten
 from skerry.core.frames import Pose
 from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival, ArrivalBatch, BuildContext, Signal
 
-PING_BITS: Final = 64  # of a request and of a reply
-MAX_QUEUE: Final = 10_000  # packets that may wait to be sent
+PING_BITS: Final = 64  # length of a range request and of its reply
+MAX_QUEUE: Final = 10_000  # largest number of packets that wait to be transmitted
 
 
 class AcousticPacket(NamedTuple):
-    """What was read: times are by the clocks of the sender and of the hearer."""
+    """Received packet; `sent` is by the clock of the transmitter, `received` by the clock of the receiver."""
 
-    data: str | bytes  # as it was written
-    sent: float  # s
-    received: float  # s, at which its beginning came
+    data: str | bytes  # of the type that was written
+    sent: float  # start of the transmission, s
+    received: float  # start of the reception, s
     source: str  # "robot/part"
     to: str | None
     path: str  # direct, surface or bottom
@@ -40,7 +40,11 @@ class AcousticPacket(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The data as text."""
+        """Data as text.
+
+        Raises:
+            SkerryError: If the data are not UTF-8.
+        """
         if isinstance(self.data, str):
             return self.data
         try:
@@ -48,70 +52,80 @@ class AcousticPacket(NamedTuple):
         except UnicodeDecodeError as error:
             raise SkerryError(
                 f"the {len(self.data)} bytes from {self.source} are not text (UTF-8): {error.reason} at byte "
-                f"{error.start}; take `data`"
+                f"{error.start}; use `data` instead of `text`"
             ) from None
 
     @property
     def travel_time(self) -> float:
-        """From the sender to the hearer, s: right if both clocks are."""
+        """Travel time from the transmitter to the receiver, s; correct if both clocks are."""
         return self.received - self.sent
 
 
 @dataclass(frozen=True)
 class AcousticRange:
-    """How far another part is, by its answer."""
+    """Range to another part, measured by its reply."""
 
-    time: float  # s, at which the answer came
-    peer: str
+    time: float  # arrival time of the reply, s
+    peer: str  # "robot/part"
     range: float  # m
-    round_trip: float  # s, there and back
-    path: str  # of the answer
+    round_trip: float  # travel time to the peer and back, s
+    path: str  # path of the reply: direct, surface or bottom
 
 
 class TransceiverPart(AcousticPart):
-    """Sends what is written, in its order and at most one packet in a step; keeps what has come until it is read."""
+    """Transmits written packets in order, at most one per step, and stores received packets until they are read."""
 
     def __init__(self, config: ModemSettings, context: BuildContext, link: str, offset: Pose) -> None:
         super().__init__(context, link, offset)
         self.config = self.transmitter = self.receiver = config
         self.half_duplex = config.half_duplex
         self.missed = 0
-        """Of what came, the number that nobody read before the inbox was full."""
+        """Number of received packets that were dropped unread because the inbox was full."""
         self._step = float(context.clock.step)
         self._is_exact = config.timing_noise == config.clock_offset == config.clock_drift_ppm == 0.0
         self._queue: deque[tuple[str, bytes, bool, str | None]] = deque()  # purpose, data, is text, to
         self._replies: list[Signal] = []
         self._inbox: deque[Arrival] = deque()
-        self._gone = 0  # packets that were in the inbox once and are no more
+        self._gone = 0  # packets that were removed from the inbox, by reading or dropping
         self._batches: list[ArrivalBatch] = []
         self.accepts_batches = config.multipath and config.bit_rate is None
         self._ranges: deque[AcousticRange] = deque(maxlen=config.inbox_size)
-        self._asked: dict[int, tuple[str, float]] = {}  # of requests that are not answered: to whom, and when
+        self._asked: dict[int, tuple[str, float]] = {}  # open requests: peer and time of the request
         self._requests = 0
-        self._latest: dict[str, int] = {}  # the number of what was last heard of each sender
+        self._latest: dict[str, int] = {}  # number of the last signal from each source
         self._busy_until = 0.0
         self._last_tick = -1
 
-    # -------------------------------------------------------------------------------------------- using it
+    # -------------------------------------------------------------------------------------------- public methods
 
     def write(self, data: str | bytes, to: str | None = None) -> None:
-        """Send text or bytes to "robot/part", or to everybody, as soon as what was written before has been sent."""
+        """Queue a packet for transmission.
+
+        Args:
+            data: Text or bytes.
+            to: Receiver, "robot/part"; None for all.
+
+        Raises:
+            SkerryError: If the packet is too long, the queue is full, or an argument has a wrong type.
+        """
         if not isinstance(data, str | bytes | bytearray | memoryview):
             raise SkerryError(f"{self.name}: a packet must be text or bytes, not {type(data).__name__}")
         try:
             raw = data.encode() if isinstance(data, str) else bytes(data)
         except UnicodeEncodeError as error:
-            raise SkerryError(f"{self.name}: this text cannot be sent as UTF-8: {error.reason}; write bytes") from None
+            raise SkerryError(
+                f"{self.name}: the text cannot be encoded as UTF-8 ({error.reason}); write bytes instead"
+            ) from None
         most = self.config.max_packet_bytes
         if len(raw) > most:
             raise SkerryError(
-                f"{self.name}: a packet of {len(raw)} bytes is too long; at most {most} (`max_packet_bytes`), so send "
-                "it in pieces"
+                f"{self.name}: the packet has {len(raw)} bytes, but `max_packet_bytes` is {most}; split the data into "
+                "several packets"
             )
         self._enqueue(("packet", raw, isinstance(data, str), to))
 
     def read(self) -> AcousticPacket | None:
-        """What came first of all that was not read; None if there is nothing."""
+        """Remove and return the oldest unread packet; None if there is none."""
         if not self._inbox:
             self._unpack()
             if not self._inbox:
@@ -121,12 +135,12 @@ class TransceiverPart(AcousticPart):
 
     @property
     def packets_received(self) -> int:
-        """How many have come, read or not."""
+        """Number of packets received so far, read or not."""
         self._unpack()
         return self._gone + len(self._inbox)
 
     def peek(self, after: int) -> list[AcousticPacket]:
-        """What has come since so many packets had, as far as it was not read; it can still be."""
+        """Return the unread packets after the first `after` received ones, without removing them."""
         if after >= self.packets_received:
             return []
         return [self._packet(arrival) for arrival in islice(self._inbox, max(after - self._gone, 0), None)]
@@ -138,27 +152,29 @@ class TransceiverPart(AcousticPart):
         return AcousticPacket(data, signal.stamp, received, signal.source, signal.to, path, doppler, level_db, snr_db)
 
     def ping(self, peer: str) -> None:
-        """Ask "robot/part" to answer, for `read_range`."""
+        """Request a reply from "robot/part"; `read_range` then returns the range."""
         if peer is None:
-            raise SkerryError(f'{self.name}: a range is asked of one part; give its name, "robot/part"')
+            raise SkerryError(f'{self.name}: ping needs the name of one part, "robot/part"')
         self._enqueue(("request", b"", False, peer))
 
     def read_range(self) -> AcousticRange | None:
-        """What was measured first of all that was not read; None if there is nothing."""
+        """Remove and return the oldest unread range; None if there is none."""
         return self._ranges.popleft() if self._ranges else None
 
     @property
     def waiting(self) -> int:
-        """Packets that are written and not yet sent."""
+        """Number of packets that wait to be transmitted."""
         return len(self._queue)
 
-    # -------------------------------------------------------------------------------------------- sending
+    # -------------------------------------------------------------------------------------------- transmission
 
     def _enqueue(self, item: tuple[str, bytes, bool, str | None]) -> None:
         if not isinstance(item[-1], str | None):
-            raise SkerryError(f'{self.name}: whom it is for must be a name, "robot/part", not {shorten(item[-1])}')
+            raise SkerryError(f'{self.name}: the receiver must be a name, "robot/part", not {shorten(item[-1])}')
         if len(self._queue) >= MAX_QUEUE:
-            raise SkerryError(f"{self.name}: {MAX_QUEUE} packets wait to be sent; write slower")
+            raise SkerryError(
+                f"{self.name}: the queue is full ({MAX_QUEUE} packets wait to be transmitted); write more slowly"
+            )
         self._queue.append(item)
         self._plan()
 
@@ -173,7 +189,7 @@ class TransceiverPart(AcousticPart):
         replies = [reply for reply in self._replies if reply.time <= time]
         self._replies = [reply for reply in self._replies if reply.time > time]
         for reply in replies:
-            if reply.time >= self._busy_until:  # else it is sending, and cannot
+            if reply.time >= self._busy_until:  # otherwise it is transmitting and drops the reply
                 yield self._stamped(reply)
         if self._queue and tick > self._last_tick and time >= self._busy_until:
             purpose, data, is_text, to = self._queue.popleft()
@@ -196,7 +212,7 @@ class TransceiverPart(AcousticPart):
     def _duration(self, bits: int) -> float:
         return 0.0 if self.config.bit_rate is None else bits / self.config.bit_rate
 
-    # -------------------------------------------------------------------------------------------- hearing
+    # -------------------------------------------------------------------------------------------- reception
 
     def receive(self, arrival: Arrival) -> None:
         signal = arrival.signal
@@ -228,7 +244,7 @@ class TransceiverPart(AcousticPart):
         self._make_room()
 
     def _unpack(self) -> None:
-        """Put what came in batches into the inbox."""
+        """Move the batches from the channel into the inbox."""
         self.flush_batches()
         batches, self._batches = self._batches, []
         for batch in batches:
@@ -257,7 +273,7 @@ class TransceiverPart(AcousticPart):
         self._plan()
 
     def _measure(self, arrival: Arrival, peer: str, asked: float) -> None:
-        """Take the answer to a request that was sent then, by the own clock."""
+        """Store the range to `peer` from the reply to a request sent at `asked`, s by the own clock."""
         time = self._local(arrival)
         round_trip = time - asked - arrival.signal.held
         self._ranges.append(
@@ -265,7 +281,7 @@ class TransceiverPart(AcousticPart):
         )
 
     def _local(self, arrival: Arrival) -> float:
-        """When something came, as the part measures it."""
+        """Return the measured time of an arrival, s by the own clock."""
         return arrival.time if self._is_exact else self.config.measured_time(self._noise, arrival, arrival.time)
 
     # -------------------------------------------------------------------------------------------- state
@@ -302,29 +318,35 @@ class TransceiverPart(AcousticPart):
 
 
 class ModemSettings(TransmitterSettings, ReceiverSettings):
-    """What all have that send packets and hear them."""
+    """Settings of parts that transmit and receive packets."""
 
-    bit_rate: Positive | None = Field(None, description="bit/s; then packets last, and may collide; null is at once")
-    half_duplex: bool = Field(True, description="what comes while it sends is lost")
-    multipath: bool = Field(True, description="each path gives a packet of its own; else only the first to come does")
-    modulation: Modulation = Field("bpsk", description="bpsk, coherent, or bfsk, without a phase: for bit errors")
-    max_packet_bytes: int = Field(65_536, ge=1, le=1_000_000, description="longest packet")
-    answers: bool = Field(True, description="answer when asked for a range")
-    turnaround: NonNegative = Field(0.1, description="s from the end of a request to the answer")
+    bit_rate: Positive | None = Field(
+        None, description="bit/s, from which the duration of packets follows; null: they have no duration"
+    )
+    half_duplex: bool = Field(True, description="whether signals that arrive during a transmission are lost")
+    multipath: bool = Field(
+        True, description="whether each path delivers a packet; otherwise only the first arrival does"
+    )
+    modulation: Modulation = Field(
+        "bpsk", description="coherent `bpsk` or non-coherent `bfsk`; decides the bit error rate"
+    )
+    max_packet_bytes: int = Field(65_536, ge=1, le=1_000_000, description="largest size of a packet")
+    answers: bool = Field(True, description="whether it replies to range requests")
+    turnaround: NonNegative = Field(0.1, description="s from the end of a request to the start of the reply")
     assumed_sound_speed: Positive | None = Field(
-        None, description="m/s by which times become ranges; `sound_speed` by default, 1500 where that is the water's"
+        None, description="m/s for ranges from travel times; by default `sound_speed`, or 1500 if that is `water`"
     )
 
     @property
     def known_sound_speed(self) -> float:
-        """By which it makes ranges of times, m/s."""
+        """Speed of sound for ranges from travel times, m/s."""
         if self.assumed_sound_speed is not None:
             return self.assumed_sound_speed
         return NOMINAL_SOUND_SPEED if isinstance(self.sound_speed, str) else self.sound_speed
 
 
 class Transceiver(AcousticConfig, ModemSettings):
-    """An acoustic modem."""
+    """Settings of an acoustic modem."""
 
     kind: Literal["transceiver"] = "transceiver"
 

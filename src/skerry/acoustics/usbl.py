@@ -1,4 +1,4 @@
-"""An ultra-short baseline (USBL): a transceiver that also finds from which direction others answer."""
+"""Ultra-short baseline (USBL): a transceiver that also measures the direction of replies."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from skerry.parts.acoustics import AcousticConfig, Arrival, BuildContext
 
 @dataclass(frozen=True)
 class UsblFix:
-    """Where another part is, as it sounds; in the frame of the USBL (x forward, y to port, z up)."""
+    """Measured position of another part, in the frame of the USBL (x forward, y to port, z up)."""
 
-    time: float  # s, at which its sound came
-    peer: str
+    time: float  # arrival time, s
+    peer: str  # "robot/part"
     range: float  # m
     bearing: float  # rad, from x towards y
     elevation: float  # rad, above the plane of x and y
@@ -32,13 +32,13 @@ class UsblFix:
 
     @property
     def position(self) -> NDArray[np.float64]:
-        """(3,), m."""
+        """Position in the frame of the USBL, m, (3,)."""
         flat = self.range * cos(self.elevation)
         return np.array([flat * cos(self.bearing), flat * sin(self.bearing), self.range * sin(self.elevation)])
 
 
 class UsblPart(TransceiverPart):
-    """Gives a fix for every answer, and, where clocks are said to agree, for every packet."""
+    """Measures a fix for every reply; with `one_way`, also for every packet."""
 
     measures_direction = True
 
@@ -49,7 +49,7 @@ class UsblPart(TransceiverPart):
         self._fixes: deque[UsblFix] = deque(maxlen=config.inbox_size)
 
     def read_fix(self) -> UsblFix | None:
-        """What was found first of all that was not read; None if there is nothing."""
+        """Remove and return the oldest unread fix; None if there is none."""
         return self._fixes.popleft() if self._fixes else None
 
     def _keep(self, arrival: Arrival) -> None:
@@ -87,13 +87,15 @@ class UsblPart(TransceiverPart):
 
 
 class Usbl(AcousticConfig, ModemSettings):
-    """A USBL head."""
+    """Settings of a USBL head."""
 
     kind: Literal["usbl"] = "usbl"
-    one_way: bool = Field(False, description="a fix for every packet too, from when its sender says that it was sent")
-    range_noise: NonNegative = Field(0.0, description="standard deviation, m")
-    bearing_noise_deg: NonNegative = Field(0.0, description="standard deviation")
-    elevation_noise_deg: NonNegative = Field(0.0, description="standard deviation")
+    one_way: bool = Field(
+        False, description="whether each packet gives a fix too, from the transmission time that it carries"
+    )
+    range_noise: NonNegative = Field(0.0, description="standard deviation of the range, m")
+    bearing_noise_deg: NonNegative = Field(0.0, description="standard deviation of the bearing, °")
+    elevation_noise_deg: NonNegative = Field(0.0, description="standard deviation of the elevation, °")
 
     def build(self, context: BuildContext) -> UsblPart:
         return UsblPart(self, context, self.offset())

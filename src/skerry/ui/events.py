@@ -28,11 +28,11 @@ class EventDetector:
         self._touching: dict[str, frozenset[str]] = {}
         self._ropes = {name: (rope.phase, rope.loaded) for name, rope in world.ropes.items()}
         self._leaks: set[SensorName] = set()
-        world.acoustics.on_command = self._on_signal
+        world.acoustics.on_signal = self._on_signal
 
     def close(self) -> None:
         """Watch no more."""
-        self._world.acoustics.on_command = None
+        self._world.acoustics.on_signal = None
 
     def drain(self) -> list[Event]:
         """What has happened since this was last called."""

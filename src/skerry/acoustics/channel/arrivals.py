@@ -1,8 +1,8 @@
-"""When sound that is under way reaches hearers that move; natively.
+"""Native computation of the times at which sound in flight reaches moving receivers.
 
-A front spreads from where the last leg begins: |r(t) − o| + extra = c (t − sent). It is expected where the hearer would
-be if it went on as it does, and found exactly within the step in which it comes, from the cubic through the hearer's
-places and velocities at both ends of that step.
+A wave front spreads from the origin o of the last leg: |r(t) − o| + extra = c (t − sent). The arrival is first
+predicted for a receiver that keeps its velocity. Within the step in which the sound arrives, the time is then found
+exactly, from the cubic through the positions and velocities of the receiver at both ends of that step.
 """
 
 from __future__ import annotations
@@ -15,45 +15,50 @@ from skerry.acoustics.channel import paths
 from skerry.acoustics.channel.paths import flight_time, surface_height
 from skerry.core.kernels import kernel
 
-# columns of sound that is under way; the tick at which it is expected to have come is kept beside them
+# Columns of sound in flight. The tick at which it is expected to have arrived is stored in a separate array.
 SIGNAL: Final = 0
 RECEIVER: Final = 1
 PATH: Final = 2
-ORIGIN: Final = 3  # 3
+ORIGIN: Final = 3  # 3 columns
 EXTRA: Final = 6
 SPEED: Final = 7
 SENT: Final = 8
 CLOSING: Final = 9
 GRAZING: Final = 10
-NEEDS_REPLY: Final = 11  # 1 if somebody will answer it
-STORE_ONLY: Final = 12  # 1 if it is only to be kept until somebody reads it
+NEEDS_REPLY: Final = 11  # 1 if the receiver will reply
+STORE_ONLY: Final = 12  # 1 if the receiver only stores the arrival until it is read
 IN_FLIGHT_COLUMNS: Final = 13
 
-# columns of sound that has come
+# Columns of sound that has arrived
 A_SIGNAL: Final = 0
 A_RECEIVER: Final = 1
 A_PATH: Final = 2
 A_TIME: Final = 3
 A_DOPPLER: Final = 4
-STORED_COLUMNS: Final = 5  # of sound that is only to be kept, which has no more than these
+STORED_COLUMNS: Final = 5  # number of columns of sound that is only stored
 A_LENGTH: Final = 5
-A_DEPTH: Final = 6  # of the hearer below the surface, m
+A_DEPTH: Final = 6  # depth of the receiver below the surface, m
 A_GRAZING: Final = 7
-A_ORIGIN: Final = 8  # 3
+A_ORIGIN: Final = 8  # 3 columns
 A_EXTRA: Final = 11
 A_SPEED: Final = 12
 A_SENT: Final = 13
 ARRIVAL_COLUMNS: Final = 14
 
-MAX_EXTRAPOLATION: Final = (
-    0.02  # s by which a hearer's motion is carried on beyond a step, where something moved by surprise
-)
-MAX_DELAY: Final = 0.15  # s after which a front has passed a hearer that was put elsewhere, and is not heard
+MAX_EXTRAPOLATION: Final = 0.02  # longest time beyond a step over which a receiver's motion is extrapolated, s
+MAX_DELAY: Final = 0.15  # a front that passed a teleported receiver longer ago than this is not received, s
 
 
 @kernel
 def part_motions(motion: Any, bodies: Any, offsets: Any, out: Any) -> None:
-    """Position and velocity (n, 6) of points that are fixed to bodies."""
+    """Write the positions and velocities of points that are fixed to bodies.
+
+    Args:
+        motion: Motions of all bodies, (bodies, 13).
+        bodies: Body of each point, (n,).
+        offsets: Position of each point on its body, m, (n, 3).
+        out: Positions and velocities in the world, (n, 6).
+    """
     for i in range(len(bodies)):
         row = motion[bodies[i]]
         x, y, z, w = row[3], row[4], row[5], row[6]
@@ -68,7 +73,10 @@ def part_motions(motion: Any, bodies: Any, offsets: Any, out: Any) -> None:
 
 @kernel
 def motion_at(before: Any, now: Any, step: float, since: float, out: Any) -> None:
-    """Position and velocity (6,), `since` s after the later end of a step; `before` and `now` are those at its ends."""
+    """Write the position and velocity (6,) of a point `since` seconds after the end of a step.
+
+    `before` and `now` (6,) are the position and velocity at the start and at the end of the step.
+    """
     u = 1.0 + since / step
     for i in range(3):
         p, q, a, b = before[i], now[i], step * before[3 + i], step * now[3 + i]
@@ -81,9 +89,17 @@ def motion_at(before: Any, now: Any, step: float, since: float, out: Any) -> Non
 def meeting_time(
     origin: Any, extra: float, c: float, since_sent: float, before: Any, now: Any, step: float, at: Any
 ) -> float:
-    """When a front meets a point, s after the later end of a step; `at` (6,) gets the point's motion then.
+    """Return when a front meets a point, in seconds after the end of a step.
 
-    `since_sent` is from when it was sent to the later end of the step.
+    Args:
+        origin: Origin of the last leg, m, (3,).
+        extra: Length of the path before the origin, m.
+        c: Speed of sound, m/s.
+        since_sent: Time from the transmission to the end of the step, s.
+        before: Position and velocity of the point at the start of the step, (6,).
+        now: The same at the end of the step.
+        step: Length of the step, s.
+        at: Receives the position and velocity of the point at the meeting, (6,).
     """
     x, y, z = now[0] - origin[0], now[1] - origin[1], now[2] - origin[2]
     since = flight_time(x, y, z, now[3], now[4], now[5], c * since_sent - extra, c)
@@ -104,9 +120,19 @@ def meeting_time(
 
 @kernel
 def add_in_flight(found: Any, number: int, sent: float, asked: int, keeper: int, in_flight: Any, count: int) -> int:
-    """Put the clear paths of a sound under way, after what is so already; how much is then.
+    """Append the clear paths of a sound to the sound in flight.
 
-    Whoever is `asked` will answer, −1 for nobody; what comes to `keeper` is stored, −1 for everybody, −2 for nobody.
+    Args:
+        found: Paths of the sound, rows of `paths.PATH_COLUMNS`.
+        number: Number of the signal.
+        sent: Time of the transmission, s.
+        asked: Index of the receiver that will reply; −1 if no receiver replies.
+        keeper: Index of the receiver that only stores the sound; −1 for all receivers, −2 for none.
+        in_flight: Sound in flight.
+        count: Number of rows in use.
+
+    Returns:
+        The new number of rows in use.
     """
     for i in range(len(found)):
         path = found[i]
@@ -129,7 +155,7 @@ def add_in_flight(found: Any, number: int, sent: float, asked: int, keeper: int,
 
 @kernel
 def predict_due(due: Any, in_flight: Any, first: int, count: int, time: float, step: float, now: Any) -> None:
-    """Say at which ticks sound will have come, from where the hearers are and how they move at a time."""
+    """Predict the ticks at which sound will have arrived, from the motions of the receivers at `time`."""
     for i in range(first, count):
         row = in_flight[i]
         p = now[int(row[RECEIVER])]
@@ -154,23 +180,38 @@ def collect_arrivals(
     out: Any,
     stored: Any,
 ) -> Any:
-    """Take the sound that has come out of what is under way; how much is left, has come, and is only to be kept.
+    """Remove the sound that has arrived from the sound in flight.
 
-    `in_air` (n,) are hearers that need no water, `simple` (n,) those that keep what is stored. These get rows of
-    `stored`, the others rows of `out`.
+    Args:
+        due: Expected tick of each sound in flight.
+        in_flight: Sound in flight.
+        count: Number of rows of `in_flight` in use.
+        tick: Tick at the end of the step.
+        time: Time at the end of the step, s.
+        step: Length of the step, s.
+        before: Positions and velocities of the receivers at the start of the step, (n, 6).
+        now: The same at the end of the step.
+        in_air: True for receivers that also receive above the water, (n,).
+        simple: True for receivers that only store sound marked as STORE_ONLY, (n,).
+        sea: Addresses of the water's function, its table and its state, (3,).
+        out: Receives the arrivals with all columns.
+        stored: Receives the arrivals that are only stored.
+
+    Returns:
+        The number of sounds still in flight, of rows of `out`, and of rows of `stored`.
     """
     found, kept = 0, 0
     at = np.empty(6)
     i = 0
     while i < count:
-        if due[i] > tick + 1:  # it may come a step sooner than expected
+        if due[i] > tick + 1:  # it may arrive one step earlier than predicted
             i += 1
             continue
         row = in_flight[i]
         j = int(row[RECEIVER])
         o, p = (row[ORIGIN], row[ORIGIN + 1], row[ORIGIN + 2]), now[j]
         gone = row[SPEED] * (time - row[SENT]) - row[EXTRA]
-        # a quick look at those that are expected one step later
+        # cheap check for sound that is expected one step later
         since = flight_time(p[0] - o[0], p[1] - o[1], p[2] - o[2], p[3], p[4], p[5], gone, row[SPEED])
         if since < 0.1 * step:
             since = meeting_time(o, row[EXTRA], row[SPEED], time - row[SENT], before[j], now[j], step, at)
@@ -203,20 +244,20 @@ def collect_arrivals(
 
 @kernel
 def mark_due(due: Any, count: int, tick: int, marks: Any) -> None:
-    """Mark the ticks after this one at which sound may come, as far as there is room.
+    """Mark the ticks after `tick` at which sound may arrive; marks[0] is the next tick.
 
-    These are three for each: then the step in which it comes is among them whenever it was last expected, and what is
-    found does not depend on that.
+    Three ticks are marked per sound. The step of the arrival is then always among them, so that the result does not
+    depend on when the arrival was last predicted.
     """
     for i in range(count):
-        place = max(int(due[i]), tick + 1) - tick - 1
-        for k in range(max(place - 1, 0), min(place + 2, len(marks))):
+        index = max(int(due[i]), tick + 1) - tick - 1
+        for k in range(max(index - 1, 0), min(index + 2, len(marks))):
             marks[k] = 1
 
 
 @kernel
 def next_reply_tick(due: Any, in_flight: Any, count: int) -> float:
-    """The first tick at which sound may come that somebody will answer."""
+    """Return the first tick at which sound may arrive that needs a reply; infinity if there is none."""
     first = np.inf
     for i in range(count):
         if in_flight[i, NEEDS_REPLY] > 0.0 and due[i] - 1.0 < first:
@@ -226,9 +267,14 @@ def next_reply_tick(due: Any, in_flight: Any, count: int) -> float:
 
 @kernel
 def sort_stored(rows: Any, starts: Any, out: Any) -> None:
-    """Put stored rows in the order of their hearers, and of each in the order of time.
+    """Sort stored rows by receiver and then by time.
 
-    `starts` (hearers + 1,) gets where each one's begin. They come nearly in the order of time, which this makes use of.
+    The rows are almost sorted by time already, so an insertion sort is fast.
+
+    Args:
+        rows: Stored arrivals, (n, STORED_COLUMNS).
+        starts: Receives the index of the first row of each receiver, (receivers + 1,).
+        out: Receives the sorted rows.
     """
     starts[:] = 0
     for i in range(len(rows)):

@@ -1,4 +1,4 @@
-"""The channel: who hears what, by which path, and when; it holds all sound that is under way."""
+"""Acoustic channel of a world: it holds all sound in flight and delivers it to the parts that receive it."""
 
 from __future__ import annotations
 
@@ -29,16 +29,19 @@ from skerry.rays import RayScene
 from skerry.water import Water
 
 MAX_INTERVAL: Final = 0.1
-"""s: while sound is under way, the world looks where the hearers have got to at least so often."""
-MAX_STORED: Final = 100_000  # arrivals that wait to be handed over
-MIN_DISTANCE: Final = 1e-9  # m: nearer than this, a direction means nothing
+"""Longest time between two predictions of the arrivals while sound is in flight, s."""
+MAX_STORED: Final = 100_000  # stored arrivals after which they are delivered to their parts
+MIN_DISTANCE: Final = 1e-9  # m; sound from a nearer origin has no direction
 
 Item = tuple[float, int, int, Arrival]
-"""Sound that comes to a part: when it ends, a number that grows, and the part's number."""
+"""Arrival at a part, for sorting: end time (s), running number, index of the transducer, arrival."""
 
 
 class StepState(Protocol):
-    """When it is, where all bodies are, (2, bodies, 13), now and one step before, and the engine's other state."""
+    """State of the world after a step: tick, time, motions and userdata.
+
+    `motions` (2, bodies, 13) are the motions of all bodies after the step and before it.
+    """
 
     @property
     def tick(self) -> int: ...
@@ -52,20 +55,21 @@ class StepState(Protocol):
 
 @dataclass(frozen=True)
 class SignalPath:
-    """A way that a sound was looked for, and whether it was heard that way; for those who draw it."""
+    """Path that was examined for a sound, with its status; used to draw paths."""
 
     source: str
     receiver: str
     path: str  # direct, surface or bottom
     status: str  # clear, occluded or too far
     length: float  # m
-    points: tuple[tuple[float, float, float], ...]  # source, point of the echo if there is one, hearer
+    points: tuple[tuple[float, float, float], ...]  # source, bounce point (echoes only), receiver
 
 
 class AcousticChannel(Component):
-    """All acoustic parts of a world; they may join at any time. No part at all is fine, and so is no ground.
+    """Channel between all acoustic parts of a world.
 
-    Sound leaves at ticks, or between two of them where a reply is held for an exact time; it comes whenever it comes.
+    Parts may be added at any time. Transmissions start at ticks; replies start at exact times between ticks. Arrival
+    times are not rounded to ticks. A world without acoustic parts, or without ground, is allowed.
     """
 
     def __init__(self, water: Water, clock: Clock, scene: Callable[[], RayScene]) -> None:
@@ -73,7 +77,7 @@ class AcousticChannel(Component):
         self._step = float(clock.step)
         self._scene = scene
         self._transducers: list[Transducer] = []
-        self._names: dict[str, int] = {}  # of the members, with their numbers
+        self._names: dict[str, int] = {}  # index of each transducer, by name
         self._robots: dict[str, int] = {}
         self._bodies: NDArray[np.int64] = np.zeros(0, np.int64)
         self._offsets: NDArray[np.float64] = np.zeros((0, 3))
@@ -83,49 +87,55 @@ class AcousticChannel(Component):
         self._in_flight: NDArray[np.float64] = np.zeros((256, arrivals.IN_FLIGHT_COLUMNS))
         self._count = 0
         self._arrived = np.zeros((256, arrivals.ARRIVAL_COLUMNS))
-        self._plain = np.zeros((256, arrivals.STORED_COLUMNS))
-        self._stored: list[NDArray[np.float64]] = []  # what is stored and was not handed over
+        self._arrived_stored = np.zeros((256, arrivals.STORED_COLUMNS))
+        self._stored: list[NDArray[np.float64]] = []  # arrivals that were not yet delivered to their parts
         self._paths_found = np.zeros((256, paths.PATH_COLUMNS))
         self._signals: dict[int, Signal] = {}
         self._number = 0
-        self._pending: list[Item] = []  # what is coming and has not ended; a heap
+        self._pending: list[Item] = []  # heap of arrivals that have begun and not ended
         self._order = 0
         self._absorptions: dict[tuple[float, int], float] = {}
-        self.on_command: Callable[[Signal], None] | None = None
-        """Is told of every signal that leaves, when its paths are known; for those who show it."""
+        self.on_signal: Callable[[Signal], None] | None = None
+        """Callback for each transmitted signal; it runs after the paths of the signal were found."""
 
-    def join(self, part: AcousticPart, robot: str, body: int, place: Pose) -> None:
-        """Take in a part that sits on a body of the engine, at this place on it."""
+    def join(self, part: AcousticPart, robot: str, body: int, pose: Pose) -> None:
+        """Add a part that is fixed to a body of the engine.
+
+        Args:
+            part: The part.
+            robot: Name of the robot that carries it.
+            body: Number of the body.
+            pose: Pose of the part on the body.
+        """
         number = self._robots.setdefault(robot, len(self._robots))
-        self._transducers.append(Transducer(part, number, place, self._water))
+        self._transducers.append(Transducer(part, number, pose, self._water))
         self._names[part.name] = len(self._names)
         self._bodies = np.append(self._bodies, body)
-        self._offsets = np.concatenate([self._offsets, [place.position]])
+        self._offsets = np.concatenate([self._offsets, [pose.position]])
         self._now, self._before = np.zeros((2, len(self._transducers), 6))
         self._owners = np.array([transducer.robot for transducer in self._transducers], np.int64)
         self._cannot_receive = np.array([transducer.receiver is None for transducer in self._transducers])
         self._receiver_count = len(self._transducers) - int(self._cannot_receive.sum())
         self._in_air = np.array([transducer.in_air for transducer in self._transducers])
         self._simple = np.array([transducer.is_simple for transducer in self._transducers])
-        for name in ("_obstacles", "_ground"):  # whose they are is known anew
+        for name in ("_obstacles", "_ground"):  # their owner numbers have changed
             self.__dict__.pop(name, None)
         part.flush_batches = self.deliver_batches
-        if (
-            self._transducers[-1].part.transmitter is not None
-            and self._transducers[-1].layered
-            and not len(self._table)
-        ):
+        if part.transmitter is not None and self._transducers[-1].layered and not len(self._table):
             self._table = speed_table(self._water.column)
 
-    # -------------------------------------------------------------------------------------------- when
+    # -------------------------------------------------------------------------------------------- timing
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing is under way."""
+        """Whether no sound is in flight or being received."""
         return not self._count and not self._pending
 
     def next_stop_ticks(self, tick: int) -> Iterator[int]:
-        """The ticks at which the world must stop: somebody sends or answers, or hearers may have got elsewhere."""
+        """Yield the ticks after `tick` at which the world must stop.
+
+        The world stops for a transmission, for an arrival that needs a reply, and to predict the arrivals again.
+        """
         if not self._transducers:
             return
         if (due := min(transducer.part.next_send for transducer in self._transducers)) < NEVER:
@@ -141,32 +151,33 @@ class AcousticChannel(Component):
                 yield max(int(np.ceil(end / self._step)), tick + 1)
 
     def arrival_ticks(self, tick: int, stop: int) -> list[int]:
-        """The ticks before a stop at which sound comes."""
+        """Return the ticks between `tick` and `stop` at which sound may arrive."""
         if not self._count:
             return []
         marks = np.zeros(stop - tick - 1, np.uint8)
         arrivals.mark_due(self._due, self._count, tick, marks)
         return (np.flatnonzero(marks) + tick + 1).tolist()
 
-    # -------------------------------------------------------------------------------------------- sending
+    # -------------------------------------------------------------------------------------------- transmission
 
     def send(self, state: StepState) -> None:
-        """Let the parts send that have something to send by now."""
+        """Transmit the signals of all parts whose `next_send` tick is due."""
         tick, sea = state.tick, None
         for number, transducer in enumerate(self._transducers):
             if transducer.part.next_send > tick:
                 continue
             for signal in transducer.part.send(tick):
-                if self._receiver_count != (transducer.receiver is not None):  # else there is nobody else to hear it
+                if self._receiver_count != (transducer.receiver is not None):  # at least one other part can receive it
                     if sea is None:
                         sea = self._sea(state)
-                        self._place(state)
+                        self._update_motions(state)
                         self._obstacles.move(state.motions[0])
                     self._emit(number, signal, state.time, sea)
-                if self.on_command is not None:
-                    self.on_command(signal)
+                if self.on_signal is not None:
+                    self.on_signal(signal)
 
-    def _place(self, state: StepState) -> None:
+    def _update_motions(self, state: StepState) -> None:
+        """Compute the positions and velocities of all parts at both ends of the step."""
         arrivals.part_motions(state.motions[0], self._bodies, self._offsets, self._now)
         arrivals.part_motions(state.motions[1], self._bodies, self._offsets, self._before)
 
@@ -179,7 +190,7 @@ class AcousticChannel(Component):
         return paths.Obstacles.of(self._scene(), self._robots, only_ground=True)
 
     def _emit(self, number: int, signal: Signal, time: float, sea: NDArray[np.int64]) -> None:
-        """Find the paths of a signal, and put it under way."""
+        """Find the paths of a signal and add it to the sound in flight."""
         transducer, source = self._transducers[number], np.empty(6)
         arrivals.motion_at(self._before[number], self._now[number], self._step, signal.time - time, source)
         skips = self._cannot_receive.copy()
@@ -209,7 +220,7 @@ class AcousticChannel(Component):
         self._start(transducer, signal, time)
 
     def _start(self, transducer: Transducer, signal: Signal, time: float) -> None:
-        """Put a signal under way, by the paths that were found."""
+        """Add a signal to the sound in flight, on the clear paths among `transducer.found`."""
         first = self._count
         while first + len(transducer.found) > len(self._in_flight):
             self._in_flight = np.concatenate([self._in_flight, np.zeros_like(self._in_flight)])
@@ -231,9 +242,9 @@ class AcousticChannel(Component):
     _EMPTY_USERDATA = np.zeros(1)
 
     def warm_up(self, state: StepState) -> None:
-        """Let a sound leave, look whether it has come and forget it, so that all kernels of the way are compiled.
+        """Compile all kernels of the channel, so that the first sound of a run does not wait for the compiler.
 
-        No part notices; for those who must not be held up by the first sound.
+        A signal is transmitted and collected, and the state is restored after it. No part receives anything.
         """
         number = next(
             (n for n, transducer in enumerate(self._transducers) if transducer.part.transmitter is not None), None
@@ -241,7 +252,7 @@ class AcousticChannel(Component):
         if number is None or self._receiver_count == (self._transducers[number].receiver is not None):
             return
         kept, sea = self.state(), self._sea(state)
-        self._place(state)
+        self._update_motions(state)
         self._obstacles.move(state.motions[0])
         name = self._transducers[number].part.name
         self._emit(number, Signal(name, "ping", b"", False, None, state.time, state.time), state.time, sea)
@@ -263,26 +274,31 @@ class AcousticChannel(Component):
                 self._times(receiver, row, state)
         self.set_state(kept)
 
-    # -------------------------------------------------------------------------------------------- hearing
+    # -------------------------------------------------------------------------------------------- reception
 
     def receive(self, state: StepState, is_present: bool) -> None:
-        """Let the parts hear what has come by now; where the world has stopped, look again when the rest will come."""
+        """Deliver the sound that has arrived to the parts.
+
+        Args:
+            state: State of the world after a step.
+            is_present: Whether the world has stopped at this step. Then the remaining arrivals are predicted again.
+        """
         if self.is_silent:
             return
-        time, ready = state.time, self._finished(state.time)
+        time, ready = state.time, self._pop_finished(state.time)
         if self._count:
-            self._place(state)
+            self._update_motions(state)
             if len(self._arrived) < self._count:
                 self._arrived = np.zeros((len(self._in_flight), arrivals.ARRIVAL_COLUMNS))
-                self._plain = np.zeros((len(self._in_flight), arrivals.STORED_COLUMNS))
+                self._arrived_stored = np.zeros((len(self._in_flight), arrivals.STORED_COLUMNS))
             self._count, found, stored = arrivals.collect_arrivals(
                 *(self._due, self._in_flight, self._count, state.tick, time, self._step, self._before, self._now),
-                *(self._in_air, self._simple, self._sea(state), self._arrived, self._plain),
+                *(self._in_air, self._simple, self._sea(state), self._arrived, self._arrived_stored),
             )
             if is_present:
                 arrivals.predict_due(self._due, self._in_flight, 0, self._count, time, self._step, self._now)
             if stored:
-                self._stored.append(self._plain[:stored].copy())
+                self._stored.append(self._arrived_stored[:stored].copy())
             if found:
                 ready += self._process_arrivals(self._arrived[:found].tolist(), state)
         if ready:
@@ -293,7 +309,7 @@ class AcousticChannel(Component):
             self._drop_old_signals()
 
     def deliver_batches(self) -> None:
-        """Give the parts what they only keep, in the order in which it came."""
+        """Deliver the stored arrivals to their parts, in order of arrival."""
         if not self._stored:
             return
         rows = np.concatenate(self._stored)
@@ -306,7 +322,7 @@ class AcousticChannel(Component):
                 transducer.part.receive_batch(ArrivalBatch(ordered[first:end], signals, paths.PATHS))
 
     def _process_arrivals(self, rows: list[list[float]], state: StepState) -> list[Item]:
-        """What has begun to come: give what has ended too, and keep the rest."""
+        """Return the arrivals that have ended; keep those that are still being received in `_pending`."""
         ready = []
         time = state.time
         for row in rows:
@@ -331,15 +347,15 @@ class AcousticChannel(Component):
                 heapq.heappush(self._pending, item)
         return ready
 
-    def _finished(self, time: float) -> list[Item]:
-        """What was coming and has ended by now."""
+    def _pop_finished(self, time: float) -> list[Item]:
+        """Remove and return the pending arrivals that ended at or before `time`."""
         ready = []
         while self._pending and self._pending[0][0] <= time:
             ready.append(heapq.heappop(self._pending))
         return ready
 
     def _level(self, signal: Signal, row: list[float]) -> float | None:
-        """How strong it comes, dB re 1 µPa."""
+        """Return the received level, dB re 1 µPa; None if the source level is not given."""
         source = self._transducers[self._names[signal.source]]
         transmitter = source.transmitter
         if transmitter.source_level_db is None:
@@ -347,7 +363,7 @@ class AcousticChannel(Component):
         absorption = self._absorption(transmitter.frequency_khz, round(max(row[arrivals.A_DEPTH], 0.0)))
         loss = transmission_loss(row[arrivals.A_LENGTH], transmitter.spreading_db, absorption)
         if row[arrivals.A_PATH] != paths.DIRECT:
-            # An echo goes as far as if it had come from further away by the ratio.
+            # An echo loses as much level as the ratio of the ranges costs in spreading.
             loss += transmitter.spreading_db * -np.log10(transmitter.remaining_range_ratio_after_echo)
         if row[arrivals.A_PATH] == paths.SURFACE and source.settings[paths.S_ROUGHNESS] > 0.0:
             loss += roughness_loss(
@@ -356,7 +372,7 @@ class AcousticChannel(Component):
         return float(transmitter.source_level_db - loss)
 
     def _absorption(self, frequency_khz: float, depth: int) -> float:
-        """At the hearer's depth to the metre, dB/km."""
+        """Return the absorption at a depth in whole metres, dB/km."""
         known = self._absorptions.get((frequency_khz, depth))
         if known is None:
             known = float(self._water.column.absorption_db_per_km(1e3 * frequency_khz, float(depth)))
@@ -364,7 +380,7 @@ class AcousticChannel(Component):
         return known
 
     def _direction(self, receiver: int, row: list[float], state: StepState) -> tuple[float, float, float] | None:
-        """Towards where sound seems to come from, in the axes that the part has when it comes."""
+        """Return the unit vector towards the apparent source, in the axes of the part at the arrival time."""
         at, since = np.empty(6), row[arrivals.A_TIME] - state.time
         arrivals.motion_at(self._before[receiver], self._now[receiver], self._step, since, at)
         away = np.array(row[arrivals.A_ORIGIN : arrivals.A_ORIGIN + 3]) - at[:3]
@@ -377,13 +393,13 @@ class AcousticChannel(Component):
         return x, y, z
 
     def _times(self, receiver: int, row: list[float], state: StepState) -> tuple[float, ...]:
-        """When sound comes to each hydrophone of a part."""
+        """Return the arrival time at each hydrophone of a part, s."""
         transducer = self._transducers[receiver]
-        places = self._offsets[receiver] + rotate(transducer.turn, np.array(transducer.part.hydrophones))
-        bodies = np.full(len(places), self._bodies[receiver])
-        now, before = np.empty((2, len(places), 6))
-        arrivals.part_motions(state.motions[0], bodies, places, now)
-        arrivals.part_motions(state.motions[1], bodies, places, before)
+        points = self._offsets[receiver] + rotate(transducer.turn, np.array(transducer.part.hydrophones))
+        bodies = np.full(len(points), self._bodies[receiver])
+        now, before = np.empty((2, len(points), 6))
+        arrivals.part_motions(state.motions[0], bodies, points, now)
+        arrivals.part_motions(state.motions[1], bodies, points, before)
         origin, at = np.array(row[arrivals.A_ORIGIN : arrivals.A_ORIGIN + 3]), np.empty(6)
         head = (origin, row[arrivals.A_EXTRA], row[arrivals.A_SPEED], state.time - row[arrivals.A_SENT])
         return tuple(
@@ -391,7 +407,7 @@ class AcousticChannel(Component):
         )
 
     def _drop_old_signals(self) -> None:
-        """Let go of signals of which nothing is under way any more."""
+        """Forget the signals that are no longer in flight."""
         if sum(map(len, self._stored)) > MAX_STORED:
             self.deliver_batches()
         if not self._stored:
@@ -399,16 +415,20 @@ class AcousticChannel(Component):
             while self._signals and (first := next(iter(self._signals))) < oldest:
                 del self._signals[first]
 
-    # -------------------------------------------------------------------------------------------- looking
+    # -------------------------------------------------------------------------------------------- paths
 
     def paths(self, name: str) -> list[SignalPath]:
-        """The ways that were looked for when "robot/part" last sent: those that were open, and those that were not."""
+        """Return all paths, clear or not, that were examined for the last transmission of "robot/part".
+
+        Raises:
+            UnknownName: If there is no such part.
+        """
         if name not in self._names:
             raise UnknownName(f"there is no acoustic part {name!r}; {did_you_mean(name, self._names)}")
         return [self._signal_path(name, row) for row in self._transducers[self._names[name]].found.tolist()]
 
     def signal_lines(self) -> list[SignalPath]:
-        """The same of all parts whose lines are to be drawn."""
+        """Return the paths of the last transmissions of all parts with `draw_signal_lines`."""
         drawn = [
             transducer
             for transducer in self._transducers
@@ -447,7 +467,7 @@ class AcousticChannel(Component):
         in_flight = np.frombuffer(b64decode(kept["flights"])).reshape(-1, arrivals.IN_FLIGHT_COLUMNS)
         self._count = len(in_flight)
         self._in_flight = np.concatenate([in_flight, np.zeros((256, arrivals.IN_FLIGHT_COLUMNS))])
-        self._due = np.zeros(len(self._in_flight))  # to be looked for at every tick until it is expected anew
+        self._due = np.zeros(len(self._in_flight))  # checked at every tick until predicted again
         self._signals = {signal.number: signal for signal in map(Signal.from_json, kept["signals"])}
         self._pending = [(*item, Arrival.from_json(arrival)) for *item, arrival in kept["pending"]]
         for transducer, recent, sent, found in zip(
@@ -459,7 +479,10 @@ class AcousticChannel(Component):
         self._simple = np.array([transducer.is_simple for transducer in self._transducers], bool)
 
     def copy_from(self, former: AcousticChannel) -> None:
-        """Go on from where another channel is, which had other parts; sound from or to one that is gone is gone too."""
+        """Copy the sound in flight from another channel, whose parts may differ.
+
+        Sound from or to a part that this channel does not have is dropped.
+        """
         kept = json.loads(former.state())
         numbers = {old: self._names[name] for name, old in former._names.items() if name in self._names}
         signals = [signal for signal in map(Signal.from_json, kept["signals"]) if signal.source in self._names]
@@ -475,11 +498,11 @@ class AcousticChannel(Component):
             for end, order, receiver, arrival in sorted(former._pending)
             if receiver in numbers and arrival.signal.source in self._names
         ]
-        for word, nothing in (("coming", []), ("sent", []), ("found", "")):
+        for key, nothing in (("coming", []), ("sent", []), ("found", "")):
             rows: list[Any] = [nothing] * len(self._transducers)
             for old, new in numbers.items():
-                rows[new] = kept[word][old]
-            kept[word] = rows
+                rows[new] = kept[key][old]
+            kept[key] = rows
         self.set_state(json.dumps(kept).encode())
         for transducer in self._transducers:
             shown = [row for row in transducer.found if row[paths.RECEIVER] in numbers]
@@ -488,7 +511,7 @@ class AcousticChannel(Component):
 
 
 def _turned(vector: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A vector turned by a rotation vector (Rodrigues)."""
+    """Return a vector rotated by a rotation vector (Rodrigues)."""
     angle = float(np.linalg.norm(by))
     if angle < 1e-12:
         return vector

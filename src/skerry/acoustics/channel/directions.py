@@ -1,4 +1,4 @@
-"""Where echoes of the bottom are looked for: directions spread evenly over a cone straight down."""
+"""Directions of the rays that search for bottom echoes: spread evenly over a cone around straight down."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from skerry.core.errors import SkerryError
 from skerry.core.meshes import Mesh
 
 Directions = NDArray[np.float64]
-MAX_DIRECTIONS = 20_000  # rays of one sound
+MAX_DIRECTIONS = 20_000  # largest number of rays per sound
 
 
 @lru_cache(maxsize=16)
 def icosphere(divisions: int) -> Directions:
-    """The corners (n, 3) of an icosahedron whose faces are divided in four so often; one points straight down.
+    """Return the corners of an icosahedron whose faces were divided into four `divisions` times.
 
-    There are 10 · 4^divisions + 2 of them.
+    Returns:
+        10 · 4^divisions + 2 unit vectors, (n, 3). One of them points straight down.
     """
     around = np.radians(np.arange(5) * 72.0)
     low, flat = -1.0 / np.sqrt(5.0), 2.0 / np.sqrt(5.0)
@@ -45,19 +46,23 @@ def icosphere(divisions: int) -> Directions:
 
 
 def cap(divisions: int, opening_angle_deg: float) -> Directions:
-    """The corners of an icosphere that lie within a cone around straight down, of that whole angle."""
+    """Return the corners of an icosphere within a cone around straight down; the angle is the full opening angle."""
     corners = icosphere(divisions)
     lowest = np.cos(np.radians(opening_angle_deg / 2)) - 1e-9
     return corners[-corners[:, 2] >= lowest]
 
 
 def directions_of(mesh: Mesh) -> Directions:
-    """The corners of a mesh, seen from its origin, each once."""
+    """Return the directions from the origin of a mesh to its corners, without duplicates, (n, 3).
+
+    Raises:
+        SkerryError: If the mesh has no corners, a corner at its origin, or too many corners.
+    """
     lengths = np.linalg.norm(mesh.vertices, axis=1)
     if len(lengths) == 0 or not (lengths > 0).all():
-        raise SkerryError("a mesh of directions must have corners, none of them at its origin")
+        raise SkerryError("the mesh must have at least one corner, and no corner at its origin")
     unit = mesh.vertices / lengths[:, None]
     _, first = np.unique(np.round(unit, 9) + 0.0, axis=0, return_index=True)
     if len(first) > MAX_DIRECTIONS:
-        raise SkerryError(f"a mesh of directions has at most {MAX_DIRECTIONS} corners, not {len(first)}")
+        raise SkerryError(f"the mesh has {len(first)} corners; use a mesh with at most {MAX_DIRECTIONS}")
     return np.ascontiguousarray(unit[np.sort(first)], np.float64)

@@ -1,4 +1,4 @@
-"""A part in the channel: what native code needs of it, and what it makes of sounds that come at the same time."""
+"""Acoustic part as the channel sees it: its data for native code, and collisions of sounds that arrive together."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from skerry.core.frames import Pose
 from skerry.parts.acoustics import AcousticPart, Arrival
 from skerry.water import Water
 
-HISTORY_SIZE: Final = 64  # of what a part has sent, and of what has lately come to it, for what comes at the same time
+HISTORY_SIZE: Final = 64  # number of past transmissions and receptions that are kept per part to find collisions
 
 
 class ReceptionInterval(NamedTuple):
-    """What comes, or has lately come, to a part; for what comes at the same time."""
+    """Time interval in which a part receives, or has lately received, one signal; used to find collisions."""
 
     start: float
     end: float
@@ -28,15 +28,15 @@ class ReceptionInterval(NamedTuple):
 
 
 class Transducer:
-    """A part in the channel, with what native code needs of it."""
+    """Acoustic part in the channel, with its settings as arrays for native code."""
 
-    def __init__(self, part: AcousticPart, robot: int, place: Pose, water: Water) -> None:
+    def __init__(self, part: AcousticPart, robot: int, pose: Pose, water: Water) -> None:
         self.part = part
         self.robot = robot
-        self.turn = place.orientation  # of its axes, on its body
+        self.turn = pose.orientation  # orientation of the part on its body
         self.recent: deque[ReceptionInterval] = deque(maxlen=HISTORY_SIZE)
         self.sent: deque[tuple[float, float]] = deque(maxlen=HISTORY_SIZE)
-        self.found: NDArray[np.float64] = np.zeros((0, paths.PATH_COLUMNS))  # the paths of what it sent last
+        self.found: NDArray[np.float64] = np.zeros((0, paths.PATH_COLUMNS))  # paths of its last transmission
         self.receiver: ReceiverSettings | None = part.receiver
         self.in_air: bool = (part.receiver or part.transmitter).work_in_air
         transmitter: TransmitterSettings | None = part.transmitter
@@ -63,11 +63,11 @@ class Transducer:
 
     @property
     def is_simple(self) -> bool:
-        """Whether it only keeps what comes, and nothing can come at the same time."""
+        """Whether it only stores what it receives, and nothing can collide."""
         return self.part.accepts_batches and not self.recent and not self.sent
 
     def decide(self, arrival: Arrival) -> None:
-        """Let the part hear what has come, unless it was sending, or something else came at the same time."""
+        """Deliver an arrival to the part, unless the part was transmitting or another sound collided with it."""
         signal, start = arrival.signal, arrival.time
         if self.sent or self.recent or arrival.level_db is not None:
             end = start + signal.duration / (1.0 + arrival.doppler)
@@ -75,7 +75,7 @@ class Transducer:
                 return
             both = [other for other in self.recent if other.start < end and other.end > start]
             if any(other.number == signal.number and other.start < start for other in both):
-                return  # an echo that cannot be told from what it is an echo of
+                return  # an echo that overlaps an earlier copy of the same signal
             others = [other.level_db for other in both if other.number != signal.number]
             known = [level for level in others if level is not None]
             if len(known) < len(others) or (others and arrival.level_db is None):

@@ -1,9 +1,9 @@
-"""How long sound takes from one point to another, where its speed changes with depth.
+"""Travel time of sound between two points, where the speed of sound changes with depth.
 
 Along the straight line T₀ = ∫ ds/c, which by Fermat's principle is right to first order in the changes of c. The ray
 bends with κ = c′ cos θ / c, which makes it quicker by (1/2c̄) ∫ (K − K̄)² ds with K = ∫ κ ds, to second order
-(Jensen, Kuperman, Porter & Schmidt 2011, Computational Ocean Acoustics, ch. 3, for the ray equations). What is left out
-is of the fourth order in the angle u by which the ray turns, 3u⁴/640 of the time: 10⁻⁵ for 12°.
+(Jensen, Kuperman, Porter & Schmidt 2011, Computational Ocean Acoustics, ch. 3, for the ray equations). The remaining
+error is of fourth order in the angle u by which the ray turns: 3u⁴/640 of the time, or 10⁻⁵ for 12°.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from skerry.core.kernels import kernel
 from skerry.water.column import MAX_DEPTH, Column
 
 STEPS: Final = 64
-"""Pieces that a line is cut into."""
+"""Number of segments into which a line is divided for the integrals."""
 
 
 def speed_table(column: Column) -> NDArray[np.float64]:
-    """The speed of sound at every metre of depth, m/s."""
+    """Return the speed of sound at every metre of depth, m/s."""
     return column.sound_speed(np.arange(0.0, MAX_DEPTH + 1.0))
 
 
 @kernel
 def speed_at(table: Any, depth: float) -> Any:
-    """The speed at a depth, and its slope."""
+    """Return the speed of sound at a depth, m/s, and its change with depth, 1/s."""
     below = min(max(depth, 0.0), len(table) - 1.001)
     k = int(below)
     slope = table[k + 1] - table[k]
@@ -36,7 +36,14 @@ def speed_at(table: Any, depth: float) -> Any:
 
 @kernel
 def travel_time(table: Any, across: float, depth: float, other_depth: float) -> float:
-    """Between two depths, so far apart across, s."""
+    """Return the travel time between two points, s.
+
+    Args:
+        table: Speed of sound at every metre of depth, m/s.
+        across: Horizontal distance of the points, m.
+        depth: Depth of the first point, m.
+        other_depth: Depth of the second point, m.
+    """
     length = np.sqrt(across * across + (other_depth - depth) * (other_depth - depth))
     if not length > 0.0:
         return 0.0
