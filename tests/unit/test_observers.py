@@ -113,7 +113,7 @@ def test_gauges_show_of_the_past_what_they_showed_then(vehicle):
 
 
 def test_what_is_no_state_of_the_engine_has_no_past():
-    with skerry.load("sam_empty") as world, pytest.raises(EngineError, match="no number of the engine's state"):
+    with skerry.load("sam_empty") as world, pytest.raises(EngineError, match="not a view of the engine's state"):
         world._engine.sample_log.column_of(np.zeros(1))
 
 

@@ -674,7 +674,7 @@ def test_a_world_that_fails_leaves_the_others_running() -> None:
     ],
 )
 def test_worlds_of_another_structure_are_refused(layer: dict[str, Any]) -> None:
-    with pytest.raises(SkerryError, match="world 1 of the batch has another structure than world 0"):
+    with pytest.raises(SkerryError, match="world 1 of the batch differs from world 0"):
         skerry.load_batch(scenario(), [1, 2], [None, layer])
 
 

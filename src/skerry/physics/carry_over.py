@@ -7,7 +7,7 @@ from typing import Any
 
 from skerry.parts.law import BLOCK
 from skerry.physics.engine import Engine
-from skerry.physics.model import WORLD_OWNER
+from skerry.physics.law_binding import WORLD_OWNER
 from skerry.physics.mujoco import mujoco
 
 # Numbers in the position of a joint, by MuJoCo's joint type.

@@ -1,21 +1,20 @@
-"""What happens to a link before and after its laws: its motion goes into its block, their sum goes to the joints.
+"""Laws before and after the laws of a link: write the link's motion into its block, and apply the sum to the joints.
 
-Velocities of MuJoCo are spatial vectors (angular, linear) about the centre of mass of the whole tree; ours are (linear,
-angular) in the link's axes at the link's origin. With J the 6×n Jacobian of the latter, a wrench F gives Jᵀ F, and an
-inertia A gives M += Jᵀ A J (Fossen 2021, §3.3; Featherstone 2008, §2). The joints' part of the acceleration, J̇ q̇, is
-the block's BIAS.
+MuJoCo's velocities are spatial vectors (angular, linear) about the centre of mass of the whole tree. Skerry's are
+(linear, angular) in the link's axes at the link's origin. With J the 6×n Jacobian of the latter, a wrench F gives Jᵀ F,
+and an inertia A gives M += Jᵀ A J (Fossen 2021, §3.3; Featherstone 2008, §2). The joints' part of the acceleration,
+J̇ q̇, is the block's BIAS.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
 from skerry.core.kernels import call7, floats, load_word, stack_floats, words
-from skerry.parts import law as laws
 from skerry.parts.law import (
     APPLY,
     BIAS,
@@ -51,9 +50,9 @@ from skerry.parts.law import (
 from skerry.physics.mujoco import CDOF, CDOF_DOT, CVEL, LAYOUT_SIZE, MASS, QFRC_PASSIVE, QVEL, SUBTREE_COM, XMAT, XPOS
 from skerry.water import flow
 
-# The constants of both laws are words: the tree's root body, the number of joint axes above the link, the first (of
-# MuJoCo's numbers) of
-# each, and for each the place of its row in the sparse mass matrix. Then, as floats, the implicit step and gravity.
+# Offsets in the constants of both laws. The first are 64-bit integers: the root body of the tree, the number of joint
+# axes above the link, MuJoCo's number of each axis, and the start of its row in the sparse mass matrix. Then follow, as
+# floats, the step length of the implicit part and gravity.
 ROOT: Final = 0
 AXES: Final = 1
 FIRST: Final = 2
@@ -63,7 +62,7 @@ _mj_factor = types.ExternalFunction("mj_factorM", types.void(types.int64, types.
 
 @law
 def gather_motion(model: int, data: int, table: int) -> None:
-    """Fill a link's block: pose, velocity, bias acceleration, and the water at its origin."""
+    """Write the link's pose, velocity and bias acceleration, and the water at its origin, into its block."""
     block = block_of(data, table)
     header = words(table, HEADER)
     layout = words(header[LAYOUT], LAYOUT_SIZE)
@@ -142,7 +141,7 @@ def gather_motion(model: int, data: int, table: int) -> None:
 
 @law
 def apply_sum(model: int, data: int, table: int) -> None:
-    """Carry a link's summed wrench and inertia to the joints."""
+    """Add the summed wrench and inertia of a link to the forces and the mass matrix of the joints."""
     block = block_of(data, table)
     header = words(table, HEADER)
     layout = words(header[LAYOUT], LAYOUT_SIZE)
@@ -158,8 +157,7 @@ def apply_sum(model: int, data: int, table: int) -> None:
     R = block[ROTATION : ROTATION + 9]
     A = block[INERTIA : INERTIA + 36]
     rx, ry, rz = block[POSITION] - com[0], block[POSITION + 1] - com[1], block[POSITION + 2] - com[2]
-    # column k of J, in chunks that fit the stack: a link with more joint axes above it is refused when the model is
-    # built
+    # J, column by column. It has room for MAX_AXES; links with more axes above them are refused at build time.
     J = floats(stack_floats(6 * 64), 6 * axes)
     y = floats(stack_floats(6), 6)
     for k in range(axes):
@@ -194,17 +192,25 @@ def apply_sum(model: int, data: int, table: int) -> None:
 
 @law
 def factor_mass(model: int, data: int, table: int) -> None:
-    """Factor the mass matrix anew, once, after the last law."""
+    """Factor the changed mass matrix, once per evaluation, after the last law."""
     _mj_factor(model, data)
 
 
-MAX_AXES: Final = 64
+MAX_AXES: Final = 64  # joint axes between the world and a link with laws
 
 
 def link_constants(
     root: int, axis: list[int], row: list[int], implicit_step: float, gravity: float
 ) -> NDArray[np.float64]:
-    """The constants of `gather_motion` and `apply_sum`."""
+    """Return the constants of `gather_motion` and `apply_sum`.
+
+    Args:
+        root: body number of the tree's root.
+        axis: MuJoCo's number of each joint axis above the link.
+        row: start of each axis' row in the sparse mass matrix.
+        implicit_step: step length of the implicit part of the laws, s.
+        gravity: gravity, m/s².
+    """
     constants = np.zeros(FIRST + 2 * len(axis) + 2)
     constants.view(np.int64)[: FIRST + 2 * len(axis)] = [root, len(axis), *axis, *row]
     constants[-2:] = implicit_step, gravity
@@ -212,7 +218,7 @@ def link_constants(
 
 
 def link_laws(constants: NDArray[np.float64]) -> list[Law]:
-    """The two laws that every wet link has around its own."""
+    """Return the two laws that run before and after the laws of a link."""
     return [
         Law(constants, force=gather_motion, phase=GATHER),
         Law(constants, force=apply_sum, phase=APPLY),
@@ -220,10 +226,5 @@ def link_laws(constants: NDArray[np.float64]) -> list[Law]:
 
 
 def finish_law() -> Law:
-    """The last law of a program."""
+    """Return the last law of a program."""
     return Law(np.zeros(0), force=factor_mass, phase=FINISH)
-
-
-def block_view(userdata: NDArray[np.float64], start: int) -> Any:
-    """A link's block, for those who look at it from Python."""
-    return userdata[..., start : start + laws.BLOCK]

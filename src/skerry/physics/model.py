@@ -1,4 +1,4 @@
-"""Parts to MuJoCo: robots, objects, terrain and water become one compiled model with its program of laws."""
+"""Model: compile robots, objects, terrain and water into one MuJoCo model with its program of laws."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,31 +18,29 @@ from skerry.core.frames import Pose
 from skerry.parts import law as laws
 from skerry.parts.law import Attachment, Law
 from skerry.physics.contact_filter import ground_table
-from skerry.physics.links import MAX_AXES, finish_law, link_constants, link_laws
+from skerry.physics.law_binding import TreeLaws, bind_laws
 from skerry.physics.mujoco import mujoco
-from skerry.physics.points import axes_above
-from skerry.physics.program import NUMERIC_NAME, Program, table_of
+from skerry.physics.program import NUMERIC_NAME, Program
 from skerry.physics.tree import Body, add_tree, carriers, combined_inertia, joint_above
-from skerry.physics.wet_mass import check_explicit_step, joint_inertias, soften_contacts
 from skerry.terrain import ContactHeightfield, Terrain
 from skerry.water import Water
-from skerry.water.fields import BLOCK_INDEX, OWNER, THRUST_INDEX, FieldConfig, field_table
+from skerry.water.fields import FieldConfig
 
 INTEGRATORS = {"euler": "mjINT_EULER", "implicitfast": "mjINT_IMPLICITFAST", "rk4": "mjINT_RK4"}
 
 
 @dataclass(frozen=True)
 class Options:
-    """How the world is stepped."""
+    """Settings of the integration."""
 
-    step: Fraction = Fraction(1, 200)
+    step: Fraction = Fraction(1, 200)  # s
     integrator: str = "implicitfast"
-    gravity: float = 9.81
+    gravity: float = 9.81  # m/s²
 
 
 @dataclass(frozen=True)
 class LinkHandle:
-    """A link in the compiled model: the body that carries it, and its fixed pose in that body."""
+    """Link in the compiled model: the body that carries it, and its fixed pose on that body."""
 
     body: int
     offset: Pose
@@ -50,7 +48,7 @@ class LinkHandle:
 
 @dataclass
 class Model:
-    """A compiled model, its program, and where everything is in it."""
+    """Compiled model with its program and the indices of its parts."""
 
     compiled: Any
     program: Program
@@ -60,30 +58,34 @@ class Model:
     roots: dict[str, int]  # body number of each tree's root
     joints: dict[str, dict[str, int]]  # MuJoCo's number of each moving joint
     laws: dict[str, dict[str, Law]]
-    law_slots: dict[tuple[str, str], tuple[int, int]]  # place of each law's state in userdata: start, count
-    blocks: dict[int, int]  # start of the block of each wet body in userdata
+    law_slots: dict[tuple[str, str], tuple[int, int]]  # start and size of each law's state in userdata
+    blocks: dict[int, int]  # start in userdata of the block of each body with laws
     initial_userdata: NDArray[np.float64]
-    field_rows: list[NDArray[np.float64]] = field(default_factory=list)  # of all force fields, propellers' last
-    field_memory: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))  # the same, as native code reads it
-    water_level: tuple[int, int] | None = None  # the body that the surface follows, and where its height is in userdata
-    joint_starts: dict[int, float] = field(default_factory=dict)  # position number → where a driven joint begins
+    # rows of all force fields, those of propellers last
+    field_rows: list[NDArray[np.float64]] = field(default_factory=list)
+    # `field_rows` as native code reads them
+    field_memory: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
+    # body that the water's surface follows, and index of its height in userdata
+    water_level: tuple[int, int] | None = None
+    # initial position of each driven joint, by its index in qpos
+    joint_starts: dict[int, float] = field(default_factory=dict)
 
     def start_pose(self, body: int) -> Pose:
-        """Where a body is at the start."""
+        """Return the initial pose of a body in the world frame."""
         x, y, z, w = (float(self._start.xquat[body][i]) for i in (1, 2, 3, 0))
         return Pose(self._start.xpos[body].copy(), np.array([x, y, z, w]))
 
     @cached_property
     def _start(self) -> Any:
         data = mujoco.MjData(self.compiled)
-        for place, start in self.joint_starts.items():
-            data.qpos[place] = start
+        for index, start in self.joint_starts.items():
+            data.qpos[index] = start
         mujoco.mj_kinematics(self.compiled, data)
         return data
 
     @cached_property
     def structure_hash(self) -> str:
-        """A hash of all that a state's meaning depends on: names, order and sizes."""
+        """Hash of everything that defines the layout of a state row: names, order, sizes and step."""
         names = [self.compiled.body(i).name for i in range(self.compiled.nbody)]
         text = repr(
             (
@@ -99,27 +101,22 @@ class Model:
 
 
 class WorldSystem(ABC):
-    """Something native that acts on the whole world rather than on one link, once a step: the ropes."""
+    """Native system that acts once per step on the whole world instead of on one link, such as the ropes."""
 
     @abstractmethod
-    def states(self) -> int:
-        """How many numbers of state it has."""
+    def state_size(self) -> int:
+        """Return the size of its state in userdata."""
 
     @abstractmethod
     def build(self, model: Model) -> Law:
-        """Its law, for a model whose bodies and laws have their places."""
+        """Return its law; all other laws of the model already have their place in userdata."""
 
 
-FEW_SHAPES = 32
-"""On one body, up to which our contact filter is quicker than MuJoCo's trees of boxes."""
-
-WORLD_OWNER = ""
-"""The owner of what belongs to the world; no robot has such a name."""
+MAX_FILTERED_SHAPES = 32
+"""Shapes on one body up to which Skerry's contact filter is faster than MuJoCo's trees of boxes."""
 
 PROBE = "probe"
-"""The name of a point-like geom that touches nothing; systems move it about to measure distances."""
-
-Laws = dict[str, tuple[str, Law]]  # name → the link that it acts on, and the law
+"""Name of a tiny geom without contacts; systems move it to measure distances to other geoms."""
 
 
 def assemble(
@@ -130,21 +127,33 @@ def assemble(
     fields: Mapping[str, FieldConfig] | None = None,
     systems: Mapping[str, WorldSystem] | None = None,
 ) -> Model:
-    """Compile the world; every fault is a `SkerryError` in words."""
+    """Compile the parts of a world into a model.
+
+    Args:
+        bodies: robots and objects.
+        water: the water, with its currents and winds.
+        terrain: the ground, or None.
+        options: settings of the integration.
+        fields: force fields of the world, by name.
+        systems: systems that act on the whole world, by name.
+
+    Raises:
+        SkerryError: a part is wrong; the message names it.
+    """
     spec = mujoco.MjSpec()
     _set_options(spec, options)
     systems = systems or {}
     if terrain is not None:
         _add_terrain(spec, terrain)
     if systems:
-        # on a body of its own: where each of two bodies has one geom, MuJoCo meets them without a tree of boxes
+        # The probe has its own body: MuJoCo uses no tree of boxes between two bodies with one geom each.
         spec.worldbody.add_body(name=PROBE).add_geom(name=PROBE, size=[1e-4, 0, 0], contype=0, conaffinity=0)
-        spec.nuserdata += sum(system.states() for system in systems.values())
-    placed = {body.name: carriers(body) for body in bodies}
-    built = {body.name: _build_laws(body, placed[body.name], water, options) for body in bodies}
+        spec.nuserdata += sum(system.state_size() for system in systems.values())
+    mounted = {body.name: carriers(body) for body in bodies}
+    built = {body.name: _build_laws(body, mounted[body.name], water, options) for body in bodies}
     for body in bodies:
-        add_tree(spec, body, placed[body.name], list(built[body.name].values()))
-        on_links = {placed[body.name][link][0] for link, law in built[body.name].values() if law.joint is None}
+        add_tree(spec, body, mounted[body.name], list(built[body.name].values()))
+        on_links = {mounted[body.name][link][0] for link, law in built[body.name].values() if law.joint is None}
         spec.nuserdata += laws.BLOCK * len(on_links)
         spec.nuserdata += sum(law.initial_state.size for _, law in built[body.name].values())
     followed = next((body for body in bodies if body.name == water.followed_object), None)
@@ -160,13 +169,13 @@ def assemble(
     try:
         compiled = spec.compile()
     except (ValueError, mujoco.FatalError) as error:
-        raise EngineError(f"MuJoCo cannot build this world: {_one_line(error)}") from None
+        raise EngineError(f"MuJoCo cannot compile this world: {_one_line(error)}") from None
 
     links = {
         owner: {
-            link: LinkHandle(compiled.body(f"{owner}/{carrier}").id, pose) for link, (carrier, pose) in places.items()
+            link: LinkHandle(compiled.body(f"{owner}/{carrier}").id, pose) for link, (carrier, pose) in mounts.items()
         }
-        for owner, places in placed.items()
+        for owner, mounts in mounted.items()
     }
     model = Model(
         compiled,
@@ -181,34 +190,34 @@ def assemble(
         {},
         np.zeros(compiled.nuserdata),
     )
-    if compiled.body_geomnum.max(initial=0) <= FEW_SHAPES:
+    if compiled.body_geomnum.max(initial=0) <= MAX_FILTERED_SHAPES:
         compiled.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
     if terrain is not None and isinstance(terrain.contact, ContactHeightfield):
         model.program.ground = ground_table(compiled.geom("terrain").id, terrain.contact)
-    _place_laws(model, built, fields or {}, systems)
+    bind_laws(model, built, fields or {}, systems)
     if followed is not None:
-        place = compiled.nuserdata - 1
-        water.set_followed_index(place)
-        model.initial_userdata[place] = followed.pose.position[2]
-        model.water_level = (model.roots[followed.name], place)
+        index = compiled.nuserdata - 1
+        water.set_followed_index(index)
+        model.initial_userdata[index] = followed.pose.position[2]
+        model.water_level = (model.roots[followed.name], index)
     return model
 
 
 # ------------------------------------------------------------------------------------------------ laws
 
 
-def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, options: Options) -> Laws:
-    """Every law of a tree with the link it acts on."""
+def _build_laws(body: Body, mounts: dict[str, tuple[str, Pose]], water: Water, options: Options) -> TreeLaws:
+    """Return the laws of a robot or object; `mounts` is the result of `carriers`."""
     robot_mass = sum(link.inertial.mass for link in body.robot.links.values() if link.inertial is not None)
     neutral = (robot_mass + body.trim_ballast) / (body.trim_density or water.density)
 
     moved: dict[str, NDArray[np.float64]] = {}
 
     def attach(link: str) -> Attachment:
-        if link not in places:
-            raise SkerryError(f"there is no link {link!r}; {did_you_mean(link, places)}")
-        carrier, offset = places[link]
-        mass, center, inertia = combined_inertia(body, carrier, places)
+        if link not in mounts:
+            raise SkerryError(f"there is no link {link!r}; {did_you_mean(link, mounts)}")
+        carrier, offset = mounts[link]
+        mass, center, inertia = combined_inertia(body, carrier, mounts)
         return Attachment(
             body.name,
             link,
@@ -225,8 +234,8 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
             float(options.step),
         )
 
-    def build_all() -> Laws:
-        built: Laws = {}
+    def build_all() -> TreeLaws:
+        built: TreeLaws = {}
         for name, build in body.laws.items():
             try:
                 made = build(attach)
@@ -240,164 +249,11 @@ def _build_laws(body: Body, places: dict[str, tuple[str, Pose]], water: Water, o
     driven: dict[str, str] = {}
     for name, (_, law) in built.items():
         if law.joint is not None and driven.setdefault(law.joint, name) != name:
-            raise SkerryError(f"{body.name}.{name}: the joint {law.joint!r} is driven by {driven[law.joint]} already")
+            raise SkerryError(f"{body.name}.{name}: joint {law.joint!r} is already driven by {driven[law.joint]}")
     for link, law in built.values():
         if law.center_of_mass is not None:
-            moved[places[link][0]] = np.array(law.center_of_mass)
-    return build_all() if moved else built  # a law that moves a centre of mass moves it for the others too
-
-
-def _place_laws(
-    model: Model, built: dict[str, Laws], fields: Mapping[str, FieldConfig], systems: Mapping[str, WorldSystem]
-) -> None:
-    """Lay out userdata, write the tables, and bind the program to the compiled model."""
-    compiled, options = model.compiled, model.options
-    on_links: dict[int, list[tuple[Law, int]]] = {}
-    on_joints: list[tuple[Law, int, int, int | None]] = []
-    added: dict[int, NDArray[np.float64]] = {}
-    owners: dict[int, int] = {}
-    rows: list[tuple[NDArray[np.float64], NDArray[np.float64] | None]] = []
-    for name, force_field in fields.items():
-        try:
-            rows.append((force_field.row(), force_field.volume.table()))
-        except SkerryError as error:
-            raise SkerryError(f"fields.{name}: {error}") from None
-    place = 0
-    for number, (owner, tree) in enumerate(built.items()):
-        for name, (link, law) in tree.items():
-            body = model.links[owner][link].body
-            if law.joint is None and body not in model.blocks:
-                model.blocks[body] = place
-                place += laws.BLOCK
-            owners[body] = number
-            if law.wash is not None:
-                wash, thrust = law.wash[0].copy(), law.wash[1]
-                wash[[OWNER, BLOCK_INDEX, THRUST_INDEX]] = number, model.blocks[body], place + thrust
-                rows.append((wash, None))
-            size = law.initial_state.size
-            model.law_slots[owner, name] = (place, size)
-            model.initial_userdata[place : place + size] = law.initial_state
-            if law.joint is None:
-                on_links.setdefault(body, []).append((law, place))
-            else:
-                second = None if law.second_joint is None else model.joints[owner][law.second_joint[0]]
-                on_joints.append((law, place, model.joints[owner][law.joint], second))
-            if law.added_mass is not None:
-                added[body] = added.get(body, np.zeros((6, 6))) + law.added_mass
-            place += size
-    for owner, tree in built.items():
-        _find_jets(model, owner, tree)
-    table_in_fluids = partial(
-        table_of,
-        water=(model.water.address, model.water.table_address),
-        wind=(model.water.wind_address, model.water.wind_table_address),
-    )
-    field_memory, volumes = field_table(rows)
-    fields_address = field_memory.ctypes.data if rows else 0
-    model.field_memory, model.field_rows = field_memory, [row for row, _ in rows]
-    implicit = 0.0 if options.integrator == "rk4" else float(options.step)
-    ordered: list[tuple[int, int, NDArray[np.float64]]] = []
-
-    def add(law: Law, table: NDArray[np.float64]) -> None:
-        if law.force is not None:
-            ordered.append((law.phase, law.force.address, table))
-        if law.update is not None:
-            model.program.updates.append((law.update.address, table))
-
-    for body, acting in on_links.items():
-        points = sum(law.points_index[0] for law, _ in acting if law.points_index is not None)
-        for law, _ in acting:
-            if law.points_index is not None:
-                law.constants[law.points_index[1]] = points
-        axis, row = _axes_above(compiled, body)
-        constants = link_constants(int(compiled.body_rootid[body]), axis, row, implicit, options.gravity)
-        around = [(law, 0) for law in link_laws(constants)]
-        for law, state in (*around, *acting):
-            table = table_in_fluids(
-                law.constants,
-                fields=fields_address,
-                owner=owners[body],
-                block=model.blocks[body],
-                state=state,
-                body=body,
-            )
-            add(law, table)
-    felt = joint_inertias(compiled, added)
-    for law, state, joint, second in on_joints:
-        numbers = _places_of_joint(compiled, joint)
-        if law.inertia_index is not None:
-            law.constants[law.inertia_index] = felt[numbers[1]]
-        if law.second_joint is not None and second is not None:
-            others = _places_of_joint(compiled, second)
-            start = law.second_joint[1]
-            # A row of M holds the axes above its own, nearest last: the one of the lower joint has both.
-            law.constants[start : start + 4] = *others, (numbers if numbers[1] > others[1] else others)[2] - 1
-        model.joint_starts[numbers[0]] = law.joint_start
-        add(law, table_in_fluids(np.append(law.constants, implicit), state=state, joint=numbers))
-    for name, system in systems.items():
-        law = system.build(model)
-        model.laws.setdefault(WORLD_OWNER, {})[name] = law
-        model.law_slots[WORLD_OWNER, name] = (place, law.initial_state.size)
-        model.initial_userdata[place : place + law.initial_state.size] = law.initial_state
-        add(law, table_in_fluids(law.constants, fields=fields_address, state=place))
-        place += law.initial_state.size
-    if ordered:
-        add(finish_law(), table_in_fluids(np.zeros(0)))
-    ordered.sort(key=lambda entry: entry[0])
-    model.program.forces = [(address, table) for _, address, table in ordered]
-    model.program.keep = [
-        model.water,
-        field_memory,
-        *volumes,
-        *systems.values(),
-        *(law for tree in model.laws.values() for law in tree.values()),
-    ]
-    if options.integrator == "rk4":
-        check_explicit_step(
-            compiled,
-            options.step,
-            {body: [law for law, _ in acting] for body, acting in on_links.items()},
-            {int(compiled.jnt_dofadr[joint]): law for law, _, joint, _ in on_joints},
-            added,
-        )
-    soften_contacts(compiled, added)
-    model.program.bind(compiled)
-
-
-def _find_jets(model: Model, owner: str, tree: Laws) -> None:
-    """Tell the laws of a tree that are in a slipstream where to find it."""
-    for name, (_, law) in tree.items():
-        if law.in_jet_of is None:
-            continue
-        link, maker = tree.get(f"actuators.{law.in_jet_of}", (None, None))
-        if link is None or maker is None or maker.jet is None:
-            known = [n.removeprefix("actuators.") for n, (_, other) in tree.items() if other.jet is not None]
-            hint = did_you_mean(law.in_jet_of, known) if known else "the vehicle has none"
-            raise SkerryError(f"{owner}.{name}: there is no propeller in water {law.in_jet_of!r}; {hint}")
-        block = model.blocks[model.links[owner][link].body]
-        thrust = model.law_slots[owner, f"actuators.{law.in_jet_of}"][0] + maker.jet.thrust
-        area = 0.25 * np.pi * maker.jet.diameter**2
-        law.constants[law.jet_index : law.jet_index + laws.JET_SIZE] = [block, thrust, *maker.jet.axis, area]
-
-
-def _places_of_joint(compiled: Any, joint: int) -> tuple[int, int, int]:
-    """A joint's place among positions, among velocities, and on the diagonal of the mass matrix."""
-    axis = int(compiled.jnt_dofadr[joint])
-    return int(compiled.jnt_qposadr[joint]), axis, int(compiled.M_rowadr[axis] + compiled.M_rownnz[axis] - 1)
-
-
-def _axes_above(compiled: Any, body: int) -> tuple[list[int], list[int]]:
-    """The joint axes (MuJoCo's dofs) that move a body, and the place of each one's row in the sparse mass matrix."""
-    axis = axes_above(compiled, body)
-    name = compiled.body(body).name
-    if len(axis) > MAX_AXES:
-        raise EngineError(
-            f"{name}: has {len(axis)} joint axes above it; forces can act on links with at most {MAX_AXES}"
-        )
-    for k, dof in enumerate(axis):
-        if compiled.M_rownnz[dof] != k + 1:
-            raise EngineError(f"{name}: MuJoCo's mass matrix has another shape than expected; please report this")
-    return axis, [int(compiled.M_rowadr[dof]) for dof in axis]
+            moved[mounts[link][0]] = np.array(law.center_of_mass)
+    return build_all() if moved else built  # the other laws need the moved centre of mass
 
 
 def _set_options(spec: Any, options: Options) -> None:
@@ -406,8 +262,8 @@ def _set_options(spec: Any, options: Options) -> None:
     option.integrator = getattr(mujoco.mjtIntegrator, INTEGRATORS[options.integrator])
     option.gravity = [0.0, 0.0, -options.gravity]
     option.solver = mujoco.mjtSolver.mjSOL_NEWTON
-    option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC  # friction is the same in all directions, as a pyramid's is not
-    option.impratio = 10.0  # friction is stiffer than the contact's normal, so that what stands does not creep
+    option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC  # friction is equal in all directions; a pyramidal cone is not
+    option.impratio = 10.0  # friction is stiffer than the normal direction, so that resting bodies do not creep
     option.disableflags = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     spec.compiler.degree = False
     spec.compiler.autolimits = True

@@ -1,12 +1,12 @@
-"""Points on bodies, for what is tied to them without being a joint: their motion, the inertia felt there, forces.
+"""Points on bodies, for ropes that are tied there: motion of the point, inertia felt there, forces.
 
-A table of bodies says for each the root of its tree, how many joint axes are above it, and where they begin in a list
-of axes.
+The table of bodies has for each body the root of its tree, the number of joint axes above it, and the index of the
+first of them in the list of axes.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -26,10 +26,8 @@ from skerry.physics.mujoco import (
     XPOS,
 )
 
+# Columns of the table of bodies, and their number.
 ROOT, COUNT, FIRST, BODY_ROW = range(4)
-
-# 3 position, 3 velocity
-MOTION: Final = 6
 
 _mj_kinematics = types.ExternalFunction("mj_kinematics", types.void(types.int64, types.int64))
 _mj_com_position = types.ExternalFunction("mj_comPos", types.void(types.int64, types.int64))
@@ -43,8 +41,8 @@ _mj_distance = types.ExternalFunction(
 
 
 @kernel
-def bring_up(model: int, data: int) -> None:
-    """Bring poses and velocities of all bodies up to the state of now; mj_step leaves them one step behind."""
+def update_kinematics(model: int, data: int) -> None:
+    """Compute poses and velocities of all bodies for the current state; mj_step leaves those of the previous state."""
     _mj_kinematics(model, data)
     _mj_com_position(model, data)
     _mj_com_velocity(model, data)
@@ -52,31 +50,31 @@ def bring_up(model: int, data: int) -> None:
 
 @kernel
 def mark(data: int) -> None:
-    """Begin to use the scratch memory of a world."""
+    """Mark the start of an allocation of scratch memory."""
     _mj_mark(data)
 
 
 @kernel
 def scratch(data: int, count: int) -> int:
-    """The address of so many numbers of a world's scratch memory, until it is freed."""
+    """Allocate `count` floats of scratch memory and return their address; valid until `free`."""
     return _mj_allocate(data, count)
 
 
 @kernel
 def free(data: int) -> None:
-    """Free all scratch memory since it was marked."""
+    """Free all scratch memory that was allocated since `mark`."""
     _mj_free(data)
 
 
 @kernel
 def distance_to(model: int, data: int, probe: int, geom: int, most: float, line: int) -> float:
-    """From one geom to another, m, or `most` if it is further; writes the line between them, 6 numbers."""
+    """Return the distance between two geoms, m, at most `most`; write both nearest points to `line`, 6 floats."""
     return _mj_distance(model, data, probe, geom, most, line)
 
 
 @kernel
 def velocity_at(data: int, layout: Any, table: int, body: int, x: float, y: float, z: float, out: Any) -> None:
-    """How a body moves at a place in the world."""
+    """Write the velocity of a body at a world position into `out`."""
     cvel = floats(load_word(data + layout[CVEL]) + 48 * body, 6)
     com = floats(load_word(data + layout[SUBTREE_COM]) + 24 * words(table + 24 * body, BODY_ROW)[ROOT], 3)
     rx, ry, rz = x - com[0], y - com[1], z - com[2]
@@ -87,7 +85,7 @@ def velocity_at(data: int, layout: Any, table: int, body: int, x: float, y: floa
 
 @kernel
 def motion_of_point(data: int, layout: Any, table: int, body: int, x: float, y: float, z: float, out: Any) -> None:
-    """Where a point of a body is in the world, and how it moves there."""
+    """Write the world position and velocity of a point of a body into `out` (6,); (x, y, z) is in the body's axes."""
     p = floats(load_word(data + layout[XPOS]) + 24 * body, 3)
     R = floats(load_word(data + layout[XMAT]) + 72 * body, 9)
     out[0] = p[0] + R[0] * x + R[1] * y + R[2] * z
@@ -98,7 +96,7 @@ def motion_of_point(data: int, layout: Any, table: int, body: int, x: float, y: 
 
 @kernel
 def _row(data: int, layout: Any, axis: int, rx: float, ry: float, rz: float) -> tuple[float, float, float]:
-    """How a point moves with a joint axis; r is its place from the centre of mass of the tree."""
+    """Return the velocity of a point per unit of a joint axis; r is its position from the tree's centre of mass."""
     c = floats(load_word(data + layout[CDOF]) + 48 * axis, 6)
     return c[3] + c[1] * rz - c[2] * ry, c[4] + c[2] * rx - c[0] * rz, c[5] + c[0] * ry - c[1] * rx
 
@@ -117,7 +115,7 @@ def push_at(
     fy: float,
     fz: float,
 ) -> None:
-    """Add a force at a point of a body, both in the world, to those that act in the coming step."""
+    """Add a force at a point of a body, both in the world frame, to the applied forces of the next step."""
     row = words(table + 24 * body, BODY_ROW)
     com = floats(load_word(data + layout[SUBTREE_COM]) + 24 * row[ROOT], 3)
     applied = load_word(data + layout[QFRC_APPLIED])
@@ -130,11 +128,11 @@ def push_at(
 
 @kernel
 def inverse_inertia_of(model: int, data: int, layout: Any, table: int, axes: int, body: int, out: Any) -> None:
-    """J M⁻¹ Jᵀ of a body (6×6, row by row), with M as it was factored last.
+    """Write J M⁻¹ Jᵀ of a body (6×6, row by row) into `out`, with M as it was factored last.
 
-    How the body at its origin answers to a force and a torque there: velocities and then angular velocities, in the
-    world's axes. M = Lᵀ D L, so that this is Yᵀ D⁻¹ Y with Y = L⁻ᵀ Jᵀ; as the row of an axis in L has the axes above it
-    only (Featherstone 2008, §6.5), those above the body are all that is needed.
+    The matrix gives the linear and angular acceleration of the body's origin for a force and a torque there, in the
+    world frame. M = Lᵀ D L, so it equals Yᵀ D⁻¹ Y with Y = L⁻ᵀ Jᵀ. The row of an axis in L contains only the axes
+    above it (Featherstone 2008, §6.5), so only the axes above the body are needed.
     """
     row = words(table + 24 * body, BODY_ROW)
     p = floats(load_word(data + layout[XPOS]) + 24 * body, 3)
@@ -167,7 +165,7 @@ def inverse_inertia_of(model: int, data: int, layout: Any, table: int, axes: int
 
 
 def body_table(compiled: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The table of bodies of a compiled model, and the list of their axes."""
+    """Return the table of bodies of a compiled model, (bodies, BODY_ROW), and the list of axes."""
     rows: list[tuple[int, int, int]] = []
     axes: list[int] = []
     for body in range(compiled.nbody):
@@ -178,7 +176,7 @@ def body_table(compiled: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def axes_above(compiled: Any, body: int) -> list[int]:
-    """The joint axes (MuJoCo's dofs) that move a body, from the root down."""
+    """Return the joint axes (MuJoCo's dofs) that move a body, from the root down."""
     current = body
     while current and compiled.body_dofnum[current] == 0:
         current = int(compiled.body_parentid[current])

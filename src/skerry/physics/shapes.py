@@ -1,4 +1,4 @@
-"""Hydrodynamic parameters estimated from a body's shape, each method with the error that one must expect of it."""
+"""Hydrodynamic parameters estimated from the shape of a body; each method states its expected error."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ Floats = NDArray[np.float64]
 
 
 class Ellipsoid(Config):
-    """A body that is near enough an ellipsoid; the displaced volume may differ from its own."""
+    """Ellipsoid that approximates a body; the displaced volume may differ from that of the ellipsoid."""
 
     METHOD: ClassVar[str] = (
         "added mass of an ellipsoid by Lamb's integrals: exact for one, within about 15 % across and 50 % along for a "
         "torpedo-shaped hull, and without fins"
     )
 
-    length: Positive = Field(description="along x, m")
-    width: Positive = Field(description="along y, m")
-    height: Positive = Field(description="along z, m")
+    length: Positive = Field(description="length along x, m")
+    width: Positive = Field(description="width along y, m")
+    height: Positive = Field(description="height along z, m")
     volume: Positive | Literal["neutral"] | None = Field(
-        None, description="displaced, m³; the ellipsoid's own by default, or `neutral`: the robot's in its trim"
+        None,
+        description="displaced volume, m³; by default the ellipsoid's; `neutral`: the volume at which the robot floats",
     )
 
     def added_mass(self, density: float, neutral: float) -> Floats:
-        """The added-mass matrix (Lamb 1932, Hydrodynamics, §114–115; Korotkin 2009, §3.1).
+        """Return the added-mass matrix, (6, 6) (Lamb 1932, Hydrodynamics, §114–115; Korotkin 2009, §3.1).
 
         With α_i = abc ∫ dλ/((a_i² + λ) Δ) over λ > 0, the mass along axis i is m α_i/(2 − α_i), and about it, from the
         other two axes j and k, (m/5) (a_j² − a_k²)² (α_k − α_j)/(2 (a_j² − a_k²) + (a_j² + a_k²)(α_j − α_k)).
@@ -50,14 +51,14 @@ class Ellipsoid(Config):
 
 
 def _lamb_integrals(a: Floats) -> Floats:
-    """α_i = ⅔ abc R_D(a_j², a_k², a_i²)."""
+    """Return α_i = ⅔ abc R_D(a_j², a_k², a_i²), (3,)."""
     x, y, z = (float(value) ** 2 for value in a)
     scale = 2 / 3 * float(np.prod(a))
     return scale * np.array([carlson_rd(y, z, x), carlson_rd(z, x, y), carlson_rd(x, y, z)])
 
 
 def carlson_rd(x: float, y: float, z: float) -> float:
-    """Carlson's R_D(x, y, z) = 3/2 ∫ dt/(√((t + x)(t + y)) (t + z)^(3/2)) over t > 0, by duplication.
+    """Return Carlson's R_D(x, y, z) = 3/2 ∫ dt/(√((t + x)(t + y)) (t + z)^(3/2)) over t > 0, by duplication.
 
     Carlson 1995, Numerical computation of real or complex elliptic integrals, Numerical Algorithms 10, 13–26.
     """
@@ -78,26 +79,36 @@ def carlson_rd(x: float, y: float, z: float) -> float:
 
 
 class SlenderHull(Config):
-    """A long round hull along x, cut into slices that each feel the water as an endless cylinder would."""
+    """Long round hull along x, modelled by strip theory: each slice acts as a piece of an infinite cylinder."""
 
     METHOD: ClassVar[str] = (
         "strip theory for a slender hull: added mass within about 10 % across and turning, none along; drag within "
         "about 30 %, since it depends on roughness, ends and fittings"
     )
 
-    length: Positive = Field(description="m")
-    diameter: Positive = Field(description="m")
-    axial_drag_coefficient: NonNegative = Field(0.2, description="on the frontal area (Hoerner 1965, ch. 6)")
-    cross_drag_coefficient: NonNegative = Field(1.1, description="of a cylinder across the flow (Hoerner 1965, ch. 3)")
+    length: Positive = Field(description="length, m")
+    diameter: Positive = Field(description="diameter, m")
+    axial_drag_coefficient: NonNegative = Field(
+        0.2, description="drag coefficient on the frontal area (Hoerner 1965, ch. 6)"
+    )
+    cross_drag_coefficient: NonNegative = Field(
+        1.1, description="drag coefficient of a cylinder across the flow (Hoerner 1965, ch. 3)"
+    )
 
     def added_mass(self, density: float, neutral: float) -> Floats:
-        """ρ π r² a metre across the hull (Newman 1977, §4.13): ρ π r² L in all, and ρ π r² L³/12 turning."""
+        """Return the added-mass matrix, (6, 6), from ρ π r² per metre across the hull (Newman 1977, §4.13).
+
+        In sum that is ρ π r² L across the hull, and ρ π r² L³/12 for turning.
+        """
         line = density * np.pi * (0.5 * self.diameter) ** 2
         across, turning = line * self.length, line * self.length**3 / 12
         return np.diag([0.0, across, across, 0.0, turning, turning])
 
     def quadratic_damping(self, density: float) -> Floats:
-        """½ ρ C d a metre across: ½ ρ C d L in all, and ½ ρ C d L⁴/32 turning, from ∫ |x|³ dx (Fossen 2021, §8.1)."""
+        """Return the quadratic damping, (6,), from ½ ρ C d per metre across the hull (Fossen 2021, §8.1).
+
+        In sum that is ½ ρ C d L across the hull, and, from ∫ |x|³ dx, ½ ρ C d L⁴/32 for turning.
+        """
         line = 0.5 * density * self.cross_drag_coefficient * self.diameter
         axial = 0.5 * density * self.axial_drag_coefficient * np.pi * (0.5 * self.diameter) ** 2
         across, turning = line * self.length, line * self.length**4 / 32

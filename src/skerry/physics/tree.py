@@ -1,4 +1,4 @@
-"""Robots and objects to MuJoCo's bodies, joints and geoms; links that are fixed to each other become one body."""
+"""Conversion of robots and objects to MuJoCo's bodies, joints and geoms; fixed links become one body."""
 
 from __future__ import annotations
 
@@ -18,30 +18,32 @@ from skerry.parts.law import Attach, Law
 from skerry.physics.mujoco import mujoco
 
 LawBuilder = Callable[[Attach], list[tuple[str, Law]]]
-"""Builds the laws of a part, each with the link that it acts on."""
+"""Function that builds the laws of a part, each with the link that it acts on."""
 
 
 @dataclass(frozen=True)
 class Body:
-    """A body tree to be placed in the world: a robot, or an object as a robot of one link."""
+    """Tree of links to add to the world: a robot, or an object as a robot with one link."""
 
     name: str
     robot: urdf.UrdfRobot
     pose: Pose
     laws: dict[str, LawBuilder] = field(default_factory=dict)
-    frozen: frozenset[str] = frozenset()  # joints that turn for the eye only: what they carry is fixed
-    trim_ballast: float = 0.0  # kg that its tanks hold when it floats freely
-    trim_density: float | None = None  # kg/m³ of the water that it floats freely in; the world's by default
-    motion: str = "dynamic"  # or "static", or "kinematic": moved by the user, unmoved by forces
+    frozen: frozenset[str] = frozenset()  # joints that move only in the display; physics treats them as fixed
+    trim_ballast: float = 0.0  # water in its tanks when it floats neutrally, kg
+    trim_density: float | None = None  # density of water in which it floats neutrally, kg/m³; the world's by default
+    motion: str = "dynamic"  # or "static", or "kinematic": moved by the user and not by forces
     self_collision: bool = False
     friction: float | None = None
-    tyres: frozenset[str] = frozenset()  # links that touch softly
+    tyres: frozenset[str] = frozenset()  # links with soft contacts
 
 
-# MuJoCo's contacts push sliding bodies apart by about 2 T ζ² μ v, T and ζ being the two numbers of `solref`; what gives
-# way less than that hops, and then slides in the wrong direction. So wheels, which slide in every turn, touch as tyres
-# do: a wheel of 2 kg under 37 N sinks in by some 3 mm (about 14 kN/m), and slides as Coulomb says within 1 %.
-TYRE_SOFTNESS = ([0.08, 0.15], [0.1, 0.1, 0.001, 0.5, 2.0], 1e6)  # the last lets it count alone, not the mean of both
+# `solref`, `solimp` and `solmix` of tyres. MuJoCo's contacts push sliding bodies apart by about 2 T ζ² μ v, where T and
+# ζ are the two numbers of `solref`. A contact that yields less than that makes the body hop and slide in a wrong
+# direction. Wheels slide in every turn, so their contacts are soft: a wheel of 2 kg under 37 N sinks in by about 3 mm
+# (14 kN/m) and slides within 1 % of Coulomb's law. The large `solmix` makes these values count alone, instead of the
+# mean of both geoms.
+TYRE_SOFTNESS = ([0.08, 0.15], [0.1, 0.1, 0.001, 0.5, 2.0], 1e6)
 
 
 def _quaternion(pose: Pose) -> list[float]:
@@ -54,28 +56,28 @@ def _pose_of(part: urdf.UrdfJoint | urdf.Shape | urdf.Inertial) -> Pose:
 
 
 def carriers(body: Body) -> dict[str, tuple[str, Pose]]:
-    """For each link the link whose body carries it, and its pose there: links that are fixed to each other are one."""
-    places = {body.robot.root: (body.robot.root, Pose.identity())}
+    """Return for each link the link whose body carries it, and its pose there; fixed links share one body."""
+    mounts = {body.robot.root: (body.robot.root, Pose.identity())}
     for joint in urdf.joint_order(body.robot):
         if joint.kind == "fixed" or joint.name in body.frozen:
-            carrier, pose = places[joint.parent]
-            places[joint.child] = (carrier, pose @ _pose_of(joint))
+            carrier, pose = mounts[joint.parent]
+            mounts[joint.child] = (carrier, pose @ _pose_of(joint))
         else:
-            places[joint.child] = (joint.child, Pose.identity())
-    return places
+            mounts[joint.child] = (joint.child, Pose.identity())
+    return mounts
 
 
 def joint_above(robot: urdf.UrdfRobot, link: str) -> urdf.UrdfJoint | None:
-    """The joint that holds a link, or None for the root."""
+    """Return the joint whose child is the link, or None for the root."""
     return next((joint for joint in robot.joints.values() if joint.child == link), None)
 
 
 def combined_inertia(
-    body: Body, carrier: str, places: dict[str, tuple[str, Pose]]
+    body: Body, carrier: str, mounts: dict[str, tuple[str, Pose]]
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """Mass, centre and inertia about the centre of all that a link's body carries, in that link's frame."""
+    """Return mass, centre of mass and inertia about it of all links on a body, in the frame of the link `carrier`."""
     total = np.zeros((6, 6))
-    for link, (owner, pose) in places.items():
+    for link, (owner, pose) in mounts.items():
         inertial = body.robot.links[link].inertial
         if owner == carrier and inertial is not None:
             own = pose @ _pose_of(inertial)
@@ -89,21 +91,21 @@ def combined_inertia(
     return mass, center, inertia
 
 
-def add_tree(spec: Any, body: Body, places: dict[str, tuple[str, Pose]], built: list[tuple[str, Law]]) -> None:
-    """Add a tree's bodies, joints and geoms."""
+def add_tree(spec: Any, body: Body, mounts: dict[str, tuple[str, Pose]], built: list[tuple[str, Law]]) -> None:
+    """Add the bodies, joints and geoms of a robot or object to a MuJoCo spec."""
     robot = body.robot
     made: dict[str, Any] = {}
-    for carrier in dict.fromkeys(owner for owner, _ in places.values()):
+    for carrier in dict.fromkeys(owner for owner, _ in mounts.values()):
         joint = joint_above(robot, carrier)
         if joint is None:
             parent, pose = spec.worldbody, body.pose
         else:
-            above, offset = places[joint.parent]
+            above, offset = mounts[joint.parent]
             parent, pose = made[above], offset @ _pose_of(joint)
         current = parent.add_body(name=f"{body.name}/{carrier}", pos=list(pose.position), quat=_quaternion(pose))
         current.simple = 0 if built else 1
         made[carrier] = current
-        acting = [law for link, law in built if places[link][0] == carrier]
+        acting = [law for link, law in built if mounts[link][0] == carrier]
         if joint is not None:
             _add_joint(current, body.name, joint, sum(law.armature for law in acting if law.joint == joint.name))
         elif body.motion == "dynamic":
@@ -111,8 +113,8 @@ def add_tree(spec: Any, body: Body, places: dict[str, tuple[str, Pose]], built: 
         elif body.motion == "kinematic":
             current.mocap = True
         moves = joint is not None or body.motion == "dynamic"
-        _set_inertia(current, body, carrier, places, acting, moves)
-        for link, (owner, offset) in places.items():
+        _set_inertia(current, body, carrier, mounts, acting, moves)
+        for link, (owner, offset) in mounts.items():
             if owner == carrier:
                 for shape in robot.links[link].collisions:
                     geom = _add_shape(spec, current, shape, offset, f"{body.name}/{link}", body.friction)
@@ -153,13 +155,13 @@ def _add_joint(current: Any, owner: str, joint: urdf.UrdfJoint, armature: float)
 
 
 def _set_inertia(
-    current: Any, body: Body, carrier: str, places: dict[str, tuple[str, Pose]], acting: list[Law], moves: bool
+    current: Any, body: Body, carrier: str, mounts: dict[str, tuple[str, Pose]], acting: list[Law], moves: bool
 ) -> None:
-    mass, center, inertia = combined_inertia(body, carrier, places)
+    mass, center, inertia = combined_inertia(body, carrier, mounts)
     if mass <= 0.0:
         if moves:
             raise EngineError(
-                f"{body.name}: link {carrier!r} moves but has no mass; give it or a link fixed to it an <inertial>"
+                f"{body.name}: link {carrier!r} moves but has no mass; add <inertial> to it or to a link fixed to it"
             )
         return
     for law in acting:

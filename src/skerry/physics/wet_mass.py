@@ -1,4 +1,4 @@
-"""The mass matrix with the water in it, as contacts and explicit integrators must know it when a model is built."""
+"""Mass matrix including added mass, used at build time for contacts, joint drives and the check of explicit steps."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from skerry.core.errors import SkerryError
 from skerry.parts.law import Law
 from skerry.physics.mujoco import mujoco
 
-# RK4 is stable on the negative real axis up to 2.785 (Hairer & Wanner, Solving ODEs II, §IV.2); some room is left.
+# Largest rate times step for RK4. The stability limit on the negative real axis is 2.785 (Hairer & Wanner, Solving
+# ODEs II, §IV.2); the rest is a margin.
 RK4_LIMIT = 2.5
 
 
 def _mass_with_water(compiled: Any, added: dict[int, NDArray[np.float64]]) -> tuple[NDArray[np.float64], Any]:
-    """The full mass matrix at the model's own pose with all added mass in it, and the data it belongs to."""
+    """Return the full mass matrix at the model's initial pose, added mass included, and its mjData."""
     data = mujoco.MjData(compiled)
     mujoco.mj_fwdPosition(compiled, data)
     mass = np.zeros((compiled.nv, compiled.nv))
@@ -31,14 +32,14 @@ def _mass_with_water(compiled: Any, added: dict[int, NDArray[np.float64]]) -> tu
 def _jacobian(
     compiled: Any, data: Any, body: int, point: NDArray[np.float64], rotation: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The 6×n Jacobian of a point of a body, in the body's axes."""
+    """Return the 6×n Jacobian (linear, angular) of a point of a body, in the axes of `rotation`."""
     linear, angular = np.zeros((3, compiled.nv)), np.zeros((3, compiled.nv))
     mujoco.mj_jac(compiled, data, linear, angular, point, body)
     return np.vstack([rotation.T @ linear, rotation.T @ angular])
 
 
 def joint_inertias(compiled: Any, added: dict[int, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The inertia that each joint axis feels with all others free, water and all: 1/(M⁻¹)ᵢᵢ."""
+    """Return the inertia at each joint axis while all other axes are free, added mass included: 1/(M⁻¹)ᵢᵢ."""
     if compiled.nv == 0:
         return np.zeros(0)
     mass, _ = _mass_with_water(compiled, added)
@@ -46,9 +47,10 @@ def joint_inertias(compiled: Any, added: dict[int, NDArray[np.float64]]) -> NDAr
 
 
 def soften_contacts(compiled: Any, added: dict[int, NDArray[np.float64]]) -> None:
-    """Let contacts know of added mass: MuJoCo scales their softness by the inverse inertia at the model's own pose.
+    """Include added mass in the inverse inertia by which MuJoCo scales the softness of contacts.
 
-    The same means as mj_setConst takes, of J M⁻¹ Jᵀ at each body's centre of mass and of M⁻¹ for each joint.
+    The formulas are those of mj_setConst: means of J M⁻¹ Jᵀ at each body's centre of mass, and of M⁻¹ for each joint,
+    at the model's initial pose.
     """
     if not added or compiled.nv == 0:
         return
@@ -75,7 +77,18 @@ def check_explicit_step(
     on_joints: dict[int, Law],
     added: dict[int, NDArray[np.float64]],
 ) -> None:
-    """Refuse RK4 with a step that is too long for the damping, all links and joints together, in water or in air."""
+    """Check that RK4 is stable with the damping of all links and joints, in water and in air.
+
+    Args:
+        compiled: the compiled model.
+        step: length of a step, s.
+        on_links: laws by body number.
+        on_joints: laws by joint axis.
+        added: added mass by body number, (6, 6).
+
+    Raises:
+        SkerryError: the step is too long.
+    """
     if compiled.nv == 0:
         return
     wet, data = _mass_with_water(compiled, added)
@@ -99,7 +112,7 @@ def check_explicit_step(
             axis = int(np.argmax(np.abs(directions[:, fastest])))
             name = compiled.body(int(compiled.dof_bodyid[axis])).name
             raise SkerryError(
-                f"the step {step} s is too long for RK4 with the damping of {name!r}, which slows it within "
+                f"the step {step} s is too long for RK4: the damping of {name!r} has a time constant of "
                 f"{1 / rate:.2g} s (drag at 5 m/s); use a step of at most {RK4_LIMIT / rate:.2g} s, or the integrator "
-                "implicitfast, which takes any step"
+                "implicitfast, which is stable at any step"
             )

@@ -18,7 +18,7 @@ from skerry.parts.law import (
     time_of,
 )
 from skerry.physics.mujoco import LAYOUT_SIZE, QFRC_APPLIED
-from skerry.physics.points import bring_up, free, mark, scratch
+from skerry.physics.points import free, mark, scratch, update_kinematics
 from skerry.ropes import contacts, loads
 from skerry.ropes.contacts import look_at_ground, look_at_shapes, push_back, rub
 from skerry.ropes.ends import (
@@ -336,7 +336,7 @@ def step_ropes(model: int, data: int, table: int) -> None:
     userdata = load_word(data + header[USERDATA_OFFSET])
     state = userdata + 8 * header[STATE_START]
     ropes = numbers[ROPES]
-    bring_up(model, data)
+    update_kinematics(model, data)
     applied = floats(load_word(data + layout[QFRC_APPLIED]), numbers[AXES])
     for k in range(numbers[AXES]):
         applied[k] = 0.0

@@ -14,7 +14,8 @@ from skerry.actuators.winch import Winch
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import Pose, rotate
 from skerry.parts.law import MEASURE, Law
-from skerry.physics.model import PROBE, WORLD_OWNER, Model, WorldSystem
+from skerry.physics.law_binding import WORLD_OWNER
+from skerry.physics.model import PROBE, Model, WorldSystem
 from skerry.physics.points import body_table
 from skerry.ropes import layout as at
 from skerry.ropes.config import RopeConfig
@@ -91,7 +92,7 @@ class RopeSystem(WorldSystem):
             int
         )
 
-    def states(self) -> int:
+    def state_size(self) -> int:
         return int(self.places[-1])
 
     def slice_of(self, name: str) -> slice:
@@ -111,7 +112,7 @@ class RopeSystem(WorldSystem):
         numbers = [*range(len(self.names)), *(self.names.index(name) for name in self.twins)]
         constants = np.zeros(at.COMMON + at.ROPE * len(numbers))
         self._write_common(constants, model, len(numbers))
-        state = np.zeros(self.states())
+        state = np.zeros(self.state_size())
         for slot, number in enumerate(numbers):
             name = self.names[number]
             own = constants[at.COMMON + at.ROPE * slot : at.COMMON + at.ROPE * (slot + 1)]

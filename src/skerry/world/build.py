@@ -23,7 +23,8 @@ from skerry.parts.law import Attach, Law, LawConfig
 from skerry.parts.sensor import SensorConfig
 from skerry.physics.engine import Engine
 from skerry.physics.joint_drive import JointDrive
-from skerry.physics.model import WORLD_OWNER, Model, Options, assemble
+from skerry.physics.law_binding import WORLD_OWNER
+from skerry.physics.model import Model, Options, assemble
 from skerry.physics.tree import Body, LawBuilder
 from skerry.rays import robot_bit
 from skerry.ropes.rope import Rope

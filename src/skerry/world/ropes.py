@@ -14,7 +14,8 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator
 from skerry.physics.engine import Engine
-from skerry.physics.model import WORLD_OWNER, Model
+from skerry.physics.law_binding import WORLD_OWNER
+from skerry.physics.model import Model
 from skerry.rays import RayRope, Strand
 from skerry.ropes import layout as at
 from skerry.ropes.rope import Rope

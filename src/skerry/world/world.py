@@ -19,7 +19,7 @@ from skerry.parts.observer import Observer
 from skerry.parts.watchdog import Watchdog
 from skerry.physics.carry_over import carry_over_state, common_bodies
 from skerry.physics.engine import Engine
-from skerry.physics.model import WORLD_OWNER
+from skerry.physics.law_binding import WORLD_OWNER
 from skerry.ropes.rope import Rope
 from skerry.ropes.system import RopeSystem
 from skerry.scenario import Scenario
