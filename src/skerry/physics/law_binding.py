@@ -191,8 +191,7 @@ def _add_link_laws(model: Model, layout: _Layout, writer: _ProgramWriter) -> Non
         root = int(compiled.body_rootid[body])
         constants = link_constants(root, axes, rows, _implicit_step(model), options.gravity)
         for law, state in (*((law, 0) for law in link_laws(constants)), *acting):
-            header = {"owner": layout.owners[body], "block": model.blocks[body], "state": state, "body": body}
-            writer.add(law, law.constants, **header)
+            writer.add(law, law.constants, owner=layout.owners[body], block=model.blocks[body], state=state, body=body)
 
 
 def _share_points(acting: list[Law]) -> None:
