@@ -15,10 +15,10 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.dataset import DatasetOptions, write_dataset
 from skerry.parts.component import Mount
-from skerry.rays.exposure import develop, metered_gain
-from skerry.rays.sea_view import SeaView, meet_water
+from skerry.rays.exposure import encode_srgb, metered_gain
+from skerry.rays.sea_view import SeaView, intersect_water
 from skerry.rays.surface import surface_hit
-from skerry.rays.textures import LEVELS, TEXTURES, caustics, draw_patterns, texture, texture_numbers
+from skerry.rays.textures import LEVELS, TEXTURES, caustics, draw_patterns, texture, texture_parameters
 from skerry.sensors.camera import Camera
 from skerry.water import WaterConfig
 from skerry.water.daylight import SkyConfig
@@ -194,7 +194,7 @@ def test_noise_depends_on_the_seed_alone(make: Any) -> None:
 
 def test_noise_has_the_spread_that_was_asked_for() -> None:
     light = np.full((200, 200, 3), 0.25, np.float32)
-    bytes_ = develop(light, 1.0, shot=0.02, read=0.01, seed=7)
+    bytes_ = encode_srgb(light, 1.0, shot=0.02, read=0.01, seed=7)
     levels = np.arange(256) / 255
     linear = np.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)[bytes_]
     assert linear.mean() == pytest.approx(0.25, abs=2e-3)
@@ -262,7 +262,7 @@ def test_sams_cameras_look_where_their_names_say() -> None:
 @pytest.mark.parametrize("name", sorted(TEXTURES))
 def test_a_texture_is_one_on_average_and_fades_in_the_distance(name: str) -> None:
     one = np.float32
-    first, tiles, broad = texture_numbers(name, 0.5)
+    first, tiles, broad = texture_parameters(name, 0.5)
     kind = (int(first), one(tiles), one(broad))
     places = np.random.default_rng(1).uniform(-30, 30, (2000, 2)).astype(np.float32)
     near = [texture(draw_patterns(), *kind, 0, 0, x, y) for x, y in places]
@@ -347,7 +347,7 @@ def test_rays_of_a_picture_meet_the_same_water_as_those_of_other_sensors() -> No
         d[2] = -np.sign(z) * abs(d[2])
         x, y, dz = (np.float32(value) for value in d / np.linalg.norm(d))
         place = (np.float32(0.3), np.float32(-0.2), np.float32(z))
-        found = meet_water(numbers, heights, *place, x, y, dz, int(z < 0), np.float32(np.inf))
+        found = intersect_water(numbers, heights, *place, x, y, dz, int(z < 0), np.float32(np.inf))
         expected = surface_hit(numbers, heights, *(float(value) for value in (*place, x, y, dz)), np.inf)
         assert np.isfinite(found) == np.isfinite(expected)
         if np.isfinite(expected):

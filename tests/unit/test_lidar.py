@@ -54,10 +54,10 @@ def test_bad_settings_are_refused_in_words(settings: dict[str, Any], words: str)
 def test_every_pattern_builds_and_says_where_its_figures_are_from(name: str) -> None:
     sensor = lidar(pattern=name).build()
     assert isinstance(sensor, PlanarSensor if name == "planar" else LidarSensor)
-    assert sensor.shown() is None
+    assert sensor.latest_rays() is None
     pattern = PATTERNS[name]
     assert len(pattern.source) > 20
-    assert 0 < pattern.reach.least < pattern.reach.dark <= pattern.reach.most
+    assert 0 < pattern.limits.min_range < pattern.limits.dark_range <= pattern.limits.max_range
 
 
 def test_channels_are_spread_evenly_where_they_are_not_the_devices() -> None:

@@ -26,7 +26,7 @@ from skerry.interfaces.okon.packets import OkonPacket
 from skerry.interfaces.okon.robot import OkonRobot
 from skerry.interfaces.okon.session import ImageQuality
 from skerry.parts.interface import Command
-from skerry.rays.detections import Detection
+from skerry.rays.detections import ImageDetection
 from skerry.runner import Runner
 
 STEP = 0.007
@@ -176,13 +176,13 @@ def test_the_gate_is_detected_ahead_with_its_box_from_the_bottom_up(client: Fake
 
 
 def test_a_box_is_in_shares_of_the_image_with_a_margin() -> None:
-    found = Detection("a", "gate", 100, 50, 200, 100, 9, 1.0, 3.0, 0.1)
+    found = ImageDetection("a", "gate", 100, 50, 200, 100, 9, 1.0, 3.0, 0.1)
     body = detection_body(found, 400, 200)
     assert body["min"] == pytest.approx({"x": 0.24, "y": 0.24})
     assert body["max"] == pytest.approx({"x": 0.76, "y": 0.76})
     assert body["fill"] == pytest.approx(0.5**2)  # without the margin
     assert not body["visibleInFrame"]  # too faint
-    whole = detection_body(Detection("a", "flare_red", 0, 0, 400, 200, 9, 1.0, 3.0, 0.5), 400, 200)
+    whole = detection_body(ImageDetection("a", "flare_red", 0, 0, 400, 200, 9, 1.0, 3.0, 0.5), 400, 200)
     assert (whole["min"], whole["max"]) == ({"x": 0.0001, "y": 0.0001}, {"x": 0.9999, "y": 0.9999})
     assert whole["className"] == "flareRed"  # as the original spells it
 

@@ -20,8 +20,8 @@ from skerry.core import meshes
 from skerry.core.errors import DependencyError, SkerryError, UnknownName
 from skerry.core.frames import Pose
 from skerry.core.meshes import Mesh
-from skerry.rays import Bundle, Hits, RayBody, RayScene, RayView, RayViews, loading, robot_bit
-from skerry.rays.bvh import COUNT, FIRST, build_tree
+from skerry.rays import Bundle, Hits, RayBody, RayCaster, RayCasterBatch, RayScene, loading, robot_bit
+from skerry.rays.bvh import COUNT, FIRST, build_bvh
 from skerry.rays.packets import (
     DIRECTION,
     FACE,
@@ -29,20 +29,20 @@ from skerry.rays.packets import (
     GEOMETRY,
     INSTANCE,
     MASK,
+    MAX_WIDTH,
     MISS,
     NEAR,
     NORMAL,
     ORIGIN,
     ROWS,
-    WIDEST,
     U,
     V,
-    packet_memory,
+    allocate_packet,
 )
-from skerry.rays.scene import OBJECT_BIT, words_of
-from skerry.rays.tiles import new_tiles, next_tile
+from skerry.rays.ray_caster import SINGLE_THREAD_RAYS
+from skerry.rays.scene import OBJECT_BIT, contexts_of
+from skerry.rays.tiles import new_tile_counter, next_tile
 from skerry.rays.tracer import Tracer
-from skerry.rays.view import FEW
 from skerry.terrain.materials import find_material
 
 SAND, ROCK, HULL = (find_material(name) for name in ("sand", "rock", "hull"))
@@ -81,16 +81,16 @@ def crowd() -> list[RayBody]:
     return [terrain, stone, *robots]
 
 
-CROWD_MOTION = motion_of((3, 2, -14), (-6, 1, -17), (0, 8, -12), (1, -5, -15), turned=True)
+CROWD_MOTION = motion_of((3, 2, -14), (-6, 1, -17), (0, 8, -12), (1, -5, -15), world_directions=True)
 
 
 def directions(count: int, seed: int = 0) -> NDArray[np.float64]:
     return np.random.default_rng(seed).normal(size=(count, 3))
 
 
-def single(mesh: Mesh, tracer: Tracer) -> RayView:
+def single(mesh: Mesh, tracer: Tracer) -> RayCaster:
     scene = RayScene([RayBody("thing", "", mesh, (SAND,))], tracer)
-    return RayView(scene, scene.frame(NO_MOTION), NO_MOTION, None)
+    return RayCaster(scene, scene.frame(NO_MOTION), NO_MOTION, None)
 
 
 def pose_at(x: float, y: float, z: float) -> Pose:
@@ -109,7 +109,7 @@ def test_hits_name_body_and_material(tracer: Tracer) -> None:
     scene = RayScene(
         [RayBody("a", "", meshes.box((100, 100, 1)), (SAND,)), RayBody("b", "", striped, (SAND, ROCK))], tracer
     )
-    view = RayView(scene, scene.frame(NO_MOTION), NO_MOTION, None)
+    view = RayCaster(scene, scene.frame(NO_MOTION), NO_MOTION, None)
     hits = view.cast(Bundle([[-1, 0, 0], [0.0, -1, -10]]), pose_at(5.0, 0.0, 0.8), 100.0)
     assert hits.body.tolist() == [1, 0]
     assert [view.materials[i] for i in hits.material] == [ROCK, SAND]
@@ -127,7 +127,7 @@ def test_a_scene_without_triangles_is_all_misses(tracer: Tracer) -> None:
     empty = Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32))
     assert np.isposinf(single(empty, tracer).cast(Bundle(directions(30)), Pose.identity(), 10.0).distance).all()
     scene = RayScene([], tracer)
-    view = RayView(scene, scene.frame(NO_MOTION), NO_MOTION, None)
+    view = RayCaster(scene, scene.frame(NO_MOTION), NO_MOTION, None)
     assert np.isposinf(view.cast(Bundle(directions(30)), Pose.identity(), 10.0).distance).all()
     assert view.cast_sphere((0, 0, 0), (0, 0, 1), 1.0, 10.0).body == -1
 
@@ -176,14 +176,16 @@ def test_a_robot_does_not_see_itself_unless_told_to(tracer: Tracer) -> None:
     )
     frame = scene.frame(motion_of((0, 0, 0), (5, 0, 0), (20, 0, 0)))
     bundle, inside = Bundle([[1, 0, 0], [-1, 0, 0]]), pose_at(0, 0, 0)
-    assert RayView(scene, frame, NO_MOTION, robot_bit(0)).cast(bundle, inside, 100.0).body.tolist() == [1, -1]
-    assert RayView(scene, frame, NO_MOTION, robot_bit(0)).cast(bundle, inside, 100.0, see_self=True).body.tolist() == [
+    assert RayCaster(scene, frame, NO_MOTION, robot_bit(0)).cast(bundle, inside, 100.0).body.tolist() == [1, -1]
+    assert RayCaster(scene, frame, NO_MOTION, robot_bit(0)).cast(
+        bundle, inside, 100.0, see_self=True
+    ).body.tolist() == [
         0,
         0,
     ]
-    assert RayView(scene, frame, NO_MOTION, robot_bit(1)).cast(bundle, inside, 100.0).body.tolist() == [0, 0]
-    assert RayView(scene, frame, NO_MOTION, None).cast(bundle, inside, 100.0).body.tolist() == [0, 0]
-    view = RayView(scene, frame, NO_MOTION, robot_bit(0))
+    assert RayCaster(scene, frame, NO_MOTION, robot_bit(1)).cast(bundle, inside, 100.0).body.tolist() == [0, 0]
+    assert RayCaster(scene, frame, NO_MOTION, None).cast(bundle, inside, 100.0).body.tolist() == [0, 0]
+    view = RayCaster(scene, frame, NO_MOTION, robot_bit(0))
     assert view.cast_sphere((0, 0, 0), (1, 0, 0), 0.1, 100.0).body == 1
     assert view.cast_sphere((0, 0, 0), (1, 0, 0), 0.1, 100.0, see_self=True).body == 0
 
@@ -229,8 +231,8 @@ def test_both_tracers_agree(both: tuple[Tracer, Tracer]) -> None:
 
 def raw_packet(tracer: Tracer, rays: NDArray[np.float64]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """A packet of rays (n, 6), its other rays switched off and marked by 7."""
-    w, packet = tracer.width, packet_memory()
-    rows, valid = packet[: ROWS * w].reshape(ROWS, w), packet[ROWS * WIDEST :].view(np.int32)
+    w, packet = tracer.width, allocate_packet()
+    rows, valid = packet[: ROWS * w].reshape(ROWS, w), packet[ROWS * MAX_WIDTH :].view(np.int32)
     rows[:] = 7.0
     valid[:w] = 0
     valid[: len(rays)] = -1
@@ -243,7 +245,7 @@ def raw_packet(tracer: Tracer, rays: NDArray[np.float64]) -> tuple[NDArray[np.fl
 
 
 def send(tracer: Tracer, scene: RayScene, packet: NDArray[np.float32], valid: NDArray[np.int32], which: int) -> None:
-    words = scene.frame(CROWD_MOTION).words
+    words = scene.frame(CROWD_MOTION).context
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 4)(int(words[which]))
     function(valid.ctypes.data, int(words[2]), packet.ctypes.data, int(words[3]))
 
@@ -282,7 +284,7 @@ def test_what_is_in_the_way_is_told_without_where(tracer: Tracer) -> None:
 
 def leaves_of(mesh: Mesh) -> list[int]:
     """The faces in the leaves of a mesh's tree, after a check that every box holds what is below it."""
-    tree = build_tree(mesh.vertices.astype(np.float32), mesh.faces.astype(np.uint32))
+    tree = build_bvh(mesh.vertices.astype(np.float32), mesh.faces.astype(np.uint32))
     links, corners = tree.nodes.view(np.int32), tree.triangles[:, :9].reshape(-1, 3, 3)
     faces: list[int] = []
     waiting = [(0, 1)]
@@ -344,7 +346,7 @@ def test_held_frames_keep_their_poses(tracer: Tracer) -> None:
     assert reach_of(scene, early) == pytest.approx([9.5] * 3)
     assert reach_of(scene, late) == pytest.approx([19.5] * 3)
     assert reach_of(scene, early) == pytest.approx([9.5] * 3)
-    view = RayView(scene, early, NO_MOTION, None)
+    view = RayCaster(scene, early, NO_MOTION, None)
     assert view.cast_sphere((0, 0, 0), (1, 0, 0), 0.5, 100.0).distance == pytest.approx(9.0)
 
 
@@ -402,8 +404,8 @@ def test_casts_at_several_instants_at_once_are_those_of_one_by_one(tracer: Trace
     assert len(set(alone)) == 4
     places = np.array([[*pose.position, *pose.orientation] for pose in poses])
     there = np.array([True, True, False, True])
-    nothing = bundle.memory(4).distance[2] = np.pi
-    views = RayViews(scene, words_of(frames), motions, np.arange(4), None)
+    nothing = bundle.hits_buffer(4).distance[2] = np.pi
+    views = RayCasterBatch(scene, contexts_of(frames), motions, np.arange(4), None)
     hits = views.cast(bundle, places, there, 60.0)
     assert [copied(hits[k]) == alone[k] for k in range(4)] == there.tolist()
     assert (hits.distance[2] == np.float32(nothing)).all()
@@ -413,9 +415,9 @@ def test_what_is_below_a_floor_is_not_found_and_all_else_is_as_without_one(trace
     scene, bundle = RayScene(crowd(), tracer), Bundle(directions(3000))
     pose = pose_at(0.5, 1.0, -10.0)
     place, there = np.array([[*pose.position, *pose.orientation]]), np.array([True])
-    views = RayView(scene, scene.frame(CROWD_MOTION), CROWD_MOTION, None).alone
+    views = RayCaster(scene, scene.frame(CROWD_MOTION), CROWD_MOTION, None).as_batch
     free = views.cast(bundle, place, there, 60.0).distance[0].copy()
-    heights = pose.position[2] + free * bundle.turned(pose)[:, 2]
+    heights = pose.position[2] + free * bundle.world_directions(pose)[:, 2]
     floor = float(np.median(heights[np.isfinite(free)]))
     found = views.cast(bundle, place, there, 60.0, floors=np.array([floor])).distance[0].copy()
     above = np.isfinite(free) & (heights > floor + 1e-3)
@@ -434,13 +436,13 @@ def test_the_last_ray_of_a_plumb_bundle_goes_straight_down(tracer: Tracer) -> No
     """Above a plane 10 m below, whatever the attitude; in 32 bits 1e-5 of 10 m."""
     floor = RayBody("floor", "", meshes.box((100, 100, 1)), (ROCK,))
     scene = RayScene([floor], tracer)
-    view = RayView(scene, scene.frame(NO_MOTION), NO_MOTION, None)
-    bundle = Bundle([[1, 0, -2], [0, 1, -2]], plumb=True)
+    view = RayCaster(scene, scene.frame(NO_MOTION), NO_MOTION, None)
+    bundle = Bundle([[1, 0, -2], [0, 1, -2]], with_down_ray=True)
     assert len(bundle) == 3
     for attitude in np.random.default_rng(1).normal(size=(20, 4)):
         pose = Pose([0, 0, 10.5], attitude / np.linalg.norm(attitude))
         assert view.cast(bundle, pose, 1000.0).distance[2] == pytest.approx(10.0, abs=1e-4)
-        assert bundle.turned(pose)[2].tolist() == [0.0, 0.0, -1.0]
+        assert bundle.world_directions(pose)[2].tolist() == [0.0, 0.0, -1.0]
 
 
 def test_frames_of_instants_that_were_looked_back_at_are_given_back() -> None:
@@ -459,7 +461,7 @@ def test_there_are_no_more_frames_than_are_worth_their_memory(monkeypatch: pytes
     found = []
     for most in (64, 3):
         monkeypatch.setattr("skerry.world.sampling.sample_buffer.MOST_FRAMES", most)
-        monkeypatch.setattr("skerry.sensors.raycast.ray_sensor.RayRowSensor.max_batch", 3)
+        monkeypatch.setattr("skerry.sensors.raycast.ray_sensor.RayBatchSensor.max_batch", 3)
         with skerry.load("sam_in_the_bay", overrides={"terrain": {"size": [60, 60]}}) as world:
             sensors, told = world.robots["sam"].sensors, []
             for name in ("dvl", "sidescan", "mbes"):
@@ -486,7 +488,7 @@ def test_a_scene_built_again_gives_the_same_bytes(tracer: Tracer) -> None:
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_no_tile_is_taken_twice_and_none_is_left_out(shared: bool) -> None:
-    tiles = new_tiles(shared)
+    tiles = new_tile_counter(shared)
     with ThreadPoolExecutor(4) as threads:
         taken = list(threads.map(lambda _: next_tile(tiles, 16), range(2000)))
     assert sorted(taken) == list(range(0, 32_000, 16))
@@ -495,8 +497,8 @@ def test_no_tile_is_taken_twice_and_none_is_left_out(shared: bool) -> None:
 def test_threads_and_the_shape_of_a_bundle_do_not_change_a_byte(
     tracer: Tracer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skerry.rays.view.processors", lambda: 2)
-    grid = directions(3 * FEW).reshape(3 * FEW // 64, 64, 3)
+    monkeypatch.setattr("skerry.rays.ray_caster.processors", lambda: 2)
+    grid = directions(3 * SINGLE_THREAD_RAYS).reshape(3 * SINGLE_THREAD_RAYS // 64, 64, 3)
     flat = Bundle(grid.reshape(-1, 3))
     alone = answer(flat, tracer, 1)
     assert answer(flat, tracer, 2) == alone
@@ -624,9 +626,9 @@ def test_a_forked_process_can_trace_in_threads() -> None:
         "import numpy as np\n"
         "from skerry.core.frames import Pose\n"
         "from skerry.core.meshes import box\n"
-        "from skerry.rays import Bundle, RayBody, RayScene, load_tracer, view\n"
+        "from skerry.rays import Bundle, RayBody, RayScene, load_tracer, ray_caster\n"
         "from skerry.terrain.materials import find_material\n"
-        "view.processors = lambda: 2\n"
+        "ray_caster.processors = lambda: 2\n"
         "scene = RayScene([RayBody('box', '', box((2, 2, 2)), (find_material('sand'),))], load_tracer())\n"
         "bundle = Bundle(np.tile([1.0, 0, 0], (20000, 1)))\n"
         "frame = scene.frame(np.zeros((0, 13)))\n"

@@ -13,8 +13,8 @@ import skerry
 from skerry.core import meshes
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
-from skerry.rays import Bundle, RayBody, RayRope, RayScene, RayView, Strand, robot_bit
-from skerry.rays.rope_hits import BESIDE
+from skerry.rays import Bundle, RayBody, RayCaster, RayRope, RayScene, Strand, robot_bit
+from skerry.rays.rope_hits import ATTACHMENT_RADIUS
 from skerry.rays.tracer import Tracer
 from skerry.ropes import layout as at
 from skerry.terrain.materials import find_material
@@ -63,7 +63,7 @@ def test_rays_meet_a_rope_where_steps_to_its_surface_lead(tracer: Tracer) -> Non
     """A ray that goes on by as much as it is away from all of it never passes a surface (Hart 1996, Sphere tracing)."""
     points = walk(40)
     scene = scene_of(tracer)
-    view = RayView(scene, scene.frame(NO_MOTION, state_of(points)), NO_MOTION, None)
+    view = RayCaster(scene, scene.frame(NO_MOTION, state_of(points)), NO_MOTION, None)
     random = np.random.default_rng(2)
     bundle = Bundle(points[random.integers(len(points), size=400)] + random.normal(0.0, 0.03, (400, 3)))
     hits, rays = view.cast(bundle, pose_at(0, 0, 0), 100.0), bundle.directions.T.astype(np.float64)
@@ -97,7 +97,7 @@ def test_what_is_nearer_than_a_rope_hides_it_and_a_rope_hides_what_is_behind_it(
 
 
 def scene_hits(scene: RayScene, frame: Any, rays: Any, near: float = 0.0, far: float = 100.0) -> Any:
-    return RayView(scene, frame, NO_MOTION, robot_bit(0)).cast(Bundle(rays), pose_at(0, 0, 0), far, near)
+    return RayCaster(scene, frame, NO_MOTION, robot_bit(0)).cast(Bundle(rays), pose_at(0, 0, 0), far, near)
 
 
 def test_near_and_far_are_honoured(tracer: Tracer) -> None:
@@ -126,7 +126,7 @@ def test_a_rope_and_its_ball_come_and_go_with_the_state(tracer: Tracer) -> None:
 
 def test_who_sits_where_a_rope_is_tied_looks_past_it_and_whoever_sits_beside_it_does_not(tracer: Tracer) -> None:
     scene = scene_of(tracer)
-    for away, seen in ((0.0, False), (0.9 * BESIDE, False), (1.1 * BESIDE, True)):
+    for away, seen in ((0.0, False), (0.9 * ATTACHMENT_RADIUS, False), (1.1 * ATTACHMENT_RADIUS, True)):
         line = np.array([[-1.0, 0.0, -1.0], [0.0, 0.0, -0.5], [away, 0.0, 0.0]])
         frame = scene.frame(NO_MOTION, state_of(line))
         rays = [[0.5 * away, 0, -0.25], [-1, 0, -1]]
@@ -138,7 +138,7 @@ def test_who_sits_where_a_rope_is_tied_looks_past_it_and_whoever_sits_beside_it_
 def test_spheres_pass_ropes(tracer: Tracer) -> None:
     scene = scene_of(tracer, RayBody("wall", "", meshes.transform(meshes.box((0.2, 9, 9)), (3.0, 0.0, 0.0)), (ROCK,)))
     frame = scene.frame(NO_MOTION, state_of(np.array([[2.0, -1.0, 0.0], [2.0, 1.0, 0.0]])))
-    contact = RayView(scene, frame, NO_MOTION, None).cast_sphere((0, 0, 0), (1, 0, 0), 0.1, 10.0)
+    contact = RayCaster(scene, frame, NO_MOTION, None).cast_sphere((0, 0, 0), (1, 0, 0), 0.1, 10.0)
     assert contact.body == 0 and contact.distance == pytest.approx(2.8)
 
 

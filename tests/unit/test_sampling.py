@@ -9,7 +9,7 @@ import pytest
 import skerry
 from skerry.core.clock import Rate
 from skerry.core.errors import PhysicsDiverged
-from skerry.sensors.lidar import Scanner
+from skerry.sensors.lidar import LidarScanner
 from skerry.world.sampling.motion_log import MotionLog
 
 
@@ -204,7 +204,7 @@ def test_a_lidar_sees_the_same_whether_or_not_its_rays_end_below_the_waves(monke
     seen = []
     for floor in (True, False):
         if not floor:
-            monkeypatch.setattr(Scanner, "_depths_of_waves", staticmethod(lambda *_: np.full(100, -np.inf)))
+            monkeypatch.setattr(LidarScanner, "_lowest_troughs", staticmethod(lambda *_: np.full(100, -np.inf)))
         with skerry.load("sam_in_the_bay", seed=1, overrides=overrides) as world:
             found = []
             for name in lidars:

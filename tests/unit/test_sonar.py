@@ -18,8 +18,8 @@ from skerry.sensors.altimeter import Altimeter
 from skerry.sensors.fls import Fls
 from skerry.sensors.mbes import Mbes
 from skerry.sensors.msis import Msis
-from skerry.sensors.raycast.echoes import exponential, gather, to_byte
-from skerry.sensors.raycast.sonar import SonarSensor, across, ahead
+from skerry.sensors.raycast.echoes import accumulate_echoes, exponential, to_byte
+from skerry.sensors.raycast.sonar import SonarSensor, across_track_fan, forward_fan
 from skerry.sensors.sidescan import ANGLE_CODES, Sidescan
 
 MOUNT: dict[str, Any] = {"link": "base_link", "frequency": 10}
@@ -85,9 +85,9 @@ def test_tangents_lead_from_each_ray_to_the_next(kind: Any) -> None:
 
 def test_shares_of_rays_make_up_the_solid_angle_of_the_beam() -> None:
     """A band of azimuth Δψ between depressions ε has Δψ (sin ε₂ − sin ε₁); a fan of thickness t has 2 sin(t/2) B."""
-    band = ahead(np.linspace(-0.7, 0.7, 64), 1.4 / 64, np.radians(40), 200, np.radians(10))
+    band = forward_fan(np.linspace(-0.7, 0.7, 64), 1.4 / 64, np.radians(40), 200, np.radians(10))
     assert band.solid_angle.sum() == pytest.approx(1.4 * (np.sin(np.radians(50)) - np.sin(np.radians(10))), rel=1e-3)
-    assert across(1.2, 300, 0.3, 0.02).solid_angle.sum() == pytest.approx(1.2 * 2 * np.sin(0.01))
+    assert across_track_fan(1.2, 300, 0.3, 0.02).solid_angle.sum() == pytest.approx(1.2 * 2 * np.sin(0.01))
 
 
 # ------------------------------------------------------------------------------------------------ scanning
@@ -123,7 +123,7 @@ def gathered(ranges: Any, starts: Any, ends: Any, count: int = 100, size: float 
     lists = [np.array(values, np.float32) for values in (ranges, starts, ends)]
     buckets = np.zeros((1, count))
     energy = np.arange(1, len(lists[0]) + 1).astype(np.float32)
-    gather(*lists, energy, np.zeros(0), len(energy), size, buckets, np.zeros((1, 0)))
+    accumulate_echoes(*lists, energy, np.zeros(0), len(energy), size, buckets, np.zeros((1, 0)))
     return buckets[0]
 
 

@@ -23,7 +23,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.meshes import Mesh
 from skerry.formats.mesh_files import write_stl
 from skerry.rays import robot_bit
-from skerry.rays.sphere_casts import sweep_past
+from skerry.rays.sphere_casts import sweep_sphere_past
 from skerry.world import World
 
 C = 1500.0  # m/s, the default
@@ -432,7 +432,7 @@ def test_what_is_in_the_way_of_sound_is_what_a_sphere_cast_meets(drifter: str) -
     hills = {"kind": "heightfield", "size": [60, 60], "resolution": 1, "level": -14, "function": {"kind": "hills"}}
     with skerry.load({"reference": HERE, "robots": robots, "objects": boxes, "terrain": hills}) as world:
         world.advance(0.5)
-        view = world.surroundings.view(own_bit=robot_bit(2))  # a cast that does not see the third robot
+        view = world.surroundings.view(own_mask_bit=robot_bit(2))  # a cast that does not see the third robot
         numbers = {name: k for k, name in enumerate(world.robots)}
         obstacles = Obstacles.of(world.surroundings.scene, numbers)
         obstacles.move(world._engine.motions(0)[0])
@@ -441,7 +441,7 @@ def test_what_is_in_the_way_of_sound_is_what_a_sphere_cast_meets(drifter: str) -
             start, end = random.uniform([-25, -25, -14], [25, 25, -1], (2, 3))
             direction, far = (end - start) / np.linalg.norm(end - start), float(np.linalg.norm(end - start))
             expected = view.cast_sphere(start, direction, 0.2, far)
-            group = sweep_past(*obstacles.native, 2, NO_OWNER, start, direction, 0.2, far, contact)
+            group = sweep_sphere_past(*obstacles.native, 2, NO_OWNER, start, direction, 0.2, far, contact)
             assert (group >= 0) == (expected.body >= 0)
             if group >= 0:
                 # places of bodies are of 32 bits in a cast of rays, and of 64 here

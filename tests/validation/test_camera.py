@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, multiply, rpy_to_quaternion
 from skerry.rays.lens import Lens
 from skerry.rays.light import REFRACTION
-from skerry.rays.renderer import Conditions, Picture, Renderer, linear_light
+from skerry.rays.renderer import Conditions, RenderedImage, Renderer, linear_light
 from skerry.rays.sea_view import SeaView
 from skerry.water.daylight import Daylight, SkyConfig
 from skerry.water.optics import Optics, optics_of
@@ -52,7 +52,7 @@ def take(
     optics: Optics | None = None,
     threads: int = 1,
     port: float = 0.0,
-) -> Picture:
+) -> RenderedImage:
     conditions = Conditions(SkyConfig(**(sky or {})).build(), optics or optics_of("I"), SeaView.level(0.0))
     return Renderer(through or lens(), port=port).render(world.surroundings.view(), pose, conditions, threads=threads)
 

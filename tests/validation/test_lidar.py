@@ -146,7 +146,7 @@ def test_a_rosette_has_the_field_of_view_and_the_points_of_its_sheet(name):
     breadth, lowest, highest, rate, dark = ROSETTES[name]
     pattern = PATTERNS[name]
     assert isinstance(pattern, Rosette)
-    assert pattern.reach.dark == dark
+    assert pattern.limits.dark_range == dark
     scans = [pattern.directions(i / 10, 10.0).reshape(-1, 3) for i in range(10)]
     assert sum(len(scan) for scan in scans) == pytest.approx(rate, rel=1e-3)
     azimuth, elevation = angles(np.concatenate(scans))
@@ -239,7 +239,7 @@ def test_the_cloud_and_the_image_of_a_scan_are_the_same_returns(scan):
     np.testing.assert_array_equal(reading.ring, rings)
     assert np.linalg.norm(reading.points, axis=1) == pytest.approx(reading.ranges[rings, columns], rel=1e-6)
     assert reading.offset == pytest.approx(columns / reading.ranges.shape[1] / 10, abs=1e-7)
-    shown = sensor.sensor.shown()
+    shown = sensor.sensor.latest_rays()
     assert shown.hit.sum() == len(reading.points)
     assert shown.ends[shown.hit] - [0, 0, 30] == pytest.approx(reading.points, abs=1e-4)
 
@@ -326,9 +326,9 @@ def test_intensity_is_reflectance_times_the_cosine_of_incidence_whatever_the_ran
 
 
 @pytest.mark.parametrize(("reflectance", "reach"), [(0.1, 40.0), (0.8, 40.0 * 8**0.5), (1.0, 120.0)])
-def test_a_target_is_seen_as_far_as_its_reflectance_allows(scan, reflectance, reach):
+def test_a_target_is_seen_as_far_as_its_reflectance_allows(scan, reflectance, limits):
     """OS1 data sheet: 40 m at 10 %, 120 m at 80 %; r⁻² makes 113 m of the first, and 120 m is the end for all."""
-    for place, expected in ((0.99 * reach, True), (1.01 * reach, False)):
+    for place, expected in ((0.99 * limits, True), (1.01 * limits, False)):
         wall = {"wall": box([1, 20, 20], [place + 0.5, 0, 30], "white")}
         settings = {"pattern": "os1_128_2048", **CLEAN, "channels": 1, "lowest_deg": 0, "highest_deg": 0}
         sensor, _ = scan(settings, objects=wall, materials=white(reflectance))

@@ -9,9 +9,9 @@ import pytest
 
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, multiply, quaternion_to_matrix, rpy_to_quaternion
 from skerry.rays.lens import Lens
+from skerry.rays.ray_caster import Bundle
 from skerry.rays.renderer import Conditions, Renderer, linear_light
 from skerry.rays.sea_view import SeaView
-from skerry.rays.view import Bundle
 from skerry.scenario.geometry import marker_cells
 from skerry.scenario.props import read_prop, shipped_props
 from skerry.water.daylight import SkyConfig

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skerry.core import meshes
 from skerry.core.frames import Pose, quaternion_to_matrix
 from skerry.core.meshes import Mesh
-from skerry.rays import Bundle, RayBody, RayScene, RayView
+from skerry.rays import Bundle, RayBody, RayCaster, RayScene
 from skerry.rays.scene import OBJECT_BIT
 from skerry.rays.tracer import Tracer
 from skerry.terrain.materials import find_material
@@ -19,12 +19,14 @@ SAND = find_material("sand")
 TURN = np.array([0.3, -0.2, 0.5, 0.7]) / np.linalg.norm([0.3, -0.2, 0.5, 0.7])
 
 
-def view_of(mesh: Mesh, tracer: Tracer, position: tuple[float, ...] = (0, 0, 0), turn: Floats | None = None) -> RayView:
+def view_of(
+    mesh: Mesh, tracer: Tracer, position: tuple[float, ...] = (0, 0, 0), turn: Floats | None = None
+) -> RayCaster:
     """One body, at a place."""
     scene = RayScene([RayBody("thing", "thing", mesh, (SAND,), 0, OBJECT_BIT)], tracer)
     motion = np.zeros((1, 13))
     motion[0, :3], motion[0, 3:7] = position, [0, 0, 0, 1] if turn is None else turn
-    return RayView(scene, scene.frame(motion), motion, None)
+    return RayCaster(scene, scene.frame(motion), motion, None)
 
 
 def pose_at(position: Floats) -> Pose:

@@ -8,7 +8,7 @@ from skerry.benchmarks._goal import Goal
 from skerry.benchmarks._seabed import load_seabed
 from skerry.benchmarks._timing import best_cpu, best_wall
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, multiply, rpy_to_quaternion
-from skerry.rays.exposure import develop, metered_gain
+from skerry.rays.exposure import encode_srgb, metered_gain
 from skerry.rays.renderer import Conditions
 from skerry.rays.sea_view import SeaView
 from skerry.sensors.camera import Camera
@@ -42,7 +42,7 @@ def measure() -> dict[str, float]:
 
         def take(threads: int) -> None:
             picture = camera.renderer.render(view, pose, conditions, threads=threads)
-            develop(picture.light, metered_gain(picture.light))
+            encode_srgb(picture.light, metered_gain(picture.light))
 
         return {
             "camera.640x480.ms": best_cpu(lambda: take(1), REPEATS) * 1e3,

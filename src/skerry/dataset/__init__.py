@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, multiply, rpy_to_quaternion
 from skerry.formats.yaml_documents import dump_document
-from skerry.rays.detections import Detection
+from skerry.rays.detections import ImageDetection
 from skerry.rays.renderer import Conditions
 from skerry.sensors.camera import CameraReading, CameraSensor
 from skerry.water.daylight import SkyConfig
@@ -126,7 +126,7 @@ class _Studio:
             reading = self._expose(pose, light, number)
         return reading
 
-    def counts(self, found: Detection) -> bool:
+    def counts(self, found: ImageDetection) -> bool:
         """Whether enough of a thing is seen to be labelled."""
         options = self._options
         return (
@@ -135,7 +135,7 @@ class _Studio:
             and min(found.width, found.height) >= options.least_side
         )
 
-    def line(self, found: Detection) -> str:
+    def line(self, found: ImageDetection) -> str:
         """A label: class, then middle and size of the box as shares of the picture."""
         width, height = self._sensor.lens.width, self._sensor.lens.height
         x, y = (found.x + 0.5 * found.width) / width, (found.y + 0.5 * found.height) / height
@@ -186,7 +186,7 @@ class _Studio:
             sensor.sea(world.water, lambda points: world.sample_water(points).height, pose),
         )
         picture = sensor.renderer.render(self._view, pose, conditions, see_self=True)
-        reading = sensor.develop(world.time, self._view, pose, conditions, picture, number)
+        reading = sensor.make_reading(world.time, self._view, pose, conditions, picture, number)
         return replace(reading, detections=sensor.detect(self._view, pose, conditions, picture))
 
 

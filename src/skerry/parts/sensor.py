@@ -72,7 +72,7 @@ class SampleView(Protocol):
         depth: Distance of one point below the water surface, m; negative above the surface.
         water_pressure: Pressure, Pa, and density, kg/m³, at one point.
         daylight: The `Daylight` object.
-        rays: `RayView` of everything that rays can hit, except the robot itself.
+        rays: `RayCaster` of everything that rays can hit, except the robot itself.
         projection: Projection from the world to latitude and longitude; None if the scenario has no `reference`.
         motion: Pose and twist of a frame at `offset` from a link, (13,): position, quaternion, linear and angular
             velocity.
@@ -169,7 +169,7 @@ class SensorView(Protocol):
     Attributes and methods that need an explanation:
         power: Electric power of the actuators, W. Only for sensors with "power" in `needs`.
         contacts: Contact points by row; rows without contacts are missing. Only for sensors with "contacts" in `needs`.
-        rays: A `RayViews` of all samples.
+        rays: A `RayCasterBatch` of all samples.
         at: The `SampleView` of one row, for values that have no array form. Valid until the next call of `at`.
     """
 
@@ -258,7 +258,7 @@ class SingleSensorView:
 
     @cached_property
     def rays(self) -> Any:
-        return self._sample.rays.alone
+        return self._sample.rays.as_batch
 
     def at(self, row: int) -> SampleView:
         return self._sample

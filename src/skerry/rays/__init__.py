@@ -1,21 +1,21 @@
-"""Rays through the world: one scene for all sensors that look, listen or measure by them."""
+"""Ray casting: one scene of triangles and ropes that cameras, lidars, sonars and range finders share."""
 
 from skerry.rays.loading import load_tracer
+from skerry.rays.ray_caster import Bundle, Hits, RayCaster, RayCasterBatch
 from skerry.rays.ropes import RayRope, Strand
 from skerry.rays.scene import Frame, RayBody, RayScene, robot_bit
-from skerry.rays.sphere_casts import Contact
-from skerry.rays.view import Bundle, Hits, RayView, RayViews
+from skerry.rays.sphere_casts import SphereHit
 
 __all__ = [
     "Bundle",
-    "Contact",
     "Frame",
     "Hits",
     "RayBody",
+    "RayCaster",
+    "RayCasterBatch",
     "RayRope",
     "RayScene",
-    "RayView",
-    "RayViews",
+    "SphereHit",
     "Strand",
     "load_tracer",
     "robot_bit",

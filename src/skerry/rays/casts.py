@@ -1,4 +1,4 @@
-"""A bundle of rays on its way: packets that are filled, traced, and read."""
+"""Kernels that cast a bundle of rays: fill packets, trace them, and read the hits."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from skerry.rays.packets import (
     GEOMETRY,
     INSTANCE,
     INTERSECT,
+    MAX_WIDTH,
     MISS,
     NEAR,
     NORMAL,
     ORIGIN,
     ROPES,
+    ROTATIONS,
     ROWS,
     SCENE,
-    TURNS,
-    WIDEST,
     WIDTH,
     clear_packet,
 )
-from skerry.rays.rope_hits import meet_ropes
+from skerry.rays.rope_hits import intersect_ropes
 from skerry.rays.tiles import next_tile
 
 TILE: Final = 4096
-"""Rays that a thread takes at a time."""
+"""Rays that a thread claims at a time."""
 
 
 @kernel
 def trace(
-    words: Any,
+    context: Any,
     packet: Any,
-    place: Any,
+    pose: Any,
     directions: Any,
     order: Any,
     near: float,
@@ -53,30 +53,44 @@ def trace(
     body: Any,
     tiles: Any,
 ) -> None:
-    """Trace rays of a bundle from one point, tile by tile; what is below the `floor`, a height, need not be found.
+    """Trace the rays of a bundle from one point, tile by tile.
 
-    `directions` (3, n) are of length 1 in the sensor's frame, whose `place` in the world is position and quaternion
-    (x, y, z, w). What ray k hits is written at `order[k]`. `distance` is infinite, `body` and `material` −1 and
-    `normal` 0 where nothing was hit; the normal (3, n) is in the world, of length 1, towards the ray's origin.
+    Args:
+        context: Trace context of the frame, (CONTEXT_SIZE,).
+        packet: Packet memory of this thread.
+        pose: Position and quaternion (x, y, z, w) of the sensor in the world, (≥ 7,).
+        directions: Unit vectors in the sensor's frame, (3, n).
+        order: Index to which the hit of each ray is written, (n,).
+        near: Distance from which hits are found, m.
+        far: Distance up to which hits are found, m.
+        floor: Height in the world below which hits may be omitted, m.
+        mask: Bits of the bodies that the rays can hit.
+        first_faces: Index of each body's first face in `face_materials`.
+        face_materials: Material index of each face.
+        distance: Output (n,), m; infinite for a miss.
+        normal: Output (3, n), unit vectors in the world towards the ray's origin; 0 for a miss.
+        material: Output (n,); −1 for a miss.
+        body: Output (n,); −1 for a miss.
+        tiles: Tile counter, shared by the threads.
     """
-    w = words[WIDTH]
-    tracer, scene, arguments, ropes = words[INTERSECT], words[SCENE], words[ARGUMENTS], words[ROPES]
-    # A handful of rays goes all ways. Told that they are coherent, Embree loses some that are nearly along an axis, as
-    # the beams of a DVL on a vehicle that heads east; no arguments are those of single rays.
+    w = context[WIDTH]
+    tracer, scene, arguments, ropes = context[INTERSECT], context[SCENE], context[ARGUMENTS], context[ROPES]
+    # A few rays, such as the beams of a DVL, have very different directions. If Embree treats them as coherent, it
+    # loses some rays that are nearly parallel to an axis. Without arguments it treats them as single rays.
     if directions.shape[1] <= w:
         arguments = 0
     bits = packet.view(np.uint32)
-    valid = packet[ROWS * WIDEST :].view(np.int32)
+    valid = packet[ROWS * MAX_WIDTH :].view(np.int32)
     packet_at, valid_at = packet.ctypes.data, valid.ctypes.data
-    clear_packet(words, packet, mask)
+    clear_packet(context, packet, mask)
     one = np.float32
-    x0, y0, z0 = one(place[0]), one(place[1]), one(place[2])
-    qx, qy, qz, qw = place[3], place[4], place[5], place[6]
+    x0, y0, z0 = one(pose[0]), one(pose[1]), one(pose[2])
+    qx, qy, qz, qw = pose[3], pose[4], pose[5], pose[6]
     r00, r01, r02 = one(1 - 2 * (qy * qy + qz * qz)), one(2 * (qx * qy - qz * qw)), one(2 * (qx * qz + qy * qw))
     r10, r11, r12 = one(2 * (qx * qy + qz * qw)), one(1 - 2 * (qx * qx + qz * qz)), one(2 * (qy * qz - qx * qw))
     r20, r21, r22 = one(2 * (qx * qz - qy * qw)), one(2 * (qy * qz + qx * qw)), one(1 - 2 * (qx * qx + qy * qy))
     start, end, drop = one(near), one(far), one(floor) - z0
-    turns = singles(words[TURNS], 9 * first_faces.size)
+    rotations = singles(context[ROTATIONS], 9 * first_faces.size)
     for j in range(w):
         packet[ORIGIN * w + j] = x0
         packet[(ORIGIN + 1) * w + j] = y0
@@ -102,7 +116,7 @@ def trace(
                 valid[j] = 0
             call4(tracer, valid_at, scene, packet_at, arguments)
             if ropes != 0:
-                meet_ropes(ropes, valid_at, packet_at, w, False, place[0], place[1], place[2])
+                intersect_ropes(ropes, valid_at, packet_at, w, False, pose[0], pose[1], pose[2])
             for j in range(n):
                 o = order[k + j]
                 if bits[GEOMETRY * w + j] == MISS:
@@ -112,10 +126,10 @@ def trace(
                     continue
                 i = bits[INSTANCE * w + j]
                 a, b, c = packet[NORMAL * w + j], packet[(NORMAL + 1) * w + j], packet[(NORMAL + 2) * w + j]
-                turn = turns[9 * np.int64(i) : 9 * np.int64(i) + 9]
-                nx = turn[0] * a + turn[1] * b + turn[2] * c
-                ny = turn[3] * a + turn[4] * b + turn[5] * c
-                nz = turn[6] * a + turn[7] * b + turn[8] * c
+                rotation = rotations[9 * np.int64(i) : 9 * np.int64(i) + 9]
+                nx = rotation[0] * a + rotation[1] * b + rotation[2] * c
+                ny = rotation[3] * a + rotation[4] * b + rotation[5] * c
+                nz = rotation[6] * a + rotation[7] * b + rotation[8] * c
                 dx, dy, dz = (
                     packet[DIRECTION * w + j],
                     packet[(DIRECTION + 1) * w + j],
@@ -132,14 +146,14 @@ def trace(
 
 
 @kernel
-def trace_each(
-    words: Any,
+def trace_batch(
+    contexts: Any,
     packet: Any,
-    places: Any,
-    there: Any,
+    poses: Any,
+    valid: Any,
     directions: Any,
     order: Any,
-    plumb: bool,
+    with_down_ray: bool,
     near: float,
     far: float,
     floors: Any,
@@ -152,24 +166,24 @@ def trace_each(
     body: Any,
     tiles: Any,
 ) -> None:
-    """Trace a bundle once for each of the `places` (n, ≥ 7) at which it is `there` (n,), each in its own scene.
+    """Trace a bundle from each pose (n, ≥ 7) where `valid` (n,) is true, each in its own frame.
 
-    All but the bundle and the materials have a row for each. Where the bundle is `plumb`, its last ray goes straight
-    down in the world, however its sensor is turned.
+    Arguments are those of `trace`. `contexts`, `poses`, `valid`, `floors`, `tiles` and the outputs have one row per
+    pose. With `with_down_ray` the last direction is replaced by straight down in the world, at any attitude.
     """
-    for k in range(len(places)):
-        if not there[k]:
+    for k in range(len(poses)):
+        if not valid[k]:
             continue
-        if plumb:
-            x, y, z, w = places[k, 3], places[k, 4], places[k, 5], places[k, 6]
+        if with_down_ray:
+            x, y, z, w = poses[k, 3], poses[k, 4], poses[k, 5], poses[k, 6]
             last = directions.shape[1] - 1
             directions[0, last] = -2 * (x * z - y * w)
             directions[1, last] = -2 * (y * z + x * w)
             directions[2, last] = 2 * (x * x + y * y) - 1
         trace(
-            words[k],
+            contexts[k],
             packet,
-            places[k],
+            poses[k],
             directions,
             order,
             near,

@@ -1,4 +1,4 @@
-"""What a picture shows of each thing: its box, how many of its pixels are seen, and how many there would be of it."""
+"""Ground-truth detections of an image: bounding box, visible pixels and visible share of each robot and object."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from skerry.core.kernels import kernel
 from skerry.rays.lens import Lens
 from skerry.rays.scene import Frame, RayScene
 
-NEAREST: Final = 0.01  # m; triangles that come closer to the camera than this are left out
+MIN_DEPTH: Final = 0.01  # m; triangles with a corner closer to the camera than this are omitted
 
 
 @dataclass(frozen=True)
-class Detection:
-    """A thing in a picture, as it truly is."""
+class ImageDetection:
+    """Robot or object in an image, from ground truth."""
 
-    name: str  # of the robot or object
-    category: str
-    x: int  # box of its visible pixels: left, top, width and height, pixels
-    y: int
-    width: int
-    height: int
-    pixels: int  # of it that are seen
-    visible: float  # share of its pixels that are seen, of those that would be if nothing stood before it
-    distance: float  # mean depth of what is seen of it, m along the optical axis
-    transmission: float  # share of its green light that the water lets through
+    name: str  # name of the robot or object
+    category: str  # class of the robot or object
+    x: int  # left edge of the box of its visible pixels, pixels
+    y: int  # top edge of the box, pixels
+    width: int  # width of the box, pixels
+    height: int  # height of the box, pixels
+    pixels: int  # number of its visible pixels
+    visible: float  # visible pixels divided by the pixels that it would cover if nothing occluded it
+    distance: float  # mean depth of its visible pixels, m along the optical axis
+    transmission: float  # share of its green light that passes through the water
 
 
 @kernel
 def _boxes(bodies: Any, depth: Any, owners: Any, boxes: Any, sums: Any) -> None:
-    """Of each owner: left, top, right, bottom and count; and the sum of its depths."""
+    """Write left, top, right, bottom and pixel count of each owner, and the sum of its depths."""
     for y in range(bodies.shape[0]):
         for x in range(bodies.shape[1]):
             if bodies[y, x] >= 0:
@@ -48,7 +48,7 @@ def _boxes(bodies: Any, depth: Any, owners: Any, boxes: Any, sums: Any) -> None:
 
 @kernel
 def _fill(pixels: Any, faces: Any, covered: Any) -> None:
-    """Mark the pixels whose middle lies in a triangle; `pixels` are NaN for corners that are not before the camera."""
+    """Mark the pixels whose centre lies in a triangle. `pixels` is NaN for corners behind the camera."""
     height, width = covered.shape
     for f in range(len(faces)):
         ax, ay = pixels[faces[f, 0], 0], pixels[faces[f, 0], 1]
@@ -67,15 +67,15 @@ def _fill(pixels: Any, faces: Any, covered: Any) -> None:
                     covered[y, x] = True
 
 
-def _silhouette(scene: RayScene, frame: Frame, parts: list[int], lens: Lens, pose: Pose) -> int:
-    """How many pixels the bodies cover if nothing stands before them; as through air, without refraction."""
+def _count_covered_pixels(scene: RayScene, frame: Frame, parts: list[int], lens: Lens, pose: Pose) -> int:
+    """Return the number of pixels that the bodies would cover without occlusion and refraction."""
     covered = np.zeros((lens.height, lens.width), np.bool_)
     back = pose.inverse()
     for part in parts:
         mesh = scene.bodies[part].mesh
-        place = frame.places[part].reshape(3, 4).astype(np.float64)
-        points = back.transform(mesh.vertices @ place[:, :3].T + place[:, 3])
-        points[points[:, 2] < NEAREST] = np.nan
+        transform = frame.transforms[part].reshape(3, 4).astype(np.float64)
+        points = back.transform(mesh.vertices @ transform[:, :3].T + transform[:, 3])
+        points[points[:, 2] < MIN_DEPTH] = np.nan
         _fill(lens.project(points), np.ascontiguousarray(mesh.faces, np.int64), covered)
     return int(covered.sum())
 
@@ -88,10 +88,20 @@ def detect(
     bodies: NDArray[np.int16],
     depth: NDArray[np.float32],
     attenuation: float,
-) -> tuple[Detection, ...]:
-    """The robots and objects of which a picture shows at least a pixel; `attenuation` is 0 in air, 1/m."""
+) -> tuple[ImageDetection, ...]:
+    """Return the robots and objects of which at least one pixel is visible.
+
+    Args:
+        scene: Scene of the image.
+        frame: Frame of the image.
+        lens: Lens of the camera.
+        pose: Optical pose of the camera in the world.
+        bodies: Body index of each pixel, (height, width).
+        depth: Depth of each pixel, (height, width), m.
+        attenuation: Beam attenuation of green light, 1/m; 0 in air.
+    """
     names = list(dict.fromkeys(body.owner for body in scene.bodies if body.owner))
-    owners = np.full(len(scene.names), -1)  # ropes are nobody's
+    owners = np.full(len(scene.names), -1)  # ropes have no owner
     owners[: len(scene.bodies)] = [names.index(body.owner) if body.owner else -1 for body in scene.bodies]
     boxes = np.tile(np.array([lens.width, lens.height, -1, -1, 0]), (len(names), 1))
     sums = np.zeros(len(names))
@@ -102,10 +112,10 @@ def detect(
         if count == 0:
             continue
         parts = [i for i, body in enumerate(scene.bodies) if body.owner == name]
-        whole = max(count, _silhouette(scene, frame, parts, lens, pose))
+        whole = max(count, _count_covered_pixels(scene, frame, parts, lens, pose))
         distance = float(sums[number]) / count
         found.append(
-            Detection(
+            ImageDetection(
                 name,
                 scene.bodies[parts[0]].category or name,
                 left,

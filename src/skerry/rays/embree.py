@@ -1,4 +1,4 @@
-"""Embree 4 by its C interface, out of the library that the `embreex` wheel brings; the only importer of it."""
+"""Embree 4 through its C interface, from the library in the `embreex` wheel. No other module imports Embree."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _INSTANCE: Final = 121
 _INDICES, _VERTICES = 0, 1
 _THREE_FLOATS, _THREE_INTEGERS = 0x9003, 0x5003
 _DYNAMIC, _ROBUST = 1, 4
-_NATIVE_RAYS: Final = {4: 32, 8: 33, 16: 34}  # the device properties that say which widths the processor has
+_NATIVE_RAYS: Final = {4: 32, 8: 33, 16: 34}  # packet width: device property that is set if the processor supports it
 _RAY_MASKS: Final = 64
 _COHERENT: Final = 1 << 16
 
-# what each function gives and takes: p a pointer, u an unsigned, i an int, z a size, s a text
+# signature of each function, return type first: v void, p pointer, u unsigned, i int, z size, s string
 _FUNCTIONS: Final = {
     "rtcNewDevice": "ps",
     "rtcGetDeviceError": "ip",
@@ -58,29 +58,33 @@ _TYPES: Final[dict[str, Any]] = {
 
 @cache
 def load_embree() -> Embree:
-    """The one device of the process; DependencyError where there is no library, or not the one that is known."""
+    """Return the tracer of this process, created on the first call.
+
+    Raises:
+        DependencyError: If the wheel is missing or contains no usable Embree 4.
+    """
     try:
         package = import_module("embreex")
-        import_module("embreex.rtcore")  # brings the libraries that Embree needs into the process
+        import_module("embreex.rtcore")  # loads the libraries that Embree depends on
     except ImportError as error:
         raise DependencyError(f"the package embreex cannot be imported ({error})") from None
-    reason = "no library in it"
+    reason = "no library found"
     for path in _libraries(Path(str(package.__file__)).parent):
         try:
             return Embree(ctypes.CDLL(str(path)))
         except (OSError, AttributeError) as error:
             reason = str(error)
-    raise DependencyError(f"the package embreex brings no Embree 4 with a C interface ({reason})")
+    raise DependencyError(f"the package embreex contains no Embree 4 with a C interface ({reason})")
 
 
 def _libraries(package: Path) -> Iterator[Path]:
-    """Where the wheels of the platforms keep the library."""
+    """Yield the libraries in the folders that the wheels of the platforms use."""
     for folder in (package.parent / "embreex.libs", package / ".dylibs", package.parent / "embreex.dylibs", package):
         yield from sorted(folder.glob("*embree4*"))
 
 
 class Embree(Tracer):
-    """A device, and how to build scenes on it. Builds use one thread, so that they come out alike."""
+    """Tracer that uses an Embree device. Scenes are built by one thread, so that the result is always the same."""
 
     name = "Embree"
 
@@ -92,7 +96,7 @@ class Embree(Tracer):
             function.argtypes = [_TYPES[letter] for letter in letters[1:]]
         self._device = library.rtcNewDevice(b"threads=1,set_affinity=0")
         if not self._device:
-            raise DependencyError("Embree cannot make a device on this processor")
+            raise DependencyError("Embree could not create a device on this processor")
         if not library.rtcGetDeviceProperty(self._device, _RAY_MASKS):
             raise DependencyError("this Embree was built without ray masks")
         width = max(
@@ -117,7 +121,7 @@ class Embree(Tracer):
     def mesh_scene(self, vertices: NDArray[np.float32], faces: NDArray[np.uint32]) -> MeshScene:
         library = self._library
         scene = library.rtcNewScene(self._device)
-        # Robust: no ray slips through between two triangles.
+        # robust: no ray passes between triangles that share an edge
         library.rtcSetSceneFlags(scene, _ROBUST)
         padded = np.zeros((len(vertices) + 1, 3), np.float32)  # Embree reads 16 bytes at the last vertex
         padded[:-1] = vertices
@@ -132,7 +136,7 @@ class Embree(Tracer):
         library.rtcSetGeometryMask(geometry, 0xFFFFFFFF)
         library.rtcCommitGeometry(geometry)
         library.rtcAttachGeometry(scene, geometry)
-        library.rtcReleaseGeometry(geometry)  # the scene holds it now
+        library.rtcReleaseGeometry(geometry)  # the scene keeps its own reference
         library.rtcCommitScene(scene)
         self._check()
         made = MeshScene(scene, padded[:-1], indices)
@@ -162,4 +166,4 @@ class Embree(Tracer):
 
     def _check(self) -> None:
         if code := self._library.rtcGetDeviceError(self._device):
-            raise EngineError(f"Embree failed with error {code}")
+            raise EngineError(f"Embree failed with the error code {code}")

@@ -1,4 +1,4 @@
-"""From light to a picture's bytes: exposure, the sensor's noise, and sRGB."""
+"""Conversion of linear light to image bytes: exposure, sensor noise and sRGB."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from skerry.core.kernels import kernel
 
-GREY: Final = 0.18  # linear value to which auto-exposure brings the geometric mean of a picture, as light meters do
-STOPS: Final = (-6.0, 10.0)  # what auto-exposure may do
+GREY: Final = 0.18  # linear value to which auto-exposure brings the geometric mean of an image, as light meters do
+STOPS: Final = (-6.0, 10.0)  # range of auto-exposure
 LUMINANCE: Final = np.array([0.2126, 0.7152, 0.0722], np.float32)  # ITU-R BT.709
-STEPS: Final = 8192
-MANY: Final = 0x9E3779B97F4A7C15
+STEPS: Final = 8192  # steps of linear light in the sRGB table
+SPLITMIX_INCREMENT: Final = 0x9E3779B97F4A7C15
 
 
 @cache
 def _table() -> NDArray[np.uint8]:
-    """sRGB bytes of linear values 0 to 1 (IEC 61966-2-1)."""
+    """Return the sRGB bytes of linear values from 0 to 1 (IEC 61966-2-1)."""
     value = np.arange(STEPS + 1) / STEPS
     curve = np.where(value <= 0.0031308, 12.92 * value, 1.055 * value ** (1 / 2.4) - 0.055)
     return np.round(255.0 * curve).astype(np.uint8)
@@ -27,8 +27,8 @@ def _table() -> NDArray[np.uint8]:
 
 @kernel
 def _normal(seed: int, number: int) -> float:
-    """Nearly normal, of variance 1: the sum of four uniform values, out of the bits that splitmix64 mixes."""
-    z = np.uint64(seed) + np.uint64(number) * np.uint64(MANY)
+    """Return a nearly normal number of variance 1: the sum of four uniform 16-bit parts of a splitmix64 output."""
+    z = np.uint64(seed) + np.uint64(number) * np.uint64(SPLITMIX_INCREMENT)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z = z ^ (z >> np.uint64(31))
@@ -38,7 +38,7 @@ def _normal(seed: int, number: int) -> float:
 
 
 @kernel
-def _develop(light: Any, gain: float, shot: float, read: float, seed: int, table: Any, out: Any) -> None:
+def _encode_srgb(light: Any, gain: float, shot: float, read: float, seed: int, table: Any, out: Any) -> None:
     scale, steps = np.float32(gain), np.float32(STEPS)
     zero, one, half = np.float32(0.0), np.float32(1.0), np.float32(0.5)
     if shot > 0.0 or read > 0.0:
@@ -51,17 +51,25 @@ def _develop(light: Any, gain: float, shot: float, read: float, seed: int, table
             out[i] = table[int(min(max(light[i] * scale, zero), one) * steps + half)]
 
 
-def develop(
+def encode_srgb(
     light: NDArray[np.float32], gain: float, shot: float = 0.0, read: float = 0.0, seed: int = 0
 ) -> NDArray[np.uint8]:
-    """sRGB bytes of linear light; `shot` is the noise of a white pixel, `read` that of a black one."""
+    """Encode linear light as sRGB bytes.
+
+    Args:
+        light: Linear light, of any shape.
+        gain: Factor on the light.
+        shot: Standard deviation of the noise of a white pixel, relative to white.
+        read: Standard deviation of the noise of a black pixel, relative to white.
+        seed: Seed of the noise.
+    """
     out = np.empty(light.shape, np.uint8)
-    _develop(light.reshape(-1), gain, shot, read, seed, _table(), out.reshape(-1))
+    _encode_srgb(light.reshape(-1), gain, shot, read, seed, _table(), out.reshape(-1))
     return out
 
 
 def metered_gain(light: NDArray[np.float32]) -> float:
-    """The gain that exposes a picture well, from one pixel in sixty-four."""
-    some = light[3::8, 3::8] if min(light.shape[:2]) >= 8 else light
-    mean = float(np.exp(np.mean(np.log(np.maximum(some @ LUMINANCE, np.float32(1e-6))))))
+    """Return the auto-exposure gain of an image, measured on one pixel in sixty-four."""
+    sampled = light[3::8, 3::8] if min(light.shape[:2]) >= 8 else light
+    mean = float(np.exp(np.mean(np.log(np.maximum(sampled @ LUMINANCE, np.float32(1e-6))))))
     return float(np.clip(GREY / mean, 2.0 ** STOPS[0], 2.0 ** STOPS[1]))

@@ -1,8 +1,9 @@
-"""A camera's lens: which way each pixel looks, and where a point appears in the picture.
+"""Camera lens: direction of each pixel, and projection of points into the image.
 
-A pinhole with the distortion of Brown and Conrady, as OpenCV and ROS (`plumb_bob`) write it: with x = X/Z, y = Y/Z and
-r² = x² + y², x' = x (1 + k1 r² + k2 r⁴ + k3 r⁶) + 2 p1 x y + p2 (r² + 2 x²), y' = y (…) + p1 (r² + 2 y²) + 2 p2 x y,
-and u = fx x' + cx, v = fy y' + cy. Camera axes: x right, y down, z forward. The middle of the first pixel is (0, 0).
+The model is a pinhole with the distortion of Brown and Conrady, in the form of OpenCV and ROS (`plumb_bob`). With
+x = X/Z, y = Y/Z and r² = x² + y², x' = x (1 + k1 r² + k2 r⁴ + k3 r⁶) + 2 p1 x y + p2 (r² + 2 x²), y' = y (…) +
+p1 (r² + 2 y²) + 2 p2 x y, and u = fx x' + cx, v = fy y' + cy. Camera axes: x right, y down, z forward. The centre of
+the first pixel is (0, 0).
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from skerry.core.errors import SkerryError
 
 Floats = NDArray[np.float64]
 ITERATIONS: Final = 100
-CLOSE: Final = 1e-3  # pixels to which the inverse of the distortion must come back
+TOLERANCE: Final = 1e-3  # error of the inverted distortion that is accepted, pixels
 
 
 @dataclass(frozen=True)
 class Lens:
-    """What turns directions into pixels."""
+    """Pinhole lens with distortion."""
 
     width: int
     height: int
@@ -34,23 +35,23 @@ class Lens:
 
     @property
     def matrix(self) -> Floats:
-        """K, (3, 3)."""
+        """Camera matrix K, (3, 3)."""
         return np.array([[self.fx, 0.0, self.cx], [0.0, self.fy, self.cy], [0.0, 0.0, 1.0]])
 
     @property
     def pixel_angle(self) -> float:
-        """The angle that a pixel in the middle takes up, rad."""
+        """Angle covered by a pixel at the image centre, rad."""
         return 1.0 / min(self.fx, self.fy)
 
     def project(self, points: ArrayLike) -> Floats:
-        """Pixels (…, 2) of points (…, 3) in the camera's axes; NaN for points that are not in front of it."""
+        """Return the pixels (…, 2) of points (…, 3) in camera axes; NaN for points that are not in front of it."""
         p = np.asarray(points, np.float64)
         z = np.where(p[..., 2] > 1e-9, p[..., 2], np.nan)
         x, y = self._distort(p[..., 0] / z, p[..., 1] / z)
         return np.stack((self.fx * x + self.cx, self.fy * y + self.cy), axis=-1)
 
     def directions(self) -> Floats:
-        """The directions of length 1, (height, width, 3), that pixels look in."""
+        """Return the unit direction of each pixel in camera axes, (height, width, 3)."""
         u, v = np.meshgrid(np.arange(self.width), np.arange(self.height))
         seen_x: Floats = np.asarray((u - self.cx) / self.fx, np.float64)
         seen_y: Floats = np.asarray((v - self.cy) / self.fy, np.float64)
@@ -68,7 +69,11 @@ class Lens:
         )
 
     def _undistort(self, seen_x: Floats, seen_y: Floats) -> tuple[Floats, Floats]:
-        """Newton's method from the seen place; an error where the distortion folds the picture over itself."""
+        """Invert the distortion by Newton's method.
+
+        Raises:
+            SkerryError: If the distortion is not invertible in the whole image.
+        """
         x, y = seen_x.copy(), seen_y.copy()
         k1, k2, p1, p2, k3 = self.distortion
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -88,10 +93,10 @@ class Lens:
                     break
             back_x, back_y = self._distort(x, y)
             off = np.hypot((back_x - seen_x) * self.fx, (back_y - seen_y) * self.fy)
-            bad = ~(off < CLOSE) | ~(determinant > 0.0)
+            bad = ~(off < TOLERANCE) | ~(determinant > 0.0)
         if bad.any():
             raise SkerryError(
-                f"the distortion {list(self.distortion)} folds the picture over itself: {int(bad.sum())} of {bad.size} "
-                "pixels look nowhere; use coefficients that were calibrated for this field of view"
+                f"the distortion {list(self.distortion)} folds the image over itself: {int(bad.sum())} of {bad.size} "
+                "pixels have no direction; use coefficients that were calibrated for this field of view"
             )
         return x, y

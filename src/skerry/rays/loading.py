@@ -1,4 +1,4 @@
-"""The tracer of this machine: Embree where its wheel can be had, else Skerry's own."""
+"""Choice of the tracer: Embree if its wheel is installed, otherwise Skerry's own."""
 
 from __future__ import annotations
 
@@ -14,33 +14,38 @@ from skerry.rays.tracer import Tracer
 logger = logging.getLogger("skerry")
 
 CHOICE: Final = "SKERRY_TRACER"
-"""The environment variable by which a user may ask for "embree" or "own"; without it, the quicker one is taken."""
+"""Environment variable that selects the tracer "embree" or "own". Without it the faster available one is used."""
 
 
 def load_tracer() -> Tracer:
-    """The tracer that the user has asked for, or the quickest that there is."""
+    """Return the tracer that SKERRY_TRACER selects, or the fastest available one.
+
+    Raises:
+        DependencyError: If Embree is selected and not available.
+        UnknownName: If the selected tracer does not exist.
+    """
     match os.environ.get(CHOICE, ""):
         case "":
-            return _quickest()
+            return _fastest()
         case "embree":
             return load_embree()
         case "own":
             return _own()
         case other:
-            raise UnknownName(f"{CHOICE}: there is no tracer {other!r}; {did_you_mean(other, ['embree', 'own'])}")
+            raise UnknownName(f"{CHOICE}: unknown tracer {other!r}; {did_you_mean(other, ['embree', 'own'])}")
 
 
 @cache
-def _quickest() -> Tracer:
+def _fastest() -> Tracer:
     try:
         return load_embree()
     except DependencyError as error:
-        logger.warning("rays are traced by Skerry's own tracer, at about half of Embree's speed: %s", error)
+        logger.warning("Embree is not available (%s); using Skerry's own ray tracer, at about half the speed", error)
         return _own()
 
 
 @cache
 def _own() -> Tracer:
-    from skerry.rays.own_tracer import OwnTracer  # compiles its kernels, which Embree's users never need
+    from skerry.rays.own_tracer import OwnTracer  # imported late, because it compiles kernels that Embree does not need
 
     return OwnTracer()

@@ -1,8 +1,10 @@
-"""Rays in packets: the memory that a tracer reads and writes, and the kernel that moves what they are traced through.
+"""Ray packets: the memory that a tracer reads and writes, and the kernel that moves the bodies of a scene.
 
-A packet of width w is 21 rows of w 32-bit values, as Embree 4 lays out its RTCRayHit4, 8 and 16 (rtcore_ray.h); `valid`
-is a row of its own, −1 for each ray that is to be traced. A tracer is a native function (valid, scene, packet,
-arguments), so that Embree and Skerry's own tracer are called alike.
+A packet of width w is 21 rows of w 32-bit values, with the layout of RTCRayHit4, 8 and 16 of Embree 4 (rtcore_ray.h).
+`valid` is a separate row with −1 for each ray to trace. Embree and Skerry's own tracer are native functions with the
+same signature (valid, scene, packet, arguments).
+
+A trace context is a row of int64 fields with the addresses that kernels need to trace in one frame.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ from skerry.core.kernels import words as words_at
 
 # rows of a packet
 ORIGIN: Final = 0  # x, y, z in the world, m
-NEAR: Final = 3  # where the ray begins, in lengths of its direction
+NEAR: Final = 3  # start of the ray, in lengths of its direction
 DIRECTION: Final = 4  # x, y, z
 TIME: Final = 7
-FAR: Final = 8  # where it ends; after tracing, where it hit
-MASK: Final = 9  # only geometry that shares a bit with it is seen
+FAR: Final = 8  # end of the ray; after tracing, the distance of the hit
+MASK: Final = 9  # the ray can hit geometry whose mask shares a bit with it
 NUMBER: Final = 10
 FLAGS: Final = 11
 NORMAL: Final = 12  # x, y, z of the triangle, in its instance's frame, of any length
@@ -32,37 +34,36 @@ GEOMETRY: Final = 18  # MISS if nothing was hit
 INSTANCE: Final = 19
 INSTANCE_PART: Final = 20
 ROWS: Final = 21
-RAY_ROWS: Final = 12  # those of an occlusion test, which has no hit; FAR becomes −inf where something is in the way
 MISS: Final = np.uint32(0xFFFFFFFF)
-WIDEST: Final = 16
+MAX_WIDTH: Final = 16  # rays in the widest packet
 
-# places in the words that say what to trace with, and where
-INTERSECT: Final = 0  # address of the tracer
-OCCLUDED: Final = 1  # address of the one that only says whether anything is in the way
-SCENE: Final = 2
-ARGUMENTS: Final = 3
-WIDTH: Final = 4
-GEOMETRIES: Final = 5  # addresses of the scene's instances: their handles (bodies,),
-PLACES: Final = 6  # their transforms as they were last (bodies, 12), float32,
-TURNS: Final = 7  # and their rotations (bodies, 9), float32
-ROPES: Final = 8  # address of the ropes, as `rays/ropes.py` has them; 0 if there are none
-WORDS: Final = 9
+# fields of a trace context
+INTERSECT: Final = 0  # address of the function that finds nearest hits
+OCCLUDED: Final = 1  # address of the function that finds whether a ray hits anything; it sets FAR to −inf if so
+SCENE: Final = 2  # handle of the scene
+ARGUMENTS: Final = 3  # address of the last argument of both functions, or 0
+WIDTH: Final = 4  # rays in a packet
+GEOMETRIES: Final = 5  # address of the handles of the instances, (bodies,) int64
+TRANSFORMS: Final = 6  # address of the current transforms of the instances, (bodies, 12) float32
+ROTATIONS: Final = 7  # address of the current rotations of the instances, (bodies, 9) float32
+ROPES: Final = 8  # address of the rope memory described in `rays/ropes.py`; 0 without ropes
+CONTEXT_SIZE: Final = 9
 
 EVERYTHING: Final = 0xFFFFFFFF
 
 
-def packet_memory() -> NDArray[np.float32]:
-    """Memory for a packet of any width and, in its last row, for `valid`; on a 64-byte boundary. One per thread."""
-    size = (ROWS + 1) * WIDEST
+def allocate_packet() -> NDArray[np.float32]:
+    """Return 64-byte aligned memory for a packet of any width, with `valid` in the last row. Each thread needs one."""
+    size = (ROWS + 1) * MAX_WIDTH
     raw = np.zeros(size + 16, np.float32)
     skip = (-raw.ctypes.data % 64) // 4
     return raw[skip : skip + size]
 
 
 @kernel
-def clear_packet(words: Any, packet: Any, mask: int) -> None:
-    """Set the rows that stay the same for all packets of a bundle."""
-    w = words[WIDTH]
+def clear_packet(context: Any, packet: Any, mask: int) -> None:
+    """Set the rows that are the same for all packets of a bundle."""
+    w = context[WIDTH]
     bits = packet.view(np.uint32)
     for j in range(w):
         packet[TIME * w + j] = 0.0
@@ -73,48 +74,55 @@ def clear_packet(words: Any, packet: Any, mask: int) -> None:
 
 # ------------------------------------------------------------------------------------------------ moving bodies
 
-SET_TRANSFORM: Final = 0  # address of the native function (geometry, time step, format, address of 12 floats)
+# fields of `Tracer.move_functions`: addresses of native functions
+SET_TRANSFORM: Final = 0  # (geometry, time step, format, address of 12 floats)
 COMMIT_GEOMETRY: Final = 1  # (geometry)
 COMMIT_SCENE: Final = 2  # (scene)
-MOVING_WORDS: Final = 3
 ROW_MAJOR_3X4: Final = 0x9134  # RTC_FORMAT_FLOAT3X4_ROW_MAJOR
 
 
 @kernel
-def move_bodies(functions: Any, words: Any, rows: Any, motions: Any) -> None:
-    """Put the instances of each of several scenes, of which these are the words (n, …), where their bodies are.
+def move_bodies(functions: Any, contexts: Any, rows: Any, motions: Any) -> None:
+    """Move the instances of several frames to the poses of their bodies. Skip frames in which nothing moved.
 
-    `rows` are the bodies in the scene's row of `motions` (n, bodies of the engine, 13: position, quaternion x, y, z, w,
-    …), −1 for what never moves. A scene of which nothing has moved stays as it is.
+    Args:
+        functions: `Tracer.move_functions`.
+        contexts: Trace contexts of the frames, (n, CONTEXT_SIZE).
+        rows: Row of each instance in `motions`; −1 for a body that never moves.
+        motions: (n, bodies of the engine, 13): position, quaternion (x, y, z, w), velocities.
     """
-    place = np.empty(12, np.float32)
+    transform = np.empty(12, np.float32)
     count = len(rows)
-    for n in range(len(words)):
-        geometries = words_at(words[n, GEOMETRIES], count)
-        places = singles(words[n, PLACES], 12 * count)
-        turns = singles(words[n, TURNS], 9 * count)
+    for n in range(len(contexts)):
+        geometries = words_at(contexts[n, GEOMETRIES], count)
+        transforms = singles(contexts[n, TRANSFORMS], 12 * count)
+        rotations = singles(contexts[n, ROTATIONS], 9 * count)
         moved = False
         for i in range(count):
             if rows[i] < 0:
                 continue
             m = motions[n, rows[i]]
             x, y, z, s = m[3], m[4], m[5], m[6]
-            place[0], place[1], place[2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * s), 2 * (x * z + y * s)
-            place[4], place[5], place[6] = 2 * (x * y + z * s), 1 - 2 * (x * x + z * z), 2 * (y * z - x * s)
-            place[8], place[9], place[10] = 2 * (x * z - y * s), 2 * (y * z + x * s), 1 - 2 * (x * x + y * y)
-            place[3], place[7], place[11] = m[0], m[1], m[2]
+            transform[0], transform[1], transform[2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * s), 2 * (x * z + y * s)
+            transform[4], transform[5], transform[6] = 2 * (x * y + z * s), 1 - 2 * (x * x + z * z), 2 * (y * z - x * s)
+            transform[8], transform[9], transform[10] = (
+                2 * (x * z - y * s),
+                2 * (y * z + x * s),
+                1 - 2 * (x * x + y * y),
+            )
+            transform[3], transform[7], transform[11] = m[0], m[1], m[2]
             changed = False
             for k in range(12):
-                if places[12 * i + k] != place[k]:
+                if transforms[12 * i + k] != transform[k]:
                     changed = True
-                places[12 * i + k] = place[k]
+                transforms[12 * i + k] = transform[k]
             if changed:
                 for k in range(3):
                     for j in range(3):
-                        turns[9 * i + 3 * k + j] = place[4 * k + j]
-                at = words[n, PLACES] + 4 * 12 * i
+                        rotations[9 * i + 3 * k + j] = transform[4 * k + j]
+                at = contexts[n, TRANSFORMS] + 4 * 12 * i
                 call4(functions[SET_TRANSFORM], geometries[i], 0, ROW_MAJOR_3X4, at)
                 call1(functions[COMMIT_GEOMETRY], geometries[i])
                 moved = True
         if moved:
-            call1(functions[COMMIT_SCENE], words[n, SCENE])
+            call1(functions[COMMIT_SCENE], contexts[n, SCENE])

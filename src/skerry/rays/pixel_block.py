@@ -1,8 +1,8 @@
-"""A block of pixels on its way through the renderer, in rows, and its rays: aimed from a camera, traced in packets.
+"""Blocks of pixels for the renderer: their layout in memory, and kernels that set up and trace their rays.
 
-A block is `lane`, rows of single-precision numbers, and `whole`, rows of integers, one column per pixel. Each pixel's
-light comes by one path: from the camera to a thing, or to the water's surface and from there, refracted or totally
-reflected, to a thing. Its colour is ADD + FACTOR × what the thing at the path's end sends back.
+A block has one column per pixel in two arrays: `floats`, rows of single-precision numbers, and `ints`, rows of
+integers. Each pixel has one light path. It leads from the camera to a body, or to the water surface and on from there,
+refracted or totally reflected, to a body. The colour of a pixel is ADD + FACTOR × the light that the body reflects.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from skerry.rays.packets import (
     GEOMETRY,
     INSTANCE,
     INTERSECT,
+    MAX_WIDTH,
     MISS,
     NEAR,
     NORMAL,
@@ -31,52 +32,51 @@ from skerry.rays.packets import (
     ROPES,
     ROWS,
     SCENE,
-    WIDEST,
     WIDTH,
     U,
     V,
     clear_packet,
 )
-from skerry.rays.rope_hits import meet_ropes
-from skerry.rays.sea_view import leave_water
+from skerry.rays.rope_hits import intersect_ropes
+from skerry.rays.sea_view import limit_to_surface
 from skerry.rays.surface import HIGH, LOW, surface_height
 
 BLOCK: Final = 512
-"""Pixels that are worked on at once: their rows stay in the second cache."""
+"""Pixels in a block; its rows fit into the second-level cache."""
 
-# rows of `lane`
-DX, DY, DZ, OX, OY, OZ = range(6)  # the ray, in the world
-END: Final = 6  # how far it may go, m
-HIT: Final = 7  # how far it went, m; infinite if it hit nothing
-NX, NY, NZ = 8, 9, 10  # of what it hit, of length 1, towards the ray
-ADD: Final = 11  # 3
-FACTOR: Final = 14  # 3
-ALBEDO: Final = 17  # 3
-SUNLIT: Final = 20  # cosine between normal and sun, 0 in shadow
-BEFORE: Final = 21  # length of the path up to the surface, m
-RAW: Final = 22  # 3: the normal of what it hit as the tracer gives it, in the body's axes
-LANE_ROWS: Final = 25
-# rows of `whole`
-BODY, MATERIAL, WET, PATH, LIST, WANT = range(6)  # WANT: whether the sun may shine there
-WHOLE_ROWS: Final = 6
+# rows of `floats`
+DX, DY, DZ, OX, OY, OZ = range(6)  # direction and origin of the ray, in the world
+END: Final = 6  # maximum length of the ray, m
+HIT: Final = 7  # distance of the hit, m; infinite for a miss
+NX, NY, NZ = 8, 9, 10  # unit normal at the hit, in the world, towards the ray
+ADD: Final = 11  # 3: light that is added
+FACTOR: Final = 14  # 3: factor on the light of the body
+ALBEDO: Final = 17  # 3: reflectance of the body
+SUNLIT: Final = 20  # cosine of the angle between normal and sun; 0 in shadow
+SURFACE_DISTANCE: Final = 21  # length of the path up to the water surface, m
+RAW_NORMAL: Final = 22  # 3: normal at the hit as the tracer returns it, in the body's axes
+FLOAT_ROWS: Final = 25
+# rows of `ints`
+BODY, MATERIAL, WET, PATH, INDICES, MAY_BE_SUNLIT = range(6)
+INT_ROWS: Final = 6
 STRAIGHT, REFRACTED, MIRRORED = range(3)  # values of PATH
-# columns of the materials' table
+# columns of the table of materials
 COLOUR: Final = 0  # 3: linear reflectance
-TEXTURE: Final = 3  # 3: `texture_numbers`
+TEXTURE: Final = 3  # 3: `texture_parameters`
 LABEL: Final = 6
 GLOW: Final = 7
 MATERIAL_COLUMNS: Final = 8
 
 NOTHING: Final = -1
 SURFACE: Final = -2
-FURTHEST: Final = np.float32(1e6)
-ENDLESS: Final = np.float32(np.inf)
-FAINT: Final = np.float32(0.004)  # light of which less than this is left is not followed
+MAX_DISTANCE: Final = np.float32(1e6)
+INFINITE: Final = np.float32(np.inf)
+MIN_FACTOR: Final = np.float32(0.004)  # paths with a smaller FACTOR are not continued
 
 
 @kernel
 def _copy(source: Any, target: Any, width: int) -> None:
-    """A row of a packet; the widths by name, as a loop of known length is one instruction."""
+    """Copy a row of a packet. A loop of constant length compiles to one instruction."""
     if width == 8:
         for j in range(8):
             target[j] = source[j]
@@ -89,17 +89,29 @@ def _copy(source: Any, target: Any, width: int) -> None:
 
 
 @kernel
-def _face_rays(lane: Any, whole: Any, low: int, high: int, turn: Any, corner: Any, material: int) -> None:
-    """The normals of pixels low…high, which hit one face: between those of its corners, and towards the ray."""
-    dx, dy, dz, nx, ny, nz = lane[DX], lane[DY], lane[DZ], lane[NX], lane[NY], lane[NZ]
-    a, b, c = lane[RAW, low], lane[RAW + 1, low], lane[RAW + 2, low]
-    r0, r1, r2, r3, r4, r5, r6, r7, r8 = turn[0], turn[1], turn[2], turn[3], turn[4], turn[5], turn[6], turn[7], turn[8]
+def _interpolate_normals(
+    floats: Any, ints: Any, low: int, high: int, rotation: Any, corner: Any, material: int
+) -> None:
+    """Write the normals of pixels low…high, which hit one face: interpolate between its corners, towards the ray."""
+    dx, dy, dz, nx, ny, nz = floats[DX], floats[DY], floats[DZ], floats[NX], floats[NY], floats[NZ]
+    a, b, c = floats[RAW_NORMAL, low], floats[RAW_NORMAL + 1, low], floats[RAW_NORMAL + 2, low]
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = (
+        rotation[0],
+        rotation[1],
+        rotation[2],
+        rotation[3],
+        rotation[4],
+        rotation[5],
+        rotation[6],
+        rotation[7],
+        rotation[8],
+    )
     away_x, away_y, away_z = r0 * a + r1 * b + r2 * c, r3 * a + r4 * b + r5 * c, r6 * a + r7 * b + r8 * c
     one = np.float32
     x0, y0, z0 = one(corner[0]), one(corner[1]), one(corner[2])
     x1, y1, z1 = one(corner[3]), one(corner[4]), one(corner[5])
     x2, y2, z2 = one(corner[6]), one(corner[7]), one(corner[8])
-    made_of = whole[MATERIAL]
+    materials_hit = ints[MATERIAL]
     for i in range(low, high):
         u, v = nx[i], ny[i]
         rest = ONE - u - v
@@ -109,146 +121,146 @@ def _face_rays(lane: Any, whole: Any, low: int, high: int, turn: Any, corner: An
         nx[i] = (r0 * x + r1 * y + r2 * z) * scale
         ny[i] = (r3 * x + r4 * y + r5 * z) * scale
         nz[i] = (r6 * x + r7 * y + r8 * z) * scale
-        made_of[i] = material
+        materials_hit[i] = material
 
 
 @kernel
-def _take_normals(lane: Any, whole: Any, low: int, high: int, material: int) -> None:
-    """The normals of pixels low…high, which hit something round: they are exact, in the world, and towards the ray."""
+def _copy_normals(floats: Any, ints: Any, low: int, high: int, material: int) -> None:
+    """Write the normals of pixels low…high, which hit a rope; its normals are exact and already in the world."""
     for i in range(low, high):
-        x, y, z = lane[RAW, i], lane[RAW + 1, i], lane[RAW + 2, i]
+        x, y, z = floats[RAW_NORMAL, i], floats[RAW_NORMAL + 1, i], floats[RAW_NORMAL + 2, i]
         scale = ONE / np.sqrt(x * x + y * y + z * z)
-        lane[NX, i], lane[NY, i], lane[NZ, i] = x * scale, y * scale, z * scale
-        whole[MATERIAL, i] = material
+        floats[NX, i], floats[NY, i], floats[NZ, i] = x * scale, y * scale, z * scale
+        ints[MATERIAL, i] = material
 
 
 @kernel
-def trace_lanes(
-    words: Any,
+def trace_block(
+    context: Any,
     packet: Any,
     mask: int,
-    lane: Any,
-    whole: Any,
+    floats: Any,
+    ints: Any,
     count: int,
-    all_lanes: bool,
+    contiguous: bool,
     origin: Any,
-    turns: Any,
+    rotations: Any,
     first_faces: Any,
     face_materials: Any,
     corners: Any,
 ) -> None:
-    """Trace the pixels that LIST names, or the first `count` if they are all lanes; the camera is at the `origin`.
+    """Trace the `count` pixels in the row INDICES or, if `contiguous`, the first `count` pixels of the block.
 
-    Ropes are numbered behind all other bodies, and their faces have no `corners`.
+    The camera is at `origin`. Ropes come after all other bodies, and their faces have no `corners`.
     """
-    w = words[WIDTH]
-    tracer, scene, arguments, ropes = words[INTERSECT], words[SCENE], words[ARGUMENTS], words[ROPES]
+    w = context[WIDTH]
+    tracer, scene, arguments, ropes = context[INTERSECT], context[SCENE], context[ARGUMENTS], context[ROPES]
     bits = packet.view(np.uint32)
     numbers = packet.view(np.int32)
-    valid = numbers[ROWS * WIDEST :]
+    valid = numbers[ROWS * MAX_WIDTH :]
     packet_at, valid_at = packet.ctypes.data, valid.ctypes.data
-    clear_packet(words, packet, mask)
-    chosen, bodies, faces = whole[LIST], whole[BODY], whole[MATERIAL]
+    clear_packet(context, packet, mask)
+    chosen, bodies, faces = ints[INDICES], ints[BODY], ints[MATERIAL]
     for j in range(w):
         packet[NEAR * w + j] = ZERO
     for k in range(0, count, w):
         n = min(w, count - k)
-        whole_packet = all_lanes and n == w
-        if whole_packet:
+        full_packet = contiguous and n == w
+        if full_packet:
             for axis in range(3):
-                _copy(lane[OX + axis, k:], packet[(ORIGIN + axis) * w :], w)
-                _copy(lane[DX + axis, k:], packet[(DIRECTION + axis) * w :], w)
-            _copy(lane[END, k:], packet[FAR * w :], w)
+                _copy(floats[OX + axis, k:], packet[(ORIGIN + axis) * w :], w)
+                _copy(floats[DX + axis, k:], packet[(DIRECTION + axis) * w :], w)
+            _copy(floats[END, k:], packet[FAR * w :], w)
             for j in range(w):
                 valid[j] = -1
         else:
             for j in range(w):
-                i = min(k + j, count - 1) if all_lanes else chosen[min(k + j, count - 1)]
+                i = min(k + j, count - 1) if contiguous else chosen[min(k + j, count - 1)]
                 valid[j] = -1 if j < n else 0
                 for axis in range(3):
-                    packet[(ORIGIN + axis) * w + j] = lane[OX + axis, i]
-                    packet[(DIRECTION + axis) * w + j] = lane[DX + axis, i]
-                packet[FAR * w + j] = lane[END, i]
+                    packet[(ORIGIN + axis) * w + j] = floats[OX + axis, i]
+                    packet[(DIRECTION + axis) * w + j] = floats[DX + axis, i]
+                packet[FAR * w + j] = floats[END, i]
         for j in range(w):
             bits[GEOMETRY * w + j] = MISS
             bits[INSTANCE * w + j] = MISS
             bits[FACE * w + j] = 0
         call4(tracer, valid_at, scene, packet_at, arguments)
         if ropes != 0:
-            meet_ropes(ropes, valid_at, packet_at, w, False, origin[0], origin[1], origin[2])
-        if whole_packet:
-            _copy(packet[FAR * w :], lane[HIT, k:], w)
-            _copy(packet[U * w :], lane[NX, k:], w)
-            _copy(packet[V * w :], lane[NY, k:], w)
+            intersect_ropes(ropes, valid_at, packet_at, w, False, origin[0], origin[1], origin[2])
+        if full_packet:
+            _copy(packet[FAR * w :], floats[HIT, k:], w)
+            _copy(packet[U * w :], floats[NX, k:], w)
+            _copy(packet[V * w :], floats[NY, k:], w)
             for axis in range(3):
-                _copy(packet[(NORMAL + axis) * w :], lane[RAW + axis, k:], w)
+                _copy(packet[(NORMAL + axis) * w :], floats[RAW_NORMAL + axis, k:], w)
             _copy(numbers[INSTANCE * w :], bodies[k:], w)
             _copy(numbers[FACE * w :], faces[k:], w)
         else:
             for j in range(n):
-                i = k + j if all_lanes else chosen[k + j]
-                lane[HIT, i], lane[NX, i], lane[NY, i] = packet[FAR * w + j], packet[U * w + j], packet[V * w + j]
+                i = k + j if contiguous else chosen[k + j]
+                floats[HIT, i], floats[NX, i], floats[NY, i] = packet[FAR * w + j], packet[U * w + j], packet[V * w + j]
                 for axis in range(3):
-                    lane[RAW + axis, i] = packet[(NORMAL + axis) * w + j]
+                    floats[RAW_NORMAL + axis, i] = packet[(NORMAL + axis) * w + j]
                 bodies[i], faces[i] = numbers[INSTANCE * w + j], numbers[FACE * w + j]
     k = 0
     while k < count:
-        low = k if all_lanes else chosen[k]
+        low = k if contiguous else chosen[k]
         body, face = bodies[low], faces[low]
         high = low + 1
         k += 1
-        # a stretch that sees the same face: most have many, and its loop becomes vector code
-        while k < count and (all_lanes or chosen[k] == high) and bodies[high] == body and faces[high] == face:
+        # runs of pixels that hit the same face are long, and their loop is vectorised
+        while k < count and (contiguous or chosen[k] == high) and bodies[high] == body and faces[high] == face:
             high += 1
             k += 1
         if body == NOTHING:
             for i in range(low, high):
-                lane[HIT, i] = np.inf
+                floats[HIT, i] = np.inf
         else:
             number = first_faces[body] + face
             if number < len(corners):
-                _face_rays(lane, whole, low, high, turns[body], corners[number], face_materials[number])
+                _interpolate_normals(floats, ints, low, high, rotations[body], corners[number], face_materials[number])
             else:
-                _take_normals(lane, whole, low, high, face_materials[number])
+                _copy_normals(floats, ints, low, high, face_materials[number])
 
 
 @kernel
-def aim(
-    lane: Any,
-    whole: Any,
+def aim_rays(
+    floats: Any,
+    ints: Any,
     directions: Any,
     low: int,
     n: int,
     origin: Any,
-    turn: Any,
+    rotation: Any,
     port: Any,
     numbers: Any,
     heights: Any,
     far: Any,
 ) -> None:
-    """Set up the rays of pixels low…low + n: from the camera's port, in the medium that is there."""
+    """Set up the rays of pixels low…low + n. They start at the camera's port, in air or water."""
     x, y, z = directions[0, low:], directions[1, low:], directions[2, low:]
     for axis in range(3):
-        a, b, c = turn[axis, 0], turn[axis, 1], turn[axis, 2]
+        a, b, c = rotation[axis, 0], rotation[axis, 1], rotation[axis, 2]
         start = np.float32(origin[axis])
-        ray, begin = lane[DX + axis], lane[OX + axis]
+        ray, begin = floats[DX + axis], floats[OX + axis]
         for i in range(n):
             ray[i] = a * x[i] + b * y[i] + c * z[i]
             begin[i] = start + port * ray[i]
-        add, factor, albedo = lane[ADD + axis], lane[FACTOR + axis], lane[ALBEDO + axis]
+        add, factor, albedo = floats[ADD + axis], floats[FACTOR + axis], floats[ALBEDO + axis]
         for i in range(n):
             add[i] = ZERO
             factor[i] = ONE
             albedo[i] = ZERO
-    before, lit, upward = lane[BEFORE], lane[SUNLIT], lane[NZ]
+    before, lit, upward = floats[SURFACE_DISTANCE], floats[SUNLIT], floats[NZ]
     for i in range(n):
         before[i] = port
         lit[i] = ZERO
         upward[i] = ZERO
-    wet, path = whole[WET], whole[PATH]
+    wet, path = ints[WET], ints[PATH]
     for i in range(n):
         path[i] = STRAIGHT
-    ox, oy, oz, dz, end = lane[OX], lane[OY], lane[OZ], lane[DZ], lane[END]
+    ox, oy, oz, dz, end = floats[OX], floats[OY], floats[OZ], floats[DZ], floats[END]
     if origin[2] + port < numbers[LOW]:
         for i in range(n):
             wet[i] = 1
@@ -259,4 +271,4 @@ def aim(
         for i in range(n):
             wet[i] = 1 if oz[i] < surface_height(numbers, heights, ox[i], oy[i]) else 0
     for i in range(n):
-        end[i] = leave_water(numbers, oz[i], dz[i], wet[i], far)
+        end[i] = limit_to_surface(numbers, oz[i], dz[i], wet[i], far)

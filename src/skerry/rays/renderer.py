@@ -1,4 +1,4 @@
-"""Pictures by rays: colour in linear light, depth, bodies and labels in one pass, with sun, shadows, sky and water."""
+"""Ray-traced images: linear colour, depth, bodies and labels in one pass, with sun, shadows, sky and water."""
 
 from __future__ import annotations
 
@@ -13,64 +13,72 @@ from numpy.typing import NDArray
 from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
 from skerry.rays.lens import Lens
-from skerry.rays.light import FOCUS, light_numbers
-from skerry.rays.packets import packet_memory
+from skerry.rays.light import FOCUS, light_array
+from skerry.rays.packets import allocate_packet
 from skerry.rays.pixel_block import (
     BLOCK,
     COLOUR,
+    FLOAT_ROWS,
     GLOW,
+    INT_ROWS,
     LABEL,
-    LANE_ROWS,
     MATERIAL_COLUMNS,
     TEXTURE,
-    WHOLE_ROWS,
-    aim,
-    trace_lanes,
+    aim_rays,
+    trace_block,
 )
+from skerry.rays.ray_caster import RayCaster, tile_order
 from skerry.rays.scene import Frame, RayScene
 from skerry.rays.sea_view import SeaView
-from skerry.rays.shading import cast_shadows, face_sun, focus_sun, light_up, paint, paint_sky, write
+from skerry.rays.shading import (
+    add_sunlight_and_skylight,
+    apply_caustics,
+    cast_shadows,
+    find_sun_incidence,
+    paint,
+    paint_sky,
+    write_pixels,
+)
 from skerry.rays.smooth_normals import corner_normals
 from skerry.rays.surface import HIGH, LEVEL
-from skerry.rays.textures import draw_patterns, texture_numbers
-from skerry.rays.threads import in_tiles, processors
-from skerry.rays.tiles import new_tiles, next_tile
-from skerry.rays.view import RayView, tile_order
-from skerry.rays.water_path import cross_surface, dim_first, dim_second, reach_surface
+from skerry.rays.textures import draw_patterns, texture_parameters
+from skerry.rays.threads import processors, run_on_tiles
+from skerry.rays.tiles import new_tile_counter, next_tile
+from skerry.rays.water_path import attenuate_first_leg, attenuate_second_leg, cross_surface, intersect_surface
 from skerry.water.daylight import Daylight
 from skerry.water.optics import Optics
 
-TILE: Final = 4 * BLOCK  # a third of a millisecond, after which others may have the processor
+TILE: Final = 4 * BLOCK  # pixels; takes a third of a millisecond, after which the thread yields
 
 
 @dataclass(eq=False)
-class Picture:
-    """What a camera sees, before its electronics."""
+class RenderedImage:
+    """Image before exposure and sensor noise."""
 
-    light: NDArray[np.float32]  # (height, width, 3), linear: 1 is a white surface under a sun in the zenith
-    depth: NDArray[np.float32]  # (height, width), m along the optical axis; infinite where nothing is
-    bodies: NDArray[np.int16]  # (height, width), places in the scene's names; −1 nothing, −2 the water's surface
+    light: NDArray[np.float32]  # (height, width, 3), linear; 1 is a white surface under a sun at the zenith
+    depth: NDArray[np.float32]  # (height, width), m along the optical axis; infinite where nothing was hit
+    bodies: NDArray[np.int16]  # (height, width), indices into the scene's names; −1 nothing, −2 the water surface
     labels: NDArray[np.uint8]  # (height, width), the labels of materials
 
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """What a picture is taken in: daylight, water, and where its surface is."""
+    """Conditions of an image: daylight, optical properties of the water, and its surface."""
 
     daylight: Daylight
     optics: Optics
     sea: SeaView
-    time: float = 0.0  # s, by which caustics move
-    caustics: float = 0.0  # how strong they are, 0 to 1
+    time: float = 0.0  # time for the motion of caustics, s
+    caustics: float = 0.0  # strength of caustics, 0 to 1
 
 
 @kernel
 def render(
-    words: Any,
+    context: Any,
     packet: Any,
     mask: int,
     origin: Any,
-    turn: Any,
+    rotation: Any,
     port: float,
     numbers: Any,
     heights: Any,
@@ -80,8 +88,8 @@ def render(
     light: Any,
     directions: Any,
     order: Any,
-    turns: Any,
-    places: Any,
+    rotations: Any,
+    transforms: Any,
     first_faces: Any,
     face_materials: Any,
     corners: Any,
@@ -90,16 +98,16 @@ def render(
     shadows: bool,
     tiled: bool,
     add: bool,
-    picture: Any,
+    image: Any,
     depth: Any,
     bodies: Any,
     labels: Any,
     tiles: Any,
 ) -> None:
-    """Make pixels, in the order of `directions`, tile by tile."""
+    """Render pixels in the order of `directions`, tile by tile."""
     one = np.float32
-    lane = np.zeros((LANE_ROWS, BLOCK), np.float32)
-    whole = np.zeros((WHOLE_ROWS, BLOCK), np.int32)
+    floats = np.zeros((FLOAT_ROWS, BLOCK), np.float32)
+    ints = np.zeros((INT_ROWS, BLOCK), np.int32)
     surface = np.empty(BLOCK, np.float32)
     end, level, cell = one(far), one(numbers[LEVEL]), one(pixel)
     dry = origin[2] - port > numbers[HIGH]
@@ -109,75 +117,84 @@ def render(
         high = min(low + TILE, count)
         for first in range(low, high, BLOCK):
             n = min(BLOCK, high - first)
-            aim(lane, whole, directions, first, n, origin, turn, one(port), numbers, heights, end)
-            trace_lanes(words, packet, mask, lane, whole, n, True, origin, turns, first_faces, face_materials, corners)
-            reach_surface(lane, whole, n, numbers, heights, surface)
+            aim_rays(floats, ints, directions, first, n, origin, rotation, one(port), numbers, heights, end)
+            trace_block(
+                context, packet, mask, floats, ints, n, True, origin, rotations, first_faces, face_materials, corners
+            )
+            intersect_surface(floats, ints, n, numbers, heights, surface)
             if not dry:
-                dim_first(lane, whole, light, n, level, surface)
-            bent = cross_surface(lane, whole, light, n, surface, numbers, slopes, end, patterns)
+                attenuate_first_leg(floats, ints, light, n, level, surface)
+            bent = cross_surface(floats, ints, light, n, surface, numbers, slopes, end, patterns)
             if bent > 0:
-                trace_lanes(
-                    words,
+                trace_block(
+                    context,
                     packet,
                     mask,
-                    lane,
-                    whole,
+                    floats,
+                    ints,
                     bent,
                     bent == n,
                     origin,
-                    turns,
+                    rotations,
                     first_faces,
                     face_materials,
                     corners,
                 )
-                dim_second(lane, whole, light, n)
-            paint_sky(lane, whole, light, n, patterns)
-            if len(turns) > 0:
-                paint(lane, whole, n, cell, materials, patterns, turns, places)
-            face_sun(lane, whole, light, n, level)
+                attenuate_second_leg(floats, ints, light, n)
+            paint_sky(floats, ints, light, n, patterns)
+            if len(rotations) > 0:
+                paint(floats, ints, n, cell, materials, patterns, rotations, transforms)
+            find_sun_incidence(floats, ints, light, n, level)
             if shadows:
-                cast_shadows(words, packet, lane, whole, light, n, end, tiled)
+                cast_shadows(context, packet, floats, ints, light, n, end, tiled)
             if light[FOCUS] > 0.0:
-                focus_sun(lane, whole, light, n, level, cell, patterns)
-            light_up(lane, whole, light, n, level)
-            write(lane, whole, n, materials, directions, order, first, add, picture, depth, bodies, labels)
+                apply_caustics(floats, ints, light, n, level, cell, patterns)
+            add_sunlight_and_skylight(floats, ints, light, n, level)
+            write_pixels(floats, ints, n, materials, directions, order, first, add, image, depth, bodies, labels)
         low = next_tile(tiles, TILE)
 
 
 @dataclass(eq=False)
-class _Looks:
-    """How the bodies of a scene look."""
+class _Appearance:
+    """Normals and materials of a scene for the renderer."""
 
-    corners: NDArray[np.int16]  # (faces, 9)
+    corners: NDArray[np.int16]  # (faces, 9), `corner_normals`
     materials: NDArray[np.float32]  # (materials, MATERIAL_COLUMNS)
 
 
-_KNOWN: WeakKeyDictionary[RayScene, _Looks] = WeakKeyDictionary()
+_APPEARANCES: WeakKeyDictionary[RayScene, _Appearance] = WeakKeyDictionary()
 _LOCK = Lock()
 
 
-def _looks(scene: RayScene) -> _Looks:
-    """Made once per scene, when a camera first sees it."""
+def _appearance(scene: RayScene) -> _Appearance:
+    """Return the appearance of a scene, built on first use."""
     with _LOCK:
-        if scene not in _KNOWN:
+        if scene not in _APPEARANCES:
             corners = [corner_normals(body.mesh) for body in scene.bodies]
             table = np.zeros((len(scene.materials), MATERIAL_COLUMNS), np.float32)
             for row, named, glow in zip(table, scene.materials, scene.glows, strict=True):
                 row[COLOUR : COLOUR + 3] = linear_light(np.array(named.colour))
-                row[TEXTURE : TEXTURE + 3] = texture_numbers(named.material.texture, named.material.texture_size)
+                row[TEXTURE : TEXTURE + 3] = texture_parameters(named.material.texture, named.material.texture_size)
                 row[LABEL] = named.material.label
                 row[GLOW] = glow
-            _KNOWN[scene] = _Looks(np.concatenate(corners) if corners else np.zeros((0, 9), np.int16), table)
-        return _KNOWN[scene]
+            _APPEARANCES[scene] = _Appearance(np.concatenate(corners) if corners else np.zeros((0, 9), np.int16), table)
+        return _APPEARANCES[scene]
 
 
 def linear_light(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What sRGB values from 0 to 1 stand for (IEC 61966-2-1)."""
+    """Return the linear light of sRGB values from 0 to 1 (IEC 61966-2-1)."""
     return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
 
 
 class Renderer:
-    """Makes pictures through one lens; the light of a picture is overwritten by the next, all else is the picture's."""
+    """Renders images through one lens. The next image overwrites the `light` array of the last one, but no other array.
+
+    Args:
+        lens: Lens of the camera.
+        far: Distance up to which bodies are visible, m.
+        port: Radius of the dome in front of the lens, where rays start, m.
+        shadows: Whether bodies cast shadows.
+    """
 
     def __init__(self, lens: Lens, far: float = 1000.0, port: float = 0.0, shadows: bool = True) -> None:
         self.lens = lens
@@ -189,42 +206,60 @@ class Renderer:
         self._directions = np.ascontiguousarray(rays.T.astype(np.float32))
         count = lens.width * lens.height
         self._light = np.zeros((count, 3), np.float32)
-        self._packet = packet_memory()
+        self._packet = allocate_packet()
 
     def render(
         self,
-        view: RayView,
+        view: RayCaster,
         pose: Pose,
         conditions: Conditions,
         see_self: bool = False,
         threads: int = 0,
         add: bool = False,
-    ) -> Picture:
-        """The picture from a pose, whose axes are the camera's own: x right, y down, z forward.
+    ) -> RenderedImage:
+        """Render an image.
 
-        With `add`, light is added to that of the picture before; depth, bodies and labels are always the new ones. The
-        result does not depend on `threads`; 0 means all processors.
+        Args:
+            view: Ray caster of the camera's robot.
+            pose: Optical pose of the camera in the world: x right, y down, z forward.
+            conditions: Daylight and water.
+            see_self: Whether the robot that carries the camera is visible.
+            threads: 1 for the calling thread only; 0 for all processors. The result is the same.
+            add: Whether to add the light to the light of the last image. Depth, bodies and labels are always new.
         """
         scene, frame = view.scene, view.frame
-        looks = _looks(scene)
-        light = light_numbers(conditions.daylight, conditions.optics, conditions.caustics, conditions.time)
-        turn = np.ascontiguousarray(pose.rotation.astype(np.float32))
+        appearance = _appearance(scene)
+        light = light_array(conditions.daylight, conditions.optics, conditions.caustics, conditions.time)
+        rotation = np.ascontiguousarray(pose.rotation.astype(np.float32))
         mask = view.mask(see_self)
         count = len(self._light)
-        # new ones, as to copy them would hold up whoever waits for the interpreter
+        # new arrays for each image, because copies of them would hold the interpreter lock
         depth, bodies, labels = np.empty(count, np.float32), np.empty(count, np.int16), np.empty(count, np.uint8)
 
         def run(packet: NDArray[np.float32], tiles: NDArray[np.int64]) -> None:
             self._run(
-                frame, scene, looks, packet, mask, pose, turn, conditions.sea, light, add, depth, bodies, labels, tiles
+                frame,
+                scene,
+                appearance,
+                packet,
+                mask,
+                pose,
+                rotation,
+                conditions.sea,
+                light,
+                add,
+                depth,
+                bodies,
+                labels,
+                tiles,
             )
 
         if threads == 1 or count < 2 * TILE or processors() == 1:
-            run(self._packet, new_tiles(shared=False))
+            run(self._packet, new_tile_counter(shared=False))
         else:
-            in_tiles(run)
+            run_on_tiles(run)
         shape = (self.lens.height, self.lens.width)
-        return Picture(
+        return RenderedImage(
             self._light.reshape(*shape, 3),
             depth.reshape(shape),
             bodies.reshape(shape),
@@ -235,11 +270,11 @@ class Renderer:
         self,
         frame: Frame,
         scene: RayScene,
-        looks: _Looks,
+        appearance: _Appearance,
         packet: NDArray[np.float32],
         mask: int,
         pose: Pose,
-        turn: NDArray[np.float32],
+        rotation: NDArray[np.float32],
         sea: SeaView,
         light: NDArray[np.float32],
         add: bool,
@@ -249,11 +284,11 @@ class Renderer:
         tiles: NDArray[np.int64],
     ) -> None:
         render(
-            frame.words,
+            frame.context,
             packet,
             mask,
             pose.position,
-            turn,
+            rotation,
             self._port,
             sea.patch.numbers,
             sea.patch.heights,
@@ -263,12 +298,12 @@ class Renderer:
             light,
             self._directions,
             self._order,
-            frame.turns,
-            frame.places,
+            frame.rotations,
+            frame.transforms,
             scene.first_faces,
             scene.face_materials,
-            looks.corners,
-            looks.materials,
+            appearance.corners,
+            appearance.materials,
             draw_patterns(),
             self._shadows,
             self.lens.width % 4 == 0 and self.lens.height % 2 == 0,

@@ -1,4 +1,4 @@
-"""The water's surface as a camera meets it: a patch of heights around the camera, and slopes that go on for ever."""
+"""Water surface for cameras: a patch of heights around the camera, and slopes that repeat without end."""
 
 from __future__ import annotations
 
@@ -13,35 +13,41 @@ from numpy.typing import ArrayLike, NDArray
 from skerry.core.kernels import kernel
 from skerry.rays.surface import HIGH, LEVEL, LOW, SOUTH, SPACING, WEST, SurfacePatch
 
-NODES: Final = 129
+NODES: Final = 129  # along each side of the patch
 ZERO: Final = np.float32(0.0)
 ONE: Final = np.float32(1.0)
-FURTHEST: Final = np.float32(1e6)
-ENDLESS: Final = np.float32(np.inf)
-REACH: Final = 60.0  # m from the water's surface beyond which a camera sees no waves
+MAX_DISTANCE: Final = np.float32(1e6)  # m
+INFINITE: Final = np.float32(np.inf)
+WAVE_VISIBILITY: Final = 60.0  # m; a camera further than this from the surface sees level water
 
 
 @dataclass(frozen=True, eq=False)
 class SeaView:
-    """A patch for where rays meet the water; `slopes` (2, n, n) over the same grid, mirrored again and again beyond."""
+    """Patch of heights for intersections, and `slopes` (2, n, n) on the same grid, which are mirrored beyond it."""
 
     patch: SurfacePatch
     slopes: NDArray[np.float32]
 
     @classmethod
     def level(cls, z: float) -> SeaView:
-        """Level water."""
+        """Return level water at this z, m."""
         return cls(SurfacePatch.level(z), np.zeros((2, 1, 1), np.float32))
 
     @classmethod
-    def around(cls, height: Callable[[ArrayLike], NDArray[np.float64]], place: ArrayLike, spacing: float) -> SeaView:
-        """The water around a place; `height` gives z of the surface at points (…, 3), `spacing` 0 means no waves."""
-        x, y, z = (float(value) for value in np.asarray(place, np.float64))
+    def around(cls, height: Callable[[ArrayLike], NDArray[np.float64]], position: ArrayLike, spacing: float) -> SeaView:
+        """Return the water around a position.
+
+        Args:
+            height: Function that returns z of the surface at points (…, 3).
+            position: Position of the camera in the world, (3,), m.
+            spacing: Distance between nodes, m; 0 for level water.
+        """
+        x, y, z = (float(value) for value in np.asarray(position, np.float64))
         here = float(height([[x, y, 0.0]])[0])
-        if spacing <= 0 or abs(z - here) > REACH:
+        if spacing <= 0 or abs(z - here) > WAVE_VISIBILITY:
             return cls.level(here)
-        patch = SurfacePatch.around(height, place, spacing, NODES)
-        # the patch fades into level water at its edge; slopes do not, so that the sea is as rough far away
+        patch = SurfacePatch.around(height, position, spacing, NODES)
+        # the patch blends into level water at its edge; slopes do not, so that the sea looks as rough far away
         west, south = (floor(value / spacing) - NODES // 2 for value in (x, y))
         points = np.zeros((NODES, NODES, 3))
         points[..., 0] = spacing * (west + np.arange(NODES))
@@ -52,7 +58,7 @@ class SeaView:
 
 
 def wave_spacing(wavelengths: NDArray[np.float64], amplitudes: NDArray[np.float64]) -> float:
-    """A spacing that shows the waves that matter: 1/16 of their mean length, weighted by energy; 0 without any."""
+    """Return a grid spacing that for waves: 1/16 of their energy-weighted mean length; 0 without waves."""
     energy = amplitudes**2
     if not energy.sum() > 0.0:
         return 0.0
@@ -60,10 +66,10 @@ def wave_spacing(wavelengths: NDArray[np.float64], amplitudes: NDArray[np.float6
 
 
 @kernel
-def _mirrored(place: float, nodes: int) -> tuple[int, float]:
-    """A place on a grid that is mirrored at its ends: the node before it, and the share of the way to the next."""
+def _mirrored(coordinate: float, nodes: int) -> tuple[int, float]:
+    """Return the node before a coordinate on a grid that is mirrored at its ends, and the fraction to the next."""
     period = 2.0 * (nodes - 1)
-    q = place - period * np.floor(place / period)
+    q = coordinate - period * np.floor(coordinate / period)
     if q > nodes - 1:
         q = period - q
     i = min(int(q), nodes - 2)
@@ -72,7 +78,7 @@ def _mirrored(place: float, nodes: int) -> tuple[int, float]:
 
 @kernel
 def sea_normal(numbers: Any, slopes: Any, x: float, y: float) -> tuple[Any, Any, Any]:
-    """The upward normal of the water, of length 1."""
+    """Return the upward unit normal of the water at (x, y)."""
     nodes = slopes.shape[1]
     if nodes == 1:
         return np.float32(0.0), np.float32(0.0), np.float32(1.0)
@@ -86,8 +92,8 @@ def sea_normal(numbers: Any, slopes: Any, x: float, y: float) -> tuple[Any, Any,
 
 
 @kernel
-def leave_water(numbers: Any, oz: Any, dz: Any, wet: int, far: Any) -> Any:
-    """A distance at which a ray has surely met the surface, if it ever does."""
+def limit_to_surface(numbers: Any, oz: Any, dz: Any, wet: int, far: Any) -> Any:
+    """Return a distance by which a ray has hit the surface, if it hits it at all; at most `far`."""
     rise = numbers[HIGH] - oz if wet else numbers[LOW] - oz
     if rise * dz > 0.0:
         return min(far, np.float32(1.001 * rise / dz + 0.01))
@@ -96,7 +102,7 @@ def leave_water(numbers: Any, oz: Any, dz: Any, wet: int, far: Any) -> Any:
 
 @kernel
 def _height(heights: Any, level: Any, u: Any, v: Any) -> Any:
-    """The z of the water at a place on the grid, in cells."""
+    """Return z of the water at a position on the grid, given in cells."""
     last = np.float32(heights.shape[0] - 1)
     if not (u >= ZERO and v >= ZERO and u < last and v < last):
         return level
@@ -108,39 +114,39 @@ def _height(heights: Any, level: Any, u: Any, v: Any) -> Any:
 
 
 @kernel
-def meet_water(
+def intersect_water(
     numbers: Any, heights: Any, ox: Any, oy: Any, oz: Any, dx: Any, dy: Any, dz: Any, wet: int, hit: Any
 ) -> Any:
-    """How far along a ray the surface is, if that is before `hit`; infinite otherwise.
+    """Return the distance along a ray to the surface, if that is below `hit`; infinite otherwise.
 
-    In single precision, and by cells of the grid: a picture has too many rays for `surface_hit`.
+    Faster than `surface_hit`, for the many rays of an image: single precision, and steps of one cell.
     """
     low, high, level = np.float32(numbers[LOW]), np.float32(numbers[HIGH]), np.float32(numbers[LEVEL])
-    rise = low - oz if wet else high - oz  # up to where there is only one medium
+    rise = low - oz if wet else high - oz  # up to the heights at which there is only one medium
     inside = rise <= ZERO if wet else rise >= ZERO
     if not inside and not (rise * dz > ZERO and rise / dz < hit):
-        return ENDLESS
+        return INFINITE
     per_metre = np.float32(1.0 / numbers[SPACING])
     u, v = np.float32(ox - numbers[WEST]) * per_metre, np.float32(oy - numbers[SOUTH]) * per_metre
     du, dv = dx * per_metre, dy * per_metre
     if dz * dz > np.float32(0.5) * (dx * dx + dy * dy):
-        # So steep a ray crosses the surface once, and going to and fro between them closes in on where.
+        # a ray this steep crosses the surface once, and fixed-point iteration converges to the crossing
         t = (level - oz) / dz
         for _ in range(6):
             t = (_height(heights, level, u + t * du, v + t * dv) - oz) / dz
-        return t if ZERO < t < hit else ENDLESS
-    # else cell by cell, from where it comes to the height of the crests to where it has left that of the troughs
-    flat = (level - oz) / dz if (level - oz) * dz > ZERO else ENDLESS
-    begin, end = ZERO, min(hit, FURTHEST)
+        return t if ZERO < t < hit else INFINITE
+    # otherwise step by cells between the height of the crests and the height of the troughs
+    flat = (level - oz) / dz if (level - oz) * dz > ZERO else INFINITE
+    begin, end = ZERO, min(hit, MAX_DISTANCE)
     if dz != ZERO:
         first, second = (low - oz) / dz, (high - oz) / dz
         begin, end = max(begin, min(first, second)), min(end, max(first, second))
     across = np.sqrt(du * du + dv * dv)
     last = np.float32(heights.shape[0] - 1)
-    # no further than where it has left the patch, in whichever direction that is
-    for place, rate in ((u, du), (v, dv)):
+    # clip to the patch
+    for coordinate, rate in ((u, du), (v, dv)):
         if rate != ZERO:
-            leave, enter = (last - place) / rate, -place / rate
+            leave, enter = (last - coordinate) / rate, -coordinate / rate
             begin, end = max(begin, min(leave, enter)), min(end, max(leave, enter))
     if begin < end:
         step = ONE / across
@@ -162,4 +168,4 @@ def meet_water(
     x, y = u + flat * du, v + flat * dv
     if flat < hit and not (x >= ZERO and y >= ZERO and x <= last and y <= last):
         return flat
-    return ENDLESS
+    return INFINITE

@@ -1,4 +1,4 @@
-"""Normals at the corners of triangles, so that what is round looks round and what is edged stays edged."""
+"""Normals at the corners of triangles, so that curved surfaces look smooth and sharp edges stay sharp."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 from skerry.core.kernels import kernel
 from skerry.core.meshes import Mesh
 
-CREASE: Final = np.cos(np.radians(40.0))  # faces that meet at a sharper angle keep their edge
+CREASE: Final = np.cos(np.radians(40.0))  # faces at a greater angle to each other are not blended
 SCALE: Final = 32767.0
 
 
 @kernel
 def _corners(faces: Any, normals: Any, lengths: Any, first: Any, around: Any, out: Any) -> None:
-    """`around[first[v]:first[v + 1]]` are the faces at vertex v; `normals` have the length of the face's area."""
+    """Write the corner normals of all faces.
+
+    `around[first[v]:first[v + 1]]` are the faces at vertex v. The length of a face's normal is twice its area.
+    """
     for f in range(len(faces)):
         size = lengths[f]
         for k in range(3):
@@ -37,7 +40,7 @@ def _corners(faces: Any, normals: Any, lengths: Any, first: Any, around: Any, ou
 
 
 def corner_normals(mesh: Mesh) -> NDArray[np.int16]:
-    """(faces, 9): the normals at each face's three corners, in units of 1/32767, in the mesh's frame."""
+    """Return the normals at the three corners of each face, (faces, 9), in units of 1/32767, in the mesh's frame."""
     vertices, faces = mesh.vertices, np.ascontiguousarray(mesh.faces, np.int64)
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     normals = np.cross(b - a, c - a)

@@ -1,8 +1,8 @@
-"""The water's surface for rays: a patch of it around a sensor, at one instant, and where rays meet it.
+"""Water surface for rays: a patch of heights around a sensor at one sample, and its intersection with rays.
 
-A sum of many waves is dear to ask along every ray of a picture. So the heights are asked once, on a grid around the
-sensor, and are bilinear between its nodes; beyond it the water is level. Waves much shorter than the spacing are not
-resolved: the spacing should be some tenth of the length of those that matter.
+A sum of many waves is too expensive to evaluate along each ray. So the heights are evaluated once, on a grid around
+the sensor, and interpolated bilinearly; beyond the grid the water is level. The spacing of the grid should be about a
+tenth of the wavelengths that matter; much shorter waves are not resolved.
 """
 
 from __future__ import annotations
@@ -17,39 +17,43 @@ from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.kernels import kernel
 
-# places in a patch's numbers
-LEVEL: Final = 0  # of the water far away, z, m
-LOW: Final = 1  # the lowest and the highest water, z, m
-HIGH: Final = 2
-WEST: Final = 3  # x and y of the grid's first node, m
-SOUTH: Final = 4
-SPACING: Final = 5  # m between nodes
-NUMBERS: Final = 6
+# fields of `SurfacePatch.numbers`, m
+LEVEL: Final = 0  # z of the level water beyond the patch
+LOW: Final = 1  # z of the lowest water
+HIGH: Final = 2  # z of the highest water
+WEST: Final = 3  # x of the grid's first node
+SOUTH: Final = 4  # y of the grid's first node
+SPACING: Final = 5  # distance between nodes
 
 FADE: Final = 0.2
-"""Over this part of the way from the middle to the edge, the patch turns into level water."""
+"""Share of the distance from the centre to the edge over which the patch blends into level water."""
 NODES: Final = 128
-"""Of a patch, along each side."""
+"""Nodes along each side of a patch."""
 STEPS: Final = 64
-"""A ray looks for the surface in so many places at most; grazing rays may miss a crest that is shorter than that."""
+"""Maximum number of steps along a ray; a grazing ray may miss a crest that is shorter than a step."""
 
 
 @dataclass(frozen=True, eq=False)
 class SurfacePatch:
-    """Heights on a square grid (rows northwards, columns eastwards); a single one where the water is level."""
+    """Heights of the water on a square grid, rows northwards and columns eastwards; one height for level water."""
 
     numbers: NDArray[np.float64]
     heights: NDArray[np.float32]
 
     @classmethod
     def around(
-        cls, height: Callable[[ArrayLike], NDArray[np.float64]], place: ArrayLike, spacing: float, nodes: int = NODES
+        cls, height: Callable[[ArrayLike], NDArray[np.float64]], position: ArrayLike, spacing: float, nodes: int = NODES
     ) -> SurfacePatch:
-        """The patch around a place; `height` gives z of the surface at points (…, 3), now.
+        """Return the patch around a position.
 
-        The nodes lie at whole multiples of the spacing, so that a moving sensor sees the same water in each.
+        Args:
+            height: Function that returns z of the surface at points (…, 3).
+            position: Centre of the patch in the world, (≥ 2,), m.
+            spacing: Distance between nodes, m; 0 for level water.
+            nodes: Nodes along each side. They lie at multiples of the spacing, so that the patches of a moving sensor
+                agree where they overlap.
         """
-        x, y = (float(value) for value in np.asarray(place, np.float64)[:2])
+        x, y = (float(value) for value in np.asarray(position, np.float64)[:2])
         level = float(height([[x, y, 0.0]])[0])
         if spacing <= 0 or nodes < 2:
             return cls.level(level)
@@ -67,13 +71,13 @@ class SurfacePatch:
 
     @classmethod
     def level(cls, z: float) -> SurfacePatch:
-        """Level water."""
+        """Return a patch of level water at this z, m."""
         return cls(np.array([z, z, z, 0.0, 0.0, 1.0]), np.full((1, 1), z, np.float32))
 
 
 @kernel
 def surface_height(numbers: Any, heights: Any, x: float, y: float) -> float:
-    """The z of the water at a place."""
+    """Return z of the water at (x, y), m."""
     nodes = heights.shape[0]
     u, v = (x - numbers[WEST]) / numbers[SPACING], (y - numbers[SOUTH]) / numbers[SPACING]
     if not (0.0 <= u < nodes - 1 and 0.0 <= v < nodes - 1):
@@ -87,7 +91,7 @@ def surface_height(numbers: Any, heights: Any, x: float, y: float) -> float:
 
 @kernel
 def surface_slope(numbers: Any, heights: Any, x: float, y: float) -> tuple[float, float]:
-    """∂z/∂x and ∂z/∂y of the water at a place, smooth over the grid: central differences half a cell to each side."""
+    """Return ∂z/∂x and ∂z/∂y of the water at (x, y), by central differences over half a cell to each side."""
     if heights.shape[0] == 1:
         return 0.0, 0.0
     h = 0.5 * numbers[SPACING]
@@ -98,7 +102,7 @@ def surface_slope(numbers: Any, heights: Any, x: float, y: float) -> tuple[float
 
 @kernel
 def _clip(begin: float, end: float, o: float, d: float, least: float, most: float) -> tuple[float, float]:
-    """The part begin…end of a ray that lies between two planes; `end` is before `begin` if there is none."""
+    """Return the part begin…end of a ray that lies between two planes; `end` is below `begin` if it is empty."""
     if d != 0.0:
         first, second = (least - o) / d, (most - o) / d
         return max(begin, min(first, second)), min(end, max(first, second))
@@ -109,9 +113,9 @@ def _clip(begin: float, end: float, o: float, d: float, least: float, most: floa
 def surface_hit(
     numbers: Any, heights: Any, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, far: float
 ) -> float:
-    """How far along a ray it first meets the surface, from above or below; infinite if not before `far`."""
+    """Return the distance along a ray to the surface, from above or below; infinite if it is beyond `far`."""
     low, high, level = numbers[LOW], numbers[HIGH], numbers[LEVEL]
-    flat = np.inf  # where it meets the level
+    flat = np.inf  # distance to the level
     if dz != 0.0 and (level - oz) / dz > 0.0:
         flat = (level - oz) / dz
     nodes = heights.shape[0]
@@ -134,7 +138,7 @@ def surface_hit(
             x, y = ox + following * dx, oy + following * dy
             after = oz + following * dz - surface_height(numbers, heights, x, y)
             if (gap > 0.0) != (after > 0.0):
-                for _ in range(4):  # regula falsi; 4 rounds bring it to a millimetre on a grid of half a metre
+                for _ in range(4):  # regula falsi; 4 rounds reach a millimetre on a grid of half a metre
                     middle = t + (following - t) * gap / (gap - after)
                     x, y = ox + middle * dx, oy + middle * dy
                     between = oz + middle * dz - surface_height(numbers, heights, x, y)

@@ -1,4 +1,4 @@
-"""Work on rays shared among the processors, tile by tile; what comes out does not depend on who did what."""
+"""Threads for ray work. The result does not depend on which thread computes which tile."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.rays.packets import packet_memory
-from skerry.rays.tiles import new_tiles
+from skerry.rays.packets import allocate_packet
+from skerry.rays.tiles import new_tile_counter
 
-NICENESS: Final = 10  # of 19; a picture may come later, an answer to a peer or a step of the world may not
+NICENESS: Final = 10  # of 19, so that steps of the world and replies to clients run before images
 
 
 @cache
 def processors() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache
 def pool(name: str, size: int) -> ThreadPoolExecutor:
-    """Threads that are kept for one purpose, and give way to the loop and to those who talk with peers."""
-    return ThreadPoolExecutor(size, thread_name_prefix=f"skerry-{name}", initializer=give_way)
+    """Return the pool of low-priority threads with this name. The pool lives as long as the process."""
+    return ThreadPoolExecutor(size, thread_name_prefix=f"skerry-{name}", initializer=lower_priority)
 
 
-def give_way() -> None:
-    """Lower this thread's priority; only Linux has one for each thread, elsewhere it would be the whole process's."""
+def lower_priority() -> None:
+    """Lower the calling thread's priority. Only Linux has a priority per thread; elsewhere do nothing."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
 
 
-if hasattr(os, "register_at_fork"):  # a forked process has none of the threads that its pools count on
+if hasattr(os, "register_at_fork"):  # the threads of a pool do not exist in a forked process
     os.register_at_fork(after_in_child=pool.cache_clear)
 
 
-def in_tiles(run: Callable[[NDArray[np.float32], NDArray[np.int64]], None]) -> None:
-    """Call `run(packet memory, tiles)` once for each processor; it takes one tile after the other natively.
+def run_on_tiles(run: Callable[[NDArray[np.float32], NDArray[np.int64]], None]) -> None:
+    """Call `run(packet memory, tile counter)` once per processor and wait for all calls.
 
-    Were it to come back to Python after each tile, threads of low priority would hold the interpreter some thousand
-    times a second, and whoever answers a peer would wait until they run again. It must release the GIL.
+    `run` must release the GIL and claim its tiles natively. If it returned to Python after each tile, threads of low
+    priority would hold the interpreter about a thousand times per second and delay replies to clients.
     """
-    tiles = new_tiles(shared=True)
+    tiles = new_tile_counter(shared=True)
     threads = pool("rays", processors())
-    for job in [threads.submit(run, packet_memory(), tiles) for _ in range(processors())]:
+    for job in [threads.submit(run, allocate_packet(), tiles) for _ in range(processors())]:
         job.result()

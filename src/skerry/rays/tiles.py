@@ -1,4 +1,4 @@
-"""Tiles of a bundle or a picture, as threads take them natively: whoever is free takes the next."""
+"""Tiles of a bundle or an image, shared among threads: each thread claims the next free tile natively."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from skerry.core.kernels import call0, fetch_add, kernel
 
-# places in the words by which threads share tiles
-NEXT: Final = 0  # where the first begins that nobody has taken
-YIELD: Final = 1  # address of a native function by which a thread lets others run; 0 for none
-WORDS: Final = 8  # a line of the cache
+# fields of a tile counter
+NEXT: Final = 0  # start of the first tile that is still free
+YIELD: Final = 1  # address of the native function that yields the processor; 0 to never yield
+COUNTER_SIZE: Final = 8  # fields; fills one cache line
 
 
-def new_tiles(shared: bool) -> NDArray[np.int64]:
-    """Words of which nothing is taken yet; with several threads, each lets others run before it takes a tile."""
-    words = np.zeros(WORDS, np.int64)
-    words[YIELD] = _yield_address() if shared else 0
-    return words
+def new_tile_counter(shared: bool) -> NDArray[np.int64]:
+    """Return a counter with all tiles free. With `shared`, each thread yields before it claims a tile."""
+    counter = np.zeros(COUNTER_SIZE, np.int64)
+    counter[YIELD] = _yield_address() if shared else 0
+    return counter
 
 
 @cache
@@ -33,8 +33,8 @@ def _yield_address() -> int:
 
 
 @kernel
-def next_tile(words: Any, size: int) -> int:
-    """Where the next tile of that size begins, which is this thread's from now on."""
-    if words[YIELD] != 0:
-        call0(words[YIELD])  # whoever woke meanwhile need not wait until this thread's slice has ended
-    return fetch_add(words.ctypes.data + 8 * NEXT, size)
+def next_tile(counter: Any, size: int) -> int:
+    """Claim the next free tile of this size for the calling thread and return its start."""
+    if counter[YIELD] != 0:
+        call0(counter[YIELD])  # so that a thread that became ready need not wait for the end of the time slice
+    return fetch_add(counter.ctypes.data + 8 * NEXT, size)

@@ -1,4 +1,4 @@
-"""Kernels of the renderer for water: where rays meet its surface, how they go on, and what it does to their light."""
+"""Kernels of the renderer for water: intersection with the surface, refraction, attenuation and veil."""
 
 from __future__ import annotations
 
@@ -21,18 +21,17 @@ from skerry.rays.light import (
 )
 from skerry.rays.pixel_block import (
     ADD,
-    BEFORE,
     BODY,
     DX,
     DY,
     DZ,
     END,
-    ENDLESS,
     FACTOR,
-    FAINT,
-    FURTHEST,
     HIT,
-    LIST,
+    INDICES,
+    INFINITE,
+    MAX_DISTANCE,
+    MIN_FACTOR,
     MIRRORED,
     NOTHING,
     OX,
@@ -41,39 +40,40 @@ from skerry.rays.pixel_block import (
     PATH,
     REFRACTED,
     STRAIGHT,
+    SURFACE_DISTANCE,
     WET,
 )
-from skerry.rays.sea_view import meet_water, sea_normal
+from skerry.rays.sea_view import intersect_water, sea_normal
 from skerry.rays.surface import LEVEL
 
 
 @kernel
-def reach_surface(lane: Any, whole: Any, n: int, numbers: Any, heights: Any, surface: Any) -> None:
-    """How far along each ray the water's surface is; what lies beyond it was not hit by that ray."""
-    ox, oy, oz, dx, dy, dz = lane[OX], lane[OY], lane[OZ], lane[DX], lane[DY], lane[DZ]
-    hit, wet, body = lane[HIT], whole[WET], whole[BODY]
+def intersect_surface(floats: Any, ints: Any, n: int, numbers: Any, heights: Any, surface: Any) -> None:
+    """Write the distance of the water surface along each ray, and discard hits beyond the surface."""
+    ox, oy, oz, dx, dy, dz = floats[OX], floats[OY], floats[OZ], floats[DX], floats[DY], floats[DZ]
+    hit, wet, body = floats[HIT], ints[WET], ints[BODY]
     if heights.shape[0] == 1:
         level = np.float32(numbers[LEVEL])
         for i in range(n):
             rise = level - oz[i]
-            away = rise / dz[i] if rise * dz[i] > ZERO else ENDLESS
-            surface[i] = away if away < hit[i] else ENDLESS
+            away = rise / dz[i] if rise * dz[i] > ZERO else INFINITE
+            surface[i] = away if away < hit[i] else INFINITE
     else:
         for i in range(n):
-            surface[i] = meet_water(numbers, heights, ox[i], oy[i], oz[i], dx[i], dy[i], dz[i], wet[i], hit[i])
+            surface[i] = intersect_water(numbers, heights, ox[i], oy[i], oz[i], dx[i], dy[i], dz[i], wet[i], hit[i])
     for i in range(n):
-        if surface[i] < ENDLESS:
+        if surface[i] < INFINITE:
             body[i] = NOTHING
-            hit[i] = ENDLESS
+            hit[i] = INFINITE
 
 
 @kernel
-def dim_first(lane: Any, whole: Any, light: Any, n: int, level: Any, surface: Any) -> None:
-    """What water does on the way from the camera to where its rays end."""
+def attenuate_first_leg(floats: Any, ints: Any, light: Any, n: int, level: Any, surface: Any) -> None:
+    """Apply attenuation and veil from the camera to the hit or the water surface."""
     for c in range(3):
         beam, fading, glow = light[BEAM + c], light[FADING + c], light[GLOW + c]
-        hit, upwards, z = lane[HIT], lane[DZ], lane[OZ]
-        factor, add, wet = lane[FACTOR + c], lane[ADD + c], whole[WET]
+        hit, upwards, z = floats[HIT], floats[DZ], floats[OZ]
+        factor, add, wet = floats[FACTOR + c], floats[ADD + c], ints[WET]
         for i in range(n):
             reach = min(hit[i], surface[i])
             rate = beam - fading * upwards[i]
@@ -85,25 +85,25 @@ def dim_first(lane: Any, whole: Any, light: Any, n: int, level: Any, surface: An
 
 @kernel
 def cross_surface(
-    lane: Any, whole: Any, light: Any, n: int, surface: Any, numbers: Any, slopes: Any, far: Any, patterns: Any
+    floats: Any, ints: Any, light: Any, n: int, surface: Any, numbers: Any, slopes: Any, far: Any, patterns: Any
 ) -> int:
-    """Send on, from the water's surface, the rays that reach it; list them, and say how many there are."""
+    """Refract or reflect the rays that reach the water surface, list them in INDICES, and return their number."""
     count = 0
     for i in range(n):
-        if not surface[i] < ENDLESS:
+        if not surface[i] < INFINITE:
             continue
-        if max(lane[FACTOR, i], lane[FACTOR + 1, i], lane[FACTOR + 2, i]) < FAINT:
-            whole[PATH, i] = MIRRORED
-            lane[BEFORE, i] += surface[i]
+        if max(floats[FACTOR, i], floats[FACTOR + 1, i], floats[FACTOR + 2, i]) < MIN_FACTOR:
+            ints[PATH, i] = MIRRORED
+            floats[SURFACE_DISTANCE, i] += surface[i]
             for c in range(3):
-                lane[FACTOR + c, i] = ZERO
+                floats[FACTOR + c, i] = ZERO
             continue
-        wet = whole[WET, i]
-        dx, dy, dz = lane[DX, i], lane[DY, i], lane[DZ, i]
-        lane[OX, i] += surface[i] * dx
-        lane[OY, i] += surface[i] * dy
-        lane[OZ, i] += surface[i] * dz
-        nx, ny, nz = sea_normal(numbers, slopes, lane[OX, i], lane[OY, i])
+        wet = ints[WET, i]
+        dx, dy, dz = floats[DX, i], floats[DY, i], floats[DZ, i]
+        floats[OX, i] += surface[i] * dx
+        floats[OY, i] += surface[i] * dy
+        floats[OZ, i] += surface[i] * dz
+        nx, ny, nz = sea_normal(numbers, slopes, floats[OX, i], floats[OY, i])
         cosine = -(dx * nx + dy * ny + dz * nz)
         if cosine < ZERO:
             nx, ny, nz, cosine = -nx, -ny, -nz, -cosine
@@ -115,49 +115,49 @@ def cross_surface(
             dz + np.float32(2.0) * cosine * nz,
         )
         if squared <= ZERO:
-            whole[PATH, i] = MIRRORED
-            lane[DX, i], lane[DY, i], lane[DZ, i] = mx, my, mz
+            ints[PATH, i] = MIRRORED
+            floats[DX, i], floats[DY, i], floats[DZ, i] = mx, my, mz
         else:
             beyond = np.sqrt(squared)
             bend = ratio * cosine - beyond
-            lane[DX, i], lane[DY, i], lane[DZ, i] = (
+            floats[DX, i], floats[DY, i], floats[DZ, i] = (
                 ratio * dx + bend * nx,
                 ratio * dy + bend * ny,
                 ratio * dz + bend * nz,
             )
             inside, outside = (RATIO, ONE) if wet else (ONE, RATIO)
             share = reflected_share(cosine, beyond, inside, outside)
-            # radiance grows by the square of the index where its rays are gathered in a narrower cone
+            # radiance scales with the square of the refractive index
             passes = (ONE - share) * (RATIO * RATIO if wet else ONE / (RATIO * RATIO))
             if wet:
-                _, red = through_water(light, ZERO, min(mz, ZERO), ENDLESS, 0)
-                _, green = through_water(light, ZERO, min(mz, ZERO), ENDLESS, 1)
-                _, blue = through_water(light, ZERO, min(mz, ZERO), ENDLESS, 2)
+                _, red = through_water(light, ZERO, min(mz, ZERO), INFINITE, 0)
+                _, green = through_water(light, ZERO, min(mz, ZERO), INFINITE, 1)
+                _, blue = through_water(light, ZERO, min(mz, ZERO), INFINITE, 2)
             else:
                 red, green, blue = sky(light, patterns, mx, my, max(mz, ZERO))
-            lane[ADD, i] += lane[FACTOR, i] * share * red
-            lane[ADD + 1, i] += lane[FACTOR + 1, i] * share * green
-            lane[ADD + 2, i] += lane[FACTOR + 2, i] * share * blue
+            floats[ADD, i] += floats[FACTOR, i] * share * red
+            floats[ADD + 1, i] += floats[FACTOR + 1, i] * share * green
+            floats[ADD + 2, i] += floats[FACTOR + 2, i] * share * blue
             for c in range(3):
-                lane[FACTOR + c, i] *= passes
-            whole[PATH, i] = REFRACTED
-            whole[WET, i] = 1 - wet
-        lane[BEFORE, i] += surface[i]
-        lane[END, i] = far
-        whole[LIST, count] = i
+                floats[FACTOR + c, i] *= passes
+            ints[PATH, i] = REFRACTED
+            ints[WET, i] = 1 - wet
+        floats[SURFACE_DISTANCE, i] += surface[i]
+        floats[END, i] = far
+        ints[INDICES, count] = i
         count += 1
     return count
 
 
 @kernel
-def dim_second(lane: Any, whole: Any, light: Any, n: int) -> None:
-    """What water does on the way on from the surface, where that leads through water."""
-    hit, upwards, wet, path = lane[HIT], lane[DZ], whole[WET], whole[PATH]
+def attenuate_second_leg(floats: Any, ints: Any, light: Any, n: int) -> None:
+    """Apply attenuation and veil from the water surface to the hit, where that leg is in water."""
+    hit, upwards, wet, path = floats[HIT], floats[DZ], ints[WET], ints[PATH]
     for c in range(3):
         beam, fading, glow = light[BEAM + c], light[FADING + c], light[GLOW + c]
-        factor, add = lane[FACTOR + c], lane[ADD + c]
+        factor, add = floats[FACTOR + c], floats[ADD + c]
         for i in range(n):
-            reach = min(hit[i], FURTHEST)
+            reach = min(hit[i], MAX_DISTANCE)
             rate = beam - fading * min(upwards[i], ZERO)
             veil = glow / rate * (ONE - fade(-rate * reach))
             dimmed = wet[i] == 1 and path[i] != STRAIGHT

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Readings, SensorView
-from skerry.sensors.raycast.echo_batches import BUCKET_CHANCES, hear_each
+from skerry.sensors.raycast.echo_batches import BUCKET_DRAWS, add_noise_batch
 from skerry.sensors.raycast.sonar import Fan, SonarConfig, SonarSensor
 
 GOLDEN = np.pi * (3.0 - np.sqrt(5.0))  # rad between seeds of a sunflower, which fill a disc evenly
@@ -33,27 +33,27 @@ class AltimeterSensor(SonarSensor[AltimeterReading]):
         config, pings = self.config, self.pings(sensor_view, noise)
         ranges, _, _, intensity = pings.echoes
         first = np.fmin.reduce(ranges, axis=1).astype(np.float64)  # NaN only where all are
-        chances, heard = np.ones(len(pings)), np.empty(len(pings))
-        if self._draws:
-            chances[:] = [-math.log(u) for u in noise.uniforms(pings.ticks, 1, BUCKET_CHANCES)[:, 0].tolist()]
-        hear_each(
+        draws, received = np.ones(len(pings)), np.empty(len(pings))
+        if self._is_random:
+            draws[:] = [-math.log(u) for u in noise.uniforms(pings.ticks, 1, BUCKET_DRAWS)[:, 0].tolist()]
+        add_noise_batch(
             intensity.sum(axis=1, dtype=np.float64),
             first,
-            chances,
+            draws,
             self._noise,
             config.speckle,
             config.tvg,
             config.tvg_spreading / 10.0,
             pings.absorption,
-            heard,
+            received,
         )
 
         def make(k: int) -> AltimeterReading:
             if math.isnan(first[k]):
                 return AltimeterReading(pings.times[k], None, 0.0)
-            return AltimeterReading(pings.times[k], float(first[k]), float(heard[k]))
+            return AltimeterReading(pings.times[k], float(first[k]), float(received[k]))
 
-        return Readings(len(pings), make, valid=pings.there)
+        return Readings(len(pings), make, valid=pings.valid)
 
 
 class Altimeter(SonarConfig):

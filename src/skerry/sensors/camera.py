@@ -1,4 +1,4 @@
-"""A camera: colour, depth and what is what, as through a lens in air, at the surface or under water; now."""
+"""Camera: colour, depth, body and label images in air, at the water surface and under water."""
 
 from __future__ import annotations
 
@@ -17,47 +17,51 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, multiply
 from skerry.core.noise import Noise
 from skerry.parts.sensor import SampleView, Sensor, SensorConfig
-from skerry.rays.detections import Detection, detect
-from skerry.rays.exposure import develop, metered_gain
+from skerry.rays.detections import ImageDetection, detect
+from skerry.rays.exposure import encode_srgb, metered_gain
 from skerry.rays.lens import Lens
-from skerry.rays.renderer import Conditions, Picture, Renderer
+from skerry.rays.ray_caster import RayCaster
+from skerry.rays.renderer import Conditions, RenderedImage, Renderer
 from skerry.rays.sea_view import SeaView, wave_spacing
 from skerry.rays.surface import LEVEL
-from skerry.rays.view import RayView
 from skerry.water import Water
 
-MOST_PIXELS = 4096
-HEAVY = 8192  # pixels, which take a millisecond or two
+MAX_PIXELS = 4096  # along each side of an image
+BACKGROUND_PIXELS = 8192  # larger images take over a millisecond or two, and are rendered in a thread
 FieldOfView = Annotated[float, Field(gt=0, lt=170)]
 
 
 @dataclass(frozen=True, eq=False)
 class CameraReading:
-    """A picture, with what is in it."""
+    """Image, with depth, bodies and labels of its pixels."""
 
     time: float
     image: NDArray[np.uint8]  # (height, width, 3), sRGB
-    depth: NDArray[np.float32]  # (height, width), m along the optical axis; infinite where nothing is
-    bodies: NDArray[np.int16]  # (height, width), places in `body_names`; −1 nothing, −2 the water's surface
+    depth: NDArray[np.float32]  # (height, width), m along the optical axis; infinite where nothing was hit
+    bodies: NDArray[np.int16]  # (height, width), indices into `body_names`; −1 nothing, −2 the water surface
     labels: NDArray[np.uint8]  # (height, width), labels of materials
     body_names: tuple[str, ...]
     matrix: NDArray[np.float64]  # K, (3, 3)
     distortion: NDArray[np.float64]  # D, (5,): k1, k2, p1, p2, k3 of `plumb_bob`
-    gain: float  # by which light was multiplied
-    detections: tuple[Detection, ...]  # empty unless the camera's `detections` is set
+    gain: float  # factor on the linear light
+    detections: tuple[ImageDetection, ...]  # empty unless the camera's `detections` is set
     jpeg_quality: int
 
     def jpeg(self, quality: int | None = None) -> bytes:
-        """The image as JPEG."""
+        """Encode the image as JPEG.
+
+        Args:
+            quality: JPEG quality from 1 to 100; None uses the camera's setting.
+        """
         chosen = self.jpeg_quality if quality is None else quality
         if not 1 <= chosen <= 100:
-            raise SkerryError(f"the quality of a JPEG is 1 to 100, not {chosen}")
+            raise SkerryError(f"the JPEG quality must be from 1 to 100, not {chosen}")
         encoded: bytes = simplejpeg.encode_jpeg(self.image, quality=chosen, colorspace="RGB", colorsubsampling="420")
         return encoded
 
 
 class Intrinsics(Config):
-    """The camera matrix, in pixels; the middle of the first pixel is (0, 0), as in OpenCV and ROS."""
+    """Camera matrix, in pixels. The centre of the first pixel is (0, 0), as in OpenCV and ROS."""
 
     fx: Positive
     fy: Positive
@@ -66,7 +70,7 @@ class Intrinsics(Config):
 
 
 class CameraSensor(Sensor[CameraReading]):
-    """Takes pictures."""
+    """Camera that renders an image per reading."""
 
     def __init__(self, config: Camera) -> None:
         self._config = config
@@ -74,34 +78,34 @@ class CameraSensor(Sensor[CameraReading]):
         offset = config.offset()
         self._offset = Pose(offset.position, multiply(offset.orientation, OPTICAL_IN_BODY))
         self._spacing: float | None = None
-        self.execution = "thread" if config.width * config.height > HEAVY else "now"
+        self.execution = "thread" if config.width * config.height > BACKGROUND_PIXELS else "now"
 
     @cached_property
     def renderer(self) -> Renderer:
-        """Made for the first picture: it takes 50 ms and some 15 MB, and many cameras never take one."""
+        """Renderer, created on first use because it takes 50 ms and about 15 MB."""
         config = self._config
         return Renderer(self.lens, config.range, config.port_radius, config.shadows)
 
     def measure(self, sample: SampleView, noise: Noise) -> CameraReading:
         config = self._config
-        pose = self.place(sample)
+        pose = self.optical_pose(sample)
         view = sample.rays
         conditions = self.conditions(sample, pose)
-        picture = self.expose(sample, view, pose, conditions)
+        image = self.expose(sample, view, pose, conditions)
         seed = int(noise.uniform(sample.tick) * 2**52) if config.shot_noise or config.read_noise else 0
-        return self.develop(sample.time, view, pose, conditions, picture, seed)
+        return self.make_reading(sample.time, view, pose, conditions, image, seed)
 
-    def place(self, sample: SampleView) -> Pose:
-        """The camera's pose in the world, in its optical axes: x right, y down, z forward."""
+    def optical_pose(self, sample: SampleView) -> Pose:
+        """Return the pose of the camera's optical frame in the world: x right, y down, z forward."""
         return Pose.of(sample.motion(self._config.link, self._offset)[:7])
 
     def conditions(self, sample: SampleView, pose: Pose) -> Conditions:
-        """The daylight, the water and its surface around the camera, now."""
+        """Return the daylight, the water and its surface around the camera."""
         sea = self.sea(sample.water, sample.surface_height, pose)
         return Conditions(sample.daylight, sample.water.optics, sea, sample.time, self._config.caustics)
 
     def sea(self, water: Water, height: Callable[[ArrayLike], NDArray[np.float64]], pose: Pose) -> SeaView:
-        """The water's surface around the camera; `height` gives its z at points, now."""
+        """Return the water surface around the camera; `height` returns its z at points (…, 3)."""
         if self._spacing is None:
             waves = water.waves
             self._spacing = 0.0
@@ -109,38 +113,49 @@ class CameraSensor(Sensor[CameraReading]):
                 self._spacing = wave_spacing(2 * np.pi / np.hypot(*waves.wavenumber.T), waves.amplitude)
         return SeaView.around(height, pose.position, self._spacing)
 
-    def expose(self, sample: SampleView, view: RayView, pose: Pose, conditions: Conditions) -> Picture:
-        """The light that falls on the sensor while the shutter is open, the camera moving as it does now."""
+    def expose(self, sample: SampleView, view: RayCaster, pose: Pose, conditions: Conditions) -> RenderedImage:
+        """Render the image. With a shutter time, average images along the camera's current motion."""
         config = self._config
         samples = config.blur_samples if config.shutter > 0 else 1
         motion = sample.motion(config.link, self._offset)
         for k in range(samples):
             ago = config.shutter * (samples - 1 - k) / max(samples - 1, 1)
             at = _moved(pose, motion[7:10], motion[10:], -ago) if ago > 0 else pose
-            picture = self.renderer.render(view, at, conditions, config.see_self, add=k > 0)
+            image = self.renderer.render(view, at, conditions, config.see_self, add=k > 0)
         if samples > 1:
-            picture.light /= np.float32(samples)
-        return picture
+            image.light /= np.float32(samples)
+        return image
 
-    def detect(self, view: RayView, pose: Pose, conditions: Conditions, picture: Picture) -> tuple[Detection, ...]:
-        """What of robots and objects is in a picture."""
+    def detect(
+        self, view: RayCaster, pose: Pose, conditions: Conditions, image: RenderedImage
+    ) -> tuple[ImageDetection, ...]:
+        """Return the robots and objects in an image."""
         wet = pose.position[2] < conditions.sea.patch.numbers[LEVEL]
         beam = float(conditions.optics.attenuation[1]) if wet else 0.0
-        return detect(view.scene, view.frame, self.lens, pose, picture.bodies, picture.depth, beam)
+        return detect(view.scene, view.frame, self.lens, pose, image.bodies, image.depth, beam)
 
-    def develop(
-        self, time: float, view: RayView, pose: Pose, conditions: Conditions, picture: Picture, seed: int
+    def make_reading(
+        self, time: float, view: RayCaster, pose: Pose, conditions: Conditions, image: RenderedImage, seed: int
     ) -> CameraReading:
-        """The reading of a picture, of which it keeps all but the light."""
+        """Return the reading of an image. It keeps the image's arrays except `light`.
+
+        Args:
+            time: Time of the reading, s.
+            view: Ray caster of the image.
+            pose: Optical pose of the camera.
+            conditions: Daylight and water.
+            image: Rendered image.
+            seed: Seed of the sensor noise.
+        """
         config = self._config
-        gain = metered_gain(picture.light) if config.exposure == "auto" else 2.0**config.exposure
-        detections = self.detect(view, pose, conditions, picture) if config.detections else ()
+        gain = metered_gain(image.light) if config.exposure == "auto" else 2.0**config.exposure
+        detections = self.detect(view, pose, conditions, image) if config.detections else ()
         return CameraReading(
             time,
-            develop(picture.light, gain, config.shot_noise, config.read_noise, seed),
-            picture.depth,
-            picture.bodies,
-            picture.labels,
+            encode_srgb(image.light, gain, config.shot_noise, config.read_noise, seed),
+            image.depth,
+            image.bodies,
+            image.labels,
             view.scene.names,
             self.lens.matrix,
             np.array(self.lens.distortion),
@@ -151,64 +166,68 @@ class CameraSensor(Sensor[CameraReading]):
 
 
 def _moved(pose: Pose, velocity: NDArray[np.float64], angular: NDArray[np.float64], seconds: float) -> Pose:
-    """The pose after some time of a steady motion."""
+    """Return the pose after `seconds` at constant velocity and turn rate."""
     angle = float(np.linalg.norm(angular)) * seconds
     if angle == 0.0:
         return Pose(pose.position + seconds * velocity, pose.orientation)
     axis = angular / np.linalg.norm(angular)
-    turn = np.array([*(np.sin(0.5 * angle) * axis), np.cos(0.5 * angle)])
-    return Pose(pose.position + seconds * velocity, multiply(turn, pose.orientation))
+    rotation = np.array([*(np.sin(0.5 * angle) * axis), np.cos(0.5 * angle)])
+    return Pose(pose.position + seconds * velocity, multiply(rotation, pose.orientation))
 
 
 class Camera(SensorConfig):
-    """A camera that looks along its mount's x axis, its picture's top towards the mount's z."""
+    """Camera that points along its mount's x axis; the top of the image is towards the mount's z axis."""
 
     kind: Literal["camera"] = "camera"
-    width: int = Field(640, ge=1, le=MOST_PIXELS, description="pixels")
-    height: int = Field(480, ge=1, le=MOST_PIXELS, description="pixels")
+    width: int = Field(640, ge=1, le=MAX_PIXELS, description="pixels")
+    height: int = Field(480, ge=1, le=MAX_PIXELS, description="pixels")
     horizontal_fov_deg: FieldOfView | None = Field(None, description="field of view, with square pixels")
     vertical_fov_deg: FieldOfView | None = Field(
-        None, description="field of view, with square pixels; 60 if nothing else says what the lens is"
+        None, description="field of view, with square pixels; 60 if the lens is not given in another way"
     )
     sensor_size_mm: tuple[Positive, Positive] | None = Field(
-        None, description="width and height of the chip, which the picture fills; with `focal_length_mm`"
+        None, description="width and height of the sensor chip, which the image fills; requires `focal_length_mm`"
     )
-    focal_length_mm: Positive | None = Field(None, description="with `sensor_size_mm`")
+    focal_length_mm: Positive | None = Field(None, description="focal length of the lens; requires `sensor_size_mm`")
     intrinsics: Intrinsics | None = Field(None, description="fx, fy, cx and cy, pixels")
     distortion: tuple[float, float, float, float, float] = Field(
         (0.0, 0.0, 0.0, 0.0, 0.0),
-        description="k1, k2, p1, p2, k3 of Brown and Conrady, as of ROS's plumb_bob",
+        description="k1, k2, p1, p2, k3 of Brown and Conrady, as in ROS's plumb_bob",
     )
-    range: Positive = Field(1000.0, le=20_000, description="m to which things are seen")
+    range: Positive = Field(1000.0, le=20_000, description="distance up to which bodies are visible, m")
     port_radius: NonNegative = Field(
-        0.03, le=1, description="of the dome before the lens, m: where rays begin, and water may"
+        0.03, le=1, description="radius of the dome in front of the lens, m; rays, and water outside, start there"
     )
-    see_self: bool = Field(False, description="show the robot that carries it")
-    shadows: bool = True
-    caustics: float = Field(0.0, ge=0, le=1, description="strength of the web of light that waves cast; by eye")
+    see_self: bool = Field(False, description="show the robot that carries the camera")
+    shadows: bool = Field(True, description="let bodies cast shadows")
+    caustics: float = Field(0.0, ge=0, le=1, description="strength of the light pattern under waves, tuned by eye")
     exposure: Literal["auto"] | float = Field(
-        "auto", description="auto, or stops; at 0 a white surface that faces a sun in the zenith is just white"
+        "auto", description="auto, or stops; at 0 a white surface that faces a sun at the zenith is just white"
     )
-    shutter: NonNegative = Field(0.0, le=1, description="s that it is open; with `blur_samples`, its motion blurs")
-    blur_samples: int = Field(4, ge=2, le=64, description="pictures that make up one with a `shutter`")
-    shot_noise: NonNegative = Field(0.0, le=1, description="standard deviation of a white pixel, of white, linear")
-    read_noise: NonNegative = Field(0.0, le=1, description="standard deviation of a black pixel, of white, linear")
-    detections: bool = Field(False, description="give boxes of robots and objects, with how much of them is seen")
-    jpeg_quality: int = Field(75, ge=1, le=100)
+    shutter: NonNegative = Field(0.0, le=1, description="exposure time, s; above 0 the camera's motion blurs the image")
+    blur_samples: int = Field(4, ge=2, le=64, description="images that are averaged into one if `shutter` is above 0")
+    shot_noise: NonNegative = Field(
+        0.0, le=1, description="standard deviation of a white pixel in linear light; white is 1"
+    )
+    read_noise: NonNegative = Field(
+        0.0, le=1, description="standard deviation of a black pixel in linear light; white is 1"
+    )
+    detections: bool = Field(False, description="report bounding boxes of robots and objects, with their visible share")
+    jpeg_quality: int = Field(75, ge=1, le=100, description="quality of JPEG images")
 
     @model_validator(mode="after")
     def _one_lens(self) -> Camera:
         if (self.sensor_size_mm is None) != (self.focal_length_mm is None):
-            raise ValueError("`sensor_size_mm` and `focal_length_mm` go together")
-        ways = {
+            raise ValueError("`sensor_size_mm` and `focal_length_mm` must be given together")
+        choices = {
             "horizontal_fov_deg": self.horizontal_fov_deg,
             "vertical_fov_deg": self.vertical_fov_deg,
             "sensor_size_mm and focal_length_mm": self.sensor_size_mm,
             "intrinsics": self.intrinsics,
         }
-        given = [name for name, value in ways.items() if value is not None]
+        given = [name for name, value in choices.items() if value is not None]
         if len(given) > 1:
-            raise ValueError(f"the lens is given in {len(given)} ways ({', '.join(given)}); leave one")
+            raise ValueError(f"the lens is given in {len(given)} ways ({', '.join(given)}); keep one of them")
         if any(self.distortion):
             try:
                 self.lens().directions()
@@ -217,7 +236,7 @@ class Camera(SensorConfig):
         return self
 
     def lens(self) -> Lens:
-        """What the settings say of the lens."""
+        """Return the lens that the settings describe."""
         width, height, distortion = self.width, self.height, self.distortion
         cx, cy = (width - 1) / 2, (height - 1) / 2
         if (given := self.intrinsics) is not None:

@@ -23,10 +23,10 @@ from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import rotate_to_world
 from skerry.parts.sensor import ReadingColumns, Readings, SampleView, SensorView
 from skerry.rays import Bundle
-from skerry.sensors.raycast.ray_sensor import RayRowSensor, RaySensorConfig
+from skerry.sensors.raycast.ray_sensor import RayBatchSensor, RaySensorConfig
 
 Floats = NDArray[np.float64]
-Trajectory = Literal["bottom", "water", "none"]
+TrackReference = Literal["bottom", "water", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class DvlReading:
 
     time: float
     bottom_lock: bool
-    track: Trajectory  # what the velocity is relative to
+    track: TrackReference  # what the velocity is relative to
     velocity: Floats  # (3,), of the sensor, in its own axes, m/s
     covariance: Floats  # (3, 3), (m/s)²
     altitude: float  # straight down to the bottom, m; NaN if nothing is within range there
@@ -45,7 +45,7 @@ class DvlReading:
 
 
 @kernel
-def hear(
+def measure_beams(
     motion: Any,
     beams: Any,
     distances: Any,
@@ -55,9 +55,9 @@ def hear(
     level: float,
     nearest: float,
     fastest: float,
-    heard: Any,
+    echoes: Any,
 ) -> int:
-    """The range of each beam and its speed towards what it hit: rows of `heard` (2, n); and how many were heard.
+    """The range of each beam and its speed towards what it hit: rows of `echoes` (2, n); and how many were heard.
 
     A beam that is not heard has an infinite range and the speed that it would have over still ground. `motion` is the
     sensor's (13,); `rows` leads from what was hit to its own motion in `motions`, −1 if it never moves.
@@ -70,7 +70,7 @@ def hear(
         r = np.float64(distances[k])
         # What is too near hides what is behind it, and what lies above the water is not heard.
         if not nearest <= r < np.inf or motion[2] + r * dz >= level:
-            heard[0, k], heard[1, k] = np.inf, speed
+            echoes[0, k], echoes[1, k] = np.inf, speed
             continue
         row = rows[bodies[k]]
         if row >= 0:
@@ -79,9 +79,9 @@ def hear(
             speed -= dx * (m[7] + m[11] * pz - m[12] * py)
             speed -= dy * (m[8] + m[12] * px - m[10] * pz)
             speed -= dz * (m[9] + m[10] * py - m[11] * px)
-        heard[1, k] = speed
-        heard[0, k] = r if abs(speed) <= fastest else np.inf
-        hits += heard[0, k] < np.inf
+        echoes[1, k] = speed
+        echoes[0, k] = r if abs(speed) <= fastest else np.inf
+        hits += echoes[0, k] < np.inf
     return hits
 
 
@@ -106,9 +106,9 @@ def solve(beams: Any, speeds: Any, used: Any, velocity: Any, per_variance: Any) 
 
 
 @kernel
-def conclude(
+def solve_ping(
     beams: Any,
-    heard: Any,
+    echoes: Any,
     used: Any,
     has_track: bool,
     key0: int,
@@ -126,7 +126,7 @@ def conclude(
     n = len(beams)
     drawn = np.empty(3 * n)
     fill_normal(key0, key1, tick, 0, 0, drawn)
-    ranges, speeds = heard[0], heard[1]
+    ranges, speeds = echoes[0], echoes[1]
     for k in range(n):
         speeds[k] += velocity_noise * drawn[k]
     if has_track:
@@ -145,9 +145,9 @@ def conclude(
 
 
 @strict_kernel
-def hear_each(
-    places: Any,
-    there: Any,
+def measure_beams_batch(
+    sensor_motions: Any,
+    valid: Any,
     beams: Any,
     distances: Any,
     bodies: Any,
@@ -156,22 +156,31 @@ def hear_each(
     levels: Any,
     nearest: float,
     fastest: float,
-    heard: Any,
+    echoes: Any,
     hits: Any,
 ) -> None:
     """What is heard (n, 2, beams) at each instant, and by how many beams, of the sensor's motions (n, 13)."""
-    for k in range(len(there)):
-        if there[k]:
-            hits[k] = hear(
-                places[k], beams, distances[k], bodies[k], rows, motions[k], levels[k], nearest, fastest, heard[k]
+    for k in range(len(valid)):
+        if valid[k]:
+            hits[k] = measure_beams(
+                sensor_motions[k],
+                beams,
+                distances[k],
+                bodies[k],
+                rows,
+                motions[k],
+                levels[k],
+                nearest,
+                fastest,
+                echoes[k],
             )
 
 
 @strict_kernel
-def conclude_each(
-    there: Any,
+def solve_pings_batch(
+    valid: Any,
     beams: Any,
-    heard: Any,
+    echoes: Any,
     used: Any,
     has_track: Any,
     key0: int,
@@ -184,11 +193,11 @@ def conclude_each(
     errors: Any,
 ) -> None:
     """Velocities (n, 3), their covariances (n, 3, 3) and the noise of the altitudes (n,) of what was heard."""
-    for k in range(len(there)):
-        if there[k]:
-            errors[k] = conclude(
+    for k in range(len(valid)):
+        if valid[k]:
+            errors[k] = solve_ping(
                 beams,
-                heard[k],
+                echoes[k],
                 used[k],
                 has_track[k],
                 key0,
@@ -201,53 +210,53 @@ def conclude_each(
             )
 
 
-class DvlSensor(RayRowSensor[DvlReading]):
+class DvlSensor(RayBatchSensor[DvlReading]):
     """Measures velocity over ground, or through the water."""
 
     def __init__(self, config: Dvl) -> None:
         self._beams = config.directions()
-        super().__init__(config, Bundle(self._beams, plumb=True))  # the last one for the altitude
+        super().__init__(config, Bundle(self._beams, with_down_ray=True))  # the last one for the altitude
         self._config = config
 
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[DvlReading | None]:
         config, times, count = self._config, sensor_view.times, len(sensor_view.times)
-        places = sensor_view.motion(config.link, self._offset)
-        depths = sensor_view.depth(places[:, :3])
-        there = depths > 0.0
-        found = self.look_each(sensor_view, places, there, config.max_range)
-        if not there.any():
-            return Readings(count, lambda k: None, valid=there)
-        heard, hits = np.zeros((count, 2, config.beams)), np.zeros(count, np.int64)
+        motions = sensor_view.motion(config.link, self._offset)
+        depths = sensor_view.depth(motions[:, :3])
+        valid = depths > 0.0
+        found = self.cast_rays_batch(sensor_view, motions, valid, config.max_range)
+        if not valid.any():
+            return Readings(count, lambda k: None, valid=valid)
+        echoes, hits = np.zeros((count, 2, config.beams)), np.zeros(count, np.int64)
         views = sensor_view.rays
-        hear_each(
-            places,
-            there,
+        measure_beams_batch(
+            motions,
+            valid,
             self._beams,
             found.distance,
             found.body,
             views.scene.rows,
             views.motions,
-            depths + places[:, 2],
+            depths + motions[:, 2],
             config.min_range,
             config.max_speed,
-            heard,
+            echoes,
             hits,
         )
-        used = heard[:, 0] < np.inf
+        used = echoes[:, 0] < np.inf
         locked = hits >= config.minimum_hits
         tracked = locked & (config.track != "water")
-        tracks: list[Trajectory] = ["bottom" if bottom else "none" for bottom in tracked.tolist()]
+        tracks: list[TrackReference] = ["bottom" if bottom else "none" for bottom in tracked.tolist()]
         if config.track != "bottom":
-            for k in np.flatnonzero(there & ~tracked).tolist():
-                pose, velocity = Pose.of(places[k, :7]), places[k, 7:10]
-                heard[k, 1], used[k] = self._through_water(sensor_view.at(k), pose, velocity, heard[k, 0])
+            for k in np.flatnonzero(valid & ~tracked).tolist():
+                pose, velocity = Pose.of(motions[k, :7]), motions[k, 7:10]
+                echoes[k, 1], used[k] = self._through_water(sensor_view.at(k), pose, velocity, echoes[k, 0])
                 tracked[k] = np.count_nonzero(used[k]) >= config.minimum_hits
                 tracks[k] = "water" if tracked[k] else "none"
         velocities, covariances, errors = np.empty((count, 3)), np.empty((count, 3, 3)), np.empty(count)
-        conclude_each(
-            there,
+        solve_pings_batch(
+            valid,
             self._beams,
-            heard,
+            echoes,
             used,
             tracked,
             *noise.key,
@@ -261,7 +270,7 @@ class DvlSensor(RayRowSensor[DvlReading]):
         below = found.distance[:, config.beams].tolist()
 
         def make(k: int) -> DvlReading:
-            ranges, speeds = heard[k].copy()
+            ranges, speeds = echoes[k].copy()
             return DvlReading(
                 times[k],
                 bool(locked[k]),
@@ -282,11 +291,11 @@ class DvlSensor(RayRowSensor[DvlReading]):
                 velocity=velocities,
                 covariance=covariances,
                 altitude=np.where(within, distance + errors, math.nan),
-                ranges=heard[:, 0],
-                beam_velocities=heard[:, 1],
+                ranges=echoes[:, 0],
+                beam_velocities=echoes[:, 1],
             )
 
-        return Readings(count, make, columns, there)
+        return Readings(count, make, columns, valid)
 
     def _through_water(
         self, sample: SampleView, pose: Pose, velocity: Floats, ranges: Floats

@@ -12,9 +12,9 @@ from pydantic import Field, model_validator
 from skerry.core.config import Positive
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Readings, SensorView
-from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, SonarCloud, ahead
+from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, SonarCloud, forward_fan
 
-MOST = 1 << 24  # rays, and values of an image
+MAX_VALUES = 1 << 24  # rays, and values of an image
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class FlsSensor(BucketSonar[FlsReading]):
             image, levels = found.intensity[k].copy(), found.levels[k].copy()
             return FlsReading(pings.times[k], self.bucket_size, self._azimuths, image, levels, cloud(k))
 
-        return Readings(len(pings), make, valid=pings.there)
+        return Readings(len(pings), make, valid=pings.valid)
 
 
 class Fls(BucketConfig):
@@ -65,11 +65,11 @@ class Fls(BucketConfig):
     @model_validator(mode="after")
     def _fit_memory(self) -> Fls:
         for name, each in (("rays_per_beam", self.rays_per_beam), ("bins", self.bins)):
-            if self.beams * each > MOST:
-                raise ValueError(f"`beams` × `{name}` ({self.beams * each}) must not be more than {MOST}")
+            if self.beams * each > MAX_VALUES:
+                raise ValueError(f"`beams` × `{name}` ({self.beams * each}) must not be more than {MAX_VALUES}")
         return self
 
     def build(self) -> FlsSensor:
         fov, breadth, tilt = np.radians([self.fov_deg, self.beam_breadth_deg, self.tilt_deg])
         right = np.linspace(-fov / 2, fov / 2, self.beams)
-        return FlsSensor(self, ahead(right, fov / self.beams, breadth, self.rays_per_beam, tilt), -right)
+        return FlsSensor(self, forward_fan(right, fov / self.beams, breadth, self.rays_per_beam, tilt), -right)

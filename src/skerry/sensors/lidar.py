@@ -22,28 +22,35 @@ from skerry.core.noise import Noise
 from skerry.parts.sensor import Readings, SampleView, SensorView, SingleSensorView
 from skerry.rays import Bundle, Hits
 from skerry.rays.surface import FADE, NODES, SurfacePatch
-from skerry.sensors.raycast.lidar_batches import LEVEL, NOTHING, WAVES, lowest_each, return_each, spread_each
+from skerry.sensors.raycast.lidar_batches import (
+    LEVEL,
+    NO_WATER,
+    WAVES,
+    find_returns_batch,
+    lowest_ray_ends,
+    scatter_returns_batch,
+)
 from skerry.sensors.raycast.lidar_patterns import (
     PATTERNS,
     Floats,
-    Pattern,
+    LidarPattern,
     Planar,
-    Reach,
+    RangeLimits,
     Rosette,
     Spinning,
     azimuths,
     spinning_directions,
 )
-from skerry.sensors.raycast.lidar_returns import meet_waves, normal_table, place_returns
-from skerry.sensors.raycast.ray_sensor import RayRowSensor, RaySensor, RaySensorConfig, Reading
+from skerry.sensors.raycast.lidar_returns import intersect_waves, normal_table, write_points
+from skerry.sensors.raycast.ray_sensor import RayBatchSensor, RaySensor, RaySensorConfig, Reading
 
 Singles = NDArray[np.float32]
 
-SPACING: Final = 0.5
+WAVE_SPACING: Final = 0.5
 """Metres between the places where waves are asked for their height."""
-SURELY: Final = 0.01
+PRECISION_MARGIN: Final = 0.01
 """Metres; more than single precision can be off."""
-MOST_RAYS: Final = 4_000_000
+MAX_RAYS: Final = 4_000_000
 
 
 # ------------------------------------------------------------------------------------------------ readings
@@ -82,25 +89,25 @@ class PlanarReading:
 
 
 @dataclass(eq=False)
-class Memory:
+class ScanBuffers:
     """What scans are worked out in: (scans, rays)."""
 
     water: Singles  # m to the water along each ray
     water_cosines: Singles  # of its angle from the water's normal
     power: Singles  # ρ cos θ of each ray; 0 where nothing comes back
-    places: NDArray[np.int32]  # of those that do
+    indices: NDArray[np.int32]  # of those that do
     found: Singles
     strength: Singles
     draws: NDArray[np.float64]  # (rays,)
 
     @classmethod
-    def of(cls, scans: int, rays: int) -> Memory:
+    def of(cls, scans: int, rays: int) -> ScanBuffers:
         water, cosines, power, found, strength = (np.empty((scans, rays), np.float32) for _ in range(5))
         return cls(water, cosines, power, np.empty((scans, rays), np.int32), found, strength, np.empty(rays))
 
 
 @dataclass(frozen=True, eq=False)
-class Returns:
+class ScanReturns:
     """What came back of scans: in a row for each, so many rays' places in the bundle, ranges and intensities.
 
     The arrays are the sensor's own, and are overwritten by its next scan.
@@ -108,9 +115,9 @@ class Returns:
 
     times: Sequence[float]
     motions: NDArray[np.float64]  # (n, 13), of the sensor
-    there: NDArray[np.bool_]  # (n,), whether it was above water
+    valid: NDArray[np.bool_]  # (n,), whether it was above water
     counts: NDArray[np.int64]  # (n,)
-    places: NDArray[np.int32]
+    indices: NDArray[np.int32]
     ranges: Singles
     intensity: Singles
 
@@ -119,89 +126,91 @@ class Returns:
         return Pose.of(self.motions[row, :7])
 
 
-class Scanner(RaySensor[Reading]):
+class LidarScanner(RaySensor[Reading]):
     """Looks, and finds what comes back."""
 
     def __init__(self, config: Lidar, bundle: Bundle) -> None:
         super().__init__(config, bundle)
         self._config = config
-        self._reach = config.reach()
+        self._limits = config.limits()
         self._slope_variance = 0.003 + 0.00512 * config.wind_speed
-        self._memory = Memory.of(1, len(bundle))
+        self._buffers = ScanBuffers.of(1, len(bundle))
         self._reflectance: tuple[object, Singles] = (None, np.zeros(1, np.float32))
 
-    def returns(self, sensor_view: SensorView, noise: Noise) -> Returns:
+    def returns(self, sensor_view: SensorView, noise: Noise) -> ScanReturns:
         """What comes back, noise and all; nothing under water."""
-        config, reach, bundle, count = self._config, self._reach, self.bundle, len(sensor_view.times)
-        if len(self._memory.water) < count:
-            self._memory = Memory.of(count, len(bundle))
-        memory = self._memory
+        config, limits, bundle, count = self._config, self._limits, self.bundle, len(sensor_view.times)
+        if len(self._buffers.water) < count:
+            self._buffers = ScanBuffers.of(count, len(bundle))
+        buffers = self._buffers
         motions = sensor_view.motion(config.link, self._offset)
         above = -sensor_view.depth(motions[:, :3])
-        there = above >= 0.0
-        hits = self.look_each(
-            sensor_view, motions, there, reach.most, floors=self._depths_of_waves(sensor_view, motions, above)
+        valid = above >= 0.0
+        hits = self.cast_rays_batch(
+            sensor_view, motions, valid, limits.max_range, floors=self._lowest_troughs(sensor_view, motions, above)
         )
         counts = np.zeros(count, np.int64)
-        return_each(
+        find_returns_batch(
             motions,
-            there,
-            self._meet_water(sensor_view, motions, there, above, hits),
+            valid,
+            self._find_water_hits(sensor_view, motions, valid, above, hits),
             above,
             bundle.directions,
             hits.distance,
             hits.normal,
             hits.material,
             self._reflectances(),
-            memory.water,
-            memory.water_cosines,
-            reach.least,
-            reach.most,
-            0.1 / reach.dark**2,
+            buffers.water,
+            buffers.water_cosines,
+            limits.min_range,
+            limits.max_range,
+            0.1 / limits.dark_range**2,
             self._slope_variance,
-            memory.power,
+            buffers.power,
             config.intensity_scale,
             *noise.key,
             sensor_view.ticks,
             config.dropout,
-            reach.noise,
+            limits.noise,
             normal_table(),
-            memory.draws,
+            buffers.draws,
             counts,
-            memory.places,
-            memory.found,
-            memory.strength,
+            buffers.indices,
+            buffers.found,
+            buffers.strength,
         )
-        return Returns(sensor_view.times, motions, there, counts, memory.places, memory.found, memory.strength)
+        return ScanReturns(sensor_view.times, motions, valid, counts, buffers.indices, buffers.found, buffers.strength)
 
     @staticmethod
-    def _depths_of_waves(sensor_view: SensorView, motions: Floats, above: Floats) -> Floats:
+    def _lowest_troughs(sensor_view: SensorView, motions: Floats, above: Floats) -> Floats:
         """Heights that no trough reaches: below them nothing is seen."""
         waves = sensor_view.water.waves
         # crests and troughs differ by 2 Σa at most
-        lowest: Floats = motions[:, 2] - above - (0.0 if waves is None else 2.0 * waves.amplitude.sum()) - SURELY
+        lowest: Floats = (
+            motions[:, 2] - above - (0.0 if waves is None else 2.0 * waves.amplitude.sum()) - PRECISION_MARGIN
+        )
         return lowest
 
-    def _meet_water(
-        self, sensor_view: SensorView, motions: Floats, there: NDArray[np.bool_], above: Floats, hits: Hits
+    def _find_water_hits(
+        self, sensor_view: SensorView, motions: Floats, valid: NDArray[np.bool_], above: Floats, hits: Hits
     ) -> NDArray[np.int64]:
         """How the rays meet the water at each instant; where they meet waves, that is worked out here."""
-        waves, far, directions = sensor_view.water.waves, self._reach.most, self.bundle.directions
+        waves, far, directions = sensor_view.water.waves, self._limits.max_range, self.bundle.directions
         if waves is None:
-            return np.full(len(there), LEVEL)
-        lowest = np.empty(len(there))
-        lowest_each(directions, motions, far, lowest)
+            return np.full(len(valid), LEVEL)
+        lowest = np.empty(len(valid))
+        lowest_ray_ends(directions, motions, far, lowest)
         # crests and troughs differ by 2 Σa at most: rays that all end higher than that above the water here meet none
-        near = there & (lowest <= motions[:, 2] - above + 2.0 * waves.amplitude.sum())
+        near = valid & (lowest <= motions[:, 2] - above + 2.0 * waves.amplitude.sum())
         for k in np.flatnonzero(near).tolist():
             pose = Pose.of(motions[k, :7])
             # no larger than the rays reach: what is beyond, and where the patch turns level, none of them meets
-            nodes = min(2 * math.ceil(far / (1.0 - FADE) / SPACING) + 2, NODES)
-            patch = SurfacePatch.around(sensor_view.at(k).surface_height, pose.position, SPACING, nodes)
-            east, north = (float(np.abs(np.diff(patch.heights, axis=axis)).max()) / SPACING for axis in (1, 0))
+            nodes = min(2 * math.ceil(far / (1.0 - FADE) / WAVE_SPACING) + 2, NODES)
+            patch = SurfacePatch.around(sensor_view.at(k).surface_height, pose.position, WAVE_SPACING, nodes)
+            east, north = (float(np.abs(np.diff(patch.heights, axis=axis)).max()) / WAVE_SPACING for axis in (1, 0))
             # exp(−20) = 2e-9: where even the steepest wave does not face the ray nearer than that, nothing comes back
             flattest = math.atan(math.sqrt(20.0 * self._slope_variance)) + math.atan(math.hypot(east, north))
-            meet_waves(
+            intersect_waves(
                 patch.numbers,
                 patch.heights,
                 directions,
@@ -210,10 +219,10 @@ class Scanner(RaySensor[Reading]):
                 hits.distance[k],
                 far,
                 math.cos(min(flattest, math.pi / 2)),
-                self._memory.water[k],
-                self._memory.water_cosines[k],
+                self._buffers.water[k],
+                self._buffers.water_cosines[k],
             )
-        return np.where(near, WAVES, NOTHING)
+        return np.where(near, WAVES, NO_WATER)
 
     def _reflectances(self) -> Singles:
         materials = self.materials
@@ -223,7 +232,7 @@ class Scanner(RaySensor[Reading]):
         return self._reflectance[1]
 
 
-class LidarSensor(Scanner[LidarReading]):
+class LidarSensor(LidarScanner[LidarReading]):
     """Measures a cloud of points."""
 
     execution = "thread"
@@ -236,14 +245,14 @@ class LidarSensor(Scanner[LidarReading]):
 
     def measure(self, sample: SampleView, noise: Noise) -> LidarReading | None:
         found = self.returns(SingleSensorView(sample), noise)
-        if not found.there[0]:
+        if not found.valid[0]:
             return None
         count = int(found.counts[0])
         points, offset = np.empty((count, 3), np.float32), np.empty(count, np.float32)
         ring, ranges = np.empty(count, np.uint16), np.full(self._shape, np.nan, np.float32)
-        place_returns(
+        write_points(
             self.bundle.directions,
-            found.places[0, :count],
+            found.indices[0, :count],
             found.ranges[0, :count],
             self._shape[1],
             self._period,
@@ -274,7 +283,7 @@ class RosetteSensor(LidarSensor):
         return Bundle(pattern.directions(time, float(config.frequency)).reshape(-1, 3))
 
 
-class PlanarSensor(Scanner[PlanarReading], RayRowSensor[PlanarReading]):
+class PlanarSensor(LidarScanner[PlanarReading], RayBatchSensor[PlanarReading]):
     """Measures a row of ranges."""
 
     channels = 1
@@ -289,24 +298,24 @@ class PlanarSensor(Scanner[PlanarReading], RayRowSensor[PlanarReading]):
         found = self.returns(sensor_view, noise)
         shape = (len(found.times), len(self.bundle))
         ranges, intensity = np.full(shape, np.inf, np.float32), np.zeros(shape, np.float32)
-        spread_each(found.counts, found.places, found.ranges, found.intensity, ranges, intensity)
+        scatter_returns_batch(found.counts, found.indices, found.ranges, found.intensity, ranges, intensity)
 
         def make(k: int) -> PlanarReading:
-            places = np.flatnonzero(ranges[k] < np.inf)
+            indices = np.flatnonzero(ranges[k] < np.inf)
             return PlanarReading(
                 found.times[k],
                 self._first,
                 self._step,
                 self._period,
-                self._reach.least,
-                self._reach.most,
+                self._limits.min_range,
+                self._limits.max_range,
                 ranges[k].copy(),
                 intensity[k].copy(),
-                self.bundle.directions.T[places] * ranges[k, places, None],
+                self.bundle.directions.T[indices] * ranges[k, indices, None],
                 found.pose(k),
             )
 
-        return Readings(shape[0], make, valid=found.there)
+        return Readings(shape[0], make, valid=found.valid)
 
 
 # ------------------------------------------------------------------------------------------------ settings
@@ -345,9 +354,11 @@ class Lidar(RaySensorConfig):
 
     @model_validator(mode="after")
     def _fit(self) -> Lidar:
-        pattern, reach = PATTERNS[self.pattern], self.reach()
-        if reach.least >= reach.most:
-            raise ValueError(f"the least range, {reach.least:g} m, must be below the greatest, {reach.most:g} m")
+        pattern, limits = PATTERNS[self.pattern], self.limits()
+        if limits.min_range >= limits.max_range:
+            raise ValueError(
+                f"the least range, {limits.min_range:g} m, must be below the greatest, {limits.max_range:g} m"
+            )
         refused = {Rosette: BEAMS, Planar: BEAMS[:3]}.get(type(pattern), ())
         given = [name for name in refused if getattr(self, name) is not None]
         if given:
@@ -359,18 +370,18 @@ class Lidar(RaySensorConfig):
             if low > high:
                 raise ValueError(f"the lowest channel, at {low:g}°, must not be above the highest, at {high:g}°")
         rays = self._rays(pattern)
-        if rays > MOST_RAYS:
-            raise ValueError(f"a scan would have {rays} beams; at most {MOST_RAYS} are possible")
+        if rays > MAX_RAYS:
+            raise ValueError(f"a scan would have {rays} beams; at most {MAX_RAYS} are possible")
         return self
 
-    def reach(self) -> Reach:
+    def limits(self) -> RangeLimits:
         """How far it sees."""
-        usual = PATTERNS[self.pattern].reach
-        return Reach(
-            usual.least if self.min_range is None else self.min_range,
-            usual.most if self.max_range is None else self.max_range,
-            usual.dark if self.dark_range is None else self.dark_range,
-            usual.noise if self.noise is None else self.noise,
+        default = PATTERNS[self.pattern].limits
+        return RangeLimits(
+            default.min_range if self.min_range is None else self.min_range,
+            default.max_range if self.max_range is None else self.max_range,
+            default.dark_range if self.dark_range is None else self.dark_range,
+            default.noise if self.noise is None else self.noise,
         )
 
     def build(self) -> LidarSensor | PlanarSensor:
@@ -382,7 +393,7 @@ class Lidar(RaySensorConfig):
         elevations, offsets = self._beams(pattern)
         bundle = Bundle(spinning_directions(elevations, offsets, azimuth))
         step = float(azimuth[1] - azimuth[0]) if len(azimuth) > 1 else 0.0
-        period = step / (2 * math.pi) / pattern.turns_at(float(self.frequency))
+        period = step / (2 * math.pi) / pattern.rotation_rate(float(self.frequency))
         if isinstance(pattern, Planar):
             return PlanarSensor(self, bundle, azimuth, period)
         return LidarSensor(self, bundle, len(elevations), period)
@@ -394,9 +405,9 @@ class Lidar(RaySensorConfig):
         if self.columns is not None:
             return self.columns
         fov = self._fov_deg(pattern)
-        usual = pattern.fov_deg
+        default = pattern.fov_deg
         full = pattern.columns_at(float(self.frequency))
-        step = self.resolution_deg or (usual / full if usual == 360.0 else usual / (full - 1))
+        step = self.resolution_deg or (default / full if default == 360.0 else default / (full - 1))
         return max(1, round(fov / step) + (0 if fov == 360.0 else 1))
 
     def _elevations_deg(self, pattern: Spinning) -> tuple[float, float]:
@@ -414,7 +425,7 @@ class Lidar(RaySensorConfig):
         even = np.linspace(low, high, count, dtype=np.float64) if count > 1 else np.array([0.5 * (low + high)])
         return even, np.zeros(count)
 
-    def _rays(self, pattern: Pattern) -> int:
+    def _rays(self, pattern: LidarPattern) -> int:
         if isinstance(pattern, Rosette):
             return pattern.lines * pattern.points_of_line(float(self.frequency))
         assert isinstance(pattern, Spinning)

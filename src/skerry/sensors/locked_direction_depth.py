@@ -16,7 +16,7 @@ from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Readings, SensorView
 from skerry.rays import Bundle
-from skerry.sensors.raycast.ray_sensor import RayRowSensor, RaySensorConfig
+from skerry.sensors.raycast.ray_sensor import RayBatchSensor, RaySensorConfig
 
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -30,7 +30,7 @@ class LockedDirectionDepthReading:
     using_water: bool  # nothing was hit within range
 
 
-class LockedDirectionDepthSensor(RayRowSensor[LockedDirectionDepthReading]):
+class LockedDirectionDepthSensor(RayBatchSensor[LockedDirectionDepthReading]):
     """Measures along a direction of the world, however the robot turns."""
 
     def __init__(self, config: LockedDirectionDepth) -> None:
@@ -39,14 +39,14 @@ class LockedDirectionDepthSensor(RayRowSensor[LockedDirectionDepthReading]):
 
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[LockedDirectionDepthReading]:
         config, times = self._config, sensor_view.times
-        places = sensor_view.motion(config.link, self._offset)
-        places[:, 3:7] = UPRIGHT
+        poses = sensor_view.motion(config.link, self._offset)
+        poses[:, 3:7] = UPRIGHT
         everywhere = np.ones(len(times), np.bool_)
-        reach = self.look_each(sensor_view, places, everywhere, config.max_range).distance[:, 0].astype(np.float64)
+        reach = self.cast_rays_batch(sensor_view, poses, everywhere, config.max_range).distance[:, 0].astype(np.float64)
         using_water = reach == np.inf
         value = -reach * float(self.bundle.directions[2, 0])
         if np.count_nonzero(using_water):
-            value = np.where(using_water, -sensor_view.depth(places[:, :3]), value)
+            value = np.where(using_water, -sensor_view.depth(poses[:, :3]), value)
         value *= 1.0 + config.noise_mean + config.noise_sigma * noise.normals(sensor_view.ticks, 1)[:, 0]
 
         def make(k: int) -> LockedDirectionDepthReading:

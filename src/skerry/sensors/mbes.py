@@ -10,7 +10,7 @@ from pydantic import Field
 
 from skerry.core.noise import Noise
 from skerry.parts.sensor import ReadingColumns, Readings, SensorView
-from skerry.sensors.raycast.sonar import SonarCloud, SonarConfig, SonarSensor, across
+from skerry.sensors.raycast.sonar import SonarCloud, SonarConfig, SonarSensor, across_track_fan
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class MbesSensor(SonarSensor[MbesReading]):
         def columns() -> ReadingColumns:
             return ReadingColumns(time=pings.times, cloud=cloud.columns())
 
-        return Readings(len(pings), lambda k: MbesReading(pings.times[k], cloud(k)), columns, pings.there)
+        return Readings(len(pings), lambda k: MbesReading(pings.times[k], cloud(k)), columns, pings.valid)
 
 
 class Mbes(SonarConfig):
@@ -43,4 +43,4 @@ class Mbes(SonarConfig):
 
     def build(self) -> MbesSensor:
         breadth, thickness = np.radians([self.beam_breadth_deg, self.thickness_deg])
-        return MbesSensor(self, across(breadth, self.rays_per_beam, 0.0, thickness))
+        return MbesSensor(self, across_track_fan(breadth, self.rays_per_beam, 0.0, thickness))

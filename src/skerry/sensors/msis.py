@@ -13,7 +13,7 @@ from skerry.core.config import Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.parts.sensor import Readings, SensorView
-from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Singles, ahead
+from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Singles, forward_fan
 
 SHORTEST_STEP = 10**12  # of the world's time, per second; nearer fractions are none that anybody writes
 
@@ -43,7 +43,7 @@ class MsisSensor(BucketSonar[MsisReading]):
             (intensity,), (levels,) = found.intensity[k].copy(), found.levels[k].copy()
             return MsisReading(pings.times[k], pings.pose(k), angles[k], self.bucket_size, intensity, levels)
 
-        return Readings(len(pings), make, valid=pings.there)
+        return Readings(len(pings), make, valid=pings.valid)
 
 
 class Msis(BucketConfig):
@@ -86,5 +86,5 @@ class Msis(BucketConfig):
 
     def build(self) -> MsisSensor:
         breadth, tilt, thickness = np.radians([self.beam_breadth_deg, self.tilt_deg, self.thickness_deg])
-        fan = ahead(np.zeros(1), thickness, breadth, self.rays_per_beam, tilt)
+        fan = forward_fan(np.zeros(1), thickness, breadth, self.rays_per_beam, tilt)
         return MsisSensor(self, fan, 1, self.bins)

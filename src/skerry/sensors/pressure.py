@@ -36,13 +36,13 @@ class PressureSensor(BatchSensor[PressureReading]):
 
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[PressureReading]:
         config, times = self._config, sensor_view.times
-        state_channel, density = sensor_view.water_pressure(sensor_view.motion(config.link, self._offset)[:, :3])
+        gauge_pressure, density = sensor_view.water_pressure(sensor_view.motion(config.link, self._offset)[:, :3])
         weight = density * sensor_view.gravity
-        saturated = state_channel > weight * config.max_depth
+        saturated = gauge_pressure > weight * config.max_depth
         error = config.noise * noise.normals(sensor_view.ticks, 1)[:, 0]
-        state_channel = np.where(saturated, weight * config.max_depth, state_channel + error)
-        pressure = state_channel + (ATMOSPHERE if config.include_atmosphere else 0.0)
-        depth = state_channel / weight if sensor_view.gravity > 0 else np.zeros_like(state_channel)
+        gauge_pressure = np.where(saturated, weight * config.max_depth, gauge_pressure + error)
+        pressure = gauge_pressure + (ATMOSPHERE if config.include_atmosphere else 0.0)
+        depth = gauge_pressure / weight if sensor_view.gravity > 0 else np.zeros_like(gauge_pressure)
         variance = config.noise**2
 
         def make(k: int) -> PressureReading:

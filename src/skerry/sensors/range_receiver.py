@@ -18,7 +18,7 @@ from skerry.parts.sensor import SampleView, Sensor, SensorConfig
 
 
 @dataclass(frozen=True)
-class RangeReading:
+class RangeReceiverReading:
     """Distances in the order of the senders."""
 
     time: float
@@ -31,14 +31,14 @@ class RangeReading:
         return min(self.ranges, default=inf)
 
 
-class RangeReceiverSensor(Sensor[RangeReading]):
+class RangeReceiverSensor(Sensor[RangeReceiverReading]):
     """Measures distances."""
 
     def __init__(self, config: RangeReceiver, offset: Pose) -> None:
         self._config = config
         self._offset = offset.position
 
-    def measure(self, sample: SampleView, noise: Noise) -> RangeReading:
+    def measure(self, sample: SampleView, noise: Noise) -> RangeReceiverReading:
         config = self._config
         here = sample.pose(config.link).transform(self._offset).tolist()
         draws = noise.normal(sample.tick, (len(config.senders),)).tolist() if config.noise_sigma > 0.0 else None
@@ -47,7 +47,7 @@ class RangeReceiverSensor(Sensor[RangeReading]):
             distance = dist(here, sample.position_of(sender).tolist())
             error = config.noise_mean + (config.noise_sigma * draws[number] if draws is not None else 0.0)
             ranges.append(max(distance * (1.0 + error), 0.0) if distance < config.range else inf)
-        return RangeReading(sample.time, config.senders, tuple(ranges))
+        return RangeReceiverReading(sample.time, config.senders, tuple(ranges))
 
 
 class RangeReceiver(SensorConfig):

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.parts.sensor import ReadingColumns, Readings, SensorView
-from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, across
+from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, across_track_fan
 
 ANGLE_CODES: Final = 20860.0
 """Of a radian: (π + a) · 20860 is 0 to 65534 for a from −π to 0, as SMaRC's side-scan messages carry angles."""
@@ -52,7 +52,7 @@ class SidescanSensor(BucketSonar[SidescanReading]):
             levels = found.levels
             return ReadingColumns(time=pings.times, port_levels=levels[:, 0], starboard_levels=levels[:, 1], **angles)
 
-        return Readings(len(pings), make, columns, pings.there)
+        return Readings(len(pings), make, columns, pings.valid)
 
 
 class Sidescan(BucketConfig):
@@ -78,7 +78,7 @@ class Sidescan(BucketConfig):
     def build(self) -> SidescanSensor:
         tilt, breadth, thickness = np.radians([self.tilt_deg, self.beam_breadth_deg, self.thickness_deg])
         middle = np.pi / 2 - tilt - breadth / 2
-        sides = [across(breadth, self.rays_per_beam, side * middle, thickness) for side in (-1.0, 1.0)]
+        sides = [across_track_fan(breadth, self.rays_per_beam, side * middle, thickness) for side in (-1.0, 1.0)]
         both = Fan(
             np.concatenate([side.directions for side in sides]),
             np.concatenate([side.tangents for side in sides]),

@@ -194,7 +194,7 @@ class _StreamBuilder:
         every = max(sensor.viewer.every, len(sensor.bundle) // MAX_RAYS, 1)
 
         def sample(inputs: StreamInput) -> Any:
-            return sensor.shown(every) if inputs.new else None
+            return sensor.latest_rays(every) if inputs.new else None
 
         def encode(shown: Any) -> protocol.Payload:
             return _lines(shown.origin, shown.ends, shown.hit)

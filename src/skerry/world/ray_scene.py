@@ -14,7 +14,7 @@ from skerry.core.frames import Pose, quaternion_to_matrix, rpy_to_quaternion
 from skerry.formats.mesh_files import read_mesh
 from skerry.formats.urdf import Shape
 from skerry.physics.model import Model
-from skerry.rays import Frame, RayBody, RayRope, RayScene, RayView, load_tracer, robot_bit
+from skerry.rays import Frame, RayBody, RayCaster, RayRope, RayScene, load_tracer, robot_bit
 from skerry.rays.scene import OBJECT_BIT
 from skerry.scenario.loading import LoadedScenario
 from skerry.terrain import Terrain
@@ -45,7 +45,7 @@ class RaySceneBuilder:
     def scene(self) -> RayScene:
         return RayScene(self._bodies(), load_tracer(), self._ropes())
 
-    def view(self, own_bit: int | None = None) -> RayView:
+    def view(self, own_mask_bit: int | None = None) -> RayCaster:
         """The world now, without the robot of that bit.
 
         It is valid until time goes on; `hold` its frame to keep it longer.
@@ -60,7 +60,7 @@ class RaySceneBuilder:
         elif now != self._seen:
             self.scene.move(self._frame, motion, state)
         self._seen = now
-        return RayView(self.scene, self._frame, motion, own_bit)
+        return RayCaster(self.scene, self._frame, motion, own_mask_bit)
 
     def hold(self) -> Frame:
         """The bodies where they are now, to be released: the frame of those who look now, as they see the same.

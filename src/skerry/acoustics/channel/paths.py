@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from skerry.acoustics.channel.travel_time import speed_at, travel_time
 from skerry.core.kernels import call7, floats, kernel, stack_floats
 from skerry.rays import RayScene
-from skerry.rays.sphere_casts import sweep_past
+from skerry.rays.sphere_casts import sweep_sphere_past
 
 DIRECT: Final = 0
 SURFACE: Final = 1
@@ -102,7 +102,7 @@ class Obstacles:
         firsts = [i for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
         numbers = [owners.get(names[i], OBJECT) if names[i] else GROUND for i in firsts]
         obstacles = cls(
-            scene.sphere_words[chosen],
+            scene.sphere_bodies[chosen],
             np.array([body.row for body in bodies], np.int64),
             found,
             np.tile(np.eye(3, 4).ravel(), (len(bodies), 1)),
@@ -120,7 +120,7 @@ class Obstacles:
 
     @property
     def native(self) -> tuple[Any, ...]:
-        """First arguments of `sweep_past`."""
+        """First arguments of `sweep_sphere_past`."""
         return self.words, self.places, self.firsts, self.owners, self.balls, self.near
 
 
@@ -193,7 +193,9 @@ def _is_open(obstacles: Any, first: int, second: int, radius: float, a: Any, b: 
     start = (a[0] + radius * d[0], a[1] + radius * d[1], a[2] + radius * d[2])
     words, places, firsts, owners, balls, near = obstacles
     far = length - radius
-    return sweep_past(words, places, firsts, owners, balls, near, first, second, start, d, radius, far, contact) < 0
+    return (
+        sweep_sphere_past(words, places, firsts, owners, balls, near, first, second, start, d, radius, far, contact) < 0
+    )
 
 
 @kernel
@@ -221,7 +223,7 @@ def _trace_reflections(
         reflections[k, 3] = 0.0
         d = (directions[k, 0], directions[k, 1], directions[k, 2])
         start = (source[0] + radius * d[0], source[1] + radius * d[1], source[2] + radius * d[2])
-        group = sweep_past(
+        group = sweep_sphere_past(
             words, places, firsts, owners, balls, near, own, NO_OWNER, start, d, radius, far - radius, contact
         )
         if group < 0 or owners[group] != GROUND or contact[0] <= 0.0:

@@ -16,7 +16,7 @@ from typing import Final
 
 from skerry.core.clock import Rate
 from skerry.interfaces.husky.messages import OpenStream
-from skerry.rays.threads import give_way
+from skerry.rays.threads import lower_priority
 from skerry.sensors.camera import Camera, CameraReading, CameraSensor
 from skerry.world.sampling.mounted_sensor import MountedSensor
 
@@ -52,7 +52,7 @@ class Streams:
         self._begun = Semaphore(AHEAD)
         self._turn = 0
         self._told = False
-        self._painters = ThreadPoolExecutor(PAINTERS, thread_name_prefix="husky-cameras", initializer=give_way)
+        self._painters = ThreadPoolExecutor(PAINTERS, thread_name_prefix="husky-cameras", initializer=lower_priority)
 
     def __len__(self) -> int:
         return len(self._open)

@@ -16,7 +16,7 @@ import numpy as np
 
 from skerry.core.errors import SkerryError, shorten
 from skerry.core.frames import ENU_TO_NWU, IDENTITY_AXES, Pose, convert_orientation, convert_pose
-from skerry.sensors.camera import MOST_PIXELS
+from skerry.sensors.camera import MAX_PIXELS
 from skerry.sensors.gps import GpsReading
 from skerry.sensors.imu import ImuReading
 from skerry.sensors.lidar import PlanarReading
@@ -194,8 +194,8 @@ def _power(message: Report) -> float:
 
 def _pixels(message: Report, key: str) -> int:
     value = _number(message, key)
-    if value != int(value) or not 1 <= value <= MOST_PIXELS:
-        raise BadRequest(f"{message['type']}: `{key}` is {shorten(value)}; it must be whole, from 1 to {MOST_PIXELS}")
+    if value != int(value) or not 1 <= value <= MAX_PIXELS:
+        raise BadRequest(f"{message['type']}: `{key}` is {shorten(value)}; it must be whole, from 1 to {MAX_PIXELS}")
     return int(value)
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from skerry.core.clock import Rate
 from skerry.interfaces.okon.images import LatestImage
-from skerry.rays.threads import give_way
+from skerry.rays.threads import lower_priority
 from skerry.sensors.camera import Camera, CameraReading
 from skerry.world.sampling.mounted_sensor import MountedSensor
 
@@ -23,7 +23,7 @@ class CameraWorker:
         self._sensor = config.build()
         self._count = -1  # number of due times at the latest image
         self._job: Future[None] | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="okon-camera", initializer=give_way)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="okon-camera", initializer=lower_priority)
 
     def warm_up(self) -> None:
         """Render an image and drop it, so that all kernels are compiled."""

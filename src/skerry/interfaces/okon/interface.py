@@ -23,7 +23,7 @@ from skerry.interfaces.okon.server import ClientConnection, OkonServer
 from skerry.interfaces.okon.session import THRUSTERS, ImageQuality, OkonSession
 from skerry.interfaces.okon.settings_file import read_settings_file
 from skerry.parts.interface import Inbox, Interface, SensorReading
-from skerry.rays.threads import give_way
+from skerry.rays.threads import lower_priority
 from skerry.sensors.camera import Camera
 from skerry.world import World
 
@@ -182,7 +182,7 @@ class OkonInterface(Interface):
 
     def _serve_video(self, client: ClientConnection) -> None:
         """Serve a client of the video channel: every byte that arrives is answered by an image."""
-        give_way()  # encoding an image takes longer than an answer on the control channel may take
+        lower_priority()  # encoding an image takes longer than an answer on the control channel may take
         framing = Framing(flagged=False)
         self.robot.images.request()  # starts the camera before the client sends its first request
         shown = 0

@@ -21,7 +21,7 @@ from skerry.interfaces.okon.packets import Framing, OkonPacket, read_json, read_
 from skerry.interfaces.okon.robot import OkonRobot
 from skerry.interfaces.okon.session import GROUPS as EARLY_GROUPS
 from skerry.interfaces.okon.session import ImageQuality, answer_ping
-from skerry.rays.detections import Detection
+from skerry.rays.detections import ImageDetection
 
 logger = logging.getLogger("skerry")
 
@@ -85,7 +85,7 @@ def class_name(category: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def detection_body(found: Detection, width: int, height: int) -> dict[str, Any]:
+def detection_body(found: ImageDetection, width: int, height: int) -> dict[str, Any]:
     """Return a detection as GET_DETE sends it: box as shares of the image, with y from the bottom up.
 
     Args:

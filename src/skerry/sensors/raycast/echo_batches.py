@@ -14,25 +14,25 @@ from skerry.core.kernels import strict_kernel
 from skerry.core.noise import fill_uniform
 from skerry.core.rotations import matrix_of
 from skerry.sensors.raycast.echoes import (
-    collect,
-    finish,
-    gather,
-    mirror,
-    receive,
-    sound,
+    accumulate_echoes,
+    add_noise,
+    collect_points,
+    compute_echoes,
+    reflect_at_surface,
     time_varied_gain,
     time_varied_gains,
+    write_buckets,
 )
 
-BUCKET_CHANCES: Final = 0  # channels of a sonar's noise
-RAY_CHANCES: Final = 1
+BUCKET_DRAWS: Final = 0  # channels of a sonar's noise
+RAY_DRAWS: Final = 1
 RANGE_ERRORS: Final = 2
 
 
 @strict_kernel
-def receive_each(
-    places: Any,
-    there: Any,
+def compute_echoes_batch(
+    poses: Any,
+    valid: Any,
     distance: Any,
     normal: Any,
     material: Any,
@@ -53,19 +53,19 @@ def receive_each(
     intensity: Any,
 ) -> None:
     """The echoes of the rays at each instant at which they were sent; none at the others."""
-    for k in range(len(there)):
-        if not there[k]:
+    for k in range(len(valid)):
+        if not valid[k]:
             ranges[k, :] = np.nan
             intensity[k, :] = 0.0
             continue
-        receive(
+        compute_echoes(
             distance[k],
             normal[k],
             material[k],
             directions,
             tangents,
             weights,
-            matrix_of(places[k, 3], places[k, 4], places[k, 5], places[k, 6]),
+            matrix_of(poses[k, 3], poses[k, 4], poses[k, 5], poses[k, 6]),
             half_step,
             above[k],
             near,
@@ -82,9 +82,9 @@ def receive_each(
 
 
 @strict_kernel
-def fill_each(
-    places: Any,
-    there: Any,
+def fill_buckets_batch(
+    poses: Any,
+    valid: Any,
     distance: Any,
     normal: Any,
     directions: Any,
@@ -100,11 +100,11 @@ def fill_each(
     rays: int,
     size: float,
     buckets: Any,
-    turned: Any,
+    angle_sums: Any,
     key0: int,
     key1: int,
     ticks: Any,
-    chances: Any,
+    draws: Any,
     noise: float,
     speckle: bool,
     tvg: bool,
@@ -116,26 +116,26 @@ def fill_each(
     levels: Any,
     angles: Any,
 ) -> None:
-    """Intensities `out` (n, beams, count), bytes and mean codes of the echoes in buckets.
+    """Write the intensities `out` (n, beams, count), bytes and mean angle codes of the echoes in buckets.
 
-    `buckets`, `turned` and `chances` are memory; the latter, as `turned` and `codes`, is empty where none are wanted.
-    `gains` are time-varied if `tvg`, and then those for the absorption `gains_for` (1,). `share` is that of echoes by
-    the surface, 0 for none.
+    `buckets`, `angle_sums` and `draws` are scratch memory. `draws` is empty for a sonar without noise; `angle_sums` and
+    `codes` are empty for a sonar without angles. With `tvg`, `gains` are the time-varied gains for the absorption in
+    `gains_for` (1,). `share` is the share of energy that echoes by the surface keep; 0 for no such echoes.
     """
     kept = np.empty((2, ranges.shape[1]), np.float32)
-    for k in range(len(there)):
-        if not there[k]:
+    for k in range(len(valid)):
+        if not valid[k]:
             continue
         buckets[:] = 0.0
-        turned[:] = 0.0
-        gather(ranges[k], starts[k], ends[k], intensity[k], codes, rays, size, buckets, turned)
+        angle_sums[:] = 0.0
+        accumulate_echoes(ranges[k], starts[k], ends[k], intensity[k], codes, rays, size, buckets, angle_sums)
         if tvg and absorption[k] != gains_for[0]:
             time_varied_gains(size, power, absorption[k], gains)
             gains_for[0] = absorption[k]
         if share > 0.0:
             kept[0], kept[1] = ranges[k], intensity[k]
-            turn = matrix_of(places[k, 3], places[k, 4], places[k, 5], places[k, 6])
-            mirror(
+            turn = matrix_of(poses[k, 3], poses[k, 4], poses[k, 5], poses[k, 6])
+            reflect_at_surface(
                 distance[k],
                 normal[k],
                 directions,
@@ -149,19 +149,19 @@ def fill_each(
                 ends[k],
                 intensity[k],
             )
-            gather(ranges[k], starts[k], ends[k], intensity[k], codes, rays, size, buckets, turned)
+            accumulate_echoes(ranges[k], starts[k], ends[k], intensity[k], codes, rays, size, buckets, angle_sums)
             ranges[k], intensity[k] = kept[0], kept[1]
-        fill_uniform(key0, key1, ticks[k], BUCKET_CHANCES, 0, chances)
-        finish(buckets, chances, noise, speckle, gains, scale, out[k], levels[k])
-        for b in range(turned.shape[0]):
-            for i in range(turned.shape[1]):
+        fill_uniform(key0, key1, ticks[k], BUCKET_DRAWS, 0, draws)
+        write_buckets(buckets, draws, noise, speckle, gains, scale, out[k], levels[k])
+        for b in range(angle_sums.shape[0]):
+            for i in range(angle_sums.shape[1]):
                 energy = buckets[b, i]
-                angles[k, b, i] = np.uint16(np.rint(turned[b, i] / energy)) if energy > 0.0 else np.uint16(0)
+                angles[k, b, i] = np.uint16(np.rint(angle_sums[b, i] / energy)) if energy > 0.0 else np.uint16(0)
 
 
 @strict_kernel
-def collect_each(
-    there: Any,
+def collect_points_batch(
+    valid: Any,
     ranges: Any,
     intensity: Any,
     material: Any,
@@ -170,7 +170,7 @@ def collect_each(
     key0: int,
     key1: int,
     ticks: Any,
-    chances: Any,
+    draws: Any,
     noise: float,
     speckle: bool,
     power: float,
@@ -186,18 +186,18 @@ def collect_each(
 ) -> None:
     """The rays that have an echo, how many there are (n,), and what is known of each (n, rays, …).
 
-    `chances` is memory, empty where none are wanted. `power` and `absorption` (n,) are those of the gain.
+    `draws` is memory, empty where none are wanted. `power` and `absorption` (n,) are those of the gain.
     """
-    for k in range(len(there)):
-        if there[k]:
-            fill_uniform(key0, key1, ticks[k], RAY_CHANCES, 0, chances)
-            found[k] = collect(
+    for k in range(len(valid)):
+        if valid[k]:
+            fill_uniform(key0, key1, ticks[k], RAY_DRAWS, 0, draws)
+            found[k] = collect_points(
                 ranges[k],
                 intensity[k],
                 material[k],
                 labels,
                 directions,
-                chances,
+                draws,
                 noise,
                 speckle,
                 power,
@@ -213,19 +213,19 @@ def collect_each(
 
 
 @strict_kernel
-def hear_each(
+def add_noise_batch(
     echoes: Any,
     ranges: Any,
-    chances: Any,
+    draws: Any,
     noise: float,
     speckle: bool,
     tvg: bool,
     power: float,
     absorption: Any,
-    heard: Any,
+    received: Any,
 ) -> None:
     """What is heard of one echo (n,) at each instant, after time-varied gain for its range."""
     for k in range(len(echoes)):
-        heard[k] = sound(echoes[k], noise, speckle, chances[k])
+        received[k] = add_noise(echoes[k], noise, speckle, draws[k])
         if tvg:
-            heard[k] *= time_varied_gain(ranges[k], power, absorption[k])
+            received[k] *= time_varied_gain(ranges[k], power, absorption[k])

@@ -12,14 +12,14 @@ import numpy as np
 from skerry.core.kernels import kernel
 from skerry.core.rotations import rotate_to_world
 
-NEAREST: Final = 0.01  # m; nearer, spherical spreading says nothing, and would grow without bounds
+MIN_SPREADING_RANGE: Final = 0.01  # m; nearer, spherical spreading says nothing, and would grow without bounds
 LN_2: Final = 0.6931471805599453
-LOUDEST: Final = 3e38  # µPa²; readings are float32
-MOST_GAIN: Final = 46.05170185988092  # ln of 200 dB; far beyond, gain on absorption alone would have no bounds
+MAX_INTENSITY: Final = 3e38  # µPa²; readings are float32
+MAX_LOG_GAIN: Final = 46.05170185988092  # ln of 200 dB; far beyond, gain on absorption alone would have no bounds
 
 
 @kernel
-def receive(
+def compute_echoes(
     distance: Any,
     normal: Any,
     material: Any,
@@ -54,7 +54,7 @@ def receive(
     t00, t01, t02 = rotation[0, 0], rotation[0, 1], rotation[0, 2]
     t10, t11, t12 = rotation[1, 0], rotation[1, 1], rotation[1, 2]
     t20, t21, t22 = rotation[2, 0], rotation[2, 1], rotation[2, 2]
-    erring = len(errors) > 0
+    has_errors = len(errors) > 0
     for i in range(len(distance)):
         ranges[i] = np.nan
         starts[i] = ends[i] = intensity[i] = 0.0
@@ -65,13 +65,13 @@ def receive(
         if (t20 * x + t21 * y + t22 * z) * r > above:
             distance[i] = np.inf
             continue
-        measured = r + errors[i] if erring else r
+        measured = r + errors[i] if has_errors else r
         if measured < near or measured > far or r < near:
             continue
         a, b, c = normal[0, i], normal[1, i], normal[2, i]
         nx, ny, nz = t00 * a + t10 * b + t20 * c, t01 * a + t11 * b + t21 * c, t02 * a + t12 * b + t22 * c
         graze = max(-(x * nx + y * ny + z * nz), 1e-6)
-        spread = max(r, NEAREST)
+        spread = max(r, MIN_SPREADING_RANGE)
         ranges[i] = measured
         intensity[i] = source * scattering[material[i]] * weights[i] * graze * np.exp(-absorption * r) / spread**2
         along = abs(tangents[0, i] * nx + tangents[1, i] * ny + tangents[2, i] * nz) * sine
@@ -81,7 +81,7 @@ def receive(
 
 
 @kernel
-def mirror(
+def reflect_at_surface(
     distance: Any,
     normal: Any,
     directions: Any,
@@ -103,7 +103,7 @@ def mirror(
     for i in range(len(distance)):
         if np.isnan(ranges[i]):
             continue
-        r = max(np.float64(distance[i]), NEAREST)
+        r = max(np.float64(distance[i]), MIN_SPREADING_RANGE)
         x, y, z = directions[0, i], directions[1, i], directions[2, i]
         wx = (rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z) * r
         wy = (rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z) * r
@@ -125,7 +125,7 @@ def mirror(
 
 
 @kernel
-def gather(
+def accumulate_echoes(
     ranges: Any,
     starts: Any,
     ends: Any,
@@ -134,11 +134,11 @@ def gather(
     rays: int,
     size: float,
     buckets: Any,
-    turned: Any,
+    angle_sums: Any,
 ) -> None:
     """Add the echoes to the buckets (beams, count) of their ranges; all that comes in is there in the end.
 
-    An echo is spread evenly between its start and its end. `turned` (beams, count) adds up intensity times `codes`
+    An echo is spread evenly between its start and its end. `angle_sums` (beams, count) adds up intensity times `codes`
     (n,); both are empty where angles are not wanted.
     """
     count = buckets.shape[1]
@@ -155,14 +155,14 @@ def gather(
             only = min(int(ranges[i] / size), count - 1)
             buckets[beam, only] += energy
             if angles:
-                turned[beam, only] += energy * codes[i]
+                angle_sums[beam, only] += energy * codes[i]
             continue
         density = energy / (high - low)
         for k in range(first, last + 1):
             part = density * (min(high, k + 1.0) - max(low, np.float64(k)))
             buckets[beam, k] += part
             if angles:
-                turned[beam, k] += part * codes[i]
+                angle_sums[beam, k] += part * codes[i]
 
 
 @kernel
@@ -181,13 +181,13 @@ def exponential(u: Any) -> float:
 
 
 @kernel
-def sound(echo: float, noise: float, speckle: bool, chance: float) -> float:
+def add_noise(echo: float, noise: float, speckle: bool, draw: float) -> float:
     """What is heard of an echo amid noise.
 
     Echo and noise are sums of many small waves of any phase, so that intensities are exponential: together, or the
     noise alone where the echo is to be free of speckle.
     """
-    return (echo + noise) * chance if speckle else echo + noise * chance
+    return (echo + noise) * draw if speckle else echo + noise * draw
 
 
 @kernel
@@ -199,8 +199,8 @@ def to_byte(intensity: float, scale: float) -> Any:
 @kernel
 def time_varied_gain(r: float, power: float, absorption: float) -> float:
     """r^power · exp(k r), up to 200 dB."""
-    distance = max(r, NEAREST)
-    return np.exp(min(power * np.log(distance) + absorption * distance, MOST_GAIN))
+    distance = max(r, MIN_SPREADING_RANGE)
+    return np.exp(min(power * np.log(distance) + absorption * distance, MAX_LOG_GAIN))
 
 
 @kernel
@@ -211,28 +211,28 @@ def time_varied_gains(size: float, power: float, absorption: float, gains: Any) 
 
 
 @kernel
-def finish(
-    buckets: Any, chances: Any, noise: float, speckle: bool, gains: Any, scale: float, out: Any, levels: Any
+def write_buckets(
+    buckets: Any, draws: Any, noise: float, speckle: bool, gains: Any, scale: float, out: Any, levels: Any
 ) -> None:
     """What is heard in each bucket (beams, count): intensities (float32), and bytes."""
     beams, count = buckets.shape
-    drawn = len(chances) > 0
+    drawn = len(draws) > 0
     for b in range(beams):
-        echoes, heard, level, chance = buckets[b], out[b], levels[b], chances[b * count : (b + 1) * count]
+        echoes, received, level, draw = buckets[b], out[b], levels[b], draws[b * count : (b + 1) * count]
         for k in range(count):
-            value = sound(echoes[k], noise, speckle, exponential(chance[k]) if drawn else 1.0) * gains[k]
-            heard[k] = min(value, LOUDEST)
-            level[k] = to_byte(min(value, LOUDEST), scale)
+            value = add_noise(echoes[k], noise, speckle, exponential(draw[k]) if drawn else 1.0) * gains[k]
+            received[k] = min(value, MAX_INTENSITY)
+            level[k] = to_byte(min(value, MAX_INTENSITY), scale)
 
 
 @kernel
-def collect(
+def collect_points(
     ranges: Any,
     intensity: Any,
     material: Any,
     labels: Any,
     directions: Any,
-    chances: Any,
+    draws: Any,
     noise: float,
     speckle: bool,
     power: float,
@@ -246,21 +246,21 @@ def collect(
     classes: Any,
 ) -> int:
     """The rays that have an echo, one after the other, with their points in the sensor's frame; how many there are."""
-    drawn = len(chances) > 0
+    drawn = len(draws) > 0
     found = 0
     for i in range(len(ranges)):
         r = np.float64(ranges[i])
         if np.isnan(r):
             continue
-        chance = exponential(chances[i]) if drawn else 1.0
-        value = sound(intensity[i], noise, speckle, chance)
+        draw = exponential(draws[i]) if drawn else 1.0
+        value = add_noise(intensity[i], noise, speckle, draw)
         if power != 0.0 or absorption != 0.0:
             value *= time_varied_gain(r, power, absorption)
         ray[found] = i
         for k in range(3):
             points[found, k] = r * directions[k, i]
         lengths[found] = r
-        value = min(value, LOUDEST)
+        value = min(value, MAX_INTENSITY)
         out[found] = value
         levels[found] = to_byte(value, scale)
         classes[found] = labels[material[i]]
@@ -269,7 +269,7 @@ def collect(
 
 
 @kernel
-def place_points(points: Any, position: Any, orientation: Any, found: Any) -> None:
+def transform_points(points: Any, position: Any, orientation: Any, found: Any) -> None:
     """Points (n, 3) of a frame in the world, by the frame's place there."""
     px, py, pz = position
     x, y, z, w = orientation

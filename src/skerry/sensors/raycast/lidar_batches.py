@@ -13,19 +13,19 @@ import numpy as np
 from skerry.core.kernels import strict_kernel
 from skerry.core.noise import fill_uniform
 from skerry.core.rotations import matrix_of
-from skerry.sensors.raycast.lidar_returns import add_noise, find_returns, lowest_end, meet_level
+from skerry.sensors.raycast.lidar_returns import add_range_noise, find_returns, intersect_level_water, lowest_end
 
 # how the rays of a scan meet the water
-NOTHING: Final = 0  # not at all
+NO_WATER: Final = 0  # not at all
 LEVEL: Final = 1  # as a level surface
 WAVES: Final = 2  # as has been worked out already
 
-LOST: Final = 0  # channels of a lidar's noise
-RANGE_ERRORS: Final = 1
+DROPOUT_DRAWS: Final = 0  # channels of a lidar's noise
+RANGE_DRAWS: Final = 1
 
 
 @strict_kernel
-def lowest_each(directions: Any, motions: Any, far: float, lowest: Any) -> None:
+def lowest_ray_ends(directions: Any, motions: Any, far: float, lowest: Any) -> None:
     """The lowest z (n,) at which one of the rays ends, or begins, by the sensor's motions (n, 13)."""
     for k in range(len(motions)):
         turn = matrix_of(motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6])
@@ -33,10 +33,10 @@ def lowest_each(directions: Any, motions: Any, far: float, lowest: Any) -> None:
 
 
 @strict_kernel
-def return_each(
+def find_returns_batch(
     motions: Any,
-    there: Any,
-    meetings: Any,
+    valid: Any,
+    water_modes: Any,
     above: Any,
     directions: Any,
     distance: Any,
@@ -59,22 +59,22 @@ def return_each(
     quantiles: Any,
     draws: Any,
     counts: Any,
-    places: Any,
+    indices: Any,
     found: Any,
     strength: Any,
 ) -> None:
     """What comes back at each instant: how many rays (n,), and their places, ranges and intensities (n, rays).
 
-    `meetings` (n,) say how the rays meet the water, which is `above` (n,) below them. `draws` is memory for as many
+    `water_modes` (n,) say how the rays meet the water, which is `above` (n,) below them. `draws` is memory for as many
     numbers as there are rays.
     """
-    for k in range(len(there)):
-        if not there[k]:
+    for k in range(len(valid)):
+        if not valid[k]:
             continue
         turn = matrix_of(motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6])
-        if meetings[k] == LEVEL:
-            meet_level(directions, -turn[2], above[k], water[k], water_cosine[k])
-        elif meetings[k] == NOTHING:
+        if water_modes[k] == LEVEL:
+            intersect_level_water(directions, -turn[2], above[k], water[k], water_cosine[k])
+        elif water_modes[k] == NO_WATER:
             water[k, :] = np.inf
             water_cosine[k, :] = 0.0
         count = find_returns(
@@ -91,33 +91,33 @@ def return_each(
             threshold,
             slope_variance,
             power[k],
-            places[k],
+            indices[k],
             found[k],
             strength[k],
         )
         if dropout > 0.0:
-            fill_uniform(key0, key1, ticks[k], LOST, 0, draws[:count])
+            fill_uniform(key0, key1, ticks[k], DROPOUT_DRAWS, 0, draws[:count])
             kept = 0
             for i in range(count):
                 if draws[i] >= dropout:
-                    places[k, kept], found[k, kept], strength[k, kept] = places[k, i], found[k, i], strength[k, i]
+                    indices[k, kept], found[k, kept], strength[k, kept] = indices[k, i], found[k, i], strength[k, i]
                     kept += 1
                 else:
-                    distance[k, places[k, i]] = np.inf
+                    distance[k, indices[k, i]] = np.inf
             count = kept
         for i in range(count):
             strength[k, i] *= np.float32(scale)
         if sigma > 0.0:
-            few = (count + 2) // 3
-            fill_uniform(key0, key1, ticks[k], RANGE_ERRORS, 0, draws[:few])
-            add_noise(draws[:few], quantiles, sigma, found[k, :count])
+            needed = (count + 2) // 3
+            fill_uniform(key0, key1, ticks[k], RANGE_DRAWS, 0, draws[:needed])
+            add_range_noise(draws[:needed], quantiles, sigma, found[k, :count])
         counts[k] = count
 
 
 @strict_kernel
-def spread_each(counts: Any, places: Any, found: Any, strength: Any, ranges: Any, intensity: Any) -> None:
+def scatter_returns_batch(counts: Any, indices: Any, found: Any, strength: Any, ranges: Any, intensity: Any) -> None:
     """Write what came back to the rays' own places, (n, rays)."""
     for k in range(len(counts)):
         for i in range(counts[k]):
-            ranges[k, places[k, i]] = found[k, i]
-            intensity[k, places[k, i]] = strength[k, i]
+            ranges[k, indices[k, i]] = found[k, i]
+            intensity[k, indices[k, i]] = strength[k, i]

@@ -12,25 +12,25 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Reach:
+class RangeLimits:
     """How far a device sees, and how well; all in m."""
 
-    least: float
-    most: float
-    dark: float  # at which a surface of 10 % reflectance, met head on, is only just seen
+    min_range: float
+    max_range: float
+    dark_range: float  # at which a surface of 10 % reflectance, met head on, is only just seen
     noise: float  # standard deviation of a range
 
 
 @dataclass(frozen=True)
-class Pattern:
+class LidarPattern:
     """What all devices have."""
 
     source: str
-    reach: Reach
+    limits: RangeLimits
 
 
 @dataclass(frozen=True)
-class Spinning(Pattern):
+class Spinning(LidarPattern):
     """Channels at fixed elevations that turn about z.
 
     Either a turn has a fixed number of columns, or the lasers fire at fixed times, so that slow turns have more.
@@ -43,14 +43,14 @@ class Spinning(Pattern):
     turns: tuple[float, float] = (5.0, 20.0)  # a second, at least and at most
     fov_deg: float = 360.0
 
-    def turns_at(self, frequency: float) -> float:
+    def rotation_rate(self, frequency: float) -> float:
         """Turns a second, when so many are asked for."""
         low, high = self.turns
         return min(max(frequency, low), high)
 
     def columns_at(self, frequency: float) -> int:
         """The columns of a turn, when so many turns a second are asked for."""
-        return self.columns or round(1.0 / (self.turns_at(frequency) * self.firing_period))
+        return self.columns or round(1.0 / (self.rotation_rate(frequency) * self.firing_period))
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Planar(Spinning):
 
 
 @dataclass(frozen=True)
-class Rosette(Pattern):
+class Rosette(LidarPattern):
     """Lines that two turning prisms or mirrors lead through the field of view, never the same way twice.
 
     An `ellipse` is what two prisms of equal power make: the sum of two turning vectors. In a `rectangle` both angles go
@@ -92,14 +92,14 @@ class Rosette(Pattern):
             scale = np.sinc(away / np.pi)
             return np.stack(np.broadcast_arrays(np.cos(away), across * scale, up * scale), axis=-1)
         if self.shape == "rectangle":
-            azimuth = np.radians(0.5 * breadth * to_and_fro(first))
+            azimuth = np.radians(0.5 * breadth * triangle_wave(first))
         else:
             azimuth = 2 * np.pi * first
-        elevation = np.radians(middle + half * to_and_fro(second))
+        elevation = np.radians(middle + half * triangle_wave(second))
         return unit_vectors(*np.broadcast_arrays(azimuth, elevation))
 
 
-def to_and_fro(turn: Floats) -> Floats:
+def triangle_wave(turn: Floats) -> Floats:
     """A wave of straight lines between −1 and 1, of period 1."""
     return 4.0 * np.abs((turn - 0.25) % 1.0 - 0.5) - 1.0
 
@@ -165,37 +165,37 @@ _DARKER: Final = 8.0**-0.5
 _PRISMS: Final = (7294 / 60, -4664 / 60)
 _SWEEPS: Final = (6.18, 7294 / 60)
 
-PATTERNS: Final[dict[str, Pattern]] = {
+PATTERNS: Final[dict[str, LidarPattern]] = {
     # The manuals of the VLP-16 and VLP-32C give no least range: 0.5 m is an estimate.
     "vlp_16": Spinning(
         "Velodyne VLP-16 user manual 63-9243 Rev. D and data sheet: ±15° by 2°, 100 m, ±3 cm, 55.296 µs a firing",
-        Reach(0.5, 100.0, 100.0 * _DARKER, 0.03),
+        RangeLimits(0.5, 100.0, 100.0 * _DARKER, 0.03),
         _even(-15, 15, 16),
         firing_period=55.296e-6,
     ),
     "vlp_16_hires": Spinning(
         "Velodyne Puck Hi-Res data sheet: ±10° by 1.33°, 100 m, ±3 cm, 55.296 µs a firing",
-        Reach(0.5, 100.0, 100.0 * _DARKER, 0.03),
+        RangeLimits(0.5, 100.0, 100.0 * _DARKER, 0.03),
         _even(-10, 10, 16),
         firing_period=55.296e-6,
     ),
     "vlp_32c": Spinning(
         "Velodyne VLP-32C user manual 63-9325 Rev. B and data sheet: −25° to 15°, 200 m, ±3 cm, 55.296 µs a firing",
-        Reach(0.5, 200.0, 200.0 * _DARKER, 0.03),
+        RangeLimits(0.5, 200.0, 200.0 * _DARKER, 0.03),
         tuple(elevation for elevation, _ in _VLP_32C),
         tuple(offset for _, offset in _VLP_32C),
         firing_period=55.296e-6,
     ),
     "hdl_32e": Spinning(
         "Velodyne HDL-32E user manual: −30.67° to 10.67° by 1.33°, 5 cm to 100 m, ±2 cm, 46.08 µs a firing",
-        Reach(0.05, 100.0, 100.0 * _DARKER, 0.02),
+        RangeLimits(0.05, 100.0, 100.0 * _DARKER, 0.02),
         _even(-92 / 3, 32 / 3, 32),
         firing_period=46.08e-6,
     ),
     # The ranges of the Alpha Prime are second-hand, the least one is an estimate.
     "vls_128": Spinning(
         "Velodyne VLS-128 user manual, Alpha Prime data sheet: −25° to 15°, 245 m, 220 m at 10 %, 53.3 µs",
-        Reach(0.5, 245.0, 220.0, 0.03),
+        RangeLimits(0.5, 245.0, 220.0, 0.03),
         tuple(_VLS_128[laser] for laser in _VLS_128_ORDER),
         tuple(_VLS_128_OFFSETS[laser % 8] for laser in _VLS_128_ORDER),
         firing_period=53.3e-6,
@@ -204,7 +204,7 @@ PATTERNS: Final[dict[str, Pattern]] = {
     **{
         f"os1_128_{columns}": Spinning(
             "Ouster OS1 data sheet: ±22.5°, 0.8 m to 120 m at 80 % and 40 m at 10 %, ±1.5 cm at a strong signal",
-            Reach(0.8, 120.0, 40.0, 0.015),
+            RangeLimits(0.8, 120.0, 40.0, 0.015),
             _even(-22.5, 22.5, 128),
             columns=columns,
         )
@@ -214,17 +214,17 @@ PATTERNS: Final[dict[str, Pattern]] = {
     # are taken from the VLP-16, the HDL-32E, and the OS1-128 that the vessel carries. That simulator knows no dark
     # targets: hence the full range at 10 %.
     "evolo_16": Spinning(
-        "SMaRC Evolo, low resolution", Reach(0.5, 130.0, 130.0, 0.5), _even(-15, 15, 16), columns=3600
+        "SMaRC Evolo, low resolution", RangeLimits(0.5, 130.0, 130.0, 0.5), _even(-15, 15, 16), columns=3600
     ),
     "evolo_32": Spinning(
-        "SMaRC Evolo, medium resolution", Reach(0.5, 130.0, 130.0, 0.0), _even(-92 / 3, 32 / 3, 32), columns=3600
+        "SMaRC Evolo, medium resolution", RangeLimits(0.5, 130.0, 130.0, 0.0), _even(-92 / 3, 32 / 3, 32), columns=3600
     ),
     "evolo_128": Spinning(
-        "SMaRC Evolo, high resolution", Reach(0.5, 130.0, 130.0, 0.0), _even(-22.5, 22.5, 128), columns=3600
+        "SMaRC Evolo, high resolution", RangeLimits(0.5, 130.0, 130.0, 0.0), _even(-22.5, 22.5, 128), columns=3600
     ),
     "mid_40": Rosette(
         "Livox Mid series user manual v1.0: 38.4° circle, 90 m at 10 %, 260 m at 80 %, 2 cm, 100 000 points/s",
-        Reach(1.0, 260.0, 90.0, 0.02),
+        RangeLimits(1.0, 260.0, 90.0, 0.02),
         "ellipse",
         (38.4, -19.2, 19.2),
         points_per_second=100_000,
@@ -233,7 +233,7 @@ PATTERNS: Final[dict[str, Pattern]] = {
     ),
     "mid_70": Rosette(
         "Livox Mid-70 user manual v1.2: 70.4° circle, 90 m at 10 %, 260 m at 80 %, from 0.05 m, 2 cm, 100 000 points/s",
-        Reach(0.05, 260.0, 90.0, 0.02),
+        RangeLimits(0.05, 260.0, 90.0, 0.02),
         "ellipse",
         (70.4, -35.2, 35.2),
         points_per_second=100_000,
@@ -242,7 +242,7 @@ PATTERNS: Final[dict[str, Pattern]] = {
     ),
     "avia": Rosette(
         "Livox Avia user manual: 70.4° × 77.2°, 190 m at 10 %, 320 m at 80 %, from 1 m, 2 cm, 240 000 points/s",
-        Reach(1.0, 320.0, 190.0, 0.02),
+        RangeLimits(1.0, 320.0, 190.0, 0.02),
         "ellipse",
         (70.4, -38.6, 38.6),
         points_per_second=240_000,
@@ -251,7 +251,7 @@ PATTERNS: Final[dict[str, Pattern]] = {
     ),
     "horizon": Rosette(
         "Livox Horizon user manual v1.0: 81.7° × 25.1°, 90 m at 10 %, 260 m at 80 %, 2 cm, 240 000 points/s",
-        Reach(0.5, 260.0, 90.0, 0.02),
+        RangeLimits(0.5, 260.0, 90.0, 0.02),
         "rectangle",
         (81.7, -12.55, 12.55),
         points_per_second=240_000,
@@ -260,7 +260,7 @@ PATTERNS: Final[dict[str, Pattern]] = {
     ),
     "tele_15": Rosette(
         "Livox Tele-15 user manual v1.0: 14.5° × 16.2°, 320 m at 10 %, 500 m at 50 %, 2 cm, 240 000 points/s",
-        Reach(3.0, 500.0, 320.0, 0.02),
+        RangeLimits(3.0, 500.0, 320.0, 0.02),
         "ellipse",
         (14.5, -8.1, 8.1),
         points_per_second=240_000,
@@ -270,7 +270,7 @@ PATTERNS: Final[dict[str, Pattern]] = {
     # One range only is published; the sheet's 150 m at 10 % would mean 424 m at 80 %.
     "hap": Rosette(
         "Livox HAP (TX) user manual, table 1.2.1: 120° × 25°, 150 m at 10 %, from 0.5 m, 2 cm, 452 000 points/s",
-        Reach(0.5, 150.0 / _DARKER, 150.0, 0.02),
+        RangeLimits(0.5, 150.0 / _DARKER, 150.0, 0.02),
         "rectangle",
         (120.0, -12.5, 12.5),
         points_per_second=452_000,
@@ -279,7 +279,7 @@ PATTERNS: Final[dict[str, Pattern]] = {
     ),
     "mid_360": Rosette(
         "Livox Mid-360 user manual v1.0: 360° × 59° (−7° to 52°), 40 m at 10 %, 70 m at 80 %, 2 cm, 200 000 points/s",
-        Reach(0.1, 70.0, 40.0, 0.02),
+        RangeLimits(0.1, 70.0, 40.0, 0.02),
         "ring",
         (360.0, -7.0, 52.0),
         points_per_second=200_000,
@@ -289,7 +289,7 @@ PATTERNS: Final[dict[str, Pattern]] = {
     # White paper (90 %) is seen to 30 m; that of 10 % follows from it.
     "planar": Planar(
         "Hokuyo UTM-30LX data sheet: 270° by 0.25°, 0.1 m to 30 m, 1 cm",
-        Reach(0.1, 30.0, 10.0, 0.01),
+        RangeLimits(0.1, 30.0, 10.0, 0.01),
         (0.0,),
         columns=1081,
         turns=(40.0, 40.0),

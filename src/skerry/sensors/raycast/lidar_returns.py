@@ -32,7 +32,7 @@ FRESNEL: Final = 0.02
 
 
 @kernel
-def meet_level(directions: Any, down: Any, height: float, ranges: Any, cosines: Any) -> None:
+def intersect_level_water(directions: Any, down: Any, height: float, ranges: Any, cosines: Any) -> None:
     """Where rays meet a level surface this far below them; `down` is the world's −z in the sensor's frame."""
     x, y, z = np.float32(down[0]), np.float32(down[1]), np.float32(down[2])
     h, nothing = np.float32(height), np.float32(np.inf)
@@ -53,7 +53,7 @@ def lowest_end(directions: Any, turn: Any, origin: Any, far: float) -> float:
 
 
 @kernel
-def meet_waves(
+def intersect_waves(
     numbers: Any,
     heights: Any,
     directions: Any,
@@ -106,7 +106,7 @@ def find_returns(
     threshold: float,
     slope_variance: float,
     power: Any,
-    places: Any,
+    indices: Any,
     found: Any,
     strength: Any,
 ) -> int:
@@ -141,10 +141,10 @@ def find_returns(
         if water[k] < distance[k]:
             distance[k] = nothing
             if water_cosine[k] > steepest:
-                places[wet] = k
+                indices[wet] = k
                 wet += np.uint64(1)
     for i in range(wet):
-        k = places[i]
+        k = indices[i]
         r, c = water[k], water_cosine[k]
         p = mirror / (c * c * c * c * c) * np.exp((one(1.0) - one(1.0) / (c * c)) / s2)
         power[k] = p if (r >= near) & (r <= far) & (p >= least * r * r) else zero
@@ -153,7 +153,7 @@ def find_returns(
     count = np.uint64(0)
     for k in range(np.uint64(power.size)):
         if power[k] > zero:
-            places[count] = k
+            indices[count] = k
             found[count] = distance[k]
             strength[count] = power[k]
             count += np.uint64(1)
@@ -163,9 +163,9 @@ def find_returns(
 
 
 @kernel
-def place_returns(
+def write_points(
     directions: Any,
-    places: Any,
+    indices: Any,
     found: Any,
     columns: int,
     period: float,
@@ -178,8 +178,8 @@ def place_returns(
     step = np.float32(period)
     dx, dy, dz = directions[0], directions[1], directions[2]
     channel, first = 0, 0
-    for i in range(places.size):
-        k, r = np.uint32(places[i]), found[i]
+    for i in range(indices.size):
+        k, r = np.uint32(indices[i]), found[i]
         while k >= first + columns:
             channel, first = channel + 1, first + columns
         points[i, 0], points[i, 1], points[i, 2] = r * dx[k], r * dy[k], r * dz[k]
@@ -189,7 +189,7 @@ def place_returns(
 
 
 @kernel
-def add_noise(draws: Any, quantiles: Any, sigma: float, ranges: Any) -> None:
+def add_range_noise(draws: Any, quantiles: Any, sigma: float, ranges: Any) -> None:
     """Add normal noise to ranges, three for each uniform draw: its leading 48 bits are three places in a table."""
     one, zero = np.float32(sigma), np.float32(0.0)
     for i in range(draws.size):

@@ -13,14 +13,14 @@ from pydantic import Field
 from skerry.core.config import Config, Positive
 from skerry.core.frames import Pose
 from skerry.parts.sensor import BatchSensor, Execution, Sensor, SensorConfig, SensorView
-from skerry.rays import Bundle, Hits, RayScene, RayViews
+from skerry.rays import Bundle, Hits, RayCasterBatch, RayScene
 from skerry.terrain.materials import NamedMaterial
 
 Reading = TypeVar("Reading", covariant=True)
 
 
 @dataclass(frozen=True, eq=False)
-class ShownRays:
+class RaySegments:
     """The rays of the latest reading, for those who draw them."""
 
     time: float
@@ -54,12 +54,12 @@ class RaySensorConfig(SensorConfig):
 
 
 @dataclass(frozen=True, eq=False)
-class Looks:
+class CastRecord:
     """Where rays were sent from, at one or more instants."""
 
     times: Sequence[float]
-    places: NDArray[np.float64]  # (n, ≥ 7), position and quaternion in the world
-    there: NDArray[np.bool_]  # (n,), whether any were sent
+    poses: NDArray[np.float64]  # (n, ≥ 7), position and quaternion in the world
+    valid: NDArray[np.bool_]  # (n,), whether any were sent
     far: float  # m
 
 
@@ -74,7 +74,7 @@ class RaySensor(Sensor[Reading]):
         self.viewer = config.viewer
         self._mount = config
         self._offset = config.offset()
-        self._looks: Looks | None = None  # the latest, and
+        self._last_cast: CastRecord | None = None  # the latest, and
         self._scene: RayScene | None = None  # what at
 
     @property
@@ -82,47 +82,47 @@ class RaySensor(Sensor[Reading]):
         """What the numbers of the latest hits' materials mean."""
         return () if self._scene is None else self._scene.materials
 
-    def look_each(
+    def cast_rays_batch(
         self,
         sensor_view: SensorView,
-        places: NDArray[np.float64],
-        there: NDArray[np.bool_],
+        poses: NDArray[np.float64],
+        valid: NDArray[np.bool_],
         far: float,
         near: float = 0.0,
         floors: NDArray[np.float64] | None = None,
     ) -> Hits:
-        """Send the bundle at each instant at which it is `there` (n,), from `places` (n, ≥ 7).
+        """Send the bundle at each instant at which it is `valid` (n,), from `poses` (n, ≥ 7).
 
         What is below `floors` (n,), heights in the world, need not be found.
         The hits have a row for each; they are the bundle's own and are overwritten by the next look.
         """
-        self._looks = Looks(sensor_view.times, places, there, far)
-        if not np.count_nonzero(there):
-            return self.bundle.memory(len(there))
-        views: RayViews = sensor_view.rays
+        self._last_cast = CastRecord(sensor_view.times, poses, valid, far)
+        if not np.count_nonzero(valid):
+            return self.bundle.hits_buffer(len(valid))
+        views: RayCasterBatch = sensor_view.rays
         self._scene = views.scene
-        return views.cast(self.bundle, places, there, far, near, floors, self._mount.see_self, self.threads)
+        return views.cast(self.bundle, poses, valid, far, near, floors, self._mount.see_self, self.threads)
 
-    def shown(self, every: int = 1) -> ShownRays | None:
+    def latest_rays(self, every: int = 1) -> RaySegments | None:
         """The rays of the latest reading, one in so many; None if there is none."""
-        return next(self.all_shown(every), None)
+        return next(self.latest_rays_batch(every), None)
 
-    def all_shown(self, every: int = 1) -> Iterator[ShownRays]:
+    def latest_rays_batch(self, every: int = 1) -> Iterator[RaySegments]:
         """Those of all the instants that were measured last, the latest first."""
-        if self._looks is None:
+        if self._last_cast is None:
             return
-        hits = self.bundle.memory(len(self._looks.times))
-        for row in np.flatnonzero(self._looks.there)[::-1].tolist():
-            pose = Pose.of(self._looks.places[row, :7])
+        hits = self.bundle.hits_buffer(len(self._last_cast.times))
+        for row in np.flatnonzero(self._last_cast.valid)[::-1].tolist():
+            pose = Pose.of(self._last_cast.poses[row, :7])
             reach = hits.distance[row, ::every]
             hit = np.isfinite(reach)
-            turned = self.bundle.turned(pose)[::every]
-            length = np.where(hit, reach, np.float32(self._looks.far))
+            turned = self.bundle.world_directions(pose)[::every]
+            length = np.where(hit, reach, np.float32(self._last_cast.far))
             ends = pose.position.astype(np.float32) + turned * length[:, None]
-            yield ShownRays(self._looks.times[row], pose.position, ends, hit)
+            yield RaySegments(self._last_cast.times[row], pose.position, ends, hit)
 
 
-class RayRowSensor(RaySensor[Reading], BatchSensor[Reading]):
+class RayBatchSensor(RaySensor[Reading], BatchSensor[Reading]):
     """One that measures many instants at once; those that are heavy are measured one by one, in threads."""
 
     max_batch = 32  # some hundred kilobytes of hits, which the processor's cache holds

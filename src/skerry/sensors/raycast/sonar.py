@@ -15,16 +15,21 @@ from skerry.core.frames import Pose, multiply
 from skerry.core.noise import Noise
 from skerry.parts.sensor import ReadingColumns, SensorView
 from skerry.rays import Bundle, Hits
-from skerry.sensors.raycast.echo_batches import RANGE_ERRORS, collect_each, fill_each, receive_each
-from skerry.sensors.raycast.echoes import place_points
-from skerry.sensors.raycast.ray_sensor import RayRowSensor, RaySensorConfig
+from skerry.sensors.raycast.echo_batches import (
+    RANGE_ERRORS,
+    collect_points_batch,
+    compute_echoes_batch,
+    fill_buckets_batch,
+)
+from skerry.sensors.raycast.echoes import transform_points
+from skerry.sensors.raycast.ray_sensor import RayBatchSensor, RaySensorConfig
 from skerry.terrain.materials import NamedMaterial
 
 Singles = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 Reading = TypeVar("Reading", covariant=True)
 
-HEAVY = 8192  # rays, which take a millisecond or two
+BACKGROUND_RAYS = 8192  # rays, which take a millisecond or two
 NEPER = np.log(10.0) / 10.0  # of a dB of power
 
 # ------------------------------------------------------------------------------------------------ settings
@@ -96,12 +101,12 @@ class Fan:
     half_step: float  # rad to the border with the next ray
 
 
-def pattern(off_axis: ArrayLike, breadth_3db: float) -> NDArray[np.float64]:
+def beam_pattern(off_axis: ArrayLike, breadth_3db: float) -> NDArray[np.float64]:
     """How much of an echo is left off the axis, out and back together: a Gaussian, ½ at half the −3 dB breadth."""
     return np.exp2(-((2.0 * np.asarray(off_axis, np.float64) / breadth_3db) ** 2))
 
 
-def across(breadth: float, rays: int, middle: float, thickness: float) -> Fan:
+def across_track_fan(breadth: float, rays: int, middle: float, thickness: float) -> Fan:
     """A fan across the track: 0 is straight down, port before starboard, its middle so far to starboard; all rad."""
     angle = np.linspace(-breadth / 2, breadth / 2, rays, dtype=np.float64)
     turn = angle + middle
@@ -115,7 +120,7 @@ def across(breadth: float, rays: int, middle: float, thickness: float) -> Fan:
     )
 
 
-def ahead(azimuths: NDArray[np.float64], spacing: float, breadth: float, rays: int, tilt: float) -> Fan:
+def forward_fan(azimuths: NDArray[np.float64], spacing: float, breadth: float, rays: int, tilt: float) -> Fan:
     """Beams ahead at azimuths to the right, each of rays from its upper edge, `tilt` below level, downwards; all rad.
 
     A patch of the sphere between two azimuths and two depressions has the solid angle Δψ (sin ε₂ − sin ε₁).
@@ -152,7 +157,7 @@ class SonarCloud:
     def world_points(self) -> Singles:
         """(n, 3), in the world, m."""
         found = np.empty_like(self.points)
-        place_points(self.points, self.pose.position, self.pose.orientation, found)
+        transform_points(self.points, self.pose.position, self.pose.orientation, found)
         return found
 
     @property
@@ -172,8 +177,8 @@ class Pings:
 
     times: Sequence[float]
     ticks: NDArray[np.int64]
-    places: NDArray[np.float64]  # (n, 13), motions of the sonar in the world
-    there: NDArray[np.bool_]  # (n,), whether it was under water
+    motions: NDArray[np.float64]  # (n, 13), motions of the sonar in the world
+    valid: NDArray[np.bool_]  # (n,), whether it was under water
     above: NDArray[np.float64]  # (n,), m to the surface
     absorption: NDArray[np.float64]  # (n,), 1/m, out and back
     hits: Hits
@@ -184,7 +189,7 @@ class Pings:
 
     def pose(self, row: int) -> Pose:
         """Where the sonar was at an instant."""
-        return Pose.of(self.places[row, :7])
+        return Pose.of(self.motions[row, :7])
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,34 +207,34 @@ class SonarClouds:
 
     def __call__(self, row: int) -> SonarCloud:
         """That of an instant, by its number."""
-        there = (row, slice(self.count[row]))
+        valid = (row, slice(self.count[row]))
         return SonarCloud(
             self.pings.pose(row),
             self.ray.shape[1],
-            self.ray[there].copy(),
-            self.points[there].copy(),
-            self.ranges[there].copy(),
-            self.intensity[there].copy(),
-            self.levels[there].copy(),
-            self.labels[there].copy(),
+            self.ray[valid].copy(),
+            self.points[valid].copy(),
+            self.ranges[valid].copy(),
+            self.intensity[valid].copy(),
+            self.levels[valid].copy(),
+            self.labels[valid].copy(),
         )
 
     def columns(self) -> ReadingColumns:
         """What is said of all."""
-        places = self.pings.places
-        pose = ReadingColumns(position=places[:, :3], orientation=places[:, 3:7])
+        motions = self.pings.motions
+        pose = ReadingColumns(position=motions[:, :3], orientation=motions[:, 3:7])
         return ReadingColumns(count=self.count, points=self.points, levels=self.levels, pose=pose)
 
 
-class SonarSensor(RayRowSensor[Reading]):
+class SonarSensor(RayBatchSensor[Reading]):
     """Sends its rays and works out what comes back."""
 
     def __init__(self, config: SonarConfig, fan: Fan) -> None:
         super().__init__(config, Bundle(fan.directions))
         self.config = config
         count = len(self.bundle)
-        self.execution = "thread" if count > HEAVY else "batch"
-        weights = pattern(fan.off_axis, np.radians(config.beam_breadth_3db)) * fan.solid_angle
+        self.execution = "thread" if count > BACKGROUND_RAYS else "batch"
+        weights = beam_pattern(fan.off_axis, np.radians(config.beam_breadth_3db)) * fan.solid_angle
         self._weights = weights.ravel().astype(np.float32)
         self._tangents = np.ascontiguousarray(fan.tangents.reshape(-1, 3).T.astype(np.float32))
         self._half_step = fan.half_step
@@ -237,33 +242,33 @@ class SonarSensor(RayRowSensor[Reading]):
         self._noise = 0.0 if config.noise_level_db is None else 10.0 ** (config.noise_level_db / 10.0)
         full_scale = 10.0 ** ((config.source_level_db + config.full_scale_db) / 20.0)
         self._scale = 255.0 * config.gain / full_scale
-        self._draws = config.speckle or self._noise > 0.0  # whether anything is left to chance
-        self._ray_chances = np.empty(count if self._draws else 0)
+        self._is_random = config.speckle or self._noise > 0.0  # whether anything is left to chance
+        self._ray_draws = np.empty(count if self._is_random else 0)
         self._echoes = np.empty((4, 1, count), np.float32)
         self._column: Any = None
         self._absorptions: dict[int, float] = {}
-        self._known: tuple[NamedMaterial, ...] | None = None
+        self._materials_seen: tuple[NamedMaterial, ...] | None = None
         self._scattering: NDArray[np.float64] = np.zeros(0)
         self._labels: Bytes = np.zeros(0, np.uint8)
 
     def pings(self, sensor_view: SensorView, noise: Noise, yaws: NDArray[np.float64] | None = None) -> Pings:
         """Send the rays, turned to the left about the sensor's own z by `yaws` (n,), if there are any."""
-        config, places = self.config, sensor_view.motion(self._mount.link, self._offset)
+        config, motions = self.config, sensor_view.motion(self._mount.link, self._offset)
         if yaws is not None:
             none = np.zeros_like(yaws)
-            places[:, 3:7] = multiply(places[:, 3:7], np.stack([none, none, np.sin(yaws / 2), np.cos(yaws / 2)], -1))
-        above = sensor_view.depth(places[:, :3])
-        there = above > 0.0
-        hits = self.look_each(sensor_view, places, there, config.max_range)
-        self._know(self.materials)
-        count = len(there)
+            motions[:, 3:7] = multiply(motions[:, 3:7], np.stack([none, none, np.sin(yaws / 2), np.cos(yaws / 2)], -1))
+        above = sensor_view.depth(motions[:, :3])
+        valid = above > 0.0
+        hits = self.cast_rays_batch(sensor_view, motions, valid, config.max_range)
+        self._update_materials(self.materials)
+        count = len(valid)
         if self._echoes.shape[1] < count:
             self._echoes = np.empty((4, count, len(self.bundle)), np.float32)
         echoes = self._echoes[:, :count]
         absorption = self._absorption(sensor_view, above)
-        receive_each(
-            places,
-            there,
+        compute_echoes_batch(
+            motions,
+            valid,
             hits.distance,
             hits.normal,
             hits.material,
@@ -280,7 +285,7 @@ class SonarSensor(RayRowSensor[Reading]):
             self._errors(sensor_view, noise),
             *echoes,
         )
-        return Pings(sensor_view.times, sensor_view.ticks, places, there, above, absorption, hits, echoes)
+        return Pings(sensor_view.times, sensor_view.ticks, motions, valid, above, absorption, hits, echoes)
 
     def clouds(self, noise: Noise, pings: Pings) -> SonarClouds:
         """The echoes as points."""
@@ -296,8 +301,8 @@ class SonarSensor(RayRowSensor[Reading]):
             np.empty(shape, np.uint8),
             np.empty(shape, np.uint8),
         )
-        collect_each(
-            pings.there,
+        collect_points_batch(
+            pings.valid,
             ranges,
             strength,
             pings.hits.material,
@@ -305,7 +310,7 @@ class SonarSensor(RayRowSensor[Reading]):
             self.bundle.directions,
             *noise.key,
             pings.ticks,
-            self._ray_chances,
+            self._ray_draws,
             self._noise,
             config.speckle,
             config.tvg_spreading / 10.0 if config.tvg else 0.0,
@@ -334,16 +339,16 @@ class SonarSensor(RayRowSensor[Reading]):
             self._column, self._absorptions = column, (known := {})
         found = []
         for depth in depths.tolist():
-            place = round(depth * 10.0) if depth > 0.0 else 0
-            if place not in known:
-                per_km = float(column.absorption_db_per_km(self.config.frequency_khz * 1e3, place / 10.0))
-                known[place] = 2.0 * per_km / 1e3 * NEPER
-            found.append(known[place])
+            cell = round(depth * 10.0) if depth > 0.0 else 0
+            if cell not in known:
+                per_km = float(column.absorption_db_per_km(self.config.frequency_khz * 1e3, cell / 10.0))
+                known[cell] = 2.0 * per_km / 1e3 * NEPER
+            found.append(known[cell])
         return np.array(found)
 
-    def _know(self, materials: tuple[NamedMaterial, ...]) -> None:
-        if materials is not self._known:
-            self._known = materials
+    def _update_materials(self, materials: tuple[NamedMaterial, ...]) -> None:
+        if materials is not self._materials_seen:
+            self._materials_seen = materials
             self._scattering = np.array([10.0 ** (named.material.backscatter_db / 10.0) for named in materials])
             self._labels = np.array([named.material.label for named in materials], np.uint8)
 
@@ -368,8 +373,8 @@ class BucketSonar(SonarSensor[Reading]):
         self._rays = len(self.bundle) // beams
         self._buckets = np.zeros((beams, buckets))
         self._codes = np.zeros(0) if codes is None else codes
-        self._turned = np.zeros((beams, buckets if codes is not None else 0))
-        self._chances = np.empty(beams * buckets if self._draws else 0)
+        self._angle_sums = np.zeros((beams, buckets if codes is not None else 0))
+        self._bucket_draws = np.empty(beams * buckets if self._is_random else 0)
         self._gains = np.ones(buckets)
         self._gains_for = np.array([np.nan])  # the absorption that they are made for
         self.bucket_size = config.max_range / buckets
@@ -380,11 +385,11 @@ class BucketSonar(SonarSensor[Reading]):
         found = Buckets(
             np.empty((count, *self._buckets.shape), np.float32),
             np.empty((count, *self._buckets.shape), np.uint8),
-            np.empty((count, *self._turned.shape), np.uint16),
+            np.empty((count, *self._angle_sums.shape), np.uint16),
         )
-        fill_each(
-            pings.places,
-            pings.there,
+        fill_buckets_batch(
+            pings.motions,
+            pings.valid,
             pings.hits.distance,
             pings.hits.normal,
             self.bundle.directions,
@@ -397,10 +402,10 @@ class BucketSonar(SonarSensor[Reading]):
             self._rays,
             self.bucket_size,
             self._buckets,
-            self._turned,
+            self._angle_sums,
             *noise.key,
             pings.ticks,
-            self._chances,
+            self._bucket_draws,
             self._noise,
             config.speckle,
             config.tvg,

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.sensors.raycast.ray_sensor import RaySensor, RayViewerConfig, ShownRays
+from skerry.sensors.raycast.ray_sensor import RaySegments, RaySensor, RayViewerConfig
 
 RED = (255, 0, 0)
 
@@ -34,15 +34,15 @@ class RayTrail:
     def add(self) -> None:
         """Take up what the latest readings hit, those that were measured last."""
         if self.config.draw_hits:
-            latest = islice(self._sensor.all_shown(self.config.every), self._kept.maxlen)
+            latest = islice(self._sensor.latest_rays_batch(self.config.every), self._kept.maxlen)
             self._kept += [(shown.time, shown.ends[shown.hit]) for shown in latest][::-1]
 
     def clear(self) -> None:
         self._kept.clear()
 
-    def rays(self) -> ShownRays | None:
+    def rays(self) -> RaySegments | None:
         """The rays of the latest reading; None if there are none, or none are to be drawn."""
-        return self._sensor.shown(self.config.every) if self.config.draw_rays else None
+        return self._sensor.latest_rays(self.config.every) if self.config.draw_rays else None
 
     def hits(self, now: float) -> ShownHits:
         """The hits that are younger than their lifetime."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skerry.core.clock import Clock
 from skerry.physics.engine import Engine
-from skerry.rays import Frame, RayScene, RayView
+from skerry.rays import Frame, RayCaster, RayScene
 from skerry.water import Water
 from skerry.water.probe import WaterProbe
 from skerry.world.ray_scene import RaySceneBuilder
@@ -31,7 +31,7 @@ class Sample(Protocol):
     def tick(self) -> int: ...
     @property
     def time(self) -> float: ...
-    def view(self, own_bit: int) -> RayView: ...
+    def view(self, own_mask_bit: int) -> RayCaster: ...
     def hold(self) -> SampleCopy: ...
 
 
@@ -55,8 +55,8 @@ class LiveState:
     def time(self) -> float:
         return self._clock.time
 
-    def view(self, own_bit: int) -> RayView:
-        return self._surroundings.view(own_bit)
+    def view(self, own_mask_bit: int) -> RayCaster:
+        return self._surroundings.view(own_mask_bit)
 
     def hold(self) -> SampleCopy:
         """This instant as it is, for a thread of its own; to be released."""
@@ -91,8 +91,8 @@ class SampleCopy:
         """Made by whoever needs it, in that one's thread."""
         return WaterProbe(self._water, self.userdata)
 
-    def view(self, own_bit: int) -> RayView:
-        return RayView(self._scene, self._frame, self.motions[0], own_bit)
+    def view(self, own_mask_bit: int) -> RayCaster:
+        return RayCaster(self._scene, self._frame, self.motions[0], own_mask_bit)
 
     def release(self) -> None:
         """Give its frame of poses back."""

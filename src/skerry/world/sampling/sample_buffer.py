@@ -13,8 +13,8 @@ from skerry.core.clock import Clock, Rate
 from skerry.parts.observer import Observer
 from skerry.parts.state_channel import StateChannel
 from skerry.physics.engine import Engine
-from skerry.rays import Frame, RayView, RayViews
-from skerry.rays.packets import WORDS
+from skerry.rays import Frame, RayCaster, RayCasterBatch
+from skerry.rays.packets import CONTEXT_SIZE
 from skerry.water import Water
 from skerry.water.probe import WaterProbe
 from skerry.world.ray_scene import RaySceneBuilder
@@ -106,7 +106,9 @@ class SampleBuffer:
             tuple[int, tuple[int, int]], DueSamples
         ] = {}  # what was due since some tick, by a rate's words
         self._frames: dict[int, Frame] = {}  # of those rows of the log at which rays were sent, and
-        self._words = np.zeros((engine.sample_log.capacity, WORDS), np.int64)  # what kernels need of them, by row
+        self._words = np.zeros(
+            (engine.sample_log.capacity, CONTEXT_SIZE), np.int64
+        )  # what kernels need of them, by row
 
     @property
     def room(self) -> int:
@@ -205,8 +207,8 @@ class SampleBuffer:
         row, engine = self._rows[tick], self.engine
         return Glimpse(tick, self.clock.time_of(tick), engine.sample_log.motions[row], engine.sample_log.userdata[row])
 
-    def view(self, own_bit: int) -> RayView:
-        return RayView(self._surroundings.scene, self._frame(), self.motions[0], own_bit)
+    def view(self, own_mask_bit: int) -> RayCaster:
+        return RayCaster(self._surroundings.scene, self._frame(), self.motions[0], own_mask_bit)
 
     def hold(self) -> SampleCopy:
         scene = self._surroundings.scene
@@ -217,11 +219,11 @@ class SampleBuffer:
         self._make_frames([row])
         return self._frames[row]
 
-    def views(self, rows: NDArray[np.int64], own_bit: int) -> RayViews:
+    def views(self, rows: NDArray[np.int64], own_mask_bit: int) -> RayCasterBatch:
         """The world by rays at these rows of the log."""
         self._make_frames(rows.tolist())
         log = self.engine.sample_log.motions[:, 0]
-        return RayViews(self._surroundings.scene, self._words[rows], log, rows, own_bit)
+        return RayCasterBatch(self._surroundings.scene, self._words[rows], log, rows, own_mask_bit)
 
     def _make_frames(self, rows: list[int]) -> None:
         """See to it that there are frames of these rows, which all sensors share until all have looked."""
@@ -233,7 +235,7 @@ class SampleBuffer:
             log, ropes = self.engine.sample_log, self._surroundings.state_of_ropes
             made = self._surroundings.scene.frames(log.motions[new, 0], log.userdata[new, ropes])
             frames.update(zip(new, made, strict=True))
-            self._words[new] = [frame.words for frame in made]
+            self._words[new] = [frame.context for frame in made]
 
     def _release(self, rows: Iterable[int]) -> None:
         for row in rows:

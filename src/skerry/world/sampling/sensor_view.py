@@ -16,7 +16,7 @@ from skerry.core.rotations import motion_of_fixed_frame
 from skerry.parts.sensor import ContactPoint
 from skerry.physics.contacts import BodyContact
 from skerry.physics.model import LinkHandle
-from skerry.rays import RayView
+from skerry.rays import RayCaster
 from skerry.ropes.rope import Rope
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
@@ -54,7 +54,7 @@ class RobotSampleView:
         return self.instant.tick
 
     @property
-    def rays(self) -> RayView:
+    def rays(self) -> RayCaster:
         return self.instant.view(self.ray_bit)
 
     def sample_water(self, points: ArrayLike, need: int = NEED_ALL) -> WaterSample:

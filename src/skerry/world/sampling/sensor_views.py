@@ -14,7 +14,7 @@ from skerry.core.geo import Projection
 from skerry.core.kernels import call7, strict_kernel
 from skerry.core.rotations import motion_of_fixed_frame
 from skerry.parts.sensor import ContactPoint
-from skerry.rays import RayViews
+from skerry.rays import RayCasterBatch
 from skerry.water import Water
 from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
 from skerry.world.sampling.sample_buffer import DueSamples, EngineSamples, SampleBuffer
@@ -81,7 +81,7 @@ class RobotSensorView:
         return self.sample.water
 
     @cached_property
-    def rays(self) -> RayViews:
+    def rays(self) -> RayCasterBatch:
         return self.history.views(self.rows, self.sample.ray_bit)
 
     def at(self, number: int) -> RobotSampleView:

@@ -11,7 +11,7 @@ from skerry.core.kernels import kernel
 from skerry.interfaces.ros.messages.encoded_batch import Packed
 from skerry.interfaces.ros.messages.encoders import Say, SaysMany, Source, prepares
 from skerry.parts.sensor import Readings
-from skerry.sensors.raycast.echoes import place_points
+from skerry.sensors.raycast.echoes import transform_points
 
 POINT: Final = 13  # bytes: x, y, z and an intensity
 _LENGTH: Final = 4  # bytes, of the count of bytes that stands before the points
@@ -32,7 +32,7 @@ def _write_clouds(
     octets = placed.view(np.uint8)
     place = 0
     for i, count in enumerate(counts):
-        place_points(points[i, :count], positions[i], orientations[i], placed[:count])
+        transform_points(points[i, :count], positions[i], orientations[i], placed[:count])
         out[place : place + size] = heads[i, :size]
         place += size
         for k in range(_LENGTH):

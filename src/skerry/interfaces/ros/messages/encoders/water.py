@@ -15,7 +15,7 @@ from skerry.sensors.ctd import CtdReading
 from skerry.sensors.leak import LeakReading
 from skerry.sensors.locked_direction_depth import LockedDirectionDepthReading
 from skerry.sensors.pressure import PressureReading
-from skerry.sensors.range_receiver import RangeReading
+from skerry.sensors.range_receiver import RangeReceiverReading
 
 
 @prepares("pressure", "sensor_msgs/FluidPressure")
@@ -108,7 +108,7 @@ def altitude(source: Source) -> Say:
 def distance(source: Source) -> Say:
     """To the nearest sender, m; infinite if none is heard."""
 
-    def numbers(reading: RangeReading) -> dict[str, float]:
+    def numbers(reading: RangeReceiverReading) -> dict[str, float]:
         return {"data": reading.range}
 
     return source.numbers("smarc_msgs/FloatStamped", numbers, ("data",))
