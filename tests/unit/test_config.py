@@ -228,8 +228,7 @@ def test_all_faults_are_told_at_once_each_on_its_line() -> None:
         "line 7: many[1].width: must be a number (found True)",
         "line 9: terrain.kind: unknown kind 'flt' of terrains; did you mean 'flat'?",
         "line 11: laws.a.volume: is missing",
-        "line 12: laws.b.linear: must not be negative; damping is given as positive numbers "
-        "(found [1, 2, 3, 4, 5, -6])",
+        "line 12: laws.b.linear: must not be negative; give damping as positive numbers (found [1, 2, 3, 4, 5, -6])",
     ]
 
 

@@ -758,7 +758,7 @@ def test_only_a_dynamic_object_has_a_mass_and_forces(motion: str) -> None:
     [
         ({"linear_damping": [-1, 0, 0, 0, 0, 0]}, "linear_damping: must not be negative"),
         ({"quadratic_damping": [0, 0, 0, 0, 0, -1]}, "quadratic_damping: must not be negative"),
-        ({"added_mass": [1, 1, -1, 1, 1, 1]}, "added_mass: must not have a negative direction"),
+        ({"added_mass": [1, 1, -1, 1, 1, 1]}, "added_mass: must not have a negative eigenvalue"),
         ({"added_mass": [[0, 1, 0, 0, 0, 0], *[[0] * 6] * 5]}, "added_mass: must be symmetric"),
         ({"colour": [255, 0, 0]}, "colour[0]: must be less than or equal to 1 (found 255)"),
         ({"friction": -1}, "friction: must be greater than or equal to 0 (found -1)"),

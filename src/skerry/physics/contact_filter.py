@@ -1,8 +1,8 @@
-"""What cannot touch is passed over before MuJoCo meets it: a native filter, after which the contacts are the same.
+"""Contact filter: reject pairs of geoms that cannot touch before MuJoCo tests them; the contacts stay the same.
 
-The highest ground in each of some blocks is known, and a shape whose ball ends above all blocks under it does not touch
-the ground: a body that swims, floats or flies costs some nanoseconds, where MuJoCo looks at every cell below it. Two
-other shapes are apart if the ball of one is outside the box of the other; so MuJoCo's trees of boxes are not needed.
+The ground is divided into blocks with a known highest point. A shape whose bounding sphere is above all blocks below it
+does not touch the ground. This costs a few nanoseconds; MuJoCo tests every cell below the shape. Two other shapes are
+apart if the bounding sphere of one is outside the box of the other, so MuJoCo's trees of boxes are not needed.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from skerry.physics.mujoco import (
 from skerry.physics.program import NO_PROGRAM, ground_of
 from skerry.terrain import ContactHeightfield
 
-BLOCKS: Final = 128  # along each side, at most
-SLACK: Final = 1e-4  # m, for what is rounded
-# The table: the ground's number among MuJoCo's geoms, x and y of its south-west corner, blocks per metre along x and y,
-# how many there are along x and y, the highest z of all; then the highest z of each, rows northwards.
+MAX_BLOCKS: Final = 128  # along each side of the ground
+SLACK: Final = 1e-4  # m, allowance for rounding errors
+# Offsets in the ground table: geom number of the ground, x and y of its south-west corner, blocks per metre along x and
+# y, number of blocks along x and y, highest z of all. Then follows the highest z of each block, rows northwards.
 GEOM, WEST, SOUTH, PER_X, PER_Y, COLUMNS, ROWS, HIGHEST, SETTINGS = range(9)
-PLACES: Final = int(DATA_OFFSETS[GEOM_XPOS])
-TURNS: Final = int(DATA_OFFSETS[GEOM_XMAT])
+POSITIONS: Final = int(DATA_OFFSETS[GEOM_XPOS])
+ROTATIONS: Final = int(DATA_OFFSETS[GEOM_XMAT])
 
 
 @kernel
 def _is_outside(model: int, data: int, box: int, ball: int) -> bool:
-    """Whether the ball around a geom lies outside the box around another; no geom of ours has a margin."""
+    """Return whether the bounding sphere of geom `ball` is outside the bounding box of geom `box`; margins are 0."""
     radius = floats(load_word(model + GEOM_RADII) + 8 * ball, 1)[0]
-    if radius == 0.0:  # of a plane, which has no ball
+    if radius == 0.0:  # a plane has no bounding sphere
         return False
     radius += SLACK
     middle, half = floats(load_word(model + GEOM_BOXES) + 48 * box, 3), load_word(model + GEOM_BOXES) + 48 * box + 24
-    place, other = floats(load_word(data + PLACES) + 24 * box, 3), floats(load_word(data + PLACES) + 24 * ball, 3)
-    R, sides = floats(load_word(data + TURNS) + 72 * box, 9), floats(half, 3)
+    place, other = floats(load_word(data + POSITIONS) + 24 * box, 3), floats(load_word(data + POSITIONS) + 24 * ball, 3)
+    R, sides = floats(load_word(data + ROTATIONS) + 72 * box, 9), floats(half, 3)
     dx, dy, dz = other[0] - place[0], other[1] - place[1], other[2] - place[2]
     square = 0.0
     for i in range(3):
@@ -57,9 +57,9 @@ def _is_outside(model: int, data: int, box: int, ball: int) -> bool:
 
 @kernel
 def _is_over(model: int, data: int, table: int, geom: int) -> bool:
-    """Whether the ball around a geom ends above all blocks of the ground that it is over."""
+    """Return whether the bounding sphere of a geom is above all blocks of the ground below it."""
     t = floats(table, SETTINGS)
-    place = floats(load_word(data + PLACES) + 24 * geom, 3)
+    place = floats(load_word(data + POSITIONS) + 24 * geom, 3)
     radius = floats(load_word(model + GEOM_RADII) + 8 * geom, 1)[0]
     bottom = place[2] - radius
     if bottom > t[HIGHEST]:
@@ -78,8 +78,11 @@ def _is_over(model: int, data: int, table: int, geom: int) -> bool:
 
 
 @native(types.int32(types.voidptr, types.voidptr, types.int32, types.int32))
-def pass_over(model: Any, data: Any, first: int, second: int) -> int:
-    """mjcb_contactfilter: MuJoCo's own filter by types, which it takes the place of, then ours on models of ours."""
+def reject_pair(model: Any, data: Any, first: int, second: int) -> int:
+    """Return 1 for a pair of geoms that cannot touch; MuJoCo's `mjcb_contactfilter`.
+
+    The callback replaces MuJoCo's filter by contact types, so it repeats that test first.
+    """
     m, d = address_of(model), address_of(data)
     kinds, affinities = load_word(m + CONTACT_TYPES), load_word(m + CONTACT_AFFINITIES)
     kind_1, kind_2 = integers(kinds + 4 * first, 1)[0], integers(kinds + 4 * second, 1)[0]
@@ -96,11 +99,13 @@ def pass_over(model: Any, data: Any, first: int, second: int) -> int:
 
 
 def ground_table(geom: int, contact: ContactHeightfield) -> NDArray[np.float64]:
-    """The table of the filter, for ground that is this geom."""
+    """Return the ground table of the filter; `geom` is the geom number of the ground."""
     nodes = np.array(contact.heights.shape) - 1
-    side = np.maximum(1, -(-nodes // BLOCKS))  # cells along a block
+    side = np.maximum(1, -(-nodes // MAX_BLOCKS))  # cells along a block
     rows, columns = (-(-count // cells) for count, cells in zip(nodes, side, strict=True))
-    slack = SLACK + 1e-6 * float(contact.heights.max())  # MuJoCo keeps heights as shares of the highest
+    slack = SLACK + 1e-6 * float(
+        contact.heights.max()
+    )  # MuJoCo stores heights as fractions of the highest in single precision
     highest = np.empty((rows, columns))
     for row in range(rows):
         band = contact.heights[row * side[0] : (row + 1) * side[0] + 1].max(axis=0)
@@ -117,10 +122,13 @@ _filter: Any = None
 
 
 def install_filter() -> None:
-    """Make it MuJoCo's contact filter, unless another library has set one: without it contacts are only slower."""
+    """Set `reject_pair` as MuJoCo's contact filter, unless another library has set one.
+
+    Without the filter contacts are the same, but slower.
+    """
     global _filter
     if _filter is None:
-        form = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
-        _filter = form(pass_over.address)
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
+        _filter = prototype(reject_pair.address)
     if mujoco.get_mjcb_contactfilter() is None:
         mujoco.set_mjcb_contactfilter(_filter)

@@ -1,1 +1,1 @@
-"""Forces on bodies, one kind of law per file."""
+"""Laws: forces on links and joints, one kind per file."""

@@ -1,8 +1,8 @@
-"""Added mass of the water that a body carries along, inside the mass matrix, with its Coriolis part.
+"""Added mass: inertia of the surrounding water, in the mass matrix, and its Coriolis force.
 
-−(M_A ν̇_r + C_A(ν_r) ν_r) with ν_r the velocity through the water (Fossen 2021, §6.3 and eq. 6.42–6.46). In a current
-that is the same everywhere and turns with nobody, ν̇_r = ν̇ + ω × u − u̇ in the link's axes, u being the water's
-velocity. The share that is out of the water carries none.
+τ = −s (M_A ν̇_r + C_A(ν_r) ν_r), with ν_r the velocity through the water and s the share of the body under water
+(Fossen 2021, §6.3 and eq. 6.42–6.46). In a uniform current without rotation ν̇_r = ν̇ + ω × u − u̇ in the link's axes,
+u being the velocity of the water.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from skerry.physics.shapes import Ellipsoid, SlenderHull
 
 
 @kernel
-def _carry(block: Any, matrix: Any, share: float) -> None:
+def _add_water(block: Any, matrix: Any, share: float) -> None:
+    """Add `share` of the added mass, with its Coriolis force, to a block."""
     v = block[RELATIVE : RELATIVE + 6]
     bias = floats(stack_floats(6), 6)
     ux = block[VELOCITY] - v[0]
@@ -50,21 +51,22 @@ def _carry(block: Any, matrix: Any, share: float) -> None:
 
 
 @law
-def carry_water(model: int, data: int, table: int) -> None:
+def apply_added_mass(model: int, data: int, table: int) -> None:
+    """Apply the added mass. Constants: M_A about the link's origin, (6, 6)."""
     block = block_of(data, table)
     if block[SUBMERGED] > 0.0:
-        _carry(block, constants_of(table), block[SUBMERGED])
+        _add_water(block, constants_of(table), block[SUBMERGED])
 
 
 @law
-def carry_water_without_munk_moment(model: int, data: int, table: int) -> None:
-    """The same, and v × A v, A being the part of M_A for translation, given back."""
+def apply_added_mass_without_munk_moment(model: int, data: int, table: int) -> None:
+    """Apply the added mass without the Munk moment v × A v, where A is the translational part of M_A."""
     block = block_of(data, table)
     share = block[SUBMERGED]
     if share == 0.0:
         return
     A = constants_of(table)
-    _carry(block, A, share)
+    _add_water(block, A, share)
     x, y, z = block[RELATIVE], block[RELATIVE + 1], block[RELATIVE + 2]
     px = A[0] * x + A[1] * y + A[2] * z
     py = A[6] * x + A[7] * y + A[8] * z
@@ -75,14 +77,16 @@ def carry_water_without_munk_moment(model: int, data: int, table: int) -> None:
 
 
 class AddedMass(LawConfig):
-    """Added mass about `position`: six positive numbers, a symmetric 6×6 (kg, kg m, kg m²), or estimated of a shape."""
+    """Settings of added mass: a matrix about `position`, or a shape from which it is estimated."""
 
     kind: Literal["added_mass"] = "added_mass"
-    matrix: Vector6 | Matrix6 | None = None
-    ellipsoid: Ellipsoid | None = None
-    slender: SlenderHull | None = None
+    matrix: Vector6 | Matrix6 | None = Field(
+        None, description="diagonal, six numbers ≥ 0, or symmetric 6 × 6; kg, kg m, kg m²"
+    )
+    ellipsoid: Ellipsoid | None = Field(None, description="ellipsoid from which the matrix is estimated")
+    slender: SlenderHull | None = Field(None, description="slender hull from which the matrix is estimated")
     munk_moment: bool = Field(
-        True, description="whether the water turns a body across its path, as it does in potential flow"
+        True, description="whether to include the Munk moment, which turns a body across its path"
     )
 
     @field_validator("matrix")
@@ -94,13 +98,13 @@ class AddedMass(LawConfig):
         if not np.allclose(matrix, matrix.T, rtol=1e-6, atol=1e-12):
             raise ValueError("must be symmetric: M[i][j] = M[j][i]")
         if np.linalg.eigvalsh(matrix).min() < -1e-9 * max(1.0, np.abs(matrix).max()):
-            raise ValueError("must not have a negative direction (eigenvalue); added mass is given as positive numbers")
+            raise ValueError("must not have a negative eigenvalue; give added mass as positive numbers")
         return value
 
     @model_validator(mode="after")
     def _one_form(self) -> AddedMass:
         if sum(form is not None for form in (self.matrix, self.ellipsoid, self.slender)) != 1:
-            raise ValueError("give either `matrix`, `ellipsoid` or `slender`")
+            raise ValueError("give exactly one of `matrix`, `ellipsoid` and `slender`")
         return self
 
     def build(self, at: Attachment) -> Law:
@@ -112,11 +116,11 @@ class AddedMass(LawConfig):
             assert self.matrix is not None
             own = full_matrix(self.matrix)
         matrix = to_point.T @ (0.5 * (own + own.T)) @ to_point
-        force = carry_water if self.munk_moment else carry_water_without_munk_moment
+        force = apply_added_mass if self.munk_moment else apply_added_mass_without_munk_moment
         return Law(matrix, force=force, added_mass=matrix, estimate=shape.METHOD if shape is not None else "")
 
 
 def full_matrix(value: Vector6 | Matrix6) -> NDArray[np.float64]:
-    """Six numbers as a diagonal matrix, or the matrix itself."""
+    """Return six numbers as a diagonal matrix, and a 6 × 6 matrix unchanged."""
     array = np.array(value, np.float64)
     return np.diag(array) if array.ndim == 1 else array

@@ -1,8 +1,8 @@
-"""Ballast: a tank whose mass changes, as weight, inertia and momentum.
+"""Ballast: a tank whose mass changes, with its weight, inertia and momentum.
 
-The tank's mass m at its place adds a 6×6 rigid-body inertia and its weight. Water that comes in brings the velocity of
-the sea with it, so that taking it in costs ṁ ν_r of momentum; water that leaves takes the vehicle's own velocity along
-and pushes nobody (Tsiolkovsky's equation with no exhaust speed).
+The mass m of the tank adds a 6×6 rigid-body inertia and a weight at the tank's position. Incoming water has the
+velocity of the sea, so filling costs momentum ṁ ν_r. Outgoing water leaves with the velocity of the vehicle and exerts
+no force (Tsiolkovsky's equation with zero exhaust speed).
 """
 
 from __future__ import annotations
@@ -34,14 +34,12 @@ from skerry.parts.law import (
     state_of,
 )
 
-SETPOINT, MASS, RATE = range(3)  # the state: kg, kg, kg/s
+SETPOINT, MASS, RATE = range(3)  # state: commanded mass, kg; mass, kg; rate of change, kg/s
 
 
 @law
 def fill_tank(model: int, data: int, table: int) -> None:
-    """Move the tank's mass towards what is wanted, no faster than the pump. Constants: … pump rate and step at 39 and
-    40.
-    """
+    """Move the mass towards the setpoint at the rate of the pump. Constant 39: pump rate, kg/s; 40: step, s."""
     state = state_of(data, table, 3)
     constants = constants_of(table)
     most = constants[39] * constants[40]
@@ -51,8 +49,8 @@ def fill_tank(model: int, data: int, table: int) -> None:
 
 
 @law
-def carry_ballast(model: int, data: int, table: int) -> None:
-    """Constants: the 6×6 inertia of one kilogram, its place."""
+def apply_ballast(model: int, data: int, table: int) -> None:
+    """Apply weight, inertia and momentum of the tank. Constants 0 to 35: 6×6 inertia per kg; 36 to 38: position."""
     block = block_of(data, table)
     state = state_of(data, table, 3)
     constants = constants_of(table)
@@ -74,30 +72,32 @@ def carry_ballast(model: int, data: int, table: int) -> None:
 
 
 class BallastLaw(Law):
-    """A ballast tank, built."""
+    """Law of a ballast tank."""
 
-    capacity: float
+    capacity: float  # kg
 
     @property
     def mass(self) -> Any:
-        """The water in the tank, kg; in a batch, of each world."""
+        """Mass of the water in the tank, kg; in a batch an array with one value per world."""
         return self.memory[..., MASS].copy()[()]
 
     def set_target(self, mass: float) -> None:
-        """Pump until the tank holds this much, kg; more than fits, or less than nothing, is the limit."""
+        """Set the mass to pump to, kg; it is limited to 0 … `capacity`."""
         if not np.isfinite(mass):
-            raise SkerryError(f"a ballast mass must be a number, not {mass}")
+            raise SkerryError(f"a ballast mass must be a finite number of kg, not {mass}")
         self.memory[..., SETPOINT] = min(max(mass, 0.0), self.capacity)
 
 
 class Ballast(LawConfig):
-    """A tank at `position` that a pump fills with fluid."""
+    """Settings of a tank at `position` that a pump fills with water or another fluid."""
 
     kind: Literal["ballast"] = "ballast"
-    volume: Positive = Field(description="of the tank, m³")
-    density: Positive | None = Field(None, description="of what fills it, kg/m³; the water's by default")
-    fill: float = Field(0.5, ge=0, le=1, description="at the start, as a share of the volume")
-    rate: Positive = Field(description="of the pump, m³/s")
+    volume: Positive = Field(description="volume of the tank, m³")
+    density: Positive | None = Field(
+        None, description="density of the fluid in the tank, kg/m³; that of the water by default"
+    )
+    fill: float = Field(0.5, ge=0, le=1, description="filled share of the volume at the start")
+    rate: Positive = Field(description="flow rate of the pump, m³/s")
     gyration: Vector3 = Field((0.0, 0.0, 0.0), description="radii of gyration of the tank about its own centre, m")
 
     @field_validator("gyration")
@@ -108,6 +108,7 @@ class Ballast(LawConfig):
         return value
 
     def trim_ballast(self, density: float) -> float:
+        """Return the mass in the tank at the start, kg; `density` is that of the water, kg/m³."""
         return self.fill * self.volume * (self.density or density)
 
     def build(self, at: Attachment) -> Law:
@@ -120,7 +121,7 @@ class Ballast(LawConfig):
         constants = np.concatenate([unit.ravel(), offset.position, [self.rate * density, at.step]])
         law = BallastLaw(
             constants,
-            force=carry_ballast,
+            force=apply_ballast,
             update=fill_tank,
             initial_state=np.array([start, start, 0.0]),
             added_mass=start * unit,

@@ -1,8 +1,8 @@
-"""Hydrodynamic damping in six degrees of freedom, linear and quadratic, through the water.
+"""Linear and quadratic hydrodynamic damping in six degrees of freedom.
 
-τ = −(D + D_n |ν_r|) ν_r (Fossen 2021, eq. 6.72 and 6.75), times the share of the body under water. Its slope with
-velocity, times the step, goes into the mass matrix (a linearly implicit Euler step), so that no drag is too stiff; not
-under RK4.
+τ = −s (D + D_n |ν_r|) ν_r (Fossen 2021, eq. 6.72 and 6.75), with s the share of the body under water. The slope of τ
+with velocity, times the step, is added to the mass matrix (a linearly implicit Euler step), so that any drag is stable.
+Under RK4 the drag is explicit.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from skerry.parts.law import (
 from skerry.physics.laws.added_mass import full_matrix
 from skerry.physics.shapes import SlenderHull
 
-REFERENCE_SPEED = 5.0  # m/s and rad/s: up to here an explicit step (RK4) must be stable; few vehicles are faster
+REFERENCE_SPEED = 5.0  # m/s and rad/s: speed up to which an explicit step (RK4) must be stable
 ZERO: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
 def _slope(quadratic: Any, v: Any, i: int) -> float:
-    """A bound on row i of the slope 2 D_n |ν|, couplings and all, as one number on the diagonal (Gershgorin)."""
+    """Return a bound on row i of the slope 2 D_n |ν| for the diagonal, couplings included (Gershgorin)."""
     total = 2.0 * max(quadratic[7 * i], 0.0) * abs(v[i])
     for j in range(6):
         if j != i:
@@ -47,8 +47,8 @@ def _slope(quadratic: Any, v: Any, i: int) -> float:
 
 
 @law
-def resist(model: int, data: int, table: int) -> None:
-    """Constants: D, D_n, the positive part of D, and the 6×6 shift to the point that they are given for."""
+def apply_damping(model: int, data: int, table: int) -> None:
+    """Apply the damping. Constants: D, D_n, implicit part of D, 6×6 shift to `position`, 1 if there is no shift."""
     block = block_of(data, table)
     share = block[SUBMERGED]
     if share == 0.0:
@@ -56,7 +56,7 @@ def resist(model: int, data: int, table: int) -> None:
     constants = constants_of(table)
     linear, quadratic = constants[:36], constants[36:72]
     positive, to_point = constants[72:108], constants[108:144]
-    here = constants[144] != 0.0  # the point is the link's origin: no shift needed
+    here = constants[144] != 0.0  # `position` is the link's origin: no shift needed
     v = floats(stack_floats(6), 6)
     f = floats(stack_floats(6), 6)
     w = block[RELATIVE : RELATIVE + 6]
@@ -98,18 +98,20 @@ def resist(model: int, data: int, table: int) -> None:
 
 
 class Damping(LawConfig):
-    """Linear and quadratic damping about `position`: six positive numbers, or a 6×6 each (N s/m, N s²/m², …)."""
+    """Settings of linear and quadratic damping about `position`."""
 
     kind: Literal["damping"] = "damping"
-    linear: Vector6 | Matrix6 = ZERO
-    quadratic: Vector6 | Matrix6 = ZERO
-    slender: SlenderHull | None = Field(None, description="a hull whose quadratic damping is estimated and added")
+    linear: Vector6 | Matrix6 = Field(ZERO, description="D: diagonal, six numbers ≥ 0, or 6 × 6; N s/m, N m s/rad")
+    quadratic: Vector6 | Matrix6 = Field(
+        ZERO, description="D_n: diagonal, six numbers ≥ 0, or 6 × 6; N s²/m², N m s²/rad²"
+    )
+    slender: SlenderHull | None = Field(None, description="slender hull whose quadratic damping is estimated and added")
 
     @field_validator("linear", "quadratic")
     @classmethod
     def _takes_energy(cls, value: Vector6 | Matrix6) -> Vector6 | Matrix6:
         if np.diag(full_matrix(value)).min() < 0:
-            raise ValueError("must not be negative; damping is given as positive numbers")
+            raise ValueError("must not be negative; give damping as positive numbers")
         return value
 
     def build(self, at: Attachment) -> Law:
@@ -125,15 +127,15 @@ class Damping(LawConfig):
             [m.ravel() for m in (linear, quadratic, positive, to_point)] + [np.array([at_origin])]
         )
         estimate = self.slender.METHOD if self.slender is not None else ""
-        return Law(constants, force=resist, damping=to_point.T @ fastest @ to_point, estimate=estimate)
+        return Law(constants, force=apply_damping, damping=to_point.T @ fastest @ to_point, estimate=estimate)
 
 
 def implicit_part(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What of a linear drag D goes into the mass matrix: Dᵀ P⁻¹ D, with P its symmetric part.
+    """Return the part of a linear drag D that is added to the mass matrix: Dᵀ P⁻¹ D, with P its symmetric part.
 
-    For a symmetric D that is D itself. For any D that only takes energy it makes the step a contraction however stiff D
-    is: the symmetric part alone would leave the rest of a coupled drag explicit. Where P has no inverse, or is negative
-    in some direction, that direction keeps the positive part of P.
+    For a symmetric D the result is D itself. For any dissipative D it makes the step a contraction, however stiff D is;
+    the symmetric part alone would leave the rest of a coupled drag explicit. If P is singular or negative in a
+    direction in which D acts, the result is the positive part of P instead.
     """
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
     sound = values > 1e-9 * max(np.abs(matrix).max(initial=0.0), 1e-300)
@@ -144,6 +146,6 @@ def implicit_part(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def positive_part(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The part of a matrix that takes energy: its symmetric part without the negative directions."""
+    """Return the dissipative part of a matrix: its symmetric part without negative eigenvalues."""
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

@@ -1,9 +1,8 @@
-"""Force points: a body's buoyancy, and optionally its weight, shared among points of it.
+"""Force points: buoyancy, and optionally weight, of a body, distributed over points.
 
-Each of N points under water by a depth d pushes up with ρ g V/N · min(d/ramp, 1), V being the volume of the whole body;
-the ramp may begin above the surface, for points that stand for cells around them; `max_buoyancy` caps each by its
-share. A point's ramp keeps the force continuous; a body is resolved by as many points as its shape needs. The mean ramp
-is the share of the body that is under water, which its other laws use.
+Each of N points at depth d pushes up with ρ g V/N · min(d/ramp, 1), where V is the volume of the whole body. The ramp
+may start above the surface, for points in the middle of cells. `max_buoyancy` limits each point to its share. The ramp
+keeps the force continuous. The mean of the ramps is the share of the body under water, which its other laws use.
 """
 
 from __future__ import annotations
@@ -49,15 +48,16 @@ from skerry.water.fields import add_fields
 from skerry.water.flow import HEIGHT_KNOWN, NEED_FLOW_RATE
 from skerry.water.water import heights_of
 
-CHUNK = 128  # points that are looked up in the water at once
-# count, volume share, ramp, cap share, custom force share (3), mass share, start, need,
-# the ball around the points (4), the number of all points of the body; then x, y, z, density of each
+CHUNK = 128  # points per call of the water's native function
+# Number of settings at the start of the constants: number of points; share per point of volume, ramp, largest buoyancy,
+# custom force (3) and mass; start of the ramp above the surface, needed values of the flow, bounding sphere of the
+# points (4), number of points of the whole body. Then follow x, y, z and density of all points.
 SETTINGS = 15
 
 
 @law
-def push_points(model: int, data: int, table: int) -> None:
-    """State: the force on each point in the world, three rows."""
+def apply_point_forces(model: int, data: int, table: int) -> None:
+    """Apply the forces of all points. State: the force on each point in the world frame, three rows."""
     block = block_of(data, table)
     header = words(table, HEADER)
     constants = constants_of(table)
@@ -85,9 +85,9 @@ def push_points(model: int, data: int, table: int) -> None:
     lowest, highest, still = heights_of(header[WATER_TABLE])
     usual = floats(header[WATER_TABLE], 1)[0]  # density
     dry = highest + start
-    deep = min(lowest + start - ramp, still)  # from here down wholly under water, whatever the waves
+    deep = min(lowest + start - ramp, still)  # below this height a point is under water in any wave
     fields, owner, sharing = header[FIELDS], header[OWNER], constants[14]
-    steepness = 1.0 / ramp if ramp > 0.0 else 1e300  # of the ramp; without one, all or nothing
+    steepness = 1.0 / ramp if ramp > 0.0 else 1e300  # 1/ramp; without a ramp the share is 0 or 1
     bx, by, bz = constants[10], constants[11], constants[12]
     ball_x, ball_y = X + R[0] * bx + R[1] * by + R[2] * bz, Y + R[3] * bx + R[4] * by + R[5] * bz
     ball_z = Z + R[6] * bx + R[7] * by + R[8] * bz
@@ -106,7 +106,9 @@ def push_points(model: int, data: int, table: int) -> None:
         for i in range(n):
             asked += 1 if deep < where[2 * n + i] < dry else 0
         height, around = floats(heights, n), floats(densities, n)
-        some = asked if 2 * asked < n else n  # of most of them, all are asked: to pick them out would take longer
+        some = (
+            asked if 2 * asked < n else n
+        )  # with most points near the surface, a query of all is faster than a selection
         level = floats(some_sample + 8 * flow.HEIGHT * some, some)
         found = floats(some_sample + 8 * flow.DENSITY * some, some)
         place, asked_at = floats(some_points, 3 * some), points
@@ -114,7 +116,7 @@ def push_points(model: int, data: int, table: int) -> None:
             asked_at = some_points
             j = 0
             for i in range(n):
-                # where the surface is known to be, it need not be looked up: any height on the right side will do
+                # Points far from the surface need no query: any height on the right side gives the same share.
                 height[i] = highest if where[2 * n + i] >= dry else lowest
                 around[i] = usual
                 if deep < where[2 * n + i] < dry:
@@ -143,7 +145,7 @@ def push_points(model: int, data: int, table: int) -> None:
             if depth > 0.0:
                 touching = 1.0
         rate = floats(some_sample + 8 * flow.FLOW_RATE * wetted, 3 * wetted)
-        if need and wetted > 0:  # the water's acceleration costs more than its height, and dry points do not feel it
+        if need and wetted > 0:  # the acceleration costs more than the height, so only wet points are queried
             place, level = floats(some_points, 3 * wetted), floats(some_sample + 8 * flow.HEIGHT * wetted, wetted)
             j = 0
             for i in range(n):
@@ -188,7 +190,7 @@ def push_points(model: int, data: int, table: int) -> None:
             ty += dz * push_x - dx * lift
             tz += dx * push_y - dy * push_x
         first += n
-    # several sets of points on one body: the share under water is that of their volumes together
+    # With several sets of points on one body, the share under water is that of the sum of their volumes.
     first_set = block[VOLUME] == 0.0
     block[VOLUME] += volume * count
     block[WET_VOLUME] += volume * wet
@@ -200,56 +202,60 @@ def push_points(model: int, data: int, table: int) -> None:
 
 
 class ForcePointsLaw(Law):
-    """Force points, built; `points` are in the link's frame."""
+    """Law of force points."""
 
-    points: NDArray[np.float64]
+    points: NDArray[np.float64]  # (points, 3), in the frame of the carrying body, m
 
     @property
     def forces(self) -> NDArray[np.float64]:
-        """The force that acts on each point now, (points, 3), N, in the world's axes; for drawing."""
+        """Current force on each point, (points, 3), world frame, N."""
         rows = self.memory.reshape(*self.memory.shape[:-1], 3, -1)
         return np.swapaxes(rows, -1, -2)
 
 
 class ForcePoints(LawConfig):
-    """Buoyancy, and optionally weight and a constant force, at points of a link."""
+    """Settings of buoyancy, and optionally weight and a constant force, at points of a link."""
 
     kind: Literal["force_points"] = "force_points"
-    points: tuple[Vector3, ...] = Field(min_length=1, max_length=100_000, description="in the mount's frame, m")
+    points: tuple[Vector3, ...] = Field(
+        min_length=1, max_length=100_000, description="positions in the mount's frame, m"
+    )
     volume: Positive | Literal["neutral"] | None = Field(
-        None, description="of the whole body, m³; or `neutral`: what lets the robot float freely in its trim"
+        None, description="volume of the whole body, m³; or `neutral`: the volume at which the robot floats in its trim"
     )
-    mesh: ExistingFile | None = Field(None, description="closed mesh whose volume is taken instead")
+    mesh: ExistingFile | None = Field(None, description="closed mesh whose volume is used instead of `volume`")
     density: Positive | tuple[Annotated[float, Field(ge=0)], ...] | None = Field(
-        None, description="kg/m³ of the fluid, for all points or each; the water's own by default"
+        None, description="density of the fluid, kg/m³, for all points or for each; that of the water by default"
     )
-    depth_before_submerged: NonNegative = Field(0.03, description="depth at which a point has its full buoyancy, m")
+    depth_before_submerged: NonNegative = Field(0.03, description="depth at which a point has full buoyancy, m")
     height_before_dry: NonNegative = Field(
         0.0,
-        description="height at which a point has lost all its buoyancy, m; for points in the middle of their cells",
+        description="height above the surface at which buoyancy starts, m; for points in the middle of their cells",
     )
-    max_buoyancy: Positive | None = Field(None, description="N, of the whole body")
-    gravity: bool = Field(False, description="the points carry the weight instead of the link")
-    mass: Positive | None = Field(None, description="kg that `gravity` weighs; the link's mass by default")
+    max_buoyancy: Positive | None = Field(None, description="largest buoyancy of the whole body, N")
+    gravity: bool = Field(False, description="whether the points carry the weight instead of the link")
+    mass: Positive | None = Field(None, description="mass of the weight of `gravity`, kg; the link's mass by default")
     automatic_center_of_gravity: bool = Field(
-        False, description="put the link's centre of mass at the mean of the points"
+        False, description="whether to move the link's centre of mass to the mean of the points"
     )
     custom_force: Vector3 = Field(
-        (0.0, 0.0, 0.0), description="constant force on the body in the world's axes, N, shared too"
+        (0.0, 0.0, 0.0), description="constant force on the body in the world frame, N, distributed over the points"
     )
 
     @model_validator(mode="after")
     def _consistent(self) -> ForcePoints:
         if (self.volume is None) == (self.mesh is None):
-            raise ValueError("give either `volume` or `mesh`, to know the displaced volume")
+            raise ValueError("give either `volume` or `mesh`; it defines the displaced volume")
         if isinstance(self.density, tuple) and len(self.density) != len(self.points):
-            raise ValueError(f"`density` has {len(self.density)} values for {len(self.points)} points")
+            raise ValueError(
+                f"`density` has {len(self.density)} values for {len(self.points)} points; give one per point"
+            )
         if self.mass is not None and not self.gravity:
-            raise ValueError("`mass` is what `gravity: true` weighs; without it, it does nothing")
+            raise ValueError("`mass` has an effect only with `gravity: true`; set it, or remove `mass`")
         return self
 
     def displaced_volume(self, neutral: float) -> float:
-        """The volume of the whole body, m³."""
+        """Return the volume of the whole body, m³; `neutral` is the volume at which the robot floats."""
         if self.volume is not None:
             return neutral if self.volume == "neutral" else self.volume
         assert self.mesh is not None
@@ -261,7 +267,9 @@ class ForcePoints(LawConfig):
         volume = self.displaced_volume(at.neutral_volume)
         mass = (self.mass or at.mass) if self.gravity else 0.0
         if self.gravity and mass <= 0:
-            raise SkerryError(f"link {at.link!r} has no mass for its force points to weigh")
+            raise SkerryError(
+                f"link {at.link!r} has no mass for `gravity: true`; give `mass`, or an <inertial> in the URDF"
+            )
         density = np.zeros(count) if self.density is None else np.broadcast_to(np.array(self.density), (count,))
         ramp = self.depth_before_submerged + self.height_before_dry
         settings = [count, volume / count, ramp, (self.max_buoyancy or np.inf) / count]
@@ -272,7 +280,7 @@ class ForcePoints(LawConfig):
         mean = points.mean(axis=0)
         law = ForcePointsLaw(
             np.concatenate([np.array(settings), points.T.ravel(), density]),
-            force=push_points,
+            force=apply_point_forces,
             initial_state=np.zeros(3 * count),
             phase=IMMERSION,
             points_index=(count, 14),

@@ -1,8 +1,8 @@
-"""Plain damping that differs in water and in air: a share of momentum lost per second, as game engines have it.
+"""Damping by a share of momentum per second, with different rates in water and in air, as in game engines.
 
-Force −d m v and torque −d_a I ω about the centre of mass of the link, with the pair for water while any part of the
-link is under water, else the pair for air; in water v is the velocity through the water. Implicit in the step, as all
-damping here.
+The force is −d m v and the torque −d_a I ω, about the centre of mass of the link. The rates for water apply while any
+part of the link is under water; v is then the velocity through the water. Otherwise the rates for air apply. The
+damping is implicit in the step.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from skerry.parts.law import (
 
 
 @law
-def lose_momentum(model: int, data: int, table: int) -> None:
-    """Constants: the 6×6 damping in water, then in air."""
+def apply_immersion_damping(model: int, data: int, table: int) -> None:
+    """Apply the damping. Constants: 6×6 damping in water, 6×6 damping in air."""
     block = block_of(data, table)
     constants = constants_of(table)
     wet = block[TOUCHING] != 0.0
@@ -50,13 +50,13 @@ def lose_momentum(model: int, data: int, table: int) -> None:
 
 
 class ImmersionDamping(LawConfig):
-    """Damping rates (1/s) in water and in air."""
+    """Settings of damping rates in water and in air."""
 
     kind: Literal["immersion_damping"] = "immersion_damping"
-    underwater_linear: NonNegative = Field(0.0, description="1/s")
-    underwater_angular: NonNegative = Field(0.0, description="1/s")
-    air_linear: NonNegative = Field(0.0, description="1/s")
-    air_angular: NonNegative = Field(0.0, description="1/s")
+    underwater_linear: NonNegative = Field(0.0, description="rate of translation in water, 1/s")
+    underwater_angular: NonNegative = Field(0.0, description="rate of rotation in water, 1/s")
+    air_linear: NonNegative = Field(0.0, description="rate of translation in air, 1/s")
+    air_angular: NonNegative = Field(0.0, description="rate of rotation in air, 1/s")
 
     def build(self, at: Attachment) -> Law:
         def matrix(linear: float, angular: float) -> NDArray[np.float64]:
@@ -64,6 +64,8 @@ class ImmersionDamping(LawConfig):
 
         water = matrix(self.underwater_linear, self.underwater_angular)
         air = matrix(self.air_linear, self.air_angular)
-        # one wet point is enough for the damping of water, on a body that carries hardly any of it yet
+        # One wet point is enough for the damping of water, while the body has almost no added mass yet.
         most = matrix(max(self.underwater_linear, self.air_linear), max(self.underwater_angular, self.air_angular))
-        return Law(np.concatenate([water.ravel(), air.ravel()]), force=lose_momentum, damping=water, air_damping=most)
+        return Law(
+            np.concatenate([water.ravel(), air.ravel()]), force=apply_immersion_damping, damping=water, air_damping=most
+        )

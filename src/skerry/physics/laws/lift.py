@@ -1,8 +1,8 @@
-"""Lift of hull and fixed fins: a force that grows with forward speed times cross-flow.
+"""Lift of hull and fixed fins: a force proportional to forward speed times cross-flow.
 
-τ = −|u| L ν_r, with u the speed along the mount's x axis: the terms Y_uv u v, Z_uw u w, M_uq u q, N_ur u r … of a
-slender body (Fossen 2021, §8.1.2; Prestero 2001, ch. 4). A fin of area A and lift slope C has ½ ρ A C in sway or heave
-at its own position. Implicit in the step, as all damping here.
+τ = −s |u| L ν_r, with u the speed along the mount's x axis and s the share of the body under water: the terms Y_uv u v,
+Z_uw u w, M_uq u q, N_ur u r … of a slender body (Fossen 2021, §8.1.2; Prestero 2001, ch. 4). A fin of area A and lift
+slope C has ½ ρ A C in sway or heave at its own position. The lift is implicit in the step.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from skerry.physics.laws.damping import REFERENCE_SPEED, positive_part
 
 
 @law
-def lift_body(model: int, data: int, table: int) -> None:
-    """Constants: L about the body's origin, its positive part, and the direction of u."""
+def apply_lift(model: int, data: int, table: int) -> None:
+    """Apply the lift. Constants: L about the link's origin, its positive part, and the direction of u."""
     block = block_of(data, table)
     c = constants_of(table)
     v = block[RELATIVE : RELATIVE + 6]
@@ -50,10 +50,12 @@ def lift_body(model: int, data: int, table: int) -> None:
 
 
 class Lift(LawConfig):
-    """Lift coefficients about `position`: six numbers, or a 6×6 (kg/m, kg, kg m), positive where they resist."""
+    """Settings of lift coefficients about `position`."""
 
     kind: Literal["lift"] = "lift"
-    matrix: Vector6 | Matrix6 = Field(description="multiplied by forward speed and by velocity through the water")
+    matrix: Vector6 | Matrix6 = Field(
+        description="L: diagonal, six numbers, or 6 × 6; kg/m, kg, kg m; positive numbers resist the motion"
+    )
 
     def build(self, at: Attachment) -> Law:
         place = self.pose_on_body(at)
@@ -61,4 +63,4 @@ class Lift(LawConfig):
         matrix = to_point.T @ full_matrix(self.matrix) @ to_point
         positive = positive_part(matrix)
         constants = np.concatenate([matrix.ravel(), positive.ravel(), place.rotation[:, 0]])
-        return Law(constants, force=lift_body, damping=REFERENCE_SPEED * positive)
+        return Law(constants, force=apply_lift, damping=REFERENCE_SPEED * positive)

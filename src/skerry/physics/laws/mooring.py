@@ -1,8 +1,8 @@
-"""A mooring line, light and straight: slack while it is long enough, else a spring and a damper towards its anchor.
+"""Mooring: a light, straight line to an anchor, slack up to its length, then a spring with a damper.
 
-Its tension is T = k (d − L) + c ḋ where that is positive and d > L, d being the way from where it is made fast to the
-anchor and L its length; it pulls, and never pushes. Its weight and the water's drag on it are left out: it holds a buoy
-in its place, but has no catenary. Spring and damper are implicit in the step, so that no line is too stiff.
+The tension is T = k (d − L) + c ḋ if d > L and T > 0, otherwise 0; d is the distance between the fastening point and
+the anchor, L the length. The weight of the line and its drag are neglected: it keeps a buoy in position, but has no
+catenary. Spring and damper are implicit in the step, so that any stiffness is stable.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from skerry.parts.law import (
 
 
 @law
-def pull(model: int, data: int, table: int) -> None:
-    """Constants: where it is made fast, the anchor in the world, length, stiffness and damping."""
+def apply_mooring_tension(model: int, data: int, table: int) -> None:
+    """Apply the tension. Constants: fastening point on the link, anchor in the world, length, stiffness, damping."""
     block = block_of(data, table)
     x, y, z, anchor_x, anchor_y, anchor_z, length, stiffness, damping = constants_of(table)
     R = block[ROTATION : ROTATION + 9]
@@ -44,13 +44,15 @@ def pull(model: int, data: int, table: int) -> None:
     distance = math.sqrt(wx * wx + wy * wy + wz * wz)
     if distance <= length:
         return
-    along = floats(stack_floats(6), 6)  # the line's direction in the link's axes, and its moment about the origin
+    along = floats(
+        stack_floats(6), 6
+    )  # direction of the line in the link's axes, and its moment about the link's origin
     for i in range(3):
         along[i] = (R[i] * wx + R[3 + i] * wy + R[6 + i] * wz) / distance
     along[3] = y * along[2] - z * along[1]
     along[4] = z * along[0] - x * along[2]
     along[5] = x * along[1] - y * along[0]
-    rate = 0.0  # at which it gets longer
+    rate = 0.0  # rate of change of the distance, m/s
     for i in range(6):
         rate -= along[i] * block[VELOCITY + i]
     h = block[STEP]
@@ -64,17 +66,17 @@ def pull(model: int, data: int, table: int) -> None:
 
 
 class Mooring(LawConfig):
-    """A line from a point of a link to a point of the world."""
+    """Settings of a line from `position` on a link to a point of the world."""
 
     kind: Literal["mooring"] = "mooring"
-    anchor: Vector3 = Field(description="its other end, in the world, m")
-    length: Positive = Field(description="m up to which it is slack")
-    stiffness: Positive = Field(description="N/m once it is taut")
-    damping: NonNegative = Field(0.0, description="N s/m once it is taut")
+    anchor: Vector3 = Field(description="other end of the line, in the world frame, m")
+    length: Positive = Field(description="length up to which the line is slack, m")
+    stiffness: Positive = Field(description="stiffness of the taut line, N/m")
+    damping: NonNegative = Field(0.0, description="damping of the taut line, N s/m")
 
     def build(self, at: Attachment) -> Law:
         position = self.pose_on_body(at).position
         to_point = shift(position)[:3]
         slope = self.damping * to_point.T @ to_point
         constants = np.array([*position, *self.anchor, self.length, self.stiffness, self.damping])
-        return Law(constants, force=pull, damping=slope, air_damping=slope)
+        return Law(constants, force=apply_mooring_tension, damping=slope, air_damping=slope)

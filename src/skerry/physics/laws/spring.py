@@ -1,4 +1,7 @@
-"""A spring on a joint, as of a suspension: force −k (q − q₀), implicit in the step; its damper is the joint's own."""
+"""Spring on a joint, such as a suspension: force −k (q − q₀), implicit in the step.
+
+The damper is the joint damping of the URDF.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,12 @@ from skerry.parts.law import (
 )
 from skerry.physics.mujoco import LAYOUT_SIZE, MASS, QFRC_PASSIVE, QPOS, QVEL
 
-STIFFNESS, REST, IMPLICIT_STEP = 0, 1, -1
+STIFFNESS, REST, IMPLICIT_STEP = 0, 1, -1  # indices of the constants; the last is added when the model is built
 
 
 @law
-def pull_back(model: int, data: int, table: int) -> None:
-    """Pull the joint to where the spring rests."""
+def apply_spring_force(model: int, data: int, table: int) -> None:
+    """Apply the force of the spring to the joint."""
     header = words(table, HEADER)
     layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
@@ -43,14 +46,18 @@ def pull_back(model: int, data: int, table: int) -> None:
 
 
 class Spring(LawConfig):
-    """A linear spring on the joint above its link."""
+    """Settings of a linear spring on the joint above its link."""
 
     kind: Literal["spring"] = "spring"
-    stiffness: Positive = Field(description="N/m, or N m/rad")
-    rest: float = Field(0.0, description="position of the joint at which it does not pull, m or rad")
+    stiffness: Positive = Field(description="stiffness, N/m or N m/rad")
+    rest: float = Field(0.0, description="joint position at which the force is 0, m or rad")
 
     def build(self, at: Attachment) -> Law:
         if at.joint is None or at.joint.kind == "fixed":
-            raise SkerryError(f"a spring needs a moving joint above link {at.link!r}")
+            raise SkerryError(
+                f"a spring needs a movable joint above its link, but link {at.link!r} has none; use another link"
+            )
         start = min(max(self.rest, at.joint.lower), at.joint.upper)
-        return Law(np.array([self.stiffness, self.rest]), force=pull_back, joint=at.joint.name, joint_start=start)
+        return Law(
+            np.array([self.stiffness, self.rest]), force=apply_spring_force, joint=at.joint.name, joint_start=start
+        )

@@ -1,8 +1,8 @@
-"""Drag that is linear in slow flow and quadratic in fast: the larger of the two, the same in all directions.
+"""Switched drag: linear in slow flow and quadratic in fast flow, equal in all directions.
 
-F = −max(K₁, K₂ |v|) v at `position`, v being its velocity through the water, and τ = −max(K₁r, K₂r |ω|) ω, times the
-share of the body under water: the fluid dynamics of the Okoń simulator. It does not jump where the two meet. A bound on
-its slope with velocity, times the step, goes into the mass matrix, as of all damping here.
+F = −s max(K₁, K₂ |v|) v at `position`, with v its velocity through the water and s the share of the body under water,
+and τ = −s max(K₁r, K₂r |ω|) ω. These are the fluid dynamics of the Okoń simulator. The force is continuous where the
+two terms meet. A bound on its slope with velocity, times the step, is added to the mass matrix, as for all damping.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from skerry.physics.laws.damping import REFERENCE_SPEED
 
 
 @law
-def resist_either_way(model: int, data: int, table: int) -> None:
-    """Constants: K₁, K₂, K₁r, K₂r, and the 6×6 shift to the point."""
+def apply_switched_drag(model: int, data: int, table: int) -> None:
+    """Apply the drag. Constants: K₁, K₂, K₁r, K₂r, and the 6×6 shift to `position`."""
     block = block_of(data, table)
     share = block[SUBMERGED]
     if share == 0.0:
@@ -62,13 +62,13 @@ def resist_either_way(model: int, data: int, table: int) -> None:
 
 
 class SwitchedDrag(LawConfig):
-    """Linear drag or quadratic drag of a point, whichever is larger."""
+    """Settings of linear or quadratic drag at `position`, whichever is larger."""
 
     kind: Literal["switched_drag"] = "switched_drag"
-    linear: NonNegative = Field(0.0, description="K₁, N s/m")
-    quadratic: NonNegative = Field(0.0, description="K₂, N s²/m²")
-    angular_linear: NonNegative = Field(0.0, description="K₁r, N m s")
-    angular_quadratic: NonNegative = Field(0.0, description="K₂r, N m s²")
+    linear: NonNegative = Field(0.0, description="linear drag K₁, N s/m")
+    quadratic: NonNegative = Field(0.0, description="quadratic drag K₂, N s²/m²")
+    angular_linear: NonNegative = Field(0.0, description="linear drag of rotation K₁r, N m s")
+    angular_quadratic: NonNegative = Field(0.0, description="quadratic drag of rotation K₂r, N m s²")
 
     def build(self, at: Attachment) -> Law:
         to_point = turned_shift(self.pose_on_body(at))
@@ -76,4 +76,4 @@ class SwitchedDrag(LawConfig):
         along = max(self.linear, 2.0 * self.quadratic * REFERENCE_SPEED)
         about = max(self.angular_linear, 2.0 * self.angular_quadratic * REFERENCE_SPEED)
         most = to_point.T @ np.diag([along] * 3 + [about] * 3) @ to_point
-        return Law(np.concatenate([settings, to_point.ravel()]), force=resist_either_way, damping=most)
+        return Law(np.concatenate([settings, to_point.ravel()]), force=apply_switched_drag, damping=most)

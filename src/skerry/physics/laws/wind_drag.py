@@ -1,9 +1,8 @@
-"""Drag of the air on what is above the water.
+"""Wind drag: drag of the air on the part of a body above the water.
 
-F_i = −s ½ ρ C_i A_i |v| v_i along the mount's axes, v being the velocity of the mount's position through the air and s
-the share of the body above water (Fossen 2021, §10.1; DNV-RP-C205, §5.3). Where that position is under water, the wind
-is taken right above it at the surface. Its slope with velocity, times the step, goes into the mass matrix, as of all
-drag here.
+F_i = −s ½ ρ C_i A_i |v| v_i along the mount's axes, with v the velocity of `position` through the air and s the share
+of the body above water (Fossen 2021, §10.1; DNV-RP-C205, §5.3). If `position` is under water, the wind at the surface
+above it is used. The slope with velocity, times the step, is added to the mass matrix, as for all drag.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ AIR_DENSITY = 1.225  # kg/m³: the standard atmosphere at sea level (ISO 2533:19
 
 
 @law
-def blow(model: int, data: int, table: int) -> None:
-    """Constants: ½ ρ C A of the three axes, the position, and the upper half of the 6×6 shift to it."""
+def apply_wind_drag(model: int, data: int, table: int) -> None:
+    """Apply the drag. Constants: ½ ρ C A of the three axes, the position, and the upper half of the 6×6 shift to it."""
     block = block_of(data, table)
     share = 1.0 - block[SUBMERGED]
     if share <= 0.0:
@@ -90,16 +89,16 @@ def blow(model: int, data: int, table: int) -> None:
 
 
 class WindDrag(LawConfig):
-    """Drag of the air, at `position` and along the mount's axes."""
+    """Settings of the drag of the air at `position`, along the mount's axes."""
 
     kind: Literal["wind_drag"] = "wind_drag"
     area: tuple[NonNegative, NonNegative, NonNegative] = Field(
-        description="of the whole body as seen along x, y and z, m²; the share above water counts"
+        description="area of the whole body seen along x, y and z, m²; the share above water is used"
     )
     drag_coefficient: tuple[NonNegative, NonNegative, NonNegative] = Field(
-        description="along x, y and z; some 1 for a box (Hoerner 1965, ch. 3), 0.5 for a ball"
+        description="drag coefficient along x, y and z; about 1 for a box (Hoerner 1965, ch. 3), 0.5 for a sphere"
     )
-    air_density: Positive = Field(AIR_DENSITY, description="kg/m³")
+    air_density: Positive = Field(AIR_DENSITY, description="density of the air, kg/m³")
 
     def build(self, at: Attachment) -> Law:
         place = self.pose_on_body(at)
@@ -107,4 +106,4 @@ class WindDrag(LawConfig):
         factor = 0.5 * self.air_density * np.array(self.drag_coefficient) * np.array(self.area)
         constants = np.concatenate([factor, place.position, to_point.ravel()])
         fastest = to_point.T @ np.diag(2.0 * REFERENCE_SPEED * factor) @ to_point
-        return Law(constants, force=blow, air_damping=fastest)
+        return Law(constants, force=apply_wind_drag, air_damping=fastest)
