@@ -9,7 +9,7 @@ import numpy as np
 from skerry.core.meshes import Mesh, sphere
 from skerry.formats.mesh_files import write_stl
 
-TARGET = Path(__file__).parents[1] / "src" / "skerry" / "worlds" / "props"
+TARGET = Path(__file__).parents[1] / "src" / "skerry" / "props"
 
 LINE, SPACING = 20.0, 0.8  # m
 ALGAE = """\

@@ -206,15 +206,15 @@ def test_the_robot_state_is_in_the_worlds_axes_and_without_gravity() -> None:
 
 def test_set_mtr_sets_thrusters_and_has_no_answer(client: FakeClient) -> None:
     assert client.send(0xA0, b'{"FL":0.1,"FR":-1.0,"ML":0.1,"MR":0.0,"B":0.008}') == []
-    wanted = {name: client.okon.actuators[name].wanted for name in THRUSTERS}
-    assert wanted == pytest.approx({"FL": 0.1, "FR": -1.0, "ML": 0.1, "MR": 0.0, "B": 0.008})
+    setpoints = {name: client.okon.actuators[name].setpoint for name in THRUSTERS}
+    assert setpoints == pytest.approx({"FL": 0.1, "FR": -1.0, "ML": 0.1, "MR": 0.0, "B": 0.008})
 
 
 def test_a_key_that_set_mtr_lacks_keeps_its_value_and_throttles_are_limited(client: FakeClient) -> None:
     client.send(0xA0, b'{"FL":0.1,"B":0.2}')
     client.send(0xA0, b'{"FL":7,"ML":-3.5,"other":true}')
-    wanted = {name: client.okon.actuators[name].wanted for name in THRUSTERS}
-    assert wanted == pytest.approx({"FL": 1.0, "FR": 0.0, "ML": -1.0, "MR": 0.0, "B": 0.2})
+    setpoints = {name: client.okon.actuators[name].setpoint for name in THRUSTERS}
+    assert setpoints == pytest.approx({"FL": 1.0, "FR": 0.0, "ML": -1.0, "MR": 0.0, "B": 0.2})
 
 
 def test_a_command_is_held_until_the_next(client: FakeClient) -> None:
@@ -406,10 +406,10 @@ def test_only_the_latest_of_commands_that_arrive_within_a_step_is_executed(runne
     robot.drive({"B": 0.25})
     runner.inbox.obey(runner)
     okon = runner.world.robots["okon"]
-    assert okon.actuators["FL"].wanted == 0.0
+    assert okon.actuators["FL"].setpoint == 0.0
     robot.update()
     runner.inbox.obey(runner)
-    assert {name: okon.actuators[name].wanted for name in ("FL", "FR", "B")} == pytest.approx(
+    assert {name: okon.actuators[name].setpoint for name in ("FL", "FR", "B")} == pytest.approx(
         {"FL": 0.999, "FR": -0.999, "B": 0.25}
     )
 

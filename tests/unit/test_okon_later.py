@@ -75,7 +75,7 @@ class FakeClient:
 
     def setpoints(self) -> dict[str, float]:
         """Return the setpoints of the thrusters."""
-        return {name: self.okon.actuators[name].wanted for name in THRUSTERS}
+        return {name: self.okon.actuators[name].setpoint for name in THRUSTERS}
 
     def advance(self, seconds: float) -> None:
         """Advance the world and update robot and autopilot at every step."""
@@ -302,7 +302,7 @@ def test_stable_holds_attitude_and_depth_while_moving_forward(client: FakeClient
     # √(4 · 0.866 · 0.5 · 9.505 N / 44), where a thruster backwards gives 4.752 N at most, as it does just here
     assert client.okon.twist.linear[0] == pytest.approx(0.61, abs=0.03)
     client.send(0xA0, b'{"FLH":1}')  # ignored, because the mode is not manual
-    assert client.okon.actuators["FLH"].wanted < 0.5
+    assert client.okon.actuators["FLH"].setpoint < 0.5
 
 
 def test_stable_rights_the_robot_by_the_shorter_rotation(client: FakeClient) -> None:

@@ -8,7 +8,7 @@ from time import perf_counter
 import skerry
 from skerry.benchmarks._goal import Goal
 from skerry.interfaces.husky import Husky
-from skerry.interfaces.husky.fake_server import SPEC_CAMERAS, RoverServer
+from skerry.interfaces.husky.fake_server import SPEC_CAMERAS, FakeRoverServer
 from skerry.runner import Runner
 
 SECONDS = 10.0  # measured, after all cameras have sent a picture
@@ -19,7 +19,7 @@ GOALS = {"husky.camera_fps_each": Goal(8, at_least=True)}
 
 def measure() -> dict[str, float]:
     """The slowest camera's pictures a second, while the world runs at real time and all else is reported."""
-    with RoverServer(SPEC_CAMERAS, keep=False) as server:
+    with FakeRoverServer(SPEC_CAMERAS, keep=False) as server:
         interface = Husky(url=server.url).build()
         with skerry.load("husky_yard") as world, Runner(world, 1.0, {"husky": interface}) as runner:
             cameras = [f"camera {request['camera']}" for request in SPEC_CAMERAS]

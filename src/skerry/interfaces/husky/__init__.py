@@ -1,4 +1,4 @@
-"""The protocol of the Husky Robotics simulator: a WebSocket client of the team's rover server."""
+"""WebSocket client of the rover server of Husky Robotics, with the protocol of the team's own simulator."""
 
 from __future__ import annotations
 
@@ -16,36 +16,39 @@ WAYPOINTS = {
     "South": (0.0, -25.0),
     "West": (-25.0, 0.0),
 }
-"""Those of the original's scene, as the console lists them."""
+"""Waypoints of the original scene, east and north, m."""
 
 
 class Husky(InterfaceConfig):
-    """The simulator as the rover server of Husky Robotics knows it."""
+    """Settings of the connection to a rover server of Husky Robotics."""
 
     kind: Literal["husky"] = "husky"
     url: str = Field(
-        "ws://localhost:3001/simulator", pattern=r"^wss?://[^/\s]+", description="where the rover server listens"
+        "ws://localhost:3001/simulator", pattern=r"^wss?://[^/\s]+", description="address of the rover server"
     )
-    robot: str | None = Field(None, description="the rover; by default the robot that has the profile's motors")
+    robot: str | None = Field(
+        None, description="name of the rover; default: the robot that has the motors of the profile"
+    )
     profile: Literal["spec", "2023", "2024", "latest"] = Field(
-        "spec", description="names and signs: as documented, as of these years, or as of 2025 and later"
+        "spec",
+        description="version of names and signs: `spec` as documented, `2023`, `2024`, or `latest` for 2025 and later",
     )
     limit_message: Literal["alert", "report", "off"] | None = Field(
-        None, description="how a limit switch is told; by default `alert` with `spec` and `report` with the others"
+        None, description="message for a limit switch; default: `alert` with `spec`, `report` with the other profiles"
     )
-    retry: Positive = Field(1.0, description="s between two attempts to connect")
-    console: bool = Field(False, description="take commands of the original's console from the standard input")
+    retry: Positive = Field(1.0, description="time between two attempts to connect, s")
+    console: bool = Field(False, description="read commands of the original console from the standard input")
     waypoints: dict[str, tuple[float, float]] = Field(
-        WAYPOINTS, description="places that the console knows: x east and y north, m"
+        WAYPOINTS, description="waypoints of the console: x east and y north, m"
     )
 
     @field_validator("profile", mode="before")
     @classmethod
-    def _as_text(cls, value: Any) -> Any:
-        """YAML reads a year as a number."""
+    def _number_to_text(cls, value: Any) -> Any:
+        """Convert a number to text, because YAML reads a year as a number."""
         return str(value) if isinstance(value, int) else value
 
     def build(self) -> Interface:
-        from skerry.interfaces.husky.rover import HuskyInterface
+        from skerry.interfaces.husky.interface import HuskyInterface
 
         return HuskyInterface(self)

@@ -1,7 +1,7 @@
-"""Streams of pictures: cameras with the size and lens that the rover server asks for, as fast as the machine can.
+"""Camera streams with the image size and lens that the rover server requests.
 
-Pictures are taken beside the world, never by stopping it. If they take longer than was asked for, the camera that has
-waited longest is the next, so that the rate of all falls evenly.
+Images are rendered in threads beside the world and never stop it. If the machine is too slow for the requested rates,
+the camera that has waited longest is rendered next, so that the rates of all cameras fall evenly.
 """
 
 from __future__ import annotations
@@ -22,101 +22,117 @@ from skerry.world.sampling.mounted_sensor import MountedSensor
 
 logger = logging.getLogger("skerry")
 
-PAINTERS: Final = 2  # threads: while one encodes, the rays of the next picture are sent
-AHEAD: Final = 3  # pictures that are begun: those, and one that is next, as the loop may come by a little later
-TOLD_AT: Final = 20  # pictures that a camera has missed when it is told that the machine is too slow
+RENDER_THREADS: Final = 2
+"""Number of threads: while one encodes an image, the other casts the rays of the next."""
+MAX_PENDING: Final = 3
+"""Number of images in progress: one per thread, and one that waits, because the loop may come late."""
+MISSED_BEFORE_WARNING: Final = 20
+"""Number of missed images of a camera after which a warning is logged."""
 
 
 @dataclass(eq=False)
-class Stream:
-    """An open stream of one camera."""
+class CameraStream:
+    """Open stream of one camera."""
 
     request: OpenStream
     part: MountedSensor
     sensor: CameraSensor
     rate: Rate
-    count: int = -1  # of due instants, at the latest picture
-    turn: int = 0  # the number of that picture among those of all cameras
+    count: int = -1
+    """Number of due times at the latest image."""
+    number: int = 0
+    """Number of the latest image, counted over all cameras."""
     missed: int = 0
-    looking: Lock = field(default_factory=Lock)  # it takes one picture at a time
-    shown: int = 0  # the number of the latest that was delivered
+    lock: Lock = field(default_factory=Lock)
+    """Lock that keeps the sensor in one thread at a time."""
+    delivered: int = 0
+    """Number of the latest image that was delivered."""
 
 
-class Streams:
-    """All open streams. `deliver` gets the camera's name and the JPEG of each picture, in a thread of its own."""
+class CameraStreams:
+    """All open camera streams."""
 
     def __init__(self, step: Fraction, deliver: Callable[[str, bytes], None]) -> None:
+        """Create the threads.
+
+        Args:
+            step: Length of a step of the world, s.
+            deliver: Function that receives the name of a camera and a JPEG image; called in a render thread.
+        """
         self._step = step
         self._deliver = deliver
-        self._open: dict[str, Stream] = {}  # replaced, never changed, as two threads look at it
-        self._begun = Semaphore(AHEAD)
-        self._turn = 0
-        self._told = False
-        self._painters = ThreadPoolExecutor(PAINTERS, thread_name_prefix="husky-cameras", initializer=lower_priority)
+        self._open: dict[str, CameraStream] = {}  # replaced, never changed, because two threads read it
+        self._pending = Semaphore(MAX_PENDING)
+        self._count = 0
+        self._warned = False
+        self._threads = ThreadPoolExecutor(RENDER_THREADS, thread_name_prefix="husky-cameras", initializer=lower_priority)
 
     def __len__(self) -> int:
         return len(self._open)
 
     def open(self, request: OpenStream, part: MountedSensor, config: Camera) -> None:
-        """Open a stream, unless it is open just so; a camera that was open otherwise changes."""
+        """Open a stream, or replace the stream of this camera if its request differs."""
         before = self._open.get(request.camera)
         if before is not None and before.request == request:
             return
         rate = Rate.of(Fraction(request.fps), self._step, faster_ok=True)
-        stream = Stream(request, part, camera_as_asked(config, request).build(), rate)
+        stream = CameraStream(request, part, camera_for_request(config, request).build(), rate)
         self._open = {**self._open, request.camera: stream}
 
     def close(self, camera: str) -> None:
-        """Close a stream, if it is open."""
+        """Close a stream if it is open."""
         self._open = {name: stream for name, stream in self._open.items() if name != camera}
 
-    def take_pictures(self, tick: int) -> None:
-        """Begin with pictures that are due, as many as there is room for; called between two steps of the world."""
-        for stream in sorted(self._open.values(), key=lambda stream: stream.turn):
+    def start_images(self, tick: int) -> None:
+        """Start the images that are due, up to `MAX_PENDING` in progress; call it between two steps of the world."""
+        for stream in sorted(self._open.values(), key=lambda stream: stream.number):
             count = stream.rate.count(tick)
-            if count != stream.count and self._begun.acquire(blocking=False):
+            if count != stream.count and self._pending.acquire(blocking=False):
                 if stream.count >= 0:
-                    self._miss(stream, count - stream.count - 1)
-                self._turn += 1
-                stream.count, stream.turn = count, self._turn
-                self._painters.submit(self._paint, stream, self._turn, stream.part.look_through(stream.sensor))
+                    self._count_missed(stream, count - stream.count - 1)
+                self._count += 1
+                stream.count, stream.number = count, self._count
+                self._threads.submit(self._render, stream, self._count, stream.part.look_through(stream.sensor))
 
     def next_due(self, tick: int) -> int | None:
-        """The first tick after this one at which a picture is due."""
+        """Return the first tick after `tick` at which an image is due, or None without streams."""
         return min((stream.rate.next_due(tick) for stream in self._open.values()), default=None)
 
-    def shut(self) -> None:
-        """Finish the pictures that are begun, and end the threads."""
+    def close_all(self) -> None:
+        """Close all streams, finish the images in progress and end the threads."""
         self._open = {}
-        self._painters.shutdown()
+        self._threads.shutdown()
 
-    def _paint(self, stream: Stream, turn: int, look: Callable[[], CameraReading]) -> None:
+    def _render(self, stream: CameraStream, number: int, measure: Callable[[], CameraReading]) -> None:
         try:
-            with stream.looking:
-                reading = look()
+            with stream.lock:
+                reading = measure()
             jpeg = reading.jpeg()
-            with stream.looking:
-                if turn > stream.shown and self._open.get(stream.request.camera) is stream:
-                    stream.shown = turn
+            with stream.lock:
+                if number > stream.delivered and self._open.get(stream.request.camera) is stream:
+                    stream.delivered = number
                     self._deliver(stream.request.camera, jpeg)
         except Exception:
-            logger.exception("husky: no picture of the camera %s; its stream is closed", stream.request.camera)
+            logger.exception("husky: rendering camera %s failed; its stream is closed", stream.request.camera)
             self.close(stream.request.camera)
         finally:
-            self._begun.release()
+            self._pending.release()
 
-    def _miss(self, stream: Stream, missed: int) -> None:
+    def _count_missed(self, stream: CameraStream, missed: int) -> None:
         stream.missed += max(missed, 0)
-        if stream.missed >= TOLD_AT and not self._told:
-            self._told = True
+        if stream.missed >= MISSED_BEFORE_WARNING and not self._warned:
+            self._warned = True
             logger.warning(
-                "husky: this machine is too slow for %d cameras at the rate that was asked for; all get fewer pictures",
+                "husky: this machine is too slow for %d cameras at the requested rate; all get fewer images",
                 len(self._open),
             )
 
 
-def camera_as_asked(config: Camera, request: OpenStream) -> Camera:
-    """The camera with the size that is asked for, and that lens; by default its own, with the same view up and down."""
+def camera_for_request(config: Camera, request: OpenStream) -> Camera:
+    """Return the settings of a camera with the image size and lens of a request.
+
+    Without intrinsics in the request, the lens is that of the camera, scaled to keep its vertical field of view.
+    """
     if request.intrinsics is not None:
         fx, fy, cx, cy = request.intrinsics
     else:
@@ -125,6 +141,6 @@ def camera_as_asked(config: Camera, request: OpenStream) -> Camera:
         fx, fy = scale * lens.fx, scale * lens.fy
         cx = 0.5 * (request.width - 1) + scale * (lens.cx - 0.5 * (lens.width - 1))
         cy = 0.5 * (request.height - 1) + scale * (lens.cy - 0.5 * (lens.height - 1))
-    ways = ("horizontal_fov_deg", "vertical_fov_deg", "sensor_size_mm", "focal_length_mm")
-    asked = {"width": request.width, "height": request.height, "intrinsics": {"fx": fx, "fy": fy, "cx": cx, "cy": cy}}
-    return Camera.model_validate(config.model_dump() | dict.fromkeys(ways) | asked)
+    replaced = ("horizontal_fov_deg", "vertical_fov_deg", "sensor_size_mm", "focal_length_mm")
+    size = {"width": request.width, "height": request.height, "intrinsics": {"fx": fx, "fy": fy, "cx": cx, "cy": cy}}
+    return Camera.model_validate(config.model_dump() | dict.fromkeys(replaced) | size)

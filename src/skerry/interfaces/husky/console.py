@@ -1,4 +1,4 @@
-"""The console of the original: reset, run a motor, and where the waypoints are; lines from the standard input."""
+"""Console of the original simulator: reset, run a motor, list waypoints; reads lines from the standard input."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from skerry.parts.interface import Inbox
 from skerry.world import World
 
 if TYPE_CHECKING:
-    from skerry.interfaces.husky.rover import HuskyInterface
+    from skerry.interfaces.husky.interface import HuskyInterface
 
 STANDARD_INPUT: Final = 0
+"""File descriptor of the standard input."""
 HELP: Final = """\
 reset                    go back to the beginning
 run MOTOR POWER          run a motor with a power from -1 to 1
 run MOTOR to DEGREES     run a motor to a position, in degrees of the protocol
 waypoints                list the waypoints
-waypoint NAME            where a waypoint is
-help                     this list"""
+waypoint NAME            show the position of a waypoint
+help                     show this list"""
 
 
-class Console:
-    """Does what a line asks for."""
+class HuskyConsole:
+    """Console that executes lines of text."""
 
     def __init__(self, interface: HuskyInterface, world: World, inbox: Inbox) -> None:
         self._interface = interface
@@ -38,61 +39,61 @@ class Console:
         self._projection = None if reference is None else Projection(reference)
 
     def start(self) -> None:
-        """Take lines from the standard input, in a thread that ends with it."""
-        Thread(target=self._listen, name="husky-console", daemon=True).start()
+        """Read lines from the standard input in a daemon thread."""
+        Thread(target=self._read_lines, name="husky-console", daemon=True).start()
 
-    def answer(self, line: str) -> str:
-        """Do what a line says; what to show for it."""
+    def execute(self, line: str) -> str:
+        """Execute a line and return the text to show; an invalid line returns its error."""
         try:
-            return self._do(line.split())
+            return self._execute(line.split())
         except BadRequest as error:
             return str(error)
 
-    def _do(self, words: list[str]) -> str:
+    def _execute(self, words: list[str]) -> str:
         match words:
             case ["reset"]:
                 self._inbox.put(Reset())
                 return "reset"
             case ["run", motor, "to", number]:
-                self._interface.do(MotorPosition(motor, _number(number)))
+                self._interface.execute(MotorPosition(motor, _parse_number(number)))
                 return f"{motor} runs to {number}°"
             case ["run", motor, number]:
-                power = _number(number)
+                power = _parse_number(number)
                 if not -1 <= power <= 1:
-                    raise BadRequest(f"a power is from -1 to 1, not {number}")
-                self._interface.do(MotorPower(motor, power))
+                    raise BadRequest(f"the power is {number}; expected -1 to 1")
+                self._interface.execute(MotorPower(motor, power))
                 return f"{motor} runs with {number}"
             case ["waypoints"]:
-                return "\n".join(self._where(name) for name in self._waypoints) or "there are no waypoints"
+                return "\n".join(self._describe(name) for name in self._waypoints) or "there are no waypoints"
             case ["waypoint", name]:
                 if name not in self._waypoints:
                     raise BadRequest(f"there is no waypoint {name!r}; {did_you_mean(name, self._waypoints)}")
-                return self._where(name)
+                return self._describe(name)
             case [] | ["help"]:
                 return HELP
-        raise BadRequest(f"{' '.join(words)}: unknown; `help` lists what there is")
+        raise BadRequest(f"unknown command {' '.join(words)!r}; `help` lists the commands")
 
-    def _where(self, name: str) -> str:
+    def _describe(self, name: str) -> str:
         x, y = self._waypoints[name]
         if self._projection is None:
             return f"{name}: {x:g} m east, {y:g} m north"
         latitude, longitude, _ = self._projection.to_geodetic((x, y, 0.0))
         return f"{name}: latitude {latitude:z.8f}, longitude {longitude:z.8f}"
 
-    def _listen(self) -> None:
-        # not by `sys.stdin`, whose lock a thread that waits would still hold when the interpreter ends
+    def _read_lines(self) -> None:
+        # `sys.stdin` is not used: a thread that waits in it still holds its lock when the interpreter exits.
         rest = b""
-        while piece := os.read(STANDARD_INPUT, 4096):
-            *lines, rest = (rest + piece).split(b"\n")
+        while data := os.read(STANDARD_INPUT, 4096):
+            *lines, rest = (rest + data).split(b"\n")
             for line in lines:
-                print(self.answer(line.decode(errors="replace")), file=sys.stderr)
+                print(self.execute(line.decode(errors="replace")), file=sys.stderr)
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = float("nan")
     if not abs(number) < 1e9:
-        raise BadRequest(f"{text!r} is no number")
+        raise BadRequest(f"{text!r} is not a number")
     return number

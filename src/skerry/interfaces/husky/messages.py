@@ -1,7 +1,7 @@
-"""Messages of the protocol as data: reports to JSON, and JSON to requests; no socket in sight.
+"""Encoding of reports to JSON and decoding of requests; contains no socket code.
 
-A rover server ends at once on invalid JSON (NaN too), on a key that is missing, and on an empty picture. So reports are
-strict JSON with all keys, always, and have `altitude`, which newer servers need and older ones pass over.
+A rover server crashes on invalid JSON (including NaN), on a missing key and on an empty image. Therefore reports are
+always strict JSON with all keys. They include `altitude`, which newer servers need and older servers ignore.
 """
 
 from __future__ import annotations
@@ -23,52 +23,62 @@ from skerry.sensors.lidar import PlanarReading
 
 Report = dict[str, Any]
 
-ROUNDING: Final = 1e-6  # by which a power that was worked out in single precision may be above 1
-MOST_IN_ALL: Final = 2**22  # pixels of a picture
-WIDEST: Final = 22.8  # sides of the picture to a focal length, 170° in all, as a camera's settings allow
-FARTHEST: Final = 10.0  # sides of the picture that its principal point may be away
+ROUNDING: Final = 1e-6
+"""Excess over 1 that a power may have, because servers compute it in single precision."""
+MAX_IMAGE_PIXELS: Final = 2**22
+"""Largest number of pixels of an image."""
+MAX_VIEW_RATIO: Final = 22.8
+"""Largest ratio of a side of the image to the focal length: 170°, the limit of a camera's settings."""
+MAX_CENTRE_RATIO: Final = 10.0
+"""Largest ratio of a coordinate of the principal point to the side of the image."""
 
 
 class BadRequest(SkerryError):
-    """What is no request, or none that can be done."""
+    """Message that is not a valid request, or a request that cannot be executed."""
 
 
 # ------------------------------------------------------------------------------------------------ reports
 
 
 def encode(report: Report) -> str:
-    """Compact, strict JSON; a `ValueError` if a number is none."""
+    """Encode a report as compact, strict JSON; NaN and infinity raise a `ValueError`."""
     return json.dumps(report, separators=(",", ":"), allow_nan=False)
 
 
 def motor_status(motor: str, power: float | None, position_deg: float | None) -> Report:
-    """The power from −1 to 1 and the position, in whole millidegrees towards zero."""
+    """Return the report of a motor: power from -1 to 1, and position in millidegrees, rounded towards zero."""
     position = None if position_deg is None else int(position_deg * 1000)
     return {"type": "simMotorStatusReport", "motor": motor, "power": power, "position": position}
 
 
-def limit_switch(motor: str, limit: str, word: str) -> Report:
-    """Of a switch at the `minimum` or `maximum`; as the alert that is documented, or the report that is really sent."""
-    return {"type": f"simLimitSwitch{word.capitalize()}", "motor": motor, "limit": limit}
+def limit_switch(motor: str, limit: str, message: str) -> Report:
+    """Return the report of a limit switch.
+
+    Args:
+        motor: Name of the motor.
+        limit: `minimum` or `maximum`.
+        message: `alert`, as documented, or `report`, as the original sends it.
+    """
+    return {"type": f"simLimitSwitch{message.capitalize()}", "motor": motor, "limit": limit}
 
 
-def camera_picture(camera: str, jpeg: bytes) -> Report:
-    """A picture."""
+def camera_image(camera: str, jpeg: bytes) -> Report:
+    """Return the report of a camera image."""
     return {"type": "simCameraStreamReport", "camera": camera, "data": b64encode(jpeg).decode()}
 
 
 def true_pose(pose: Pose) -> Report:
-    """Of the chassis: x north, y west, z up."""
-    theirs = convert_pose(pose, ENU_TO_NWU, IDENTITY_AXES)
+    """Return the report of the pose of the chassis, with x north, y west, z up."""
+    converted = convert_pose(pose, ENU_TO_NWU, IDENTITY_AXES)
     return {
         "type": "simRoverTruePoseReport",
-        "position": dict(zip("xyz", theirs.position.tolist(), strict=True)),
-        "rotation": dict(zip("xyzw", theirs.orientation.tolist(), strict=True)),
+        "position": dict(zip("xyz", converted.position.tolist(), strict=True)),
+        "rotation": dict(zip("xyzw", converted.orientation.tolist(), strict=True)),
     }
 
 
 def gps_position(reading: GpsReading) -> Report:
-    """Of a fix; degrees and metres."""
+    """Return the report of a GPS fix, in degrees and metres."""
     return {
         "type": "simGpsPositionReport",
         "latitude": reading.latitude_deg,
@@ -78,17 +88,17 @@ def gps_position(reading: GpsReading) -> Report:
 
 
 def imu_orientation(reading: ImuReading) -> Report:
-    """The attitude in a world of x north, y west, z up."""
-    theirs = convert_orientation(reading.orientation, ENU_TO_NWU, IDENTITY_AXES)
-    return {"type": "simImuOrientationReport", **dict(zip("xyzw", theirs.tolist(), strict=True))}
+    """Return the report of the attitude in a world with x north, y west, z up."""
+    converted = convert_orientation(reading.orientation, ENU_TO_NWU, IDENTITY_AXES)
+    return {"type": "simImuOrientationReport", **dict(zip("xyzw", converted.tolist(), strict=True))}
 
 
 def lidar_points(reading: PlanarReading) -> Report:
-    """What came back: metres, and angles in [0, 2π) from the front, anticlockwise."""
-    places = np.flatnonzero(np.isfinite(reading.ranges))
-    angles = np.mod(reading.angle_min + reading.angle_increment * places, tau)
+    """Return the report of the beams that hit something: range in m, angle in [0, 2π) anticlockwise from the front."""
+    hits = np.flatnonzero(np.isfinite(reading.ranges))
+    angles = np.mod(reading.angle_min + reading.angle_increment * hits, tau)
     angles[angles >= tau] = 0.0  # the remainder of a tiny negative angle rounds to 2π itself
-    pairs = zip(reading.ranges[places].tolist(), angles.tolist(), strict=True)
+    pairs = zip(reading.ranges[hits].tolist(), angles.tolist(), strict=True)
     return {"type": "simLidarReport", "points": [{"r": r, "theta": theta} for r, theta in pairs]}
 
 
@@ -97,7 +107,7 @@ def lidar_points(reading: PlanarReading) -> Report:
 
 @dataclass(frozen=True)
 class MotorPower:
-    """Run a motor with a power from −1 to 1."""
+    """Request to run a motor with a power from -1 to 1."""
 
     motor: str
     power: float
@@ -105,7 +115,7 @@ class MotorPower:
 
 @dataclass(frozen=True)
 class MotorPosition:
-    """Run a motor to a position."""
+    """Request to run a motor to a position."""
 
     motor: str
     position_deg: float
@@ -113,7 +123,7 @@ class MotorPosition:
 
 @dataclass(frozen=True)
 class OpenStream:
-    """Send pictures of a camera; the lens is the camera's own, or fx, fy, cx, cy in pixels."""
+    """Request to send images of a camera; `intrinsics` are fx, fy, cx, cy in pixels, None is the camera's own lens."""
 
     camera: str
     fps: float
@@ -124,7 +134,7 @@ class OpenStream:
 
 @dataclass(frozen=True)
 class CloseStream:
-    """Send no more of them."""
+    """Request to stop the images of a camera."""
 
     camera: str
 
@@ -133,17 +143,17 @@ Request = MotorPower | MotorPosition | OpenStream | CloseStream
 
 
 def read_request(text: str | bytes) -> Request:
-    """The request in a message; `BadRequest` says what is wrong with it."""
+    """Decode a message; an invalid one raises a `BadRequest` that names the fault."""
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):
-        raise BadRequest(f"a message is no JSON: {shorten(text[:100])}") from None
+        raise BadRequest(f"received a message that is not JSON: {shorten(text[:100])}") from None
     if not isinstance(message, dict):
-        raise BadRequest(f"a message is no JSON object: {shorten(text[:100])}")
+        raise BadRequest(f"received a message that is not a JSON object: {shorten(text[:100])}")
     try:
         return _request_of(message)
     except RecursionError:
-        raise BadRequest("a message is nested too deeply") from None
+        raise BadRequest("received a message that is nested too deeply") from None
 
 
 def _request_of(message: Report) -> Request:
@@ -157,52 +167,66 @@ def _request_of(message: Report) -> Request:
         case "simCameraStreamCloseRequest":
             return CloseStream(_text(message, "camera"))
         case unknown:
-            raise BadRequest(f"there is no request of the type {shorten(unknown)}")
+            raise BadRequest(f"received a message of the unknown type {shorten(unknown)}")
 
 
 def _open_stream(message: Report) -> OpenStream:
     camera = _text(message, "camera")
     fps = _number(message, "fps")
     if fps <= 0:
-        raise BadRequest(f"{message['type']}: `fps` is {shorten(fps)}; it must be above 0")
+        raise BadRequest(f"{message['type']}: `fps` is {shorten(fps)}; expected a number above 0")
     width, height = _pixels(message, "width"), _pixels(message, "height")
-    if width * height > MOST_IN_ALL:
-        raise BadRequest(f"{message['type']}: {width} × {height} pixels are too many; at most {MOST_IN_ALL} in all")
+    if width * height > MAX_IMAGE_PIXELS:
+        raise BadRequest(
+            f"{message['type']}: {width} × {height} pixels are too many; expected at most {MAX_IMAGE_PIXELS}"
+        )
     return OpenStream(camera, fps, width, height, _intrinsics(message, width, height))
 
 
 def _intrinsics(message: Report, width: int, height: int) -> tuple[float, float, float, float] | None:
-    """Of the camera matrix, row by row: `intrinsicParameters` in the document, `intrinsics` from every real server."""
+    """Return fx, fy, cx, cy of the camera matrix, or None.
+
+    Its key is `intrinsicParameters` in the documentation; every real server sends `intrinsics`.
+    """
     key = "intrinsicParameters" if message.get("intrinsicParameters") is not None else "intrinsics"
     matrix = message.get(key)
     if matrix is None:
         return None
     if not isinstance(matrix, list) or len(matrix) != 9:
-        raise BadRequest(f"{message['type']}: `{key}` is {shorten(matrix)}; it must be nine numbers, or null")
+        raise BadRequest(f"{message['type']}: `{key}` is {shorten(matrix)}; expected nine numbers or null")
     fx, _, cx, _, fy, cy, *_ = (_checked(message, key, value) for value in matrix)
-    if fx < width / WIDEST or fy < height / WIDEST or abs(cx) > FARTHEST * width or abs(cy) > FARTHEST * height:
-        raise BadRequest(f"{message['type']}: `{key}` is no lens for {width} × {height} pixels: {shorten(matrix)}")
+    if (
+        fx < width / MAX_VIEW_RATIO
+        or fy < height / MAX_VIEW_RATIO
+        or abs(cx) > MAX_CENTRE_RATIO * width
+        or abs(cy) > MAX_CENTRE_RATIO * height
+    ):
+        raise BadRequest(
+            f"{message['type']}: `{key}` {shorten(matrix)} is not a valid lens for {width} × {height} pixels"
+        )
     return fx, fy, cx, cy
 
 
 def _power(message: Report) -> float:
     power = _number(message, "power")
     if abs(power) > 1 + ROUNDING:
-        raise BadRequest(f"{message['type']}: `power` is {shorten(power)}; it must be from -1 to 1")
+        raise BadRequest(f"{message['type']}: `power` is {shorten(power)}; expected -1 to 1")
     return min(max(power, -1.0), 1.0)
 
 
 def _pixels(message: Report, key: str) -> int:
     value = _number(message, key)
     if value != int(value) or not 1 <= value <= MAX_PIXELS:
-        raise BadRequest(f"{message['type']}: `{key}` is {shorten(value)}; it must be whole, from 1 to {MAX_PIXELS}")
+        raise BadRequest(
+            f"{message['type']}: `{key}` is {shorten(value)}; expected a whole number from 1 to {MAX_PIXELS}"
+        )
     return int(value)
 
 
 def _text(message: Report, key: str) -> str:
     value = message.get(key)
     if not isinstance(value, str):
-        raise BadRequest(f"{message['type']}: `{key}` is {shorten(value)}; it must be text")
+        raise BadRequest(f"{message['type']}: `{key}` is {shorten(value)}; expected text")
     return value
 
 
@@ -215,5 +239,5 @@ def _checked(message: Report, key: str, value: object) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300:
         number = float(value)
     if not isfinite(number):
-        raise BadRequest(f"{message['type']}: `{key}` is {shorten(value)}; it must be a number")
+        raise BadRequest(f"{message['type']}: `{key}` is {shorten(value)}; expected a number")
     return number

@@ -1,4 +1,4 @@
-"""A motor of the protocol: the actuators that it runs, in the profile's signs and degrees."""
+"""Motors of the protocol: each commands one or more actuators with the signs and degrees of a profile."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ from skerry.actuators.drives.motors import MotorActuator
 from skerry.actuators.wheel_motor import WheelMotorActuator
 from skerry.commands import Actuate
 from skerry.interfaces.husky.messages import BadRequest, Report, motor_status
-from skerry.interfaces.husky.profiles import MotorRow, Profile
+from skerry.interfaces.husky.profiles import MotorRow, RoverProfile
 from skerry.world import Robot
 
 Part = MotorActuator | WheelMotorActuator
 
 
 class Motor:
-    """Reports as its first actuator is, and gives commands for all of them."""
+    """Motor of the protocol; it commands all its actuators and reports the state of the first."""
 
     def __init__(self, name: str, robot: str, parts: dict[str, Part], row: MotorRow, of_shaft: bool) -> None:
+        """Create a motor.
+
+        Args:
+            name: Name in the protocol.
+            robot: Name of the robot.
+            parts: Actuators by name.
+            row: Signs and zero of the profile.
+            of_shaft: Whether positions are those of the motor's shaft instead of the joint.
+        """
         self.name = name
         self.row = row
         self._robot = robot
@@ -27,35 +36,35 @@ class Motor:
         self._limit = self.limit()
 
     def run(self, power: float) -> list[Actuate]:
-        """Run with a power until told otherwise."""
-        if not self.row.is_heard:
-            raise BadRequest(f"the motor {self.name} follows another and takes no commands")
+        """Return the commands that run the motor with a power, -1 to 1, until the next command."""
+        if not self.row.accepts_commands:
+            raise BadRequest(f"motor {self.name} follows another motor and accepts no commands")
         value = {"power": self.row.power_sign * power}
         return [Actuate(self._robot, name, value, held=True) for name in self._parts]
 
     def run_to(self, position_deg: float) -> list[Actuate]:
-        """Run to a position and hold it; one beyond the limits is the limit."""
-        if not self.row.is_heard or self.position_deg is None:
-            raise BadRequest(f"the motor {self.name} knows no positions")
+        """Return the commands that run the motor to a position, ° of the protocol, and hold it there."""
+        if not self.row.accepts_commands or self.position_deg is None:
+            raise BadRequest(f"motor {self.name} has no encoder and accepts no positions")
         value = {"angle": radians((position_deg - self.row.zero_deg) / self._scale)}
         return [Actuate(self._robot, name, value, held=True) for name in self._parts]
 
     @property
     def position_deg(self) -> float | None:
-        """None if it has no encoder."""
+        """Position, ° of the protocol; None if the motor has no encoder."""
         part = self._first
         if not isinstance(part, MotorActuator) or part.position is None:
             return None
         return self.row.zero_deg + self._scale * degrees(part.position / part.gear)
 
     def status(self) -> Report:
-        """Its power and position now."""
+        """Return the report of power and position."""
         part = self._first
         power = part.running_power if isinstance(part, MotorActuator) else part.feedback
-        return motor_status(self.name, self.row.power_sign * power + 0.0, self.position_deg)  # no −0
+        return motor_status(self.name, self.row.power_sign * power + 0.0, self.position_deg)  # + 0.0 makes 0.0 of -0.0
 
     def limit(self) -> str | None:
-        """The limit switch that is closed now."""
+        """Return the limit switch that is closed, `minimum` or `maximum`, or None."""
         part = self._first
         if not isinstance(part, MotorActuator) or not (part.at_minimum or part.at_maximum):
             return None
@@ -63,14 +72,14 @@ class Motor:
         return "maximum" if at_maximum else "minimum"
 
     def new_limit(self) -> str | None:
-        """The limit switch that has closed since the last time."""
+        """Return the limit switch that has closed since the last call and is reported, or None."""
         before, self._limit = self._limit, self.limit()
-        is_told = self._limit != "maximum" or self.row.tells_maximum
-        return self._limit if self._limit != before and is_told else None
+        is_reported = self._limit != "maximum" or self.row.reports_maximum
+        return self._limit if self._limit != before and is_reported else None
 
 
-def motors_of(robot: Robot, profile: Profile) -> dict[str, Motor]:
-    """The motors of a profile that a robot has."""
+def find_motors(robot: Robot, profile: RoverProfile) -> dict[str, Motor]:
+    """Return the motors of a profile whose actuators a robot has, by their names in the protocol."""
     found: dict[str, Motor] = {}
     for name, row in profile.motors.items():
         parts = {part: robot.actuators[part] for part in row.actuators if part in robot.actuators}

@@ -96,7 +96,7 @@ class TrackRecording:
 
 
 class OkonRobot:
-    """One robot that clients drive. The simulation loop calls `update`; threads of clients call the other methods."""
+    """Robot that clients drive. The simulation loop calls `update`; threads of clients call the other methods."""
 
     def __init__(
         self, world: World, inbox: Inbox, robot: str, thrusters: Sequence[str], camera: str, images: LatestImage
