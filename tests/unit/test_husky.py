@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from skerry.interfaces.husky.connection import MAX_QUEUED, ServerConnection
 
 import skerry
 from skerry.core.errors import SkerryError
@@ -45,6 +44,7 @@ from skerry.interfaces.husky.messages import (
 )
 from skerry.interfaces.husky.motors import find_motors
 from skerry.interfaces.husky.profiles import LATEST, SPEC
+from skerry.interfaces.husky.server_connection import MAX_QUEUED, ServerConnection
 from skerry.parts.interface import Command
 from skerry.runner import Runner
 from skerry.sensors.camera import Camera

@@ -13,7 +13,6 @@ from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError, did_you_mean
 from skerry.interfaces.husky import messages
 from skerry.interfaces.husky.cameras import CameraStreams
-from skerry.interfaces.husky.connection import ServerConnection
 from skerry.interfaces.husky.console import HuskyConsole
 from skerry.interfaces.husky.messages import (
     BadRequest,
@@ -27,6 +26,7 @@ from skerry.interfaces.husky.messages import (
 )
 from skerry.interfaces.husky.motors import Motor, find_motors
 from skerry.interfaces.husky.profiles import PROFILES
+from skerry.interfaces.husky.server_connection import ServerConnection
 from skerry.parts.interface import Inbox, Interface, SensorReading
 from skerry.sensors.camera import Camera
 from skerry.sensors.gps import GpsReading
