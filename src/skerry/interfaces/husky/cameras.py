@@ -65,7 +65,9 @@ class CameraStreams:
         self._pending = Semaphore(MAX_PENDING)
         self._count = 0
         self._warned = False
-        self._threads = ThreadPoolExecutor(RENDER_THREADS, thread_name_prefix="husky-cameras", initializer=lower_priority)
+        self._threads = ThreadPoolExecutor(
+            RENDER_THREADS, thread_name_prefix="husky-cameras", initializer=lower_priority
+        )
 
     def __len__(self) -> int:
         return len(self._open)
