@@ -72,7 +72,7 @@ def test_a_bad_rope_of_a_vehicle_is_refused_in_words(rope: dict[str, Any], words
 @pytest.mark.parametrize(
     ("winch", "words"),
     [
-        ({"minimum_length": 20}, "more than the drum holds"),
+        ({"minimum_length": 20}, "must not exceed `rope_length`"),
         ({"target_length": 11}, "`target_length` 11.0 m must be between"),
         ({"start_length": 0.01}, "`start_length` 0.01 m must be between"),
         ({"speed": 9}, "more than `maximum_speed`"),

@@ -107,8 +107,8 @@ def test_a_table_is_linear_between_its_points():
         ({"kind": "polynomial", "coefficients": [0, 1], "odd": True, "of": "pulse_width"}, "odd"),
         ({"kind": "polynomial", "coefficients": [0, 1], "odd": True, "magnitude": True}, "not both"),
         ({"kind": "polynomial", "coefficients": [0, 1], "dead_zone": 1.0}, "less than 1"),
-        ({"kind": "table", "throttle": [0, 1], "force": [0, 1]}, "rise from -1 to 1"),
-        ({"kind": "table", "throttle": [-1, 0, 0, 1], "force": [0, 1, 2, 3]}, "rise from -1 to 1"),
+        ({"kind": "table", "throttle": [0, 1], "force": [0, 1]}, "ascending order from -1 to 1"),
+        ({"kind": "table", "throttle": [-1, 0, 0, 1], "force": [0, 1, 2, 3]}, "ascending order from -1 to 1"),
         ({"kind": "table", "throttle": [-1, 1], "force": [0, 1, 2]}, "3 values"),
         ({"kind": "table", "throttle": [-1, 1], "force": [0, 1], "power": [1]}, "1 values"),
         ({"kind": "t100"}, "t200"),
@@ -120,7 +120,7 @@ def test_a_wrong_curve_is_refused_in_words(model, words):
 
 
 def test_a_wrong_voltage_is_found_in_its_file(thruster):
-    with pytest.raises(FileError, match="10 to 20, not 24"):
+    with pytest.raises(FileError, match="`voltage` is 24; it must be 10 to 20"):
         thruster(model={"kind": "t200", "voltage": 24.0})
 
 

@@ -1,1 +1,1 @@
-"""Actuators, one kind per file, its law beside it."""
+"""Actuators, one kind per file, each with its native law."""

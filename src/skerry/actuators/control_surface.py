@@ -1,4 +1,4 @@
-"""A control surface: a fin on a hinge."""
+"""Control surface: a fin on a hinge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skerry.physics.laws.fin import BROADSIDE, SLOPE, FinShape
 
 
 class ControlSurfaceActuator(Actuator):
-    """Commanded by `angle=`, rad, of its hinge."""
+    """Control surface, commanded by `angle=` of its hinge (rad)."""
 
     keyword = "angle"
 
@@ -26,12 +26,11 @@ class ControlSurfaceActuator(Actuator):
         laws = [*hinge.laws, (config.link, fin)]
         super().__init__(laws, hinge.limits, hinge.reset_value, config.expected_frequency)
         self._hinge = hinge
-        self.pose = pose  # straight, on the body that carries its hinge
+        self.pose = pose  # pose at angle 0 on the body that carries the hinge
         self.area = config.area  # m²
-        self.lift_slope = float(fin.constants[SLOPE])  # C_L per rad while the flow is attached
-        self.broadside_drag = float(
-            fin.constants[BROADSIDE]
-        )  # C_D of a plate across, which is also its slope backwards
+        self.lift_slope = float(fin.constants[SLOPE])  # C_L per rad in attached flow
+        # C_D of a plate across the flow; also the lift slope in backward flow
+        self.broadside_drag = float(fin.constants[BROADSIDE])
 
     @property
     def setpoint(self) -> float:
@@ -50,11 +49,13 @@ class ControlSurfaceActuator(Actuator):
 
 
 class ControlSurface(JointActuatorConfig, FinShape):
-    """A fin on a revolute joint: `position` is its centre of pressure, x of the mount to its front, y its span."""
+    """Settings of a fin on a revolute joint; `position` is its centre of pressure, x is forward, y along its span."""
 
     kind: Literal["control_surface"] = "control_surface"
-    maximum: Positive | None = Field(None, description="largest angle either way, rad; never beyond the joint's own")
-    reverse: bool = Field(False, description="turn the other way than commanded")
+    maximum: Positive | None = Field(
+        None, description="largest angle in both directions, rad; the limits of the joint also apply"
+    )
+    reverse: bool = Field(False, description="whether it turns in the negative direction of its joint")
 
     def build(self, attach: Attach) -> Actuator:
         at = attach(self.link)
@@ -68,6 +69,6 @@ class ControlSurface(JointActuatorConfig, FinShape):
             reverse=self.reverse,
         ).build(attach)
         joint = need_joint(at, "revolute", "continuous")
-        hinge_place = Pose(np.array(joint.position), rpy_to_quaternion(joint.rpy))
-        pose = attach(joint.parent).offset @ hinge_place @ self.offset()
+        hinge_pose = Pose(np.array(joint.position), rpy_to_quaternion(joint.rpy))
+        pose = attach(joint.parent).offset @ hinge_pose @ self.offset()
         return ControlSurfaceActuator(self, hinge, self.law_at(at.offset @ self.offset(), at.water_density), pose)

@@ -1,4 +1,4 @@
-"""A gripper: one motor opens and closes fingers that follow each other, and presses no harder than its force."""
+"""Gripper: one motor opens and closes coupled fingers with a limited force."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skerry.physics.joint_drive import SETPOINT, JointDrive
 
 
 class GripperActuator(MotorActuator):
-    """Commanded by `opening=`, from 0, closed, to 1, open; or, as a motor is, by `power=`, positive to open."""
+    """Gripper, commanded by `opening=` (0 closed, 1 open), or by `power=` (positive opens)."""
 
     keyword = "opening"
 
@@ -31,13 +31,13 @@ class GripperActuator(MotorActuator):
 
     @property
     def setpoint(self) -> float:
-        """The opening that was commanded; or, if it was power, the one that it has."""
+        """Commanded opening; if it was commanded by power, the present opening."""
         memory = self._drive.memory
         return self._opening(self._sign * float(memory[SETPOINT])) if memory[BY_ANGLE] else self.feedback
 
     @property
     def state_channel(self) -> StateChannel:
-        """Shows how far it is open."""
+        """State channel of the opening, 0 to 1."""
         lower, upper = self.angle_limits
         return StateChannel(self._drive.position, self._sign, zero=self._sign * lower, span=upper - lower)
 
@@ -66,21 +66,24 @@ class GripperActuator(MotorActuator):
 
 
 class Gripper(MotorConfig):
-    """A motor on the joint of one finger; the other fingers follow it by `<mimic>` in the URDF."""
+    """Settings of a gripper: a motor on one finger's joint; the other fingers follow by `<mimic>` in the URDF."""
 
     kind: Literal["gripper"] = "gripper"
     force: Positive | None = Field(
-        None, description="N, at most, at the tip of a finger; by the joint's effort if none"
+        None, description="largest force at the tip of a finger, N; by default from the effort of the joint"
     )
-    finger_length: Positive = Field(0.1, description="m from the joint to the tip, with `force`")
+    finger_length: Positive = Field(0.1, description="distance from the joint to the tip, m; used with `force`")
     reset_value: float | None = Field(
-        None, ge=0, le=1, description="opening at the start and after a reset; by default that of the joint's zero"
+        None,
+        ge=0,
+        le=1,
+        description="opening at the start and after a reset; by default the opening at joint position 0",
     )
 
     def build(self, attach: Attach) -> GripperActuator:
         at = attach(self.link)
         joint = need_joint(at, "revolute", "prismatic")
-        command_slot = self.finger_length if joint.kind == "revolute" else 1.0
-        effort = joint.effort if self.force is None else min(joint.effort, self.force * command_slot)
+        arm = self.finger_length if joint.kind == "revolute" else 1.0
+        effort = joint.effort if self.force is None else min(joint.effort, self.force * arm)
         drive = self.motor(joint, at.step, (joint.lower, joint.upper), effort, self.geared_inertia())
         return GripperActuator(self, drive)

@@ -1,4 +1,4 @@
-"""A hinge: turns a link to an angle."""
+"""Hinge: turns a link to an angle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skerry.physics.joint_drive import SETPOINT, JointDrive
 
 
 class HingeActuator(Actuator):
-    """Commanded by `angle=`, rad."""
+    """Hinge, commanded by `angle=` (rad)."""
 
     keyword = "angle"
 
@@ -43,11 +43,13 @@ class HingeActuator(Actuator):
 
 
 class Hinge(JointActuatorConfig):
-    """A servo on a revolute joint."""
+    """Settings of a servo on a revolute joint."""
 
     kind: Literal["hinge"] = "hinge"
-    maximum: Positive | None = Field(None, description="largest angle either way, rad; never beyond the joint's own")
-    reverse: bool = Field(False, description="turn the other way than commanded")
+    maximum: Positive | None = Field(
+        None, description="largest angle in both directions, rad; the limits of the joint also apply"
+    )
+    reverse: bool = Field(False, description="whether it turns in the negative direction of its joint")
 
     def build(self, attach: Attach) -> Actuator:
         at = attach(self.link)
@@ -57,12 +59,12 @@ class Hinge(JointActuatorConfig):
             lower, upper = max(lower, -self.maximum), min(upper, self.maximum)
         if lower > upper:
             raise SkerryError(
-                f"`maximum` is {self.maximum} rad, but joint {joint.name!r} turns from {joint.lower} rad "
-                f"to {joint.upper} rad"
+                f"`maximum` is {self.maximum} rad, but the range of joint {joint.name!r} is {joint.lower} rad to "
+                f"{joint.upper} rad; no angle is within both"
             )
         return HingeActuator(self, self.drive(at, _nearest_to_zero(lower, upper)), lower, upper)
 
 
 def _nearest_to_zero(lower: float, upper: float) -> float:
-    """Where a hinge begins: straight, if its range allows."""
+    """Return the start angle of a hinge: 0 if its range contains 0, otherwise the nearest limit."""
     return min(max(0.0, lower), upper)

@@ -1,4 +1,4 @@
-"""A motor that turns a joint through a gear, with an encoder on its shaft and limit switches at both ends."""
+"""Joint motor: moves a joint through a gear, with an encoder on its shaft and limit switches at both ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from skerry.parts.law import Attach
 
 
 class JointMotor(MotorConfig):
-    """A geared motor on the joint above its link."""
+    """Settings of a geared motor on the joint above its link."""
 
     kind: Literal["joint_motor"] = "joint_motor"
 

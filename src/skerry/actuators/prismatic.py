@@ -1,4 +1,4 @@
-"""A prismatic actuator: moves a link along its slide, as a percentage of the travel."""
+"""Prismatic actuator: moves a link along a prismatic joint, commanded in percent of the travel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skerry.physics.joint_drive import SETPOINT, JointDrive
 
 
 class PrismaticActuator(Actuator):
-    """Commanded by `percent=`: 0 is the joint's lower limit, 100 its upper one."""
+    """Prismatic actuator, commanded by `percent=`: 0 is the lower limit of the joint, 100 the upper limit."""
 
     keyword = "percent"
 
@@ -38,10 +38,10 @@ class PrismaticActuator(Actuator):
 
 
 class Prismatic(JointActuatorConfig):
-    """A servo on a prismatic joint."""
+    """Settings of a servo on a prismatic joint."""
 
     kind: Literal["prismatic"] = "prismatic"
-    reset_value: float = Field(50.0, ge=0, le=100, description="%; where it starts, and where a reset sends it")
+    reset_value: float = Field(50.0, ge=0, le=100, description="position at the start and after a reset, %")
 
     def build(self, attach: Attach) -> Actuator:
         at = attach(self.link)
@@ -50,10 +50,10 @@ class Prismatic(JointActuatorConfig):
 
 
 def to_travel(joint: UrdfJoint, percent: float) -> float:
-    """A percentage as the joint's position, m."""
+    """Convert a percentage of the travel to the position of the joint, m."""
     return joint.lower + (joint.upper - joint.lower) * percent / 100.0
 
 
 def to_percent(joint: UrdfJoint, position: float) -> float:
-    """The joint's position as a percentage."""
+    """Convert the position of the joint (m) to a percentage of the travel."""
     return 100.0 * (position - joint.lower) / (joint.upper - joint.lower)

@@ -1,10 +1,10 @@
-"""A propeller: thrust along its shaft and torque about it, by a constant per rpm or by its open-water curve.
+"""Propeller: thrust along its shaft and torque about it, proportional to rpm or by an open-water curve.
 
-Linear: T = k rpm, and Q = c T. Open water: T = ρ D⁴ (K_T0 n|n| + (K_Tmax − K_T0)/J_max (V_a/D) |n|), and Q alike with
-D⁵ and K_Q, n in rev/s, V_a = (1 − w) times the speed of the water through the disc (Fossen 2021, eq. 9.7 to 9.10, a
-straight line through K(0) and K(J_max)); reversed, the thrust is that of the bollard times an efficiency. The body
-feels −Q about the shaft. A propeller for water gives thrust by the share of its disc that is under water, one for air
-by the share that is above.
+Linear: T = k rpm, and Q = c T. Open water: T = ρ D⁴ (K_T0 n|n| + (K_Tmax − K_T0)/J_max (V_a/D) |n|), and Q likewise
+with D⁵ and K_Q; n is in rev/s, V_a = (1 − w) times the speed of the water through the disc (Fossen 2021, eq. 9.7 to
+9.10, a straight line through K(0) and K(J_max)). Backwards, the thrust is the bollard thrust times an efficiency. The
+reaction torque on the body is −Q about the shaft. The thrust is multiplied by the fraction of the disc inside its
+medium: below the surface for a propeller in water, above it for a propeller in air.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from skerry.actuators.drives.shaft import (
+    ACTUAL,
     ANGLE,
     AX,
     AY,
@@ -24,15 +25,14 @@ from skerry.actuators.drives.shaft import (
     DIAMETER,
     OWN,
     SENSE,
+    SETPOINT,
     THRUST,
-    TURNING,
-    WANTED,
     ShaftActuator,
     X,
     Y,
     Z,
-    push_along,
-    share_under_water,
+    apply_thrust,
+    submerged_fraction,
 )
 from skerry.core.config import Config, NonNegative, Positive
 from skerry.core.frames import Pose
@@ -60,30 +60,30 @@ WATER, AIR = 0.0, 1.0
 
 @law
 def spin_up(model: int, data: int, table: int) -> None:
-    """Let the shaft follow the command: first order, and no faster than its rate. Exact for a command that holds."""
+    """Move the shaft speed towards the command: first-order lag with a rate limit; exact for a constant command."""
     state = state_of(data, table, COUNT)
     c = constants_of(table)
-    change = state[WANTED] - state[TURNING]
+    change = state[SETPOINT] - state[ACTUAL]
     if c[LAG] > 0.0:
         change *= 1.0 - np.exp(-c[STEP] / c[LAG])
     most = c[RATE] * c[STEP]
-    state[TURNING] += min(max(change, -most), most)
-    state[ANGLE] = (state[ANGLE] + c[SENSE] * state[TURNING] * (np.pi / 30.0) * c[STEP]) % (2.0 * np.pi)
+    state[ACTUAL] += min(max(change, -most), most)
+    state[ANGLE] = (state[ANGLE] + c[SENSE] * state[ACTUAL] * (np.pi / 30.0) * c[STEP]) % (2.0 * np.pi)
 
 
 @law
 def push(model: int, data: int, table: int) -> None:
-    """Thrust and torque."""
+    """Compute thrust and torque and apply them to the body."""
     block = block_of(data, table)
     state = state_of(data, table, COUNT)
     c = constants_of(table)
     x, y, z, ax, ay, az = c[X], c[Y], c[Z], c[AX], c[AY], c[AZ]
-    share = share_under_water(block, c)
+    share = submerged_fraction(block, c)
     if c[MEDIUM] == AIR:
         share = 1.0 - share
-    n = state[TURNING] / 60.0
+    n = state[ACTUAL] / 60.0
     if c[PER_RPM] > 0.0:
-        thrust = c[PER_RPM] * state[TURNING]
+        thrust = c[PER_RPM] * state[ACTUAL]
         if n < 0.0:
             thrust *= c[BACKWARDS]
         torque = c[TORQUE_PER_THRUST] * thrust
@@ -102,11 +102,11 @@ def push(model: int, data: int, table: int) -> None:
         scale = block[DENSITY] * c[DIAMETER] ** 4
         thrust *= scale
         torque *= scale * c[DIAMETER]
-    push_along(block, state, c, thrust * share, torque * share)
+    apply_thrust(block, state, c, thrust * share, torque * share)
 
 
 class PropellerActuator(ShaftActuator):
-    """Commanded by `rpm=`; positive pushes forward, whichever way it turns."""
+    """Propeller, commanded by `rpm=`; positive rpm push forward for either sense of rotation."""
 
     keyword = "rpm"
 
@@ -119,18 +119,18 @@ class PropellerActuator(ShaftActuator):
 
     @property
     def setpoint(self) -> float:
-        return float(self._shaft.memory[WANTED])
+        return float(self._shaft.memory[SETPOINT])
 
     @property
     def state_channel(self) -> StateChannel:
-        return StateChannel(self._shaft.memory[TURNING : TURNING + 1])
+        return StateChannel(self._shaft.memory[ACTUAL : ACTUAL + 1])
 
-    def rpm_by(self, read: Read) -> Any:
+    def rpm_from(self, read: Read) -> Any:
         return read(self.state_channel)
 
     @property
     def thrust_per_rpm(self) -> float | None:
-        """N per rpm forwards; None if its thrust is no straight line."""
+        """Thrust per rpm forwards, N; None if the thrust is not linear in rpm."""
         return float(self._shaft.constants[PER_RPM]) or None
 
     @property
@@ -143,61 +143,67 @@ class PropellerActuator(ShaftActuator):
         return full * (share if self.thrust_per_rpm else float(np.sqrt(share)))
 
     def _thrust_at(self, rpm: float) -> float:
-        """At rest, in water of the usual density if it is one for water."""
+        """Return the thrust at rest, N; an open-water curve uses the default density of water."""
         c, n = self._shaft.constants, rpm / 60.0
         thrust = c[PER_RPM] * rpm or DEFAULT_DENSITY * c[DIAMETER] ** 4 * c[KT0] * n * abs(n)
         return float(thrust * (c[BACKWARDS] if rpm < 0.0 else 1.0))
 
     @property
     def torque_per_thrust(self) -> float:
-        """N m that the body feels about the axis of the thrust per N of it; of a propeller with `rpm_to_force`."""
+        """Reaction torque on the body about the thrust axis per thrust, N m/N; only with `rpm_to_force`."""
         return float(-self._shaft.constants[SENSE] * self._shaft.constants[TORQUE_PER_THRUST])
 
     def power_from(self, read: Read) -> Any | None:
-        """Torque times speed of the shaft over the efficiency, W, in the last step; None if it has no torque."""
-        return None if self._efficiency is None else self.shaft_power_from(read, self.rpm_by(read)) / self._efficiency
+        """Return shaft power divided by the efficiency in the last step, W; None if it has no torque."""
+        return None if self._efficiency is None else self.shaft_power_from(read, self.rpm_from(read)) / self._efficiency
 
     @property
     def command_slot(self) -> CommandSlot:
-        return CommandSlot(self._shaft.memory[WANTED : WANTED + 1], minimum=self._minimum)
+        return CommandSlot(self._shaft.memory[SETPOINT : SETPOINT + 1], minimum=self._minimum)
 
     def _set(self, value: float) -> None:
-        self._shaft.memory[WANTED] = value if abs(value) >= self._minimum else 0.0
+        self._shaft.memory[SETPOINT] = value if abs(value) >= self._minimum else 0.0
 
 
 class OpenWater(Config):
-    """A propeller's open-water curve, as a straight line from bollard to the largest advance ratio."""
+    """Open-water curve: a straight line from advance ratio J = 0 (bollard) to the largest J."""
 
-    diameter: Positive = Field(description="m")
+    diameter: Positive = Field(description="diameter of the disc, m")
     thrust_at_rest: Positive = Field(description="K_T at J = 0")
     torque_at_rest: Positive = Field(description="K_Q at J = 0")
     thrust_at_most: NonNegative = Field(description="K_T at the largest J")
     torque_at_most: NonNegative = Field(description="K_Q at the largest J")
-    largest_advance: Positive = Field(description="J")
-    inflow: Positive = Field(1.0, description="speed through the disc over the vehicle's own, 1 − wake fraction")
+    largest_advance: Positive = Field(description="largest advance ratio J")
+    inflow: Positive = Field(
+        1.0, description="speed of the water through the disc over that of the vehicle: 1 − wake fraction"
+    )
 
 
 class Propeller(ActuatorConfig):
-    """A propeller that pushes along the x axis of its mount."""
+    """Settings of a propeller that pushes along the x axis of its mount."""
 
     kind: Literal["propeller"] = "propeller"
-    rpm_to_force: Positive | None = Field(None, description="N per rpm; or give `open_water`")
-    torque_per_thrust: NonNegative = Field(0.0, description="N m per N, with `rpm_to_force`")
+    rpm_to_force: Positive | None = Field(None, description="thrust per rpm, N; alternative to `open_water`")
+    torque_per_thrust: NonNegative = Field(0.0, description="torque per thrust, N m/N; used with `rpm_to_force`")
     open_water: OpenWater | None = None
-    maximum_rpm: Positive = Field(description="either way")
-    minimum_rpm: NonNegative = Field(0.0, description="a slower command is none")
-    reverse: bool = Field(False, description="turns against the right-hand rule about its thrust")
-    reverse_efficiency: NonNegative = Field(1.0, description="of the thrust backwards over that forwards")
+    maximum_rpm: Positive = Field(description="largest rpm in both directions")
+    minimum_rpm: NonNegative = Field(0.0, description="a command of smaller magnitude counts as 0")
+    reverse: bool = Field(False, description="whether it rotates against the right-hand rule about its thrust")
+    reverse_efficiency: NonNegative = Field(1.0, description="thrust backwards divided by thrust forwards")
     medium: Literal["water", "air"] = "water"
     diameter: Positive | None = Field(
-        None, description="m, with `rpm_to_force`: how soon it is out of its medium; 0.1 by default"
+        None, description="diameter of the disc, m; used with `rpm_to_force` at the surface; 0.1 by default"
     )
     lag: NonNegative = Field(0.0, description="time constant of the shaft, s")
-    rate: Positive | None = Field(None, description="rpm a second that the shaft can change at most")
-    hover_default: bool = Field(False, description="start, and reset, at the rpm that carries the vehicle's weight")
-    field: PropellerField | None = Field(None, description="the wash and suction that others feel; none by default")
-    efficiency: float = Field(1.0, gt=0, le=1, description="of motor and gear: power of the shaft over what is drawn")
-    num_propellers: int = Field(4, ge=1, description="that share the weight, with `hover_default`")
+    rate: Positive | None = Field(None, description="largest change of the shaft speed, rpm per second")
+    hover_default: bool = Field(
+        False, description="whether the start and reset value is the rpm that carries the weight of the vehicle"
+    )
+    field: PropellerField | None = Field(None, description="wash and suction on other bodies; none by default")
+    efficiency: float = Field(1.0, gt=0, le=1, description="shaft power divided by electric power")
+    num_propellers: int = Field(
+        4, ge=1, description="number of propellers that share the weight; used with `hover_default`"
+    )
 
     @model_validator(mode="after")
     def _one_law(self) -> Propeller:
@@ -207,9 +213,11 @@ class Propeller(ActuatorConfig):
             raise ValueError("`hover_default` needs `rpm_to_force`")
         if self.open_water is not None:
             if self.medium == "air":
-                raise ValueError("`open_water` is the curve of a propeller in water; one for air needs `rpm_to_force`")
+                raise ValueError("`open_water` needs `medium: water`; a propeller in air needs `rpm_to_force`")
             if self.torque_per_thrust > 0 or self.diameter is not None:
-                raise ValueError("`torque_per_thrust` and `diameter` go with `rpm_to_force`; `open_water` has its own")
+                raise ValueError(
+                    "`torque_per_thrust` and `diameter` are for `rpm_to_force`; omit them with `open_water`"
+                )
         if self.minimum_rpm > self.maximum_rpm:
             raise ValueError("`minimum_rpm` must not be above `maximum_rpm`")
         return self
@@ -224,22 +232,22 @@ class Propeller(ActuatorConfig):
         if self.hover_default:
             assert self.rpm_to_force is not None
             reset = min(at.robot_mass * at.gravity / self.num_propellers / self.rpm_to_force, self.maximum_rpm)
-        place = at.offset @ self.offset()
+        pose = at.offset @ self.offset()
         shaft = Law(
-            self._constants(place, at.step),
+            self._constants(pose, at.step),
             force=push,
             update=spin_up,
             initial_state=np.array([reset, reset, 0.0, 0.0, 0.0]),
         )
         if self.medium == "water":
-            shaft.jet = Jet(place.rotation[:, 0], float(shaft.constants[DIAMETER]), THRUST)
+            shaft.jet = Jet(pose.rotation[:, 0], float(shaft.constants[DIAMETER]), THRUST)
         if self.field is not None:
-            shaft.wash = (self.field.row(place.position, place.rotation[:, 0]), THRUST)
+            shaft.wash = (self.field.row(pose.position, pose.rotation[:, 0]), THRUST)
         return PropellerActuator(self, shaft, reset)
 
-    def _constants(self, place: Pose, step: float) -> NDArray[np.float64]:
+    def _constants(self, pose: Pose, step: float) -> NDArray[np.float64]:
         c = np.zeros(CONSTANTS)
-        c[X : Z + 1], c[AX : AZ + 1] = place.position, place.rotation[:, 0]
+        c[X : Z + 1], c[AX : AZ + 1] = pose.position, pose.rotation[:, 0]
         c[SENSE] = -1.0 if self.reverse else 1.0
         c[MEDIUM] = AIR if self.medium == "air" else WATER
         c[DIAMETER] = self.open_water.diameter if self.open_water else self.diameter or 0.1

@@ -1,7 +1,7 @@
-"""A variable buoyancy system: a piston that takes in water from around the vehicle, as a percentage of the tank.
+"""Variable buoyancy system (VBS): a piston that takes water into a tank, commanded in percent of the tank volume.
 
-The water adds its mass, weight and momentum to the body that the piston's joint is held by, at the joint's place (see
-the ballast law); the piston itself follows on its joint.
+The water adds its mass, weight and momentum to the parent body of the piston's joint, at the position of the joint (see
+the ballast law). The piston itself moves on its joint.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from skerry.physics.laws.ballast import MASS, SETPOINT, Ballast, BallastLaw
 
 
 class VbsActuator(Actuator):
-    """Commanded by `percent=` of the tank's volume."""
+    """Variable buoyancy system, commanded by `percent=` of the tank volume."""
 
     keyword = "percent"
 
@@ -45,7 +45,7 @@ class VbsActuator(Actuator):
 
     @property
     def water(self) -> float:
-        """The mass of the water in the tank, kg."""
+        """Mass of the water in the tank, kg."""
         return float(self._tank.mass)
 
     def _set(self, value: float) -> None:
@@ -54,15 +54,15 @@ class VbsActuator(Actuator):
 
 
 class Vbs(JointActuatorConfig):
-    """A tank with a piston on a prismatic joint: its lower limit is the empty tank, its upper one the full tank."""
+    """Settings of a tank with a piston on a prismatic joint; its lower limit is the empty tank, its upper the full."""
 
     kind: Literal["vbs"] = "vbs"
-    volume: Positive = Field(description="of the full tank, m³")
-    density: Positive | None = Field(None, description="of the fluid, kg/m³; the water's by default")
-    rate: Positive = Field(description="% of the volume a second")
-    reset_value: float = Field(50.0, ge=0, le=100, description="%; where it starts, and where a reset sends it")
+    volume: Positive = Field(description="volume of the full tank, m³")
+    density: Positive | None = Field(None, description="density of the fluid, kg/m³; by default that of the water")
+    rate: Positive = Field(description="% of the volume per second")
+    reset_value: float = Field(50.0, ge=0, le=100, description="fill at the start and after a reset, %")
     trim_value: float | None = Field(
-        None, ge=0, le=100, description="% at which the vehicle floats freely; the reset value by default"
+        None, ge=0, le=100, description="fill at which the vehicle is neutrally buoyant, %; by default `reset_value`"
     )
 
     def trim_ballast(self, density: float) -> float:
@@ -74,7 +74,7 @@ class Vbs(JointActuatorConfig):
         joint = need_joint(at, "prismatic")
         tank = Ballast(
             link=joint.parent,
-            position=self._place(joint),
+            position=self._tank_position(joint),
             volume=self.volume,
             density=self.density,
             fill=self.reset_value / 100.0,
@@ -85,8 +85,8 @@ class Vbs(JointActuatorConfig):
         drive = self.drive(at, to_travel(joint, self.reset_value), speed)
         return VbsActuator(self, drive, tank, joint)
 
-    def _place(self, joint: UrdfJoint) -> Vector3:
-        """The tank's place in the frame of the link that holds it."""
+    def _tank_position(self, joint: UrdfJoint) -> Vector3:
+        """Return the position of the tank in the frame of the parent link, m."""
         origin = Pose(np.array(joint.position), rpy_to_quaternion(joint.rpy))
         x, y, z = (float(value) for value in origin.transform(self.position))
         return x, y, z

@@ -1,8 +1,9 @@
-"""A motor of a wheel: torque by a straight line from stall to no-load speed, with friction and a brake.
+"""Wheel motor: torque on a straight line from stall to no-load speed, with friction and a brake.
 
-τ = τ_stall (p − ω/ω₀) with the power p from −1 to 1, the line of a direct-current motor at a share p of its voltage
-(Hughes & Drury 2019, Electric Motors and Drives, §3.4). Friction and brake are Coulomb's, held as a stiff spring that
-slips at its force, so that a braked wheel stands on a slope. The line's slope and the spring are implicit in the step.
+τ = τ_stall (p − ω/ω₀) with the power p from −1 to 1: the line of a direct-current motor at the fraction p of its
+voltage (Hughes & Drury 2019, Electric Motors and Drives, §3.4). Friction and brake are Coulomb friction, computed as
+a stiff spring that slips at its force, so that a braked wheel holds on a slope. The slope of the line and the spring
+are integrated implicitly.
 """
 
 from __future__ import annotations
@@ -32,27 +33,27 @@ from skerry.parts.state_channel import StateChannel
 from skerry.physics.joint_drive import IMPLICIT_STEP, INERTIA, JointDrive
 from skerry.physics.mujoco import LAYOUT_SIZE, MASS, QFRC_PASSIVE, QPOS, QVEL
 
-WANTED, HELD, TORQUE, COUNT = range(4)  # the state: command, angle at which friction holds, torque of the motor, N m
+SETPOINT, HELD, TORQUE, COUNT = range(4)  # state: command, angle at which friction holds (rad), motor torque (N m)
 STALL, NO_LOAD, FRICTION, BRAKE, DEADBAND, BY_TORQUE, STEP = range(INERTIA + 1, INERTIA + 8)  # constants after INERTIA
 
 
 @law
 def slip_brake(model: int, data: int, table: int) -> None:
-    """Let the place at which friction holds the wheel follow it, no farther behind than the force can pull."""
+    """Move the angle at which friction holds the wheel, so that it lags by no more than the friction force allows."""
     header = words(table, HEADER)
     layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
     state = state_of(data, table, COUNT)
     q = floats(load_word(data + layout[QPOS]) + 8 * header[JOINT_POSITION], 1)[0]
     rate = floats(load_word(data + layout[QVEL]) + 8 * header[JOINT_AXIS], 1)[0]
-    most = c[FRICTION] + (c[BRAKE] if abs(state[WANTED]) <= c[DEADBAND] else 0.0)
+    most = c[FRICTION] + (c[BRAKE] if abs(state[SETPOINT]) <= c[DEADBAND] else 0.0)
     slack = most * c[STEP] * c[STEP] / c[INERTIA] + 3.0 * c[STEP] * abs(rate)
     state[HELD] = min(max(state[HELD], q - slack), q + slack)
 
 
 @law
 def turn_wheel(model: int, data: int, table: int) -> None:
-    """Torque of the motor, friction and brake."""
+    """Apply the torque of motor, friction and brake to the wheel."""
     header = words(table, HEADER)
     layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
@@ -63,16 +64,16 @@ def turn_wheel(model: int, data: int, table: int) -> None:
     diagonal = floats(load_word(data + layout[MASS]) + 8 * header[JOINT_INERTIA], 1)
     h = c[IMPLICIT_STEP]
     slope = c[STALL] / c[NO_LOAD]
-    torque = c[STALL] * state[WANTED] - slope * rate
+    torque = c[STALL] * state[SETPOINT] - slope * rate
     if c[BY_TORQUE] != 0.0:
         low, high = -c[STALL] - slope * rate, c[STALL] - slope * rate
-        torque = min(max(c[STALL] * state[WANTED], low), high)
+        torque = min(max(c[STALL] * state[SETPOINT], low), high)
         if low < torque < high:
             slope = 0.0
     diagonal[0] += h * slope
     state[TORQUE] = torque
     force[0] += torque
-    most = c[FRICTION] + (c[BRAKE] if abs(state[WANTED]) <= c[DEADBAND] else 0.0)
+    most = c[FRICTION] + (c[BRAKE] if abs(state[SETPOINT]) <= c[DEADBAND] else 0.0)
     if most > 0.0:
         stiffness, damping = c[INERTIA] / (c[STEP] * c[STEP]), 2.0 * c[INERTIA] / c[STEP]
         pull = stiffness * (state[HELD] - q - h * rate) - damping * rate
@@ -84,7 +85,7 @@ def turn_wheel(model: int, data: int, table: int) -> None:
 
 
 class WheelMotorActuator(Actuator):
-    """Commanded by `power=`, −1 to 1, or by `torque=`, N m, as its settings say."""
+    """Wheel motor, commanded by `power=` (−1 to 1) or by `torque=` (N m), as its settings say."""
 
     def __init__(self, config: WheelMotor, drive: JointDrive) -> None:
         self.keyword = config.command
@@ -96,42 +97,44 @@ class WheelMotorActuator(Actuator):
 
     @property
     def setpoint(self) -> float:
-        return self._sign * self._scale * float(self._drive.memory[WANTED])
+        return self._sign * self._scale * float(self._drive.memory[SETPOINT])
 
     @property
     def state_channel(self) -> StateChannel:
-        """Shows the power that it runs with, or the torque that it gives."""
+        """State channel of the power, or of the torque if it is commanded by torque."""
         if self.keyword == "torque":
             return StateChannel(self._drive.memory[TORQUE : TORQUE + 1], self._sign)
-        return StateChannel(self._drive.memory[WANTED : WANTED + 1], self._sign * self._scale)
+        return StateChannel(self._drive.memory[SETPOINT : SETPOINT + 1], self._sign * self._scale)
 
     @property
     def torque(self) -> float:
-        """Of the motor on the wheel in the last step, N m."""
+        """Torque of the motor on the wheel in the last step, N m."""
         return self._sign * float(self._drive.memory[TORQUE])
 
     @property
     def position(self) -> float | None:
-        """What its encoder reads: the wheel's angle, rad; None if it has no encoder."""
+        """Encoder reading: angle of the wheel, rad; None without an encoder."""
         return self._sign * self._drive.position.item(0) if self._encoder else None
 
     def _set(self, value: float) -> None:
-        self._drive.memory[..., WANTED] = self._sign * value / self._scale
+        self._drive.memory[..., SETPOINT] = self._sign * value / self._scale
 
 
 class WheelMotor(ActuatorConfig):
-    """A motor on the continuous joint above a wheel's link."""
+    """Settings of a motor on the continuous joint above the link of a wheel."""
 
     kind: Literal["wheel_motor"] = "wheel_motor"
-    stall_torque: Positive = Field(description="on the wheel at rest and full power, N m")
-    no_load_rpm: Positive = Field(description="of the wheel at full power without load, 1/min")
-    friction: NonNegative = Field(0.0, description="of bearings and gear, N m")
-    brake: NonNegative = Field(0.0, description="N m, while the command is within the `deadband`")
-    deadband: NonNegative = Field(0.05, le=1, description="share of the full command that counts as none for the brake")
-    rotor_inertia: NonNegative = Field(0.0, description="of motor and gear as the wheel feels it, kg m²")
-    command: Literal["power", "torque"] = Field("power", description="its keyword: power from −1 to 1, or torque, N m")
-    encoder: bool = Field(True, description="whether it can read its position")
-    reverse: bool = Field(False, description="turns its wheel the other way")
+    stall_torque: Positive = Field(description="torque on the wheel at rest and full power, N m")
+    no_load_rpm: Positive = Field(description="speed of the wheel at full power without load, 1/min")
+    friction: NonNegative = Field(0.0, description="friction torque of bearings and gear, N m")
+    brake: NonNegative = Field(0.0, description="brake torque while the command is within the `deadband`, N m")
+    deadband: NonNegative = Field(0.05, le=1, description="fraction of the full command below which the brake holds")
+    rotor_inertia: NonNegative = Field(0.0, description="inertia of motor and gear, reflected to the wheel, kg m²")
+    command: Literal["power", "torque"] = Field(
+        "power", description="keyword of its command: power (−1 to 1) or torque (N m)"
+    )
+    encoder: bool = Field(True, description="whether it measures its position")
+    reverse: bool = Field(False, description="whether it turns its wheel in the negative direction")
 
     def build(self, attach: Attach) -> WheelMotorActuator:
         at = attach(self.link)

@@ -1,8 +1,7 @@
-"""A winch: pays out and takes in the rope that is wound on its drum, towards a length, at a speed.
+"""Winch: pays out and hauls in the rope on its drum, to a commanded length at a commanded speed.
 
-Its length goes towards the target at the winch's speed and stops on it: L' = ±s until L = target; never shorter than
-the least length, never longer than what the drum holds. The rope itself, with its tension, is a part of its own that
-names the winch.
+The length changes at the speed of the winch until it reaches the target: L' = ±s until L = target. It stays between the
+minimum length and the length on the drum. The rope with its tension is a separate part that names the winch.
 """
 
 from __future__ import annotations
@@ -17,34 +16,34 @@ from skerry.parts.actuator import Actuator, ActuatorConfig, within
 from skerry.parts.law import Attach, Law, constants_of, law, state_of
 from skerry.parts.state_channel import StateChannel
 
-# state
-TARGET: Final = 0  # length, m
-SPEED: Final = 1  # at which the drum turns, m/s of rope
-LENGTH: Final = 2  # that is out, m
-RATE: Final = 3  # at which it grows, m/s
-EXTRA: Final = 4  # length tied to the end of what the drum holds, m
-RELEASE: Final = 5  # 1 to let go of what hangs at its end, in the next step
+# State
+TARGET: Final = 0  # commanded length, m
+SPEED: Final = 1  # speed of the drum, m/s of rope
+LENGTH: Final = 2  # length of rope paid out, m
+RATE: Final = 3  # rate of change of the length, m/s
+EXTRA: Final = 4  # length of a caught rope that is tied to the end of this rope, m
+RELEASE: Final = 5  # 1 to release the load in the next step
 WINCH_STATE: Final = 6
-# constants
-STEP, LEAST, LONGEST, WINCH_CONSTANTS = range(4)
+# Constants
+STEP, MIN_LENGTH, MAX_LENGTH, WINCH_CONSTANTS = range(4)
 
 
 @law
 def wind(model: int, data: int, table: int) -> None:
-    """Let the length follow its target for a step."""
+    """Move the length towards its target for one step."""
     state = state_of(data, table, WINCH_STATE)
     c = constants_of(table)
     most = state[SPEED] * c[STEP]
     before = state[LENGTH]
     after = before + min(max(state[TARGET] - before, -most), most)
-    state[LENGTH] = min(max(after, c[LEAST]), c[LONGEST] + state[EXTRA])
+    state[LENGTH] = min(max(after, c[MIN_LENGTH]), c[MAX_LENGTH] + state[EXTRA])
     state[RATE] = (state[LENGTH] - before) / c[STEP]
 
 
 class WinchActuator(Actuator):
-    """Commanded by `length=`, m of rope that shall be out, and by `speed=`, m/s at which it gets there, or by both.
+    """Winch, commanded by `length=` of rope to pay out (m), by `speed=` (m/s), or by both.
 
-    `release=1` lets go of what hangs at the end of its rope.
+    `release=1` releases the load at the end of its rope.
     """
 
     keyword = "length"
@@ -65,36 +64,36 @@ class WinchActuator(Actuator):
 
     @property
     def length(self) -> float:
-        """What is out, m."""
+        """Length of rope paid out, m."""
         return self.feedback
 
     @property
     def rate(self) -> float:
-        """How fast it grows, m/s."""
+        """Rate of change of the length, m/s."""
         return float(self._drum.memory[RATE])
 
     @property
     def speed(self) -> float:
-        """How fast it goes towards its target, m/s."""
+        """Speed at which the length moves towards its target, m/s."""
         return float(self._drum.memory[SPEED])
 
     def check(self, **value: float) -> None:
-        for word, number in self._parts_of(value).items():
-            within(word, number, (-np.inf, np.inf))
+        for keyword, number in self._known_keywords(value).items():
+            within(keyword, number, (-np.inf, np.inf))
 
     def _apply(self, value: dict[str, float]) -> None:
-        for word, number in self._parts_of(value).items():
-            if word == "release":
-                self._drum.memory[RELEASE] = float(within(word, number, (0.0, 1.0)) > 0.5)
-            elif word == "speed":
-                self._drum.memory[SPEED] = within(word, number, (0.0, self.config.maximum_speed))
+        for keyword, number in self._known_keywords(value).items():
+            if keyword == "release":
+                self._drum.memory[RELEASE] = float(within(keyword, number, (0.0, 1.0)) > 0.5)
+            elif keyword == "speed":
+                self._drum.memory[SPEED] = within(keyword, number, (0.0, self.config.maximum_speed))
             else:
-                self._set(within(word, number, (self.limits[0], self.limits[1] + float(self._drum.memory[EXTRA]))))
+                self._set(within(keyword, number, (self.limits[0], self.limits[1] + float(self._drum.memory[EXTRA]))))
 
-    def _parts_of(self, value: dict[str, float]) -> dict[str, float]:
+    def _known_keywords(self, value: dict[str, float]) -> dict[str, float]:
         if value and value.keys() <= {"length", "speed", "release"}:
             return value
-        self._checked(value)  # says what it may be commanded by
+        self._checked(value)  # raises an error that lists the keywords
         return {}
 
     def _set(self, value: float) -> None:
@@ -102,21 +101,23 @@ class WinchActuator(Actuator):
 
 
 class Winch(ActuatorConfig):
-    """A drum with a rope; `ropes:` of the vehicle names it as its `winch`."""
+    """Settings of a winch; a rope under `ropes:` of the vehicle names it as its `winch`."""
 
     kind: Literal["winch"] = "winch"
-    rope_length: Positive = Field(5.0, description="that the drum holds, m")
-    target_length: NonNegative = Field(0.5, description="m; where it goes at the start and after a reset")
-    start_length: NonNegative | None = Field(None, description="that is out at the start, m; the target by default")
-    speed: NonNegative = Field(0.5, description="m/s")
-    maximum_speed: Positive = Field(5.0, description="m/s that `speed` may be commanded to")
-    minimum_length: Positive = Field(0.1, description="m that always stays out")
+    rope_length: Positive = Field(5.0, description="length of rope on the drum, m")
+    target_length: NonNegative = Field(0.5, description="commanded length at the start and after a reset, m")
+    start_length: NonNegative | None = Field(
+        None, description="length paid out at the start, m; by default `target_length`"
+    )
+    speed: NonNegative = Field(0.5, description="speed of the rope at the start, m/s")
+    maximum_speed: Positive = Field(5.0, description="largest speed that can be commanded, m/s")
+    minimum_length: Positive = Field(0.1, description="smallest length paid out, m")
 
     @model_validator(mode="after")
     def _within(self) -> Winch:
         if self.minimum_length > self.rope_length:
             raise ValueError(
-                f"`minimum_length` {self.minimum_length} m is more than the drum holds, {self.rope_length} m"
+                f"`minimum_length` {self.minimum_length} m must not exceed `rope_length` {self.rope_length} m"
             )
         for name in ("target_length", "start_length"):
             length = getattr(self, name)
@@ -126,7 +127,7 @@ class Winch(ActuatorConfig):
                     f"`rope_length` {self.rope_length} m"
                 )
         if self.speed > self.maximum_speed:
-            raise ValueError(f"`speed` {self.speed} m/s is more than `maximum_speed` {self.maximum_speed} m/s")
+            raise ValueError(f"`speed` {self.speed} m/s must not exceed `maximum_speed` {self.maximum_speed} m/s")
         return self
 
     def build(self, attach: Attach) -> WinchActuator:

@@ -1,8 +1,7 @@
-"""One motor of a differential wrist: two gears turn it, pitch = (a + b)/2 and roll = (a − b)/2.
+"""Motor of a differential wrist, which two gears move: pitch = (a + b)/2 and roll = (a − b)/2.
 
-So a = pitch + roll and b = pitch − roll are the angles of the gears, and by virtual work a motor's torque acts on the
-pitch as it is, and on the roll with the sign of its side. Each motor is a part of its own and knows nothing of the
-other.
+The angles of the gears are a = pitch + roll and b = pitch − roll. By virtual work the torque of a motor acts on the
+pitch with sign +1, and on the roll with the sign of its side. The two motors are independent actuators.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from skerry.physics.joint_drive import DAMPING, FORCE, FREQUENCY, IMPLICIT_STEP,
 from skerry.physics.mujoco import LAYOUT_SIZE, MASS, QFRC_PASSIVE, QPOS, QVEL
 
 OTHER_POSITION, OTHER_AXIS, OTHER_DIAGONAL, CROSS, ON_FIRST, ON_OTHER = range(MORE, MORE + 6)
-"""Of the second joint, as the engine says; then how the gear's angle goes with the first joint and with the second."""
+"""Constants: engine indices of the second joint (4), and the factors of both joints in the gear angle (2)."""
 
 
 @kernel
 def _gear(data: int, header: Any, layout: Any, c: Any) -> tuple[float, float]:
-    """The angle of the gear, and its rate."""
+    """Return the angle of the gear (rad) and its rate (rad/s)."""
     positions, rates = load_word(data + layout[QPOS]), load_word(data + layout[QVEL])
     q = c[ON_FIRST] * floats(positions + 8 * header[JOINT_POSITION], 1)[0]
     q += c[ON_OTHER] * floats(positions + 8 * int(c[OTHER_POSITION]), 1)[0]
@@ -47,7 +46,7 @@ def _gear(data: int, header: Any, layout: Any, c: Any) -> tuple[float, float]:
 
 @law
 def turn_gear(model: int, data: int, table: int) -> None:
-    """Run the motor."""
+    """Move the target of the gear by one step."""
     header = words(table, HEADER)
     layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
@@ -57,7 +56,7 @@ def turn_gear(model: int, data: int, table: int) -> None:
 
 @law
 def drive_gear(model: int, data: int, table: int) -> None:
-    """Pull both joints so that the gear goes to its target; implicit as the drive of one joint is."""
+    """Apply torques to both joints that move the gear to its target; implicit, like the drive of one joint."""
     header = words(table, HEADER)
     layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
@@ -79,7 +78,7 @@ def drive_gear(model: int, data: int, table: int) -> None:
 
 
 class WristMotorActuator(MotorActuator):
-    """One of the two motors, commanded as any geared one; its angle is that of its gear."""
+    """Motor of a differential wrist; its angle is the angle of its gear."""
 
     def _angle(self) -> float:
         c = self._drive.constants
@@ -87,12 +86,18 @@ class WristMotorActuator(MotorActuator):
 
 
 class WristPair(MotorConfig):
-    """One of the two motors of a differential wrist, on the link that rolls; the joint above that one pitches."""
+    """Settings of one motor of a differential wrist; `link` is the link that rolls, and its parent link pitches."""
 
     kind: Literal["wrist_pair"] = "wrist_pair"
-    side: Literal["left", "right"] = Field("left", description="the left motor rolls the hand by +, the right by −")
-    minimum_angle: float | None = Field(None, description="of its gear, rad; the lower limit of the pitch by default")
-    maximum_angle: float | None = Field(None, description="of its gear, rad; the upper limit of the pitch by default")
+    side: Literal["left", "right"] = Field(
+        "left", description="the left motor rolls the hand in the positive direction, the right in the negative"
+    )
+    minimum_angle: float | None = Field(
+        None, description="lower limit of its gear, rad; by default that of the pitch joint"
+    )
+    maximum_angle: float | None = Field(
+        None, description="upper limit of its gear, rad; by default that of the pitch joint"
+    )
 
     def build(self, attach: Attach) -> WristMotorActuator:
         below = attach(self.link)
@@ -103,7 +108,7 @@ class WristPair(MotorConfig):
         upper = pitch.upper if self.maximum_angle is None else self.maximum_angle
         if lower >= upper:
             raise SkerryError(f"`minimum_angle` {lower} rad must be below `maximum_angle` {upper} rad")
-        # Each side has the law on one of the joints, so that each joint has the armature of both rotors:
+        # The left law acts on the pitch joint, the right law on the roll joint, each with the armature of both rotors:
         # ½ J (ȧ² + ḃ²) = J (pitch rate² + roll rate²).
         left = self.side == "left"
         first, second, link = (pitch, roll, above.link) if left else (roll, pitch, below.link)

@@ -1,8 +1,8 @@
-"""What geared motors share: power or an angle as their command, speed in proportion, encoder and limit switches.
+"""Base of geared motors: commanded by power or angle, with encoder and limit switches.
 
-A motor turns the target of its joint's drive with the speed that its power stands for, and stands when it has none, as
-a motor behind a high gear does. The target runs ahead of the joint no farther than the drive's force can pull it, so
-that an overloaded motor slips instead of catching up later.
+The power of a motor sets the speed at which the target of its joint drive moves. Without power the motor holds its
+position, like a motor behind a high gear ratio. The target leads the joint by no more than the drive's force can
+pull, so that an overloaded motor slips instead of catching up later.
 """
 
 from __future__ import annotations
@@ -35,16 +35,22 @@ from skerry.physics.joint_drive import (
 )
 from skerry.physics.mujoco import LAYOUT_SIZE, QPOS, QVEL
 
-POWER, BY_ANGLE, SWITCH, COUNT = range(
-    2, 6
-)  # after the drive's state: power now, how it is commanded, −1 or 1 at an end
-LOWER, UPPER, APPROACH, SWITCHES, MORE = range(OWN, OWN + 5)  # after the drive's constants
-SWITCH_TRAVEL = 0.01  # rad or m before the end of the travel at which a switch closes, so that it does before the stop
+# State after that of the drive: present power, 1 if commanded by angle, closed switch (−1 lower, 1 upper, 0 none)
+POWER, BY_ANGLE, SWITCH, COUNT = range(2, 6)
+LOWER, UPPER, APPROACH, SWITCHES, MORE = range(OWN, OWN + 5)  # constants after those of the drive
+SWITCH_TRAVEL = 0.01  # distance from the end stop at which a limit switch closes, rad or m
 
 
 @kernel
 def run_motor(state: Any, c: Any, q: float, rate: float) -> None:
-    """Turn the target on by a step, q and rate being those of the gear's output."""
+    """Move the target by one step.
+
+    Args:
+        state: State of the motor.
+        c: Constants of the motor.
+        q: Position of the gear output, rad or m.
+        rate: Speed of the gear output, rad/s or m/s.
+    """
     power = state[SETPOINT]
     if state[BY_ANGLE] != 0.0:
         power = min(max((state[SETPOINT] - q) / (c[APPROACH] * c[SPEED]), -1.0), 1.0)
@@ -73,7 +79,7 @@ def turn_target(model: int, data: int, table: int) -> None:
 
 
 class MotorActuator(Actuator):
-    """Commanded by `power=`, −1 to 1, or sent to an `angle=` of the gear's output, rad."""
+    """Geared motor, commanded by `power=` (−1 to 1) or by `angle=` of the gear output (rad)."""
 
     keyword = "power"
 
@@ -88,23 +94,23 @@ class MotorActuator(Actuator):
 
     @property
     def setpoint(self) -> float:
-        """The power that was commanded; on the way to an angle, that which this takes now."""
+        """Commanded power, −1 to 1; while it moves to an angle, the power that it uses now."""
         memory = self._drive.memory
         return self._sign * float(memory[POWER if memory[BY_ANGLE] else SETPOINT])
 
     @property
     def state_channel(self) -> StateChannel:
-        """Shows the power that it runs with."""
+        """State channel of the present power, −1 to 1."""
         return StateChannel(self._drive.memory[POWER : POWER + 1], self._sign)
 
     @property
     def running_power(self) -> float:
-        """The power that it runs with, −1 to 1, however it was commanded: none at a limit switch."""
+        """Present power, −1 to 1, for either kind of command; 0 at a closed limit switch."""
         return self._sign * float(self._drive.memory[POWER])
 
     @property
     def position(self) -> float | None:
-        """What its encoder reads: the angle of the motor's shaft, rad; None if it has no encoder."""
+        """Encoder reading: angle of the motor shaft, rad; None without an encoder."""
         return self.gear * self._sign * self._angle() if self._encoder else None
 
     @property
@@ -124,7 +130,7 @@ class MotorActuator(Actuator):
             self._checked(value)
 
     def _angle(self) -> float:
-        """Of the gear's output."""
+        """Return the position of the gear output, rad or m."""
         return self._drive.position.item(0)
 
     def _apply(self, value: dict[str, float]) -> None:
@@ -143,17 +149,17 @@ class MotorActuator(Actuator):
 
 
 class MotorConfig(ActuatorConfig):
-    """A motor with a gear."""
+    """Settings of a geared motor."""
 
-    maximum_rpm: Positive = Field(description="of the motor's shaft at full power, 1/min")
-    gear: Positive = Field(1.0, description="turns of the motor to a turn of its output")
-    rotor_inertia: NonNegative = Field(0.0, description="of the motor's shaft, kg m²")
+    maximum_rpm: Positive = Field(description="speed of the motor shaft at full power, 1/min")
+    gear: Positive = Field(1.0, description="gear ratio: revolutions of the motor per revolution of its output")
+    rotor_inertia: NonNegative = Field(0.0, description="inertia of the motor shaft, kg m²")
     frequency_hz: Positive = Field(15.0, description="natural frequency of the speed loop, Hz")
-    damping_ratio: Positive = Field(1.0, description="1 is critical")
-    approach_time: Positive = Field(0.375, description="s: time constant with which it nears an angle")
-    encoder: bool = Field(True, description="whether it can read its position")
-    limit_switches: bool = Field(True, description="whether switches at both ends take its power")
-    reverse: bool = Field(False, description="turns its joint the other way")
+    damping_ratio: Positive = Field(1.0, description="damping ratio of the speed loop; 1 is critical")
+    approach_time: Positive = Field(0.375, description="time constant of the approach to an angle, s")
+    encoder: bool = Field(True, description="whether it measures its position")
+    limit_switches: bool = Field(True, description="whether limit switches at both ends cut its power")
+    reverse: bool = Field(False, description="whether it moves its joint in the negative direction")
 
     def motor(
         self,
@@ -164,8 +170,17 @@ class MotorConfig(ActuatorConfig):
         armature: float,
         more: NDArray[np.float64] | None = None,
     ) -> JointDrive:
-        """The drive of a joint with a motor that turns its target; a kind may add constants of its own."""
-        frequency = min(2 * pi * self.frequency_hz, 1 / step)  # a loop cannot be quicker than the step
+        """Return the drive of a joint whose target this motor moves.
+
+        Args:
+            joint: The joint.
+            step: Step of the simulation, s.
+            limits: Lower and upper limit of the gear output, rad or m.
+            force: Largest force or torque, N or N m.
+            armature: Inertia of the rotor, reflected to the joint, kg m² or kg.
+            more: Additional constants of a derived kind.
+        """
+        frequency = min(2 * pi * self.frequency_hz, 1 / step)  # a loop cannot be faster than the step
         speed = min(self.maximum_rpm * pi / 30 / self.gear, joint.velocity)
         start = min(max(0.0, limits[0]), limits[1])
         switches = 1.0 if self.limit_switches else 0.0
@@ -187,5 +202,5 @@ class MotorConfig(ActuatorConfig):
         return drive
 
     def geared_inertia(self) -> float:
-        """The inertia of the rotor as the gear's output feels it."""
+        """Return the inertia of the rotor, reflected to the gear output, kg m²."""
         return self.rotor_inertia * self.gear**2

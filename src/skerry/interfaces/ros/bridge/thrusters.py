@@ -26,6 +26,6 @@ def thruster_feedback(topic: Topic, rate: Rate, step: Fraction, header: Message,
     def numbers(read: Read) -> tuple[Any, Any, Any]:
         share = (2.0 * read(thruster.state_channel) - lowest - highest) / (highest - lowest)
         torque = read(thruster.torque_channel) if thruster.torque_is_known else nan
-        return rounded(thruster.rpm_by(read)), share, torque
+        return rounded(thruster.rpm_from(read)), share, torque
 
     return GaugesOutlet(topic, rate, step, like, ["rpm.rpm", "dc.dc", "torque"], numbers)
