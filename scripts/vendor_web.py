@@ -1,6 +1,7 @@
-"""Fetches the JavaScript libraries of the operator's page: pinned npm packages, only the files that the page loads.
+"""Fetch the JavaScript libraries of the operator's page from npm: pinned versions, and only the files that are loaded.
 
-Run by whoever raises a version (needs npm); what it writes is committed, so that nobody else needs Node.
+Run it after a change of `PACKAGES`. It needs npm. The files that it writes are committed, so that users and developers
+do not need Node.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 VENDOR: Final = Path(__file__).parents[1] / "src/skerry/ui/static/vendor"
-# package: version, and its files by the names they get
+# version of each package, and the new name of each of its files
 PACKAGES: Final = {
     "three": ("0.187.0", {"build/three.module.js": "three.module.js", "build/three.core.js": "three.core.js"}),
     "uplot": ("1.6.32", {"dist/uPlot.esm.js": "uPlot.esm.js", "dist/uPlot.min.css": "uPlot.min.css"}),
@@ -22,12 +23,12 @@ PACKAGES: Final = {
 
 
 def main() -> None:
-    """Writes the files, their licences, and VERSIONS.json with the hash of each."""
+    """Write the files, their licences, and VERSIONS.json with the hash of each file."""
     VENDOR.mkdir(parents=True, exist_ok=True)
     for old in VENDOR.iterdir():
         old.unlink()
     versions: dict[str, dict[str, object]] = {}
-    licences = ["# Licences of what is in this folder\n"]
+    licences = ["# Licences of the files in this folder\n"]
     for name, (version, files) in PACKAGES.items():
         with tempfile.TemporaryDirectory() as folder:
             command = ["npm", "pack", "--silent", f"{name}@{version}"]
@@ -48,7 +49,7 @@ def main() -> None:
 def _read(archive: tarfile.TarFile, name: str) -> bytes:
     member = archive.extractfile(name)
     if member is None:
-        raise SystemExit(f"{archive.name} has no file {name}; look into the package and correct PACKAGES")
+        raise SystemExit(f"{archive.name} has no file {name}; correct the paths in PACKAGES")
     return member.read()
 
 

@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/page.md in a real Chromium; names of pictures as arguments, or all."""
+"""Take the pictures of docs/page.md in a real Chromium. Arguments: names of pictures; all by default."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from playwright.sync_api import Page
 from real import PATIENCE, browser, simulator
 
 FOLDER = Path(__file__).parents[2] / "docs" / "page"
-QUALITY = 80  # of the JPEG files
+QUALITY = 80  # quality of the JPEG files
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture: what runs, how the page is set up, and what is done before."""
+    """Picture: its scenario, the look of the page, and the actions before it is taken."""
 
     scenario: str
     scheme: str = "dark"
     size: tuple[int, int] = (1280, 720)
     clicks: tuple[str, ...] = ()
     held: str = ""
-    seconds: float = 4.0  # that pass before it is taken
+    seconds: float = 4.0  # simulated time before the picture is taken, s
 
 
 SHOTS = {
@@ -35,9 +35,9 @@ SHOTS = {
 
 
 def take(page: Page, address: str, shot: Shot, path: Path) -> None:
-    """Set the page up and take the picture."""
+    """Open the page, make the actions and take the picture."""
     page.set_default_timeout(PATIENCE)
-    page.goto(address)  # as fine as the machine can draw
+    page.goto(address)  # with the quality that the page chooses for this machine
     page.wait_for_function("() => window.__ui?.ready && __ui.store.get('state')")
     page.get_by_test_id("welcome-close").click()
     for control in shot.clicks:
@@ -49,11 +49,11 @@ def take(page: Page, address: str, shot: Shot, path: Path) -> None:
     page.screenshot(path=path, type="jpeg", quality=QUALITY)
 
 
-def main(wanted: list[str]) -> None:
-    """Take the pictures that are named, or all."""
+def main(names: list[str]) -> None:
+    """Take the named pictures, or all."""
     FOLDER.mkdir(exist_ok=True)
     with browser() as chromium:
-        for name in wanted or SHOTS:
+        for name in names or SHOTS:
             shot = SHOTS[name]
             width, height = shot.size
             page = chromium.new_page(viewport={"width": width, "height": height}, color_scheme=shot.scheme)  # type: ignore[arg-type]

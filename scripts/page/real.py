@@ -1,4 +1,4 @@
-"""A real simulator and a real browser, for those who measure the page or take pictures of it."""
+"""A real simulator and a real browser, for the scripts that measure the page or take pictures of it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Final
 
 from playwright.sync_api import Browser, sync_playwright
 
-PATIENCE: Final = 300_000  # ms; a software renderer takes its time over a fine picture
+PATIENCE: Final = 300_000  # timeout of the browser, ms; a software renderer is slow
 SOFTWARE: Final = ("--enable-unsafe-swiftshader",)
-"""What a browser does on a machine without a graphics card: it paints the page itself, and WebGL is emulated."""
+"""Arguments for a browser without a graphics card: the CPU paints the page, and WebGL is emulated."""
 EMULATED: Final = ("--use-gl=angle", "--use-angle=swiftshader")
-"""A graphics card is emulated for the whole page, also for its text and its lines: the worst that there is."""
+"""Arguments for a browser that emulates a graphics card for the whole page: the slowest case."""
 
 
 @contextmanager
 def simulator(scenario: str) -> Iterator[str]:
-    """A simulator; gives the address of its page."""
+    """Run a simulator, and yield the address of its page."""
     command = [sys.executable, "-u", "-m", "skerry", "run", scenario]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -35,7 +35,7 @@ def simulator(scenario: str) -> Iterator[str]:
 
 @contextmanager
 def browser(arguments: tuple[str, ...] = SOFTWARE) -> Iterator[Browser]:
-    """Debian's Chromium."""
+    """Run the installed Chromium, and yield it."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", *arguments]

@@ -638,7 +638,7 @@ def test_the_same_is_done_over_http() -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("no json", "no JSON"),
+        ("no json", "not valid JSON"),
         ("[1]", "an object with an `op`"),
         ('{"op": 5}', "an object with an `op`"),
         ('{"op": "pauze"}', "did you mean 'pause'"),

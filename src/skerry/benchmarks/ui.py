@@ -1,11 +1,13 @@
-"""The operator's page: what serving it costs, and how much later the world's steps come for it.
+"""Benchmark of the operator's page: CPU time of the server, and delay that the page adds to the steps of the world.
 
-The load: 200 bodies, rays, a rope and 600 particles at 30 and 10 Hz, a picture of 640 × 480 at 15 Hz, a side-scan and a
-forward-looking sonar at 10 Hz, and a cloud of 50 000 points at 5 Hz. The bodies are a world's; the rest are payloads of
-that size in streams of the real server, so that the figures hold its work and not that of tracing rays. Clients are
-processes of their own, on the same machine. A figure is the CPU time of the whole process with the page, less that of
-the same run without it. A slow page draws 4 times a second and reads nothing while it draws; its figure is how old the
-newest message is when it begins a frame, at worst.
+Load: 200 bodies, rays, a rope and 600 particles at 30 and 10 Hz, a picture of 640 × 480 at 15 Hz, a side-scan and a
+forward-looking sonar at 10 Hz, and a cloud of 50 000 points at 5 Hz. The bodies belong to a world. The other data are
+fixed payloads of that size in streams of the real server, so that the figures contain the work of the server and not
+the tracing of rays. Each client is a separate process on the same machine.
+
+A CPU figure is the CPU time of the process with the page minus that of the same run without the page. A slow client
+draws 4 times a second and reads nothing while it draws; its figure is the largest age of the newest message at the
+start of a frame.
 """
 
 from __future__ import annotations
@@ -40,11 +42,11 @@ GOALS = {
 }
 
 BODIES: Final = 200
-SECONDS: Final = 6.0  # of each run that is measured
-ROUNDS: Final = 2  # of runs with and without the page, in turn
-FRAME: Final = 1 / 60  # s between two frames of a page, after each of which it acknowledges
-SLOW_FRAME: Final = 1 / 4  # s between those of a slow one
-WARM_UP: Final = 3.0  # s until all is warm
+SECONDS: Final = 6.0  # length of each measured run, s
+ROUNDS: Final = 2  # runs of each configuration; the best one counts
+FRAME: Final = 1 / 60  # s between two frames of a fast client
+SLOW_FRAME: Final = 1 / 4  # s between two frames of a slow client
+WARM_UP: Final = 3.0  # s of a run before the measurement starts
 RATES: Final = {
     "pose": 30.0,
     "load/rays": 30.0,
@@ -58,9 +60,9 @@ RATES: Final = {
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part."""
-    with _fake_clients([]) as nobody:
-        alone = [_run(nobody) for _ in range(ROUNDS)]
+    """Return the figures of the page by their keys."""
+    with _fake_clients([]) as none:
+        alone = [_run(none) for _ in range(ROUNDS)]
     with _fake_clients([FRAME]) as one:
         shown = [_run(one) for _ in range(ROUNDS)]
     with _fake_clients([FRAME, FRAME, FRAME, FRAME, SLOW_FRAME]) as five:
@@ -75,15 +77,15 @@ def measure() -> dict[str, float]:
 
 
 class Figures(NamedTuple):
-    """What was measured in a run."""
+    """Figures of one run."""
 
-    processor: float  # s of this process per second
-    lateness: float  # of steps, s; the 99th percentile over the earliest
-    oldest: float  # age of the newest message when the last client began a frame, at worst, s
+    processor: float  # CPU time of this process, s per second
+    lateness: float  # 99th percentile of the delay of a step minus the smallest delay, s
+    oldest: float  # largest age of the newest message at the start of a frame of the last client, s
 
 
 class Stopwatch(Interface):
-    """Sees every step, and how late it comes."""
+    """Interface that measures the delay of every step."""
 
     def __init__(self) -> None:
         self.behind: list[float] = []
@@ -101,12 +103,12 @@ class Stopwatch(Interface):
         return
 
     def lateness(self) -> float:
-        """The 99th percentile over the earliest, s."""
+        """Return the 99th percentile of the delay minus the smallest delay, s."""
         return float(np.percentile(self.behind, 99) - min(self.behind))
 
 
 class LoadedPage(Page):
-    """A page with the streams of the load beside its own."""
+    """Page with the streams of the load in addition to its own."""
 
     def start(self, world: World, inbox: Inbox) -> None:
         super().start(world, inbox)
@@ -155,7 +157,7 @@ def _stream(name: str, kind: Kind, value: Any, encode: Callable[[Any], protocol.
 
 
 def _run(clients: FakeClientPool) -> Figures:
-    """Run at real time, with clients that sample on."""
+    """Run a world in real time with connected clients, and measure it."""
     objects = {
         f"body{k}": {
             "geometry": {"kind": "sphere", "radius": 0.2},
@@ -190,7 +192,11 @@ def _run(clients: FakeClientPool) -> Figures:
 
 
 class FakeClientPool:
-    """Pages as processes of their own, each told a port, and when to stop."""
+    """Fake clients, each in its own process.
+
+    Args:
+        waits: Time between two frames of each client, s.
+    """
 
     def __init__(self, waits: Sequence[float]) -> None:
         self.waits = waits
@@ -198,21 +204,21 @@ class FakeClientPool:
         self._pipes = []
         self._processes = []
         for wait in waits:
-            here, there = context.Pipe()
-            process = context.Process(target=serve_clients, args=(there, RATES, wait), daemon=True)
+            parent, child = context.Pipe()
+            process = context.Process(target=serve_clients, args=(child, RATES, wait), daemon=True)
             process.start()
-            self._pipes.append(here)
+            self._pipes.append(parent)
             self._processes.append(process)
         for pipe in self._pipes:
-            pipe.recv()  # it is there
+            pipe.recv()  # the process has started
 
     def connect(self, port: int) -> None:
-        """Let them sample at a server."""
+        """Connect all clients to a server on this machine."""
         for pipe in self._pipes:
             pipe.send(port)
 
     def disconnect(self) -> list[list[float]]:
-        """Wait until they have noticed that it is gone; gives the ages that each of them has sample."""
+        """Wait until all clients have noticed that the server closed, and return the ages of each client."""
         return [pipe.recv() for pipe in self._pipes]
 
     def close(self) -> None:

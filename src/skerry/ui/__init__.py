@@ -1,1 +1,1 @@
-"""The operator's page: a server inside the simulator, and the page that browsers get from it."""
+"""The operator's page: an HTTP and WebSocket server inside the simulator, and the web page that it serves."""

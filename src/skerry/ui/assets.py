@@ -1,4 +1,4 @@
-"""What the page fetches once and keeps: meshes and grids, each under a hash of its bytes."""
+"""Store of the files that a page loads once per scene: meshes and grids, named by a hash of their bytes."""
 
 from __future__ import annotations
 
@@ -12,23 +12,29 @@ from skerry.core.meshes import Mesh
 
 
 class Assets:
-    """Bytes by name; the name is their hash, so that a browser may keep them for ever."""
+    """Files by name. The name is a hash of the content, so that a browser can cache a file without a time limit."""
 
     def __init__(self) -> None:
         self._files: dict[str, bytes] = {}
 
     def get(self, name: str) -> bytes | None:
-        """The bytes of that name."""
+        """Return the content of a file, or None if there is no such file."""
         return self._files.get(name)
 
     def add(self, data: bytes, ending: str) -> str:
-        """Keep some bytes; gives the path at which they are served."""
+        """Store a file, and return the path of the URL at which it is served."""
         name = f"{sha256(data).hexdigest()}.{ending}"
         self._files[name] = data
         return f"/assets/{name}"
 
     def add_mesh(self, mesh: Mesh, colours: NDArray[np.uint8] | None = None) -> str:
-        """Keep a mesh; `colours` are of its vertices, (n, 4), white by default, and are multiplied by the shape's."""
+        """Store a mesh, and return its path.
+
+        Args:
+            mesh: Mesh in the frame of its shape.
+            colours: sRGB colour and opacity of each vertex, (n, 4); white by default. The page multiplies it by the
+                colour of the shape.
+        """
         vertices, faces = np.asarray(mesh.vertices, "<f4"), np.asarray(mesh.faces, "<u4")
         if colours is None:
             colours = np.full((len(vertices), 4), 255, np.uint8)
@@ -36,9 +42,9 @@ class Assets:
         return self.add(head + vertices.tobytes() + colours.tobytes() + faces.tobytes(), "mesh")
 
     def add_floats(self, values: NDArray[np.floating]) -> str:
-        """Keep numbers in single precision."""
+        """Store numbers in single precision, and return the path."""
         return self.add(np.asarray(values, "<f4").tobytes(), "f32")
 
     def add_bytes(self, values: NDArray[np.uint8]) -> str:
-        """Keep small whole numbers."""
+        """Store unsigned bytes, and return the path."""
         return self.add(np.ascontiguousarray(values).tobytes(), "u8")

@@ -1,4 +1,4 @@
-"""Who drives which robot from a page: one client a robot, until it lets go or goes away."""
+"""Drive locks: at most one client of the page drives a robot at a time."""
 
 from __future__ import annotations
 
@@ -6,41 +6,45 @@ from skerry.core.errors import SkerryError
 
 
 class DriveLockHeld(SkerryError):
-    """Another client drives the robot."""
+    """Error: another client holds the drive lock of the robot."""
 
 
 class DriveLocks:
-    """The drive_locks of all robots; in the server's thread only."""
+    """Drive locks of all robots. Use it only in the server's thread."""
 
     def __init__(self) -> None:
         self._holders: dict[str, str] = {}
 
     def holder(self, robot: str) -> str | None:
-        """The client that drives a robot."""
+        """Return the client that drives a robot, or None."""
         return self._holders.get(robot)
 
     def check(self, robot: str, client: str) -> None:
-        """Raise an error if another client drives the robot."""
+        """Raise `DriveLockHeld` if another client drives the robot."""
         holder = self._holders.get(robot, client)
         if holder != client:
-            raise DriveLockHeld(f"{holder} drives {robot!r}; wait until it lets go")
+            raise DriveLockHeld(f"{holder} drives {robot!r}; wait until it releases the keys of the robot")
 
     def acquire(self, robot: str, client: str) -> None:
-        """Drive a robot that nobody else drives."""
+        """Give the drive lock of a robot to a client.
+
+        Raises:
+            DriveLockHeld: Another client drives the robot.
+        """
         self.check(robot, client)
         self._holders[robot] = client
 
     def release(self, robot: str, client: str) -> bool:
-        """Let go; says whether it had the lease."""
+        """Release the drive lock, and return whether the client held it."""
         if self._holders.get(robot) != client:
             return False
         del self._holders[robot]
         return True
 
     def held_by(self, client: str) -> list[str]:
-        """The robots that a client drives."""
+        """Return the robots that a client drives."""
         return [robot for robot, holder in self._holders.items() if holder == client]
 
     def clear(self) -> None:
-        """Nobody drives any more."""
+        """Release the drive locks of all robots."""
         self._holders.clear()

@@ -1,4 +1,4 @@
-"""What happens in a world, in words: control that changes hands, collisions, hooks, leaks, sound that is sent."""
+"""Events of a world as text: changes of control, collisions, hooks, leaks, acoustic transmissions, log lines."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from skerry.sensors.leak import LeakReading
 from skerry.ui.streams import SensorName
 from skerry.world import World
 
-MAX_KEPT: Final = 200  # until somebody takes them; the oldest go
-MAX_TEXT: Final = 500  # characters of a packet that are shown
+MAX_KEPT: Final = 200  # events that wait to be drained; the oldest ones are dropped
+MAX_TEXT: Final = 500  # characters of a packet or log line that are shown
+HOOK_PHASES: Final = {"hanging": "free", "pulley": "caught on a rope", "carrying": "carrying its load"}
 
 Event = dict[str, Any]
 
 
 class EventDetector:
-    """Compares the world with what it was when it last looked; in the simulator's thread."""
+    """Finds events by comparing the world with its state at the last update. Runs in the simulator's thread."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -31,24 +32,34 @@ class EventDetector:
         world.acoustics.on_signal = self._on_signal
 
     def close(self) -> None:
-        """Watch no more."""
+        """Unregister the callback for acoustic transmissions."""
         self._world.acoustics.on_signal = None
 
     def drain(self) -> list[Event]:
-        """What has happened since this was last called."""
+        """Return the events since the last call, and forget them."""
         events = list(self._events)
         self._events.clear()
         return events
 
     def add(self, kind: str, text: str, **more: Any) -> None:
-        """Say that something has happened now."""
+        """Add an event at the present simulated time.
+
+        Args:
+            kind: Kind of event, such as "control" or "collision".
+            text: Description for the operator.
+            more: Further fields of the event, such as `robot`.
+        """
         self._events.append({"kind": kind, "time": self._world.time, "text": text, **more})
 
     def update(self, latest: Mapping[SensorName, Any]) -> None:
-        """See what has changed."""
+        """Add an event for each change since the last update.
+
+        Args:
+            latest: Latest reading of every sensor.
+        """
         for name, robot in self._world.robots.items():
             if (control := robot.control) != self._control[name]:
-                self.add("control", f"{control or 'nobody'} has control of {name}", robot=name)
+                self.add("control", f"{control or 'no source'} has control of {name}", robot=name)
                 self._control[name] = control
             touches = robot.engine.contacts(robot.world, name)
             others = frozenset(_other(name, touch.first, touch.second) for touch in touches)
@@ -73,13 +84,13 @@ class EventDetector:
             if phase is not None and phase != before[0]:
                 self.add("rope", f"the hook of {name} is {HOOK_PHASES[phase]}", rope=name, **robot)
             elif loaded != before[1]:
-                self.add("rope", f"{name} {'holds something' if loaded else 'has let go'}", rope=name, **robot)
+                self.add("rope", f"{name} {'holds a load' if loaded else 'has released its load'}", rope=name, **robot)
 
     def _on_signal(self, signal: Signal) -> None:
         if signal.purpose == "ping":
             return
         paths = self._world.acoustics.paths(signal.source)
-        heard = [
+        receivers = [
             {"receiver": path.receiver, "path": path.path, "status": path.status, "length_m": path.length}
             for path in paths
             if path.path == "direct"
@@ -93,12 +104,12 @@ class EventDetector:
             to=signal.to,
             bytes=len(signal.data),
             purpose=signal.purpose,
-            heard=heard,
+            receivers=receivers,
         )
 
 
 class LogBuffer(logging.Handler):
-    """Keeps the latest lines of Skerry's log until they are shown; any thread may log."""
+    """Log handler that keeps the latest lines of Skerry's log until they are drained. Any thread may log."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -108,16 +119,13 @@ class LogBuffer(logging.Handler):
         self._lines.append((record.levelname.lower(), record.getMessage()[:MAX_TEXT]))
 
     def drain(self, time: float) -> list[Event]:
-        """What was logged since, as events of this time."""
+        """Return the lines that were logged since the last call, as events at a simulated time."""
         count = len(self._lines)
         lines = [self._lines.popleft() for _ in range(count)]
         return [{"kind": "log", "time": time, "text": text, "level": level} for level, text in lines]
 
 
-HOOK_PHASES: Final = {"hanging": "free", "pulley": "caught on a rope", "carrying": "carrying its load"}
-
-
 def _other(name: str, first: str, second: str) -> str:
-    """What a robot touches: itself by another link, or the owner of the other link."""
+    """Return the owner of the other link in a contact; for a self-collision, that is the robot itself."""
     owners = [each.partition("/")[0] for each in (first, second)]
     return owners[1] if owners[0] == name else owners[0]

@@ -1,4 +1,4 @@
-"""A stand-in for a browser: takes the streams that it is told to, and acknowledges them as often as a page draws."""
+"""Fake browser for benchmarks: subscribes to streams and acknowledges messages at the frame rate of a page."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any, Final
 
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 
-DRAW_SHARE: Final = 0.9  # share of a slow page's time in which it draws, and hears nothing
-ACKNOWLEDGE_COUNT: Final = 8  # messages; this and what follows as in the page's net.js
-ACKNOWLEDGE_PERIOD: Final = 0.05  # s
-SLOW_FRAME: Final = 0.1  # s; a page whose frames take longer does nothing else
+DRAW_SHARE: Final = 0.9  # fraction of its time in which a slow page draws and does not read its socket
+ACKNOWLEDGE_COUNT: Final = 8  # messages drawn after which the page acknowledges, as in the page's net.js
+ACKNOWLEDGE_PERIOD: Final = 0.05  # s after which the page acknowledges fewer messages, as in the page's net.js
+SLOW_FRAME: Final = 0.1  # s; a page with longer frames is blocked while it draws
 
 
 class FakeClient:
-    """Somebody who looks on; `ages` are how old the newest message was when a frame was begun.
+    """Client of the page's server that draws nothing.
 
-    They are seconds of wall time less the message's simulated time: whoever knows when the world began knows the age.
+    `ages` has one entry for each frame with new messages: the wall time, s, minus the simulated time of the newest
+    message, s. Subtract the wall time at which the world started from it to get the age of that message.
     """
 
     def __init__(self, rates: Mapping[str, float], frame: float) -> None:
@@ -28,10 +29,10 @@ class FakeClient:
         self._streams = {name: {"hz": hz} for name, hz in rates.items()}
         self._frame = frame
         self._arrived = self._acknowledged = 0
-        self._newest = 0.0  # simulated time, s
+        self._newest = 0.0  # simulated time of the newest message, s
 
     async def run(self, port: int) -> None:
-        """Look at a server of this machine until it ends."""
+        """Connect to a server on this machine and read messages until the server closes."""
         address = f"http://127.0.0.1:{port}/ws"
         async with ClientSession() as session, session.ws_connect(address, max_msg_size=0) as opened:
             drawing = asyncio.create_task(self._draw(opened))
@@ -44,9 +45,9 @@ class FakeClient:
             drawing.cancel()
 
     async def _draw(self, opened: ClientWebSocketResponse) -> None:
-        """Frame by frame: acknowledge what has come, as the page does, and draw it."""
+        """Once per frame, acknowledge the messages that have arrived, and block for the time of drawing."""
         busy = DRAW_SHARE * self._frame if self._frame > SLOW_FRAME else 0.0
-        drawn, told = 0, 0.0
+        drawn, acknowledged_at = 0, 0.0
         while True:
             await asyncio.sleep(self._frame - busy)
             now = time.perf_counter()
@@ -54,14 +55,21 @@ class FakeClient:
                 drawn = self._arrived
                 self.ages.append(now - self._newest)
             count = drawn - self._acknowledged
-            if count and (count >= ACKNOWLEDGE_COUNT or now - told >= ACKNOWLEDGE_PERIOD):
-                self._acknowledged, told = drawn, now
+            if count and (count >= ACKNOWLEDGE_COUNT or now - acknowledged_at >= ACKNOWLEDGE_PERIOD):
+                self._acknowledged, acknowledged_at = drawn, now
                 await opened.send_json({"op": "ack", "n": drawn})
             time.sleep(busy)  # a browser that draws reads no messages
 
 
 def serve_clients(pipe: Any, rates: Mapping[str, float], frame: float) -> None:
-    """Be a process: look at each server whose port comes through the pipe, and give the ages of what was seen."""
+    """Run one client after another in this process.
+
+    Args:
+        pipe: Connection to the parent process. Each number that arrives is the port of a server; None ends the
+            function. After each server has closed, the list of ages is sent back.
+        rates: Rate of each stream, Hz.
+        frame: Time between two frames, s.
+    """
     pipe.send("ready")
     while (port := pipe.recv()) is not None:
         client = FakeClient(rates, frame)

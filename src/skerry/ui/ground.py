@@ -1,4 +1,4 @@
-"""The ground as the page draws it: a grid of heights, or a mesh, with a colour for each vertex."""
+"""Description of the terrain for the page: a grid of heights or a mesh, with a colour at each vertex."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from skerry.terrain.kinds.heightfield import HeightfieldGround
 from skerry.terrain.materials import find_material
 from skerry.ui.assets import Assets
 
-MAX_NODES: Final = 512  # along each side; a page draws no more in a frame
-UNBOUNDED_SIZE: Final = 2000.0  # m about the origin that is drawn of ground without an edge
+MAX_NODES: Final = 512  # nodes along each side of a grid; the page cannot draw more in a frame
+UNBOUNDED_SIZE: Final = 2000.0  # m from the origin to which terrain without an edge is drawn
 
 
 def describe_ground(ground: Terrain, scenario: Scenario, assets: Assets) -> dict[str, Any]:
-    """The ground as plain data."""
+    """Return the terrain as data for JSON, and add its grids or its mesh to the assets."""
     if isinstance(ground, HeightfieldGround):
         rows, columns = ground.heights.shape
         return _grid(ground, scenario, assets, min(rows, MAX_NODES), min(columns, MAX_NODES))
     if np.isinf(ground.extent).any():
         return _grid(ground, scenario, assets, 2, 2)
     mesh = ground.triangles()
-    places = np.zeros(len(mesh.vertices), np.int32)
+    materials = np.zeros(len(mesh.vertices), np.int32)
     if mesh.face_materials is not None:
-        places[mesh.faces] = mesh.face_materials[:, None]
-    colours = np.full((len(places), 4), 255, np.uint8)
-    colours[:, :3] = _colours(ground, scenario)[places]
+        materials[mesh.faces] = mesh.face_materials[:, None]
+    colours = np.full((len(materials), 4), 255, np.uint8)
+    colours[:, :3] = _colours(ground, scenario)[materials]
     return {"kind": "mesh", "asset": assets.add_mesh(mesh, colours)}
 
 
@@ -51,7 +51,7 @@ def _grid(ground: Terrain, scenario: Scenario, assets: Assets, rows: int, column
 
 
 def _colours(ground: Terrain, scenario: Scenario) -> NDArray[np.uint8]:
-    """Of each of the ground's materials, sRGB."""
+    """Return the sRGB colour of each material of the terrain, (n, 3)."""
     instead = None if scenario.terrain is None else scenario.terrain.material
     materials = [find_material(name, scenario.materials, instead=instead) for name in ground.materials]
     return np.array([np.rint(np.multiply(255, material.colour)) for material in materials], np.uint8)

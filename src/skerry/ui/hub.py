@@ -1,4 +1,4 @@
-"""What all pages see of a world, and what they may do with it; lives in the server's thread, and outlives worlds."""
+"""Hub of the page's server: distributes the data of the present world to the clients, and executes their requests."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ from skerry.ui.state import plain
 
 logger = logging.getLogger("skerry")
 
-KEY_TIMEOUT: Final = 0.5  # s of silence after which held keys are let go
-STATE_TIMEOUT: Final = 1.0  # s that an answer waits for the state that follows it
+KEY_TIMEOUT: Final = 0.5  # s without a message after which the held keys of a robot are released
+STATE_TIMEOUT: Final = 1.0  # s that a reply waits for the next state
 WORLD_TIMEOUT: Final = 10.0  # s that a request waits for a world that is being loaded
-HTTP_INTEREST: Final = 3.0  # s for which somebody who asks over HTTP counts as looking
-HTTP_CLIENT: Final = "http"  # the client's name of those who have no WebSocket
+HTTP_INTEREST: Final = 3.0  # s for which the state is read after a request over HTTP
+HTTP_CLIENT: Final = "http"  # client name of all requests over HTTP
 
 
 class Hub:
-    """The world that is shown now, the clients that look at it, and who of them drives."""
+    """The present world, the connected clients and the drive locks. Runs in the server's thread.
+
+    The hub lives as long as the server, and shows one world after another.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, log: LogBuffer, recordings: Path) -> None:
         self.drive_locks = DriveLocks()
@@ -45,8 +48,8 @@ class Hub:
         self._loop, self._log, self._recordings = loop, log, recordings
         self._message_counts: dict[str, int] = {}  # messages of each stream so far
         self._encoding: set[str] = set()  # streams that are being encoded
-        self._key_timers: dict[str, asyncio.TimerHandle] = {}  # by robot
-        self._pending: set[Future[Any]] = set()  # commands that wait to be done
+        self._key_timers: dict[str, asyncio.TimerHandle] = {}  # timers that release the keys of a robot
+        self._pending: set[Future[Any]] = set()  # commands that wait in the inbox
         self._http_interest_until = 0.0
         self._tasks: set[asyncio.Task[Any]] = set()
         self._new_state = asyncio.Condition()
@@ -55,7 +58,7 @@ class Hub:
     # -------------------------------------------------------------------------------------------- worlds
 
     def show(self, page: Page) -> None:
-        """Show another world."""
+        """Show a world from now on."""
         self.page, self.state = page, None
         self._page_shown.set()
         self._clear_drive_locks()
@@ -65,7 +68,7 @@ class Hub:
         self.update_subscriptions()
 
     def hide(self, page: Page) -> None:
-        """A world is no more; nobody will do what was asked of it."""
+        """Stop showing a world that has ended, and cancel the commands that wait for it."""
         if page is self.page:
             self.page = None
             self._page_shown.clear()
@@ -87,15 +90,15 @@ class Hub:
     def _send_scene(self, done: asyncio.Task[str]) -> None:
         if done is self.scene and not done.cancelled():
             if (error := done.exception()) is not None:
-                logger.error("the page has no scene: %s", error)
+                logger.error("page: the scene could not be described, so the 3-D view stays empty: %s", error)
                 return
             for client in self.clients.values():
                 client.queue_scene(done.result())
 
-    # -------------------------------------------------------------------------------------------- what is seen
+    # -------------------------------------------------------------------------------------------- streams and state
 
     def deliver(self, page: Page) -> None:
-        """Pass on what was seen of the world since."""
+        """Queue the new samples, events and state of the world for the clients."""
         update = page.take_update()
         if update is None or page is not self.page:
             return
@@ -144,14 +147,14 @@ class Hub:
             client.queue_event(text)
 
     def send_state(self) -> None:
-        """Send the latest state to all, with who drives what."""
+        """Queue the latest state for all clients."""
         if self.state is not None:
             state = json.dumps(self.full_state(), allow_nan=False)
             for client in self.clients.values():
                 client.queue_state(state)
 
     def full_state(self) -> dict[str, Any]:
-        """The latest state, with who looks and who drives."""
+        """Return the latest state with the number of clients and the holders of the drive locks."""
         state = self.state or {"robots": {}}
         robots = {name: {**robot, "lease": self.drive_locks.holder(name)} for name, robot in state["robots"].items()}
         return {**state, "clients": len(self.clients), "robots": robots}
@@ -161,22 +164,26 @@ class Hub:
             self._new_state.notify_all()
 
     async def wait_for_state(self) -> None:
-        """Wait until the state that follows has come, but not for long."""
+        """Wait for the next state, for at most `STATE_TIMEOUT`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(STATE_TIMEOUT), self._new_state:
                 await self._new_state.wait()
 
     async def wait_for_page(self) -> Page:
-        """The world that is shown; where one follows another, wait for it."""
+        """Return the page of the present world, and wait if the next world is being loaded.
+
+        Raises:
+            SkerryError: No world was shown within `WORLD_TIMEOUT`.
+        """
         if self.page is None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._page_shown.wait(), WORLD_TIMEOUT)
         if self.page is None:
-            raise SkerryError("there is no world now; ask again later")
+            raise SkerryError("no world is loaded at present; try again later")
         return self.page
 
     def update_subscriptions(self) -> None:
-        """Tell the page what all clients together want."""
+        """Set the subscriptions of the page to those of all clients together."""
         rates: dict[str, float] = {}
         for client in self.clients.values():
             for name, hz in client.subscriptions.items():
@@ -185,7 +192,7 @@ class Hub:
             self.page.set_subscriptions(rates, bool(self.clients) or self._loop.time() < self._http_interest_until)
 
     def keep_state_fresh(self) -> None:
-        """Have the state read for a while, as somebody asks for it."""
+        """Have the state read for `HTTP_INTEREST`, because a request over HTTP has no open connection."""
         self._http_interest_until = self._loop.time() + HTTP_INTEREST
         self.update_subscriptions()
         self._loop.call_later(HTTP_INTEREST + 0.1, self.update_subscriptions)
@@ -193,7 +200,7 @@ class Hub:
     # -------------------------------------------------------------------------------------------- clients
 
     def add_client(self, client: PageClient) -> None:
-        """Show a client what there is."""
+        """Add a client, and queue the scene and the state for it."""
         self.clients[client.name] = client
         if self.scene is not None and self.scene.done() and self.scene.exception() is None:
             client.queue_scene(self.scene.result())
@@ -201,7 +208,7 @@ class Hub:
         self.send_state()
 
     def remove_client(self, client: PageClient) -> None:
-        """Let a client go; what it held down comes up."""
+        """Remove a client, and release the robots that it drives."""
         del self.clients[client.name]
         for robot in self.drive_locks.held_by(client.name):
             self.drive_locks.release(robot, client.name)
@@ -210,21 +217,24 @@ class Hub:
         self.send_state()
 
     def start_task(self, work: Any) -> asyncio.Task[Any]:
-        """Do something beside."""
+        """Run a coroutine as a task that the hub cancels when it closes."""
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
     def close(self) -> None:
-        """End what is being done beside."""
+        """Cancel all tasks."""
         for task in self._tasks:
             task.cancel()
 
     # -------------------------------------------------------------------------------------------- driving
 
     def hold_keys(self, client: str, robot: str, keys: tuple[str, ...]) -> None:
-        """Hold keys of a robot down for a client, which drives it from now on; silence lets them go."""
+        """Hold keys of a robot down for a client, which gets the drive lock if it is free.
+
+        The keys are released after `KEY_TIMEOUT` without another call.
+        """
         assert self.page is not None
         if self.drive_locks.holder(robot) is None:
             self.drive_locks.acquire(robot, client)
@@ -235,11 +245,11 @@ class Hub:
             self._key_timers[robot] = self._loop.call_later(KEY_TIMEOUT, self.release_keys, robot)
 
     def release_keys(self, robot: str) -> None:
-        """Let go of all keys of a robot."""
+        """Release all keys of a robot."""
         self._cancel_key_timer(robot)
         if self.page is not None and robot in self.page.held:
             self.page.hold_keys(robot, ())
-        if self.drive_locks.release(robot, HTTP_CLIENT):  # nobody would notice that such a one has gone
+        if self.drive_locks.release(robot, HTTP_CLIENT):  # there is no connection whose end would release it
             self.send_state()
 
     def _cancel_key_timer(self, robot: str) -> None:
@@ -247,17 +257,28 @@ class Hub:
             timer.cancel()
 
     def new_recording_path(self, scenario: str) -> Path:
-        """A name for a recording that there is no file of."""
+        """Return a path for a new recording, at which no file exists."""
         name = f"{scenario or 'run'}_{time.strftime('%Y%m%d_%H%M%S')}"
         paths = (self._recordings / f"{name}{ending}.mcap" for ending in ("", *(f"_{n}" for n in range(2, 100))))
         return next(path for path in paths if not path.exists())
 
     async def execute(self, client: str, data: Any) -> Any:
-        """Do an request; gives its result, or raises an error in words."""
+        """Execute a request of a client.
+
+        Args:
+            client: Name of the client.
+            data: Request, decoded from JSON.
+
+        Returns:
+            The result of the request, as data for JSON.
+
+        Raises:
+            SkerryError: The request is wrong or cannot be executed.
+        """
         request = parse_request(data)
         page = await self.wait_for_page()
         if page.is_replay and not isinstance(request, REPLAY_REQUESTS):
-            raise SkerryError("this is a recording: it can be paused, paced and sought through, but not changed")
+            raise SkerryError("this is a recording: only pause, resume, step, rate and seek are possible")
 
         async def put(command: Command) -> Any:
             future = page.inbox.put(command)
@@ -268,7 +289,7 @@ class Hub:
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
                     raise
-                raise SkerryError("the world ended before it was done") from None
+                raise SkerryError("the world ended before the request was executed") from None
             finally:
                 self._pending.discard(future)
             await self.wait_for_state()

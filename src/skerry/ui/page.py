@@ -1,4 +1,4 @@
-"""The page as an interface of a world: copies what pages want to see, and hands over what they ask for."""
+"""Interface between one world and the page's server: samples the streams and puts commands into the inbox."""
 
 from __future__ import annotations
 
@@ -26,28 +26,29 @@ from skerry.world import Snapshot, World
 if TYPE_CHECKING:
     from skerry.ui.server import PageServer
 
-MAX_RATE: Final = 30.0  # Hz of wall time at which pages see the world
+MAX_RATE: Final = 30.0  # Hz of wall time at which the world is sampled
 STATE_PERIOD: Final = 0.2  # s of wall time between two states
-KEY_REPEAT: Final = 0.25  # s of simulated time after which held keys are pressed again; half of the dead man's
-MAX_SNAPSHOTS: Final = 16  # by name
-SPEED_WINDOW: Final = 0.5  # s of wall time over which the pace is measured
+KEY_REPEAT: Final = 0.25  # s of simulated time after which held keys are sent again; half of the keyboard's timeout
+MAX_SNAPSHOTS: Final = 16  # snapshots that are kept by name
+SPEED_WINDOW: Final = 0.5  # s of wall time over which the real-time factor is measured
 
 
 @dataclass
 class PageUpdate:
-    """What was samples of the world and has not been shown yet."""
+    """Samples, events and state that wait for the server's thread."""
 
     time: float
-    samples: dict[str, tuple[float, Any]] = field(default_factory=dict)  # by stream, with the time of each
-    rows: dict[str, deque[Any]] = field(default_factory=dict)  # of streams that append
+    samples: dict[str, tuple[float, Any]] = field(default_factory=dict)  # simulated time and latest sample, by stream
+    rows: dict[str, deque[Any]] = field(default_factory=dict)  # rows of the streams that keep every row
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=200))
     state: dict[str, Any] | None = None
 
 
 class Page(Interface):
-    """Shows one world to a server that may outlive it.
+    """Shows one world on the page's server. The server may show several worlds, one after another.
 
-    `publish` and what it calls run in the simulator's thread; `want`, `hold`, `take` and `put` in the server's.
+    The methods of `Interface` run in the simulator's thread. `set_subscriptions`, `take_update` and `hold_keys` are
+    called in the server's thread.
     """
 
     def __init__(self, server: PageServer) -> None:
@@ -56,31 +57,37 @@ class Page(Interface):
         self._player: Player | None = None
         self._lock = Lock()
         self._update: PageUpdate | None = None
-        self._rates: Mapping[str, float] = {}  # streams that somebody wants, with the highest rate
+        self._rates: Mapping[str, float] = {}  # highest rate that any client wants, Hz, by stream
         self._has_clients = False
-        self._requested_sensors: frozenset[SensorName] = frozenset()  # sensors whose readings they need
+        self._requested_sensors: frozenset[SensorName] = (
+            frozenset()
+        )  # sensors that the subscribed streams and the state need
         self._due: dict[str, float] = {}
         self._new_readings: dict[str, deque[SensorReading]] = {}
         self._latest: dict[SensorName, Any] = {}
         self._next_state = 0.0
         self._last_sample = 0.0
-        self._speed = (0.0, 0.0, 0.0)  # wall time and simulated time of the last measurement, and the factor
-        self._pressed_ticks: dict[str, int] = {}  # ticks at which held keys were last pressed
+        self._speed = (
+            0.0,
+            0.0,
+            0.0,
+        )  # wall time and simulated time of the last measurement, s, and the real-time factor
+        self._pressed_ticks: dict[str, int] = {}  # tick at which the held keys of a robot were last sent
         self.held: Mapping[str, tuple[str, ...]] = {}
         self.snapshots: dict[str, Snapshot] = {}
         self.is_closed = False
 
     def attach_runner(self, runner: Runner) -> None:
-        """Know who runs the world: its pace, and its other interfaces."""
+        """Set the runner of the world, from which the page reads the speed and the other interfaces."""
         self._runner = runner
         self._player = next((each for each in runner.interfaces.values() if isinstance(each, Player)), None)
 
     @property
     def is_replay(self) -> bool:
-        """Whether it shows a recording."""
+        """Whether the world is a replay of a recording."""
         return self._player is not None
 
-    # -------------------------------------------------------------------------------------------- of an interface
+    # -------------------------------------------------------------------------------------------- Interface
 
     def start(self, world: World, inbox: Inbox) -> None:
         self.world, self.inbox = world, inbox
@@ -94,7 +101,7 @@ class Page(Interface):
         for stream in self.streams.values():
             for sensor in stream.sensors:
                 self._sensor_streams.setdefault(sensor, []).append(stream)
-        self._state_reader = StateReader(world, self.fields)
+        self._state_reader = StateReader(world)
         self._events = EventDetector(world)
         scenario = world.scenario
         self._events.add("scenario", f"{scenario.name or 'a world'} with seed {scenario.seed}")
@@ -103,7 +110,7 @@ class Page(Interface):
         self._server.show(self)
 
     def _warm_up(self) -> None:
-        """Do once what an open page asks of this thread, so that kernels are compiled before the world runs."""
+        """Sample everything once, so that kernels are compiled before the world runs."""
         self._state()
         for stream in self.streams.values():
             if not stream.sensors:
@@ -137,12 +144,15 @@ class Page(Interface):
                 self._latest[new.robot, new.sensor] = new.reading
             for stream in self._sensor_streams.get((new.robot, new.sensor), ()):
                 if stream.name in self._rates:
-                    most = MAX_LINES if stream.needs_every_reading else 1
-                    self._new_readings.setdefault(stream.name, deque(maxlen=most)).append(new)
+                    length = MAX_LINES if stream.needs_every_reading else 1
+                    self._new_readings.setdefault(stream.name, deque(maxlen=length)).append(new)
         self._sample()
 
     def _update_subscriptions(self) -> None:
-        """Want what is asked for, each sensor once it is rehearsed: whoever opens a page must not hold up the world."""
+        """Subscribe to the requested sensors that are warm.
+
+        A sensor that is not warm yet is warmed up in a worker thread, so that a new page does not stop the world.
+        """
         asked, robots = self._requested_sensors, self.world.robots
         if asked == self.subscriptions:
             return
@@ -159,7 +169,7 @@ class Page(Interface):
         self._next_state = 0.0
 
     def world_changed(self) -> None:
-        """Show it as another world, with streams of its own; nobody drives until keys are pressed anew."""
+        """Restart with the streams of the changed world. All keys are released."""
         self._events.close()
         with self._lock:
             self._update = None
@@ -182,7 +192,7 @@ class Page(Interface):
                 self._events.close()
             self._server.hide(self)
 
-    # -------------------------------------------------------------------------------------------- looking
+    # -------------------------------------------------------------------------------------------- sampling
 
     def _sample(self) -> None:
         now = time.perf_counter()
@@ -261,10 +271,15 @@ class Page(Interface):
                 self._pressed_ticks[robot] = tick
                 self.inbox.put(HoldKeys(robot, keys))
 
-    # -------------------------------------------------------------------------------------------- of the server
+    # -------------------------------------------------------------------------------------------- server's thread
 
     def set_subscriptions(self, rates: Mapping[str, float], has_clients: bool) -> None:
-        """Take what the pages want from now on."""
+        """Set the streams that are sampled from now on.
+
+        Args:
+            rates: Rate, Hz of wall time, by the name of the stream. Unknown names are ignored.
+            has_clients: Whether any client is connected. Without one, nothing is sampled.
+        """
         self._rates = {name: hz for name, hz in rates.items() if name in self.streams}
         self._has_clients = has_clients
         sensors = [self.streams[name].sensors for name in self._rates]
@@ -273,13 +288,13 @@ class Page(Interface):
         )
 
     def take_update(self) -> PageUpdate | None:
-        """What was samples since."""
+        """Return the data that were sampled since the last call, or None."""
         with self._lock:
             update, self._update = self._update, None
         return update
 
     def hold_keys(self, robot: str, keys: tuple[str, ...]) -> Future[Any]:
-        """Hold keys down, or let go."""
+        """Set the keys of a robot that are held down; an empty tuple releases all of them."""
         held = {name: each for name, each in self.held.items() if name != robot}
         self.held = held | {robot: keys} if keys else held
         return self.inbox.put(HoldKeys(robot, keys))

@@ -1,4 +1,4 @@
-"""The binary messages to the page: a header of 16 bytes, then a payload, all little endian; layouts and encoders."""
+"""Binary messages to the page: a header of 16 bytes and a payload, little endian. Layouts and encoders."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 PROTOCOL: Final = 1
+"""Version of the protocol."""
 
 HEADER: Final = struct.Struct("<BBHId")
-"""kind, flags, number of the stream, number of the message in its stream, simulated time."""
+"""Header: kind, flags, number of the stream, number of the message in its stream, simulated time, s."""
 EXTRA: Final = 1
-"""The flag that says that the optional part of a payload follows."""
+"""Flag: the payload has its optional part."""
 
 TRANSFORM: Final = np.dtype([("parent", "<u2"), ("child", "<u2"), ("pose", "<f4", 7)])
+"""Layout of one transform: indices of parent and child, and the pose of the child in the parent."""
 MIN_SCALE: Final = 0.001
-"""m: a cloud is not cut finer than this."""
+"""Smallest quantisation step of a cloud, m."""
 
 
 class Kind(IntEnum):
-    """What a message holds."""
+    """Kind of data in a message."""
 
     POSE = 1
     CLOUD = 2
@@ -43,14 +45,15 @@ LAYOUTS: Final = {
     Kind.SONAR_LINES: "u16 n, u16 length, n rows of u8, the oldest first",
     Kind.SONAR_FAN: "u16 beams, u16 bins, f32 first angle, last angle, first range, last range; beams × bins u8",
     Kind.SEGMENTS: "u32 n, n × 2 × 3 f32; flag 1: n × 4 u8 red, green, blue, opacity",
-    Kind.PARTICLES: "u32 n, n × 3 f32, n f32 share of its life that has passed",
-    Kind.SCALARS: "n f32; NaN where nothing is known",
-    Kind.TF: "n × (u16 parent, u16 child, 7 f32), numbers being places in the scene's tf_names",
+    Kind.PARTICLES: "u32 n, n × 3 f32, n f32 age as a fraction of the lifetime",
+    Kind.SCALARS: "n f32; NaN where there is no value",
+    Kind.TF: "n × (u16 parent, u16 child, 7 f32); parent and child are indices into the scene's tf_names",
 }
+"""Layout of the payload of each kind, as in `docs/page_protocol.md`."""
 
 
 class Payload(NamedTuple):
-    """A message without its header."""
+    """Message without its header."""
 
     kind: Kind
     data: bytes
@@ -58,19 +61,28 @@ class Payload(NamedTuple):
 
 
 def message(payload: Payload, stream: int, number: int, time: float) -> bytes:
-    """A whole message."""
+    """Encode a message with its header.
+
+    Args:
+        payload: Kind, flags and data of the message.
+        stream: Number of the stream.
+        number: Number of the message in its stream.
+        time: Simulated time, s.
+    """
     return HEADER.pack(payload.kind, payload.flags, stream, number & 0xFFFFFFFF, time) + payload.data
 
 
 def poses(rows: ArrayLike) -> Payload:
-    """Poses (n, 7)."""
+    """Encode poses (n, 7): x, y, z, m, and quaternion x, y, z, w."""
     return Payload(Kind.POSE, np.asarray(rows, "<f4").tobytes())
 
 
 def cloud(points: NDArray[np.floating], intensity: NDArray[np.uint8] | None = None) -> Payload:
-    """Points (n, 3) in the world, with an intensity each, or none."""
+    """Encode points (n, 3) in the world, m, with optional intensities (n,)."""
     count = len(points)
-    axes = np.array(points.T, order="C")  # numpy is twenty times as fast along x, y and z as across them
+    axes = np.array(
+        points.T, order="C"
+    )  # numpy works twenty times faster on three long rows than on many rows of three
     if count:
         low, high = axes.min(axis=1), axes.max(axis=1)
         origin = 0.5 * (low + high)
@@ -90,22 +102,28 @@ def cloud(points: NDArray[np.floating], intensity: NDArray[np.uint8] | None = No
 
 
 def image(jpeg: bytes) -> Payload:
-    """A picture."""
+    """Encode a picture: a JPEG file."""
     return Payload(Kind.IMAGE, jpeg)
 
 
 def sonar_lines(rows: Sequence[NDArray[np.uint8]]) -> Payload:
-    """Rows of the same length."""
+    """Encode sonar lines, which have the same length."""
     return Payload(Kind.SONAR_LINES, struct.pack("<HH", len(rows), len(rows[0])) + b"".join(map(bytes, rows)))
 
 
 def sonar_fan(levels: NDArray[np.uint8], angles: tuple[float, float], ranges: tuple[float, float]) -> Payload:
-    """Levels (beams, bins) between the angles of the first and the last beam, rad to the left, and two ranges, m."""
+    """Encode the fan of a sonar.
+
+    Args:
+        levels: Echo levels, (beams, bins).
+        angles: Azimuth of the first and of the last beam, rad, positive to the left.
+        ranges: Range of the first and of the last bin, m.
+    """
     return Payload(Kind.SONAR_FAN, struct.pack("<HHffff", *levels.shape, *angles, *ranges) + levels.tobytes())
 
 
 def segments(ends: ArrayLike, colours: NDArray[np.uint8] | None = None) -> Payload:
-    """Lines (n, 2, 3) in the world, with colours (n, 4), or none."""
+    """Encode line segments (n, 2, 3) in the world, m, with optional colours (n, 4)."""
     lines = np.asarray(ends, "<f4").reshape(-1, 2, 3)
     data = struct.pack("<I", len(lines)) + lines.tobytes()
     if colours is None:
@@ -114,23 +132,27 @@ def segments(ends: ArrayLike, colours: NDArray[np.uint8] | None = None) -> Paylo
 
 
 def particles(points: ArrayLike, ages: ArrayLike) -> Payload:
-    """Points (n, 3) in the world, with the share of its life that each has passed."""
-    places = np.asarray(points, "<f4").reshape(-1, 3)
-    data = struct.pack("<I", len(places)) + places.tobytes() + np.asarray(ages, "<f4").tobytes()
+    """Encode particles: positions (n, 3) in the world, m, and ages (n,) as fractions of the lifetime."""
+    positions = np.asarray(points, "<f4").reshape(-1, 3)
+    data = struct.pack("<I", len(positions)) + positions.tobytes() + np.asarray(ages, "<f4").tobytes()
     return Payload(Kind.PARTICLES, data)
 
 
 def scalars(values: ArrayLike) -> Payload:
-    """Numbers in an order that the scene tells."""
+    """Encode numbers. The scene describes their order."""
     return Payload(Kind.SCALARS, np.asarray(values, "<f4").tobytes())
 
 
 def transforms(rows: Sequence[tuple[int, int, Sequence[float]]]) -> Payload:
-    """Frames: the number of the parent and of the child, and the child's pose in the parent."""
+    """Encode transforms: index of the parent, index of the child, and the pose (7,) of the child in the parent."""
     return Payload(Kind.TF, np.array([tuple(row) for row in rows], TRANSFORM).tobytes())
 
 
 def decode(data: bytes) -> tuple[Kind, int, int, int, float, Any]:
-    """The header of a message, and its payload as bytes; for clients that are written in Python."""
+    """Decode a message, for clients that are written in Python.
+
+    Returns:
+        Kind, flags, number of the stream, number of the message, simulated time, s, and the payload as bytes.
+    """
     kind, flags, stream, number, time = HEADER.unpack_from(data)
     return Kind(kind), flags, stream, number, time, data[HEADER.size :]

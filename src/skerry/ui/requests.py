@@ -1,4 +1,4 @@
-"""What pages may ask for: each request is checked data that knows what to put into the inbox."""
+"""Requests of the page's clients: one class for each `op`, which checks the data and executes the request."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from skerry.ui.hub import Hub
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-MAX_STEPS: Final = 10_000
-DEFAULT_SPEED: Final = 1.0  # m/s at which a vehicle goes to a place that was clicked
+MAX_STEPS: Final = 10_000  # steps of one `step` request
+DEFAULT_SPEED: Final = 1.0  # m/s at which a robot goes to a waypoint
 
 
 @dataclass(frozen=True)
 class RequestContext:
-    """Who asks, and what there is to ask."""
+    """Client that made a request, and the objects that are needed to execute it."""
 
     client: str
     hub: Hub
@@ -55,20 +55,29 @@ class RequestContext:
     put: Callable[[Command], Awaitable[Any]]
 
     def robot(self, name: str) -> Robot:
-        """A robot that nobody else drives."""
+        """Return a robot.
+
+        Raises:
+            UnknownName: There is no such robot.
+            DriveLockHeld: Another client drives it.
+        """
         robot: Robot = self.page.world.robots[name]
         self.hub.drive_locks.check(name, self.client)
         return robot
 
 
 class PageRequest(Config):
-    """One thing that a page asks for; its `op` is the word that it is asked by."""
+    """Base of all requests. The value of `op` selects the class."""
 
     op: str
-    id: int | str | None = Field(None, description="comes back with the result")
+    id: int | str | None = Field(None, description="copied into the reply")
 
     async def execute(self, context: RequestContext) -> Any:
-        """Do it; gives the result, or raises an error in words."""
+        """Execute the request, and return its result as data for JSON.
+
+        Raises:
+            SkerryError: The request cannot be executed.
+        """
         raise NotImplementedError
 
 
@@ -76,7 +85,7 @@ class PageRequest(Config):
 
 
 class DriveLockRequest(PageRequest):
-    """Take or give back the right to drive a robot."""
+    """Acquire or release the drive lock of a robot."""
 
     op: Literal["lease"]
     robot: Name
@@ -92,7 +101,7 @@ class DriveLockRequest(PageRequest):
 
 
 class KeysRequest(PageRequest):
-    """Hold keys down, and let go of all others."""
+    """Hold keys down, and release all other keys of the robot."""
 
     op: Literal["keys"]
     robot: Name
@@ -107,7 +116,7 @@ class KeysRequest(PageRequest):
 
 
 class SourceRequest(PageRequest):
-    """Say who commands a robot's actuators."""
+    """Choose the source that commands the actuators of a robot."""
 
     op: Literal["source"]
     robot: Name
@@ -121,7 +130,7 @@ class SourceRequest(PageRequest):
 
 
 class ActuateRequest(PageRequest):
-    """Command an actuator by hand."""
+    """Command an actuator manually."""
 
     op: Literal["actuate"]
     robot: Name
@@ -134,7 +143,7 @@ class ActuateRequest(PageRequest):
 
 
 class StopRequest(PageRequest):
-    """Take a robot in hand and stop all that it does."""
+    """Give manual control of a robot, and set all its actuators to rest."""
 
     op: Literal["stop"]
     robot: Name
@@ -146,42 +155,42 @@ class StopRequest(PageRequest):
 
 
 class WinchRequest(PageRequest):
-    """Wind a winch, or let go of what hangs on it."""
+    """Command a winch, or release its load."""
 
     op: Literal["winch"]
     robot: Name
     winch: Name
-    target: float | None = Field(None, description="m of rope that shall be out")
-    speed: float | None = Field(None, ge=0, description="m/s")
+    target: float | None = Field(None, description="length of rope to pay out, m")
+    speed: float | None = Field(None, ge=0, description="speed of the rope, m/s")
     release: bool = False
 
     async def execute(self, context: RequestContext) -> None:
         context.robot(self.robot).actuators[self.winch]
         given = {"length": self.target, "speed": self.speed, "release": 1.0 if self.release else None}
-        value = {word: number for word, number in given.items() if number is not None}
+        value = {name: number for name, number in given.items() if number is not None}
         if not value:
-            raise SkerryError("a winch is told a `target`, m, a `speed`, m/s, or to `release`")
+            raise SkerryError("winch: found none of `target`, m, `speed`, m/s, and `release`; give at least one")
         await context.put(Operate(self.robot, self.winch, value))
 
 
 class WaypointRequest(PageRequest):
-    """Send a robot somewhere; its controller gets control."""
+    """Send a robot to a waypoint. Its controller gets control of the robot."""
 
     op: Literal["waypoint"]
     robot: Name
     position: Vector3
-    tolerance: Positive | None = Field(None, description="m; the controller's own by default")
-    speed: Positive = Field(DEFAULT_SPEED, description="m/s, of controllers that want to be told")
-    controller: Name | None = Field(None, description="the first that goes to places by default")
+    tolerance: Positive | None = Field(None, description="tolerance, m; the default is the controller's own")
+    speed: Positive = Field(DEFAULT_SPEED, description="speed, m/s, for controllers that have a speed setpoint")
+    controller: Name | None = Field(None, description="controller; the default is the first that accepts waypoints")
 
     async def execute(self, context: RequestContext) -> None:
         robot = context.robot(self.robot)
         able = [name for name, each in robot.controllers.items() if takes_waypoints(each)]
         name = self.controller or next(iter(able), None)
-        if name is None or name not in able:
-            raise SkerryError(
-                f"{self.robot}: no controller {name or ''} that goes to places; there are {able or 'none'}"
-            )
+        if name is None:
+            raise SkerryError(f"{self.robot}: no controller of this robot accepts waypoints")
+        if name not in able:
+            raise SkerryError(f"{self.robot}: no controller {name!r} accepts waypoints; expected one of {able}")
         context.hub.release_keys(self.robot)
         x, y, z = self.position
         if hasattr(robot.controllers[name], "go_to"):
@@ -197,23 +206,25 @@ class WaypointRequest(PageRequest):
 
 
 class LeakRequest(PageRequest):
-    """Let a robot leak, or set off another alarm."""
+    """Trigger the leak sensor of a robot, or another alarm."""
 
     op: Literal["leak"]
     robot: Name
-    sensor: Name | None = Field(None, description="the first that can be set off by default")
+    sensor: Name | None = Field(None, description="alarm sensor; the default is the first one")
 
     async def execute(self, context: RequestContext) -> None:
         settings = context.robot(self.robot).vehicle.config.sensors
         alarms = [name for name, part in settings.items() if part.can_be_triggered]
         name = self.sensor or next(iter(alarms), None)
-        if name is None or name not in alarms:
-            raise SkerryError(f"{self.robot}: no sensor {name or ''} that can be set off; there are {alarms or 'none'}")
+        if name is None:
+            raise SkerryError(f"{self.robot}: no sensor of this robot can be triggered")
+        if name not in alarms:
+            raise SkerryError(f"{self.robot}: no sensor {name!r} can be triggered; expected one of {alarms}")
         await context.put(TriggerSensor(self.robot, name))
 
 
 class AcousticRequest(PageRequest):
-    """Send text through the water."""
+    """Send text with an acoustic modem."""
 
     op: Literal["acoustic"]
     robot: Name
@@ -224,12 +235,12 @@ class AcousticRequest(PageRequest):
     async def execute(self, context: RequestContext) -> None:
         parts = context.robot(self.robot).acoustics
         if not hasattr(parts[self.transceiver], "write"):
-            raise SkerryError(f"{self.robot}/{self.transceiver} sends no packets")
+            raise SkerryError(f"{self.robot}/{self.transceiver} cannot send text; only acoustic modems can")
         await context.put(SendPacket(self.robot, self.transceiver, self.text, self.to))
 
 
 class TeleportRequest(PageRequest):
-    """Put a robot or an object somewhere else."""
+    """Move a robot or an object to another position."""
 
     op: Literal["teleport"]
     name: Name
@@ -240,23 +251,23 @@ class TeleportRequest(PageRequest):
         if self.name in context.page.world.robots:
             context.robot(self.name)
         if self.orientation is not None and sum(part * part for part in self.orientation) < 1e-6:
-            raise SkerryError("an orientation is a quaternion x, y, z, w, and not zero")
+            raise SkerryError("teleport: `orientation` is zero; give a quaternion x, y, z, w")
         await context.put(Move(self.name, self.position, self.orientation))
 
 
 class SpawnRequest(PageRequest):
-    """Let a robot or an object come into the world."""
+    """Add a robot or an object to the world."""
 
     op: Literal["spawn"]
     name: Name
-    settings: dict[str, Any] = Field(description="as in a scenario's file; a robot has a `vehicle`")
+    settings: dict[str, Any] = Field(description="settings as in a scenario; a robot has a `vehicle`")
 
     async def execute(self, context: RequestContext) -> None:
         await context.put(Spawn(self.name, self.settings))
 
 
 class DeleteRequest(PageRequest):
-    """Take a robot or an object out of the world."""
+    """Remove a robot or an object from the world."""
 
     op: Literal["delete"]
     name: Name
@@ -271,7 +282,7 @@ class DeleteRequest(PageRequest):
 
 
 class PauseRequest(PageRequest):
-    """Stand still."""
+    """Pause the run."""
 
     op: Literal["pause"]
 
@@ -280,7 +291,7 @@ class PauseRequest(PageRequest):
 
 
 class ResumeRequest(PageRequest):
-    """Go on."""
+    """Resume the run."""
 
     op: Literal["resume"]
 
@@ -289,7 +300,7 @@ class ResumeRequest(PageRequest):
 
 
 class StepRequest(PageRequest):
-    """Pause, and make some steps."""
+    """Pause the run, and make `n` steps."""
 
     op: Literal["step"]
     n: int = Field(1, ge=1, le=MAX_STEPS)
@@ -299,17 +310,17 @@ class StepRequest(PageRequest):
 
 
 class RateRequest(PageRequest):
-    """Set the pace."""
+    """Set the speed of the run."""
 
     op: Literal["rate"]
-    x: float | None = Field(ge=0.01, le=1000, description="simulated seconds per second; null is as fast as it goes")
+    x: float | None = Field(ge=0.01, le=1000, description="simulated seconds per second; null is as fast as possible")
 
     async def execute(self, context: RequestContext) -> None:
         await context.put(SetSpeed(self.x))
 
 
 class ResetRequest(PageRequest):
-    """Go back to the beginning, or begin anew with another seed."""
+    """Reset the world, or load it again with another seed."""
 
     op: Literal["reset"]
     seed: int | None = Field(None, ge=0, lt=2**63)
@@ -322,7 +333,7 @@ class ResetRequest(PageRequest):
 
 
 class LoadScenarioRequest(PageRequest):
-    """Run another scenario."""
+    """Load another scenario."""
 
     op: Literal["scenario"]
     scenario: Name = Field(alias="load")
@@ -331,12 +342,12 @@ class LoadScenarioRequest(PageRequest):
     async def execute(self, context: RequestContext) -> None:
         known = shipped_scenarios()
         if self.scenario not in known:
-            raise UnknownName(f"there is no scenario {self.scenario!r}; {did_you_mean(self.scenario, known)}")
+            raise UnknownName(f"no scenario is named {self.scenario!r}; {did_you_mean(self.scenario, known)}")
         await context.put(LoadWorld(self.scenario, self.seed))
 
 
 class RecordRequest(PageRequest):
-    """Begin or end a recording."""
+    """Start or stop a recording."""
 
     op: Literal["rec"]
     on: bool
@@ -351,7 +362,7 @@ class RecordRequest(PageRequest):
 
 
 class SnapshotRequest(PageRequest):
-    """Keep the world as it is, under a name."""
+    """Store a snapshot of the world under a name."""
 
     op: Literal["snapshot"]
     name: Annotated[str, Field(min_length=1, max_length=60)]
@@ -359,7 +370,7 @@ class SnapshotRequest(PageRequest):
     async def execute(self, context: RequestContext) -> None:
         kept = context.page.snapshots
         if self.name not in kept and len(kept) >= MAX_SNAPSHOTS:
-            raise SkerryError(f"{MAX_SNAPSHOTS} snapshots are kept already; give the name of one to replace it")
+            raise SkerryError(f"{MAX_SNAPSHOTS} snapshots are kept already; give the name of a snapshot to replace")
         snapshot = await context.put(TakeSnapshot())
         if self.name in kept or len(kept) < MAX_SNAPSHOTS:
             context.page.snapshots = {**kept, self.name: snapshot}
@@ -367,7 +378,7 @@ class SnapshotRequest(PageRequest):
 
 
 class RestoreRequest(PageRequest):
-    """Go back to a snapshot."""
+    """Restore a snapshot."""
 
     op: Literal["restore"]
     name: Annotated[str, Field(min_length=1, max_length=60)]
@@ -375,24 +386,24 @@ class RestoreRequest(PageRequest):
     async def execute(self, context: RequestContext) -> None:
         kept = context.page.snapshots
         if self.name not in kept:
-            raise UnknownName(f"there is no snapshot {self.name!r}; {did_you_mean(self.name, kept)}")
+            raise UnknownName(f"no snapshot is named {self.name!r}; {did_you_mean(self.name, kept)}")
         await context.put(Restore(kept[self.name]))
 
 
 class SeekRequest(PageRequest):
-    """Go to a time of the recording that is replayed."""
+    """Go to a time of the replayed recording."""
 
     op: Literal["seek"]
-    t: float = Field(ge=0, description="s of the recording")
+    t: float = Field(ge=0, description="time since the start of the recording, s")
 
     async def execute(self, context: RequestContext) -> None:
         await context.put(Seek(self.t))
 
 
 REPLAY_REQUESTS: Final = (PauseRequest, ResumeRequest, StepRequest, RateRequest, SeekRequest)
-"""What may be asked of a recording; all else would make another run of it."""
+"""Requests that a replay allows. All others would change the recorded run."""
 
-# ------------------------------------------------------------------------------------------------ reading
+# ------------------------------------------------------------------------------------------------ parsing
 
 
 def _all(base: type[PageRequest]) -> Iterator[type[PageRequest]]:
@@ -405,15 +416,19 @@ REQUESTS: Final = {found.model_fields["op"].annotation.__args__[0]: found for fo
 
 
 def parse_request(data: Any) -> PageRequest:
-    """The request that a message means; an error says what is wrong with it."""
+    """Return the request that a message contains.
+
+    Raises:
+        SkerryError: The message is not a valid request. The text names the wrong field.
+    """
     if not isinstance(data, dict) or not isinstance(data.get("op"), str):
-        raise SkerryError('a message is an object with an `op`, such as {"op": "pause"}')
+        raise SkerryError('a request is an object with an `op`, such as {"op": "pause"}')
     kind = REQUESTS.get(data["op"])
     if kind is None:
-        raise UnknownName(f"there is no op {data['op'][:40]!r}; {did_you_mean(data['op'][:40], REQUESTS)}")
+        raise UnknownName(f"no request has op {data['op'][:40]!r}; {did_you_mean(data['op'][:40], REQUESTS)}")
     try:
         return kind.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(str(word) for word in first["loc"]) or data["op"]
-        raise SkerryError(f"{data['op']}: `{place[:60]}`: {first['msg']}") from None
+        path = ".".join(str(part) for part in first["loc"]) or data["op"]
+        raise SkerryError(f"{data['op']}: `{path[:60]}`: {first['msg']}") from None

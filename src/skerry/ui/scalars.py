@@ -1,4 +1,4 @@
-"""Every number of a robot, by name: how it moves, what its actuators do, what its sensors say."""
+"""Numbers of a robot by name, for plots: its motion, its actuators and the readings of its sensors."""
 
 from __future__ import annotations
 
@@ -29,13 +29,20 @@ MOTION: Final = {
     "pitch_deg": "°",
 }
 VECTORS: Final = frozenset({"angular_velocity", "linear_acceleration", "velocity", "field"})
-"""Fields of readings that are vectors along x, y and z."""
+"""Names of the fields of readings that are vectors along x, y and z."""
 SKIPPED_FIELDS: Final = frozenset({"time", "variance", "zone"})
-"""Fields of readings that say when, where or how well, but not what."""
+"""Names of the fields of readings that are no measured values, such as the time and the variance."""
+ACTUATOR_FIELDS: Final = ("target", "value")
+"""Names of the two numbers of an actuator: its setpoint and its feedback."""
+BULKY: Final = ("image/", "sonar/", "cloud/")
+"""Prefixes of the streams of sensors whose readings are pictures or clouds instead of numbers."""
 
 
 def motion_of(world: World, robot: Robot) -> dict[str, float]:
-    """Where a robot is and how it moves; NaN for an altitude without ground below."""
+    """Return the position, attitude and speed of a robot, in the order and the units of `MOTION`.
+
+    The altitude is NaN where there is no terrain below the robot.
+    """
     pose, twist = robot.pose, robot.twist
     x, y, z = pose.position.tolist()
     roll, pitch, yaw = quaternion_to_rpy(pose.orientation).tolist()
@@ -55,7 +62,7 @@ def motion_of(world: World, robot: Robot) -> dict[str, float]:
 
 
 def geodetic_position(projection: Projection | None, robot: Robot) -> tuple[float | None, float | None]:
-    """Latitude and longitude, degrees, where the scenario says where it is."""
+    """Return latitude and longitude, degrees, or None for both if the scenario has no geographic reference."""
     if projection is None:
         return None, None
     latitude, longitude, _ = projection.to_geodetic(robot.position).tolist()
@@ -63,7 +70,7 @@ def geodetic_position(projection: Projection | None, robot: Robot) -> tuple[floa
 
 
 def _number_fields(robot: Robot, sensor: str) -> dict[str, Callable[[Any], float]]:
-    """How to get each number of a sensor's readings."""
+    """Return a getter for each number in the readings of a sensor, by the name of the number."""
     kind = reading_type(robot.sensors[sensor].sensor)
     if kind is None or not is_dataclass(kind) or any(s.name.startswith(BULKY) for s in sensor_streams(robot, sensor)):
         return {}
@@ -75,17 +82,13 @@ def _number_fields(robot: Robot, sensor: str) -> dict[str, Callable[[Any], float
         if kinds <= {float, int, bool}:
             found[name] = attrgetter(name)
         elif name in VECTORS:
-            for number, axis in enumerate("xyz"):
-                found[f"{name}.{axis}"] = lambda reading, name=name, number=number: getattr(reading, name)[number]  # type: ignore[misc]
+            for index, axis in enumerate("xyz"):
+                found[f"{name}.{axis}"] = lambda reading, name=name, index=index: getattr(reading, name)[index]  # type: ignore[misc]
     return found
 
 
-BULKY: Final = ("image/", "sonar/", "cloud/")
-"""Streams whose sensors give pictures rather than numbers."""
-
-
 class ScalarFields:
-    """The numbers of a robot in a fixed order."""
+    """Numbers of a robot in a fixed order, with `names` and `units`."""
 
     def __init__(self, world: World, robot: Robot) -> None:
         self._world, self._robot = world, robot
@@ -93,14 +96,20 @@ class ScalarFields:
             (robot.name, name): fields for name in robot.sensors if (fields := _number_fields(robot, name))
         }
         self.sensors: frozenset[SensorName] = frozenset(self._getters)
-        parts = [(f"{name}.{word}", _unit(part)) for name, part in robot.actuators.items() for word in ACTUATOR_FIELDS]
+        parts = [
+            (f"{name}.{field}", _unit(part)) for name, part in robot.actuators.items() for field in ACTUATOR_FIELDS
+        ]
         read = [(f"{name}.{field}", "") for (_, name), fields in self._getters.items() for field in fields]
         all_fields = [*MOTION.items(), *parts, *read]
         self.names = [name for name, _ in all_fields]
         self.units = [unit for _, unit in all_fields]
 
     def values(self, latest: Mapping[SensorName, Any]) -> list[float]:
-        """All numbers, as they are now; NaN where nothing is known."""
+        """Return the present values; NaN for a sensor without a reading.
+
+        Args:
+            latest: Latest reading of every sensor.
+        """
         found = list(motion_of(self._world, self._robot).values())
         for actuator in self._robot.actuators.values():
             found += (actuator.setpoint, actuator.feedback)
@@ -108,18 +117,6 @@ class ScalarFields:
             reading = latest.get(sensor)
             found += [_number(get, reading) for get in fields.values()]
         return found
-
-    def said(self, latest: Mapping[SensorName, Any]) -> dict[str, float]:
-        """The numbers of the sensors that have said something, by "sensor.field"."""
-        return {
-            f"{sensor[1]}.{field}": _number(get, latest[sensor])
-            for sensor, fields in self._getters.items()
-            if latest.get(sensor) is not None
-            for field, get in fields.items()
-        }
-
-
-ACTUATOR_FIELDS: Final = ("target", "value")
 
 
 def _unit(actuator: Any) -> str:

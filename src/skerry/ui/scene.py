@@ -1,4 +1,4 @@
-"""A world as the page draws it: what there is, once; where it is now, streams tell."""
+"""Description of a world for the page: all that stays the same until the scene changes. Streams send the rest."""
 
 from __future__ import annotations
 
@@ -32,20 +32,27 @@ CODES: Final = {
     "space": "Space",
     "shift": "ShiftLeft",
 }
-"""Of keys that are no letters, as browsers name them."""
-START_VIEW_OFFSET: Final = np.array([-6.0, -5.0, 4.0])  # m from the first robot at which the page looks at it first
-BOUNDS_MARGIN: Final = 60.0  # m about the robots that are shown where there is no ground to go by
+"""Codes of keys that are not letters, as browsers name them."""
+START_VIEW_OFFSET: Final = np.array([-6.0, -5.0, 4.0])  # first position of the camera relative to the first robot, m
+BOUNDS_MARGIN: Final = 60.0  # m around the robots that are shown if no terrain limits the world
 
 
 def body_rows(world: World) -> list[int]:
-    """The engine's rows of all bodies that may move, in the order of their numbers on the page."""
+    """Return the engine's row of each movable body. The index in the list is the number of the body on the page."""
     rows = [handle.body for robot in world.robots.values() for handle in robot.links.values()]
     rows += [thing.root for name, thing in world.objects.items() if world.scenario.objects[name].motion != "static"]
     return list(dict.fromkeys(rows))
 
 
 def describe(world: World, streams: Sequence[PageStream], tf_names: Sequence[str], assets: Assets) -> dict[str, Any]:
-    """The scene as plain data; meshes and grids go to the assets."""
+    """Return the scene as data for JSON, and add its meshes and grids to the assets.
+
+    Args:
+        world: World to describe.
+        streams: Streams of the world, in the order of their numbers.
+        tf_names: Names of the frames, in the order of their indices in the stream `tf`.
+        assets: Store for meshes and grids.
+    """
     scenario = world.scenario
     rows = body_rows(world)
     numbers = {row: number for number, row in enumerate(rows)}
@@ -76,7 +83,7 @@ def describe(world: World, streams: Sequence[PageStream], tf_names: Sequence[str
     }
 
 
-# ------------------------------------------------------------------------------------------------ surroundings
+# ------------------------------------------------------------------------------------------------ environment
 
 
 def _start_view(world: World) -> dict[str, list[float]]:
@@ -85,8 +92,8 @@ def _start_view(world: World) -> dict[str, list[float]]:
 
 
 def _bounds(world: World) -> list[list[float]]:
-    places = np.array([robot.position for robot in world.robots.values()] or [np.zeros(3)])
-    low, high = places.min(axis=0) - BOUNDS_MARGIN, places.max(axis=0) + BOUNDS_MARGIN
+    positions = np.array([robot.position for robot in world.robots.values()] or [np.zeros(3)])
+    low, high = positions.min(axis=0) - BOUNDS_MARGIN, positions.max(axis=0) + BOUNDS_MARGIN
     if world.terrain is not None:
         west, south, east, north = world.terrain.extent
         if np.isfinite([west, south, east, north]).all():
@@ -115,7 +122,7 @@ def _water(world: World) -> dict[str, Any]:
     waves = water.waves
     rows: list[list[float]] = []
     if waves is not None:
-        order = np.argsort(-waves.amplitude)  # the largest first, so that a page that draws some draws those
+        order = np.argsort(-waves.amplitude)  # largest first, because the page may draw only the first ones
         table = np.column_stack([waves.amplitude, waves.wavenumber, waves.frequency, waves.phase])
         rows = table[order].tolist()
     optics = water.optics
@@ -128,7 +135,7 @@ def _water(world: World) -> dict[str, Any]:
 
 
 def water_level(world: World) -> float:
-    """The height of the water now, without its waves, m: it may follow a tide or an object."""
+    """Return the present height of the water without its waves, m. It may follow a tide or an object."""
     if world.water.waves is not None:
         return float(getattr(world.water.config.surface, "level", 0.0))
     return float(world.sample_water(np.zeros(3)).height)
@@ -167,7 +174,7 @@ def _bodies(world: World, rows: list[int], assets: Assets) -> list[dict[str, Any
                 spin = {"axis": handle.offset.rotation @ np.array(joint.axis), "origin": handle.offset.position}
                 driver = next((a for a, part in robot.vehicle.config.actuators.items() if part.link == link.name), None)
                 for shape in shapes:
-                    shape["spin"] = {"actuator": driver, **{word: value.tolist() for word, value in spin.items()}}
+                    shape["spin"] = {"actuator": driver, **{key: value.tolist() for key, value in spin.items()}}
             body["shapes"] += shapes
     for name, thing in world.objects.items():
         if thing.root in rows:
@@ -261,7 +268,7 @@ def _robot(robot: Robot, numbers: dict[int, int], streams: Sequence[PageStream])
 
 
 def takes_waypoints(controller: Any) -> bool:
-    """Whether a controller can be sent somewhere by a point."""
+    """Return whether a controller accepts a waypoint."""
     return hasattr(controller, "goal") or hasattr(controller, "go_to")
 
 

@@ -1,4 +1,4 @@
-"""The streams of one sensor, by what its readings are: pictures, sonar lines and fans, clouds, rays, polar ranges."""
+"""Streams of one sensor, chosen by the type of its readings: pictures, sonar lines and fans, clouds, rays, ranges."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from skerry.ui.protocol import Kind
 from skerry.ui.streams import PageStream, StreamInput
 from skerry.world import Robot
 
-MAX_RAYS: Final = 256  # that are drawn of a reading
+MAX_RAYS: Final = 256  # rays of a reading that are drawn
 HIT_COLOUR: Final = (255, 220, 80, 160)
 MISS_COLOUR: Final = (120, 160, 200, 60)
-"""Red, green, blue and opacity of rays."""
+"""Colours of rays that hit something and of rays that hit nothing: red, green, blue, opacity."""
 
 
 def reading_type(sensor: Sensor[Any]) -> type | None:
-    """The class of a sensor's readings, as its bases say: `Sensor[ImuReading]`."""
+    """Return the class of a sensor's readings, from its generic base such as `Sensor[ImuReading]`."""
     for kind in type(sensor).__mro__:
         for base in vars(kind).get("__orig_bases__", ()):
             found = [argument for argument in get_args(base) if isinstance(argument, type)]
@@ -39,7 +39,7 @@ def reading_type(sensor: Sensor[Any]) -> type | None:
 
 
 def sensor_streams(robot: Robot, name: str) -> list[PageStream]:
-    """The streams that a sensor offers; one that gives only numbers offers none of its own."""
+    """Return the streams of a sensor. A sensor whose readings are only numbers has none."""
     sensor = robot.sensors[name].sensor
     builder = _StreamBuilder(robot, name, sensor)
     kind = reading_type(sensor)
@@ -62,7 +62,7 @@ def sensor_streams(robot: Robot, name: str) -> list[PageStream]:
 
 
 Points = tuple[NDArray[np.float64], NDArray[np.floating], NDArray[np.uint8]]
-"""Where a cloud was measured from, its points in the world, and their intensity."""
+"""Position of the sensor, points (n, 3) in the world, m, and intensities (n,)."""
 
 
 def _sonar_cloud(reading: Any) -> Points:
@@ -79,7 +79,11 @@ def _lidar_cloud(reading: Any) -> Points:
 
 
 def _level_row(sensor: Any) -> tuple[int, int, tuple[float, float]]:
-    """Of a lidar's beams, the number of the row that is most level, how many there are in it, and its angles."""
+    """Return the row of a lidar's beams that is closest to horizontal.
+
+    Returns:
+        Index of the row, number of its beams, and azimuth of its first and last beam, rad.
+    """
     channels = sensor.channels
     directions = sensor.bundle.directions.T.reshape(channels, -1, 3)
     row = int(np.argmin(np.abs(directions[:, 0, 2])))
@@ -88,7 +92,7 @@ def _level_row(sensor: Any) -> tuple[int, int, tuple[float, float]]:
 
 
 class _StreamBuilder:
-    """Makes the streams of a sensor."""
+    """Builds the streams of one sensor."""
 
     def __init__(self, robot: Robot, name: str, sensor: Any) -> None:
         self._robot, self._name, self._sensor = robot, name, sensor
@@ -120,7 +124,7 @@ class _StreamBuilder:
         return self._stream("image", Kind.IMAGE, _latest, encode_picture, details=details, is_slow=True)
 
     def lines(self) -> PageStream:
-        """Each line from the farthest to port over the middle to the farthest to starboard."""
+        """Return the stream of side-scan lines. A line goes from the port range limit to the starboard range limit."""
         settings = self._settings
         assert isinstance(settings, Sidescan)
 
@@ -149,7 +153,7 @@ class _StreamBuilder:
         return self._stream("sonar", Kind.SONAR_FAN, _latest, encode, details=details)
 
     def scan(self) -> PageStream:
-        """What a turning sonar has heard in the directions in which it looked last."""
+        """Return the stream of a scanning sonar: a fan with the latest echoes of every direction."""
         settings = self._settings
         assert isinstance(settings, Msis)
         sector = np.radians(settings.sector_deg)
@@ -171,23 +175,26 @@ class _StreamBuilder:
 
     def cloud(self, points: Callable[[Any], Points]) -> PageStream:
         def encode(reading: Any) -> protocol.Payload:
-            _, places, strength = points(reading)
-            return protocol.cloud(places, strength)
+            _, positions, intensity = points(reading)
+            return protocol.cloud(positions, intensity)
 
         return self._stream("cloud", Kind.CLOUD, _latest, encode, is_slow=True)
 
     def cloud_rays(self, points: Callable[[Any], Points]) -> PageStream:
-        """Lines to the points of a cloud, or to some of them."""
+        """Return the stream of lines from the sensor to at most about `MAX_RAYS` points of its cloud."""
 
         def encode(reading: Any) -> protocol.Payload:
-            origin, places, _ = points(reading)
-            ends = places[:: max(len(places) // MAX_RAYS, 1)]
+            origin, positions, _ = points(reading)
+            ends = positions[:: max(len(positions) // MAX_RAYS, 1)]
             return _lines(origin, ends, np.ones(len(ends), bool))
 
         return self._stream("rays", Kind.SEGMENTS, _latest, encode)
 
     def rays(self) -> list[PageStream]:
-        """The rays of the latest reading; none of a sensor that may be measuring again while they are looked at."""
+        """Return the stream of the rays of the latest reading.
+
+        A sensor that measures in a worker thread has no such stream, because it may be tracing the next rays.
+        """
         sensor = self._sensor
         if not isinstance(sensor, RaySensor) or sensor.execution == "thread":
             return []
@@ -202,7 +209,7 @@ class _StreamBuilder:
         return [self._stream("rays", Kind.SEGMENTS, sample, encode)]
 
     def polar(self, row: int, count: int, angles: tuple[float, float]) -> PageStream:
-        """The ranges of the most level beams."""
+        """Return the stream of the ranges of one row of beams."""
 
         def encode(reading: Any) -> protocol.Payload:
             return protocol.scalars(np.atleast_2d(reading.ranges)[row])
@@ -212,7 +219,7 @@ class _StreamBuilder:
 
 
 def _latest(inputs: StreamInput) -> Any:
-    """The latest reading that has come since, if any."""
+    """Return the latest new reading, or None."""
     return next((new.reading for new in reversed(inputs.new) if new.reading is not None), None)
 
 
@@ -221,7 +228,7 @@ def _half(angle: float) -> tuple[float, float]:
 
 
 def encode_picture(reading: CameraReading) -> protocol.Payload:
-    """A camera's picture as JPEG, of the quality that the camera's settings say."""
+    """Encode the picture of a camera as JPEG, with the quality from the camera's settings."""
     picture = np.ascontiguousarray(reading.image)
     return protocol.image(simplejpeg.encode_jpeg(picture, reading.jpeg_quality, colorsubsampling="420", fastdct=True))
 

@@ -1,4 +1,4 @@
-"""The server of the page: HTTP and a WebSocket, in a thread of its own; it outlives the worlds that it shows."""
+"""HTTP and WebSocket server of the page. It runs in its own thread and shows one world after another."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from skerry.ui.state import plain
 logger = logging.getLogger("skerry")
 
 STATIC: Final = Path(__file__).parent / "static"
-MAX_MESSAGE_BYTES: Final = 64 * 1024  # bytes of a message from a page
-HEARTBEAT: Final = 15.0  # s after which a page that says nothing is asked whether it is there
-MAX_CLIENTS: Final = 64
-MAX_STREAMS: Final = 256  # that a page may want
-MAX_PENDING: Final = 32  # operations of one page that wait to be done
-STALL_CHECK_PERIOD: Final = 5.0  # s between two looks for clients that take nothing
-MESSAGE_RATE: Final = 400.0  # a second that a page may send in the long run; one that sends more is read more slowly,
-MESSAGE_BURST: Final = 800.0  # and so many at once
-MAX_RATE: Final = 30.0  # Hz at which a stream may be rates
-PORTS_TRIED: Final = 100
+MAX_MESSAGE_BYTES: Final = 64 * 1024  # size of a message from a client
+HEARTBEAT: Final = 15.0  # s between two WebSocket pings to a silent client
+MAX_CLIENTS: Final = 64  # connected clients
+MAX_STREAMS: Final = 256  # streams that a client may subscribe to
+MAX_PENDING: Final = 32  # requests of one client that wait to be executed
+STALL_CHECK_PERIOD: Final = 5.0  # s between two checks for clients that have stopped reading
+MESSAGE_RATE: Final = 400.0  # messages per second that a client may send; the server reads at most at this rate
+MESSAGE_BURST: Final = 800.0  # messages that a client may send at once before `MESSAGE_RATE` limits it
+MAX_RATE: Final = 30.0  # Hz at which a client may subscribe to a stream
+PORTS_TRIED: Final = 100  # ports from the default one up
 COOKIE: Final = "skerry_token"
 
 
 class PageServer:
-    """Serves pages; `hub` is what they see.
+    """Server of the page. `hub` holds the present world and the clients.
 
-    `show`, `hide` and `notice` are called from the simulator's thread, `close` from any.
+    `show`, `hide` and `notify` are called in the simulator's thread, and `close` in any thread.
     """
 
     def __init__(self, settings: PageSettings | None = None) -> None:
@@ -56,7 +56,7 @@ class PageServer:
         self.token = self.settings.token or (None if self.settings.is_local else secrets.token_urlsafe(16))
         self.port = 0
         self._transports: dict[str, asyncio.Transport] = {}
-        self._clients_so_far = 0  # clients so far
+        self._clients_so_far = 0  # number of clients since the start, for their names
         self._loop = asyncio.new_event_loop()
         self._closing = asyncio.Event()
         self._ready = Event()
@@ -64,10 +64,14 @@ class PageServer:
         self.hub = Hub(self._loop, self._log, self.settings.recordings)
         self._thread: Thread | None = None
 
-    # -------------------------------------------------------------------------------------------- for the terminal
+    # -------------------------------------------------------------------------------------------- start and end
 
     def start(self) -> None:
-        """Listen, in a thread of its own."""
+        """Open the port, and start the server's thread.
+
+        Raises:
+            SkerryError: The port is in use, or the address does not belong to this machine.
+        """
         try:
             listener = self._listen()
         except SkerryError:
@@ -81,25 +85,25 @@ class PageServer:
 
     @property
     def url(self) -> str:
-        """Where to point a browser."""
+        """Address for a browser, with the access token if there is one."""
         host = self.settings.host
         shown = socket.gethostname() if host in {"0.0.0.0", "::"} else f"[{host}]" if ":" in host else host
         return f"http://{shown}:{self.port}/" + (f"?token={self.token}" if self.token else "")
 
     @property
     def status(self) -> str:
-        """How it does, in a few words."""
+        """Address and number of connected browsers, as text."""
         count = len(self.hub.clients)
         return f"{self.url}, {count} {'browser' if count == 1 else 'browsers'}"
 
     def close(self) -> None:
-        """End the server; closing twice is harmless."""
+        """Stop the server. A second call has no effect."""
         logger.removeHandler(self._log)
         if self._thread is None:
             if not self._loop.is_closed():
                 self._loop.close()
         elif not self._loop.is_closed():
-            with suppress(RuntimeError):  # it has just ended
+            with suppress(RuntimeError):  # the loop has ended in the meantime
                 self._loop.call_soon_threadsafe(self._closing.set)
             self._thread.join(timeout=10.0)
 
@@ -156,21 +160,21 @@ class PageServer:
     def _disconnect_stalled_clients(self) -> None:
         for name, client in self.hub.clients.items():
             if client.is_stalled:
-                logger.warning("page: %s takes nothing, and is let go", name)
-                self._transports[name].abort()  # it would not take a closer either
+                logger.warning("page: client %s stopped reading; disconnected", name)
+                self._transports[name].abort()  # the client would not read a close frame either
 
-    # -------------------------------------------------------------------------------------------- for the simulator
+    # -------------------------------------------------------------------------------------------- simulator's thread
 
     def show(self, page: Page) -> None:
-        """Show another world."""
+        """Show a world from now on."""
         self._call(lambda: self.hub.show(page))
 
     def hide(self, page: Page) -> None:
-        """A world is no more."""
+        """Stop showing a world that has ended."""
         self._call(lambda: self.hub.hide(page))
 
     def notify(self, page: Page) -> None:
-        """There is something new to be seen."""
+        """Have the hub deliver the new samples of a page."""
         self._call(lambda: self.hub.deliver(page))
 
     def _call(self, action: Callable[[], None]) -> None:
@@ -183,14 +187,14 @@ class PageServer:
     async def _guard(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        """Let nobody in without the token, where there is one, nor pages of others."""
+        """Refuse requests without the access token, from other origins, or under a foreign host name."""
         given = request.query.get("token") or request.cookies.get(COOKIE, "")
         if self.token is not None and not secrets.compare_digest(given.encode(), self.token.encode()):
-            raise web.HTTPForbidden(text="a token is needed: open the address that `skerry run` prints\n")
+            raise web.HTTPForbidden(text="the token is missing or wrong; open the address that `skerry run` prints\n")
         if (request.path == "/ws" or request.method != "GET") and not self._has_allowed_origin(request):
-            raise web.HTTPForbidden(text="this origin may not speak to the simulator; see `origins`\n")
+            raise web.HTTPForbidden(text="this origin may not connect; add it to the setting `origins`\n")
         if self.settings.is_local and not _is_local_name(request.host):
-            raise web.HTTPForbidden(text="the simulator answers to this machine's own names only\n")
+            raise web.HTTPForbidden(text="wrong host name; use localhost or 127.0.0.1\n")
         response = await handler(request)
         if not response.prepared:
             response.headers["X-Content-Type-Options"] = "nosniff"
@@ -199,7 +203,7 @@ class PageServer:
         return response
 
     def _has_allowed_origin(self, request: web.Request) -> bool:
-        """Whether it comes from the page itself, or from a program that is no browser."""
+        """Return whether a request comes from an allowed web page, or from a program that sends no origin."""
         origin = request.headers.get("Origin")
         return origin is None or origin in self.settings.origins or urlsplit(origin).netloc == request.host
 
@@ -207,10 +211,10 @@ class PageServer:
         return web.Response(text=_index_html(), content_type="text/html", headers={"Cache-Control": "no-cache"})
 
     async def _get_static(self, request: web.Request) -> web.StreamResponse:
-        """A file of the page: as it is for browsers of this machine, compressed where it goes over a network."""
+        """Return a static file of the page; compressed if the server can be reached over a network."""
         path = (STATIC / request.match_info["path"]).resolve()
         if not path.is_relative_to(STATIC.resolve()) or not path.is_file():
-            raise web.HTTPNotFound(text="the page has no such file\n")
+            raise web.HTTPNotFound(text="no such file\n")
         response = web.FileResponse(path, headers={"Cache-Control": "no-cache"})
         if not self.settings.is_local:
             response.enable_compression()
@@ -228,7 +232,7 @@ class PageServer:
         if not is_fresh:
             await self.hub.wait_for_state()
         if self.hub.state is None:
-            raise web.HTTPServiceUnavailable(text="there is no state yet\n")
+            raise web.HTTPServiceUnavailable(text="the state has not been read yet; try again\n")
         return web.json_response(self.hub.full_state())
 
     async def _page_for_http(self) -> Page:
@@ -244,7 +248,7 @@ class PageServer:
     async def _get_asset(self, request: web.Request) -> web.Response:
         data = self.hub.assets.get(request.match_info["name"])
         if data is None:
-            raise web.HTTPNotFound(text="there is no such asset in this scene\n")
+            raise web.HTTPNotFound(text="the present scene has no such asset; reload the page\n")
         headers = {"Cache-Control": "public, max-age=31536000, immutable"}
         return web.Response(body=data, content_type="application/octet-stream", headers=headers)
 
@@ -253,7 +257,7 @@ class PageServer:
         try:
             data = await request.json()
         except (ValueError, RecursionError):
-            return web.json_response({"ok": False, "error": "the body is no JSON"}, status=400)
+            return web.json_response({"ok": False, "error": "the body is not valid JSON"}, status=400)
         try:
             result = await self.hub.execute(HTTP_CLIENT, data)
         except SkerryError as error:
@@ -265,7 +269,7 @@ class PageServer:
 
     async def _websocket(self, request: web.Request) -> web.WebSocketResponse:
         if len(self.hub.clients) >= MAX_CLIENTS:
-            raise web.HTTPServiceUnavailable(text=f"{MAX_CLIENTS} pages are open already\n")
+            raise web.HTTPServiceUnavailable(text=f"{MAX_CLIENTS} clients are connected already; close a page\n")
         opened = web.WebSocketResponse(max_msg_size=MAX_MESSAGE_BYTES, heartbeat=HEARTBEAT, compress=False)
         await opened.prepare(request)
         self._clients_so_far += 1
@@ -275,7 +279,7 @@ class PageServer:
         assert transport is not None
         self._transports[client.name] = transport
         self.hub.add_client(client)
-        logger.info("page: %s came from %s", client.name, request.remote)
+        logger.info("page: client %s connected from %s", client.name, request.remote)
         sender = self.hub.start_task(client.run_sender(WebSocketFrameWriter(opened, transport)))
         closer = self.hub.start_task(self._close_on_shutdown(opened))
         try:
@@ -285,7 +289,7 @@ class PageServer:
             closer.cancel()
             del self._transports[client.name]
             self.hub.remove_client(client)
-            logger.info("page: %s went", client.name)
+            logger.info("page: client %s disconnected", client.name)
         return opened
 
     async def _receive(self, client: PageClient, opened: web.WebSocketResponse) -> None:
@@ -302,7 +306,9 @@ class PageServer:
             try:
                 data = json.loads(message.data)
             except (ValueError, RecursionError):
-                client.queue_reply({"type": "result", "id": None, "ok": False, "error": "this is no JSON"})
+                client.queue_reply(
+                    {"type": "result", "id": None, "ok": False, "error": "the message is not valid JSON"}
+                )
                 continue
             op = data.get("op") if isinstance(data, dict) else None
             if op == "ack":
@@ -314,7 +320,7 @@ class PageServer:
             elif op == "sub":
                 self._subscribe(client, data)
             elif len(waiting) >= MAX_PENDING:
-                self._reply(client, data, error=f"{MAX_PENDING} operations wait already; send fewer")
+                self._reply(client, data, error=f"{MAX_PENDING} requests are pending already; send fewer")
             else:
                 task = self.hub.start_task(self._execute(client, data))
                 waiting.add(task)
@@ -323,15 +329,16 @@ class PageServer:
     def _subscribe(self, client: PageClient, data: dict[str, Any]) -> None:
         streams = data.get("streams")
         if not isinstance(streams, dict) or len(streams) > MAX_STREAMS:
-            self._reply(
-                client, data, error=f'`streams` is an object of at most {MAX_STREAMS}, as {{"pose": {{"hz": 30}}}}'
-            )
+            expected = f'an object of at most {MAX_STREAMS} streams, as {{"pose": {{"hz": 30}}}}'
+            self._reply(client, data, error=f"sub: `streams` must be {expected}")
             return
         rates = {}
         for name, settings in streams.items():
             hz = settings.get("hz", MAX_RATE) if isinstance(settings, dict) else None
             if not isinstance(hz, int | float) or not 0 < hz < float("inf"):
-                self._reply(client, data, error=f"{name[:60]!r}: `hz` is a number above 0, at most {MAX_RATE:g}")
+                self._reply(
+                    client, data, error=f"sub: {name[:60]!r}: `hz` must be a number above 0, at most {MAX_RATE:g}"
+                )
                 return
             rates[name[:300]] = min(float(hz), MAX_RATE)
         client.subscribe(rates)
@@ -346,7 +353,7 @@ class PageServer:
 
     @staticmethod
     def _reply(client: PageClient, data: Any, result: Any = None, error: str | None = None) -> None:
-        """Tell a client what became of what it asked; success only if it wants to know."""
+        """Queue the reply to a request. Success is reported only if the request has an `id`."""
         number = data.get("id") if isinstance(data, dict) else None
         if not isinstance(number, int | str):
             number = None
@@ -357,11 +364,11 @@ class PageServer:
 
     async def _close_on_shutdown(self, opened: web.WebSocketResponse) -> None:
         await self._closing.wait()
-        await opened.close(code=1001, message=b"the simulator ends")
+        await opened.close(code=1001, message=b"the simulator has stopped")
 
 
 def _index_html() -> str:
-    """index.html, with the names of the modules that every page needs."""
+    """Return index.html with the list of the page's modules, for the browser to load them in parallel."""
     text = (STATIC / "index.html").read_text(encoding="utf-8")
     files = [*(STATIC / "js").rglob("*.js"), *(STATIC / "vendor").glob("three*.js")]
     modules = sorted(path.relative_to(STATIC.parent).as_posix() for path in files)
@@ -369,6 +376,6 @@ def _index_html() -> str:
 
 
 def _is_local_name(host: str) -> bool:
-    """Whether a request was addressed to this machine by a name of its own; others are tricks with DNS."""
+    """Return whether a host name is a name of the loopback interface; other names can come from DNS rebinding."""
     name = urlsplit(f"//{host}").hostname or ""
     return PageSettings.model_construct(host=name).is_local

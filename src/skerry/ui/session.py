@@ -1,8 +1,9 @@
-"""A page that is connected: what it wants, what waits for it, and how much it has drawn.
+"""Connected client of the page's server: its subscriptions, its send queues and its flow control.
 
-A slow page must neither hold up others nor see what is long past. So of most streams only the latest message waits for
-it, and no more than `MAX_IN_FLIGHT` messages are under way that it has not drawn yet: browsers read sockets eagerly
-and queue without end. Lines of sonars, events and answers wait in queues that have an end.
+A slow client must not delay the others, and must not be shown old data. So only the latest message of most streams
+waits for it, and at most `MAX_IN_FLIGHT` messages are sent that the client has not acknowledged as drawn. The limit is
+needed because browsers read their sockets without limit and queue the messages. Sonar lines, events and replies wait in
+queues of limited length.
 """
 
 from __future__ import annotations
@@ -20,68 +21,80 @@ from numpy.typing import NDArray
 from skerry.ui import protocol
 from skerry.ui.frame_writer import WebSocketFrameWriter
 
-MAX_IN_FLIGHT: Final = 24  # binary messages that were sent and not drawn
-MAX_LINES: Final = 256  # of a sonar that wait; the oldest go
-MAX_EVENTS: Final = 200  # that wait; the oldest go
-MAX_REPLIES: Final = 200  # that wait; a client that does not take them is not listened to
-MAX_WRITE_BYTES: Final = 64 * 1024  # bytes after which a write has enough messages
-EARLY_MARGIN: Final = 0.5 / 30  # s by which a message may be early: half a tick of the page
-SEND_TIMEOUT: Final = 20.0  # s that a message may take to leave; a client that takes longer is let go
+MAX_IN_FLIGHT: Final = 24  # binary messages that were sent and not yet acknowledged
+MAX_LINES: Final = 256  # queued lines of a sonar; the oldest ones are dropped
+MAX_EVENTS: Final = 200  # queued events; the oldest ones are dropped
+MAX_REPLIES: Final = 200  # queued replies; the server does not read requests while the queue is full
+MAX_WRITE_BYTES: Final = 64 * 1024  # bytes after which no more messages are added to a write
+EARLY_MARGIN: Final = 0.5 / 30  # s by which a message may be early: half the sampling period of the page
+SEND_TIMEOUT: Final = 20.0  # s that a write may take before the client is disconnected
 
 
 class PageClient:
-    """One page, or whoever speaks as one."""
+    """Client with an open WebSocket: a web page, or a program that uses the same protocol."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.subscriptions: Mapping[str, float] = {}  # streams, with the Hz at which they are rates
+        self.subscriptions: Mapping[str, float] = {}  # rate, Hz, by stream
         self.sent = 0
         self.drawn = 0
-        self.dropped = 0  # messages that were replaced before they left
-        self._due: dict[str, float] = {}  # the wall time at which each stream is next due
+        self.dropped = 0  # messages that were replaced before they were sent
+        self._due: dict[str, float] = {}  # wall time at which the next message of a stream is due, s
         self._latest: dict[str, bytes] = {}
         self._lines: dict[str, tuple[int, deque[tuple[int, float, NDArray[np.uint8]]]]] = {}
         self._replies: deque[dict[str, Any]] = deque()
         self._events: deque[str] = deque(maxlen=MAX_EVENTS)
         self._scene: str | None = None
         self._state: str | None = None
-        self._sending_since: float | None = None  # when the message that is leaving began to
+        self._sending_since: float | None = None  # wall time at which the present write started, s
         self._wake = asyncio.Event()
         self._has_room = asyncio.Event()
         self._is_disconnected = False
 
-    # -------------------------------------------------------------------------------------------- what it wants
+    # -------------------------------------------------------------------------------------------- subscriptions
 
     def subscribe(self, rates: Mapping[str, float]) -> None:
-        """Take the full set of streams that it wants from now on."""
+        """Replace all subscriptions.
+
+        Args:
+            rates: Rate, Hz of wall time, by the name of the stream.
+        """
         self.subscriptions = dict(rates)
         self._due = {name: due for name, due in self._due.items() if name in rates}
         self._latest = {name: data for name, data in self._latest.items() if name in rates}
         self._lines = {name: lines for name, lines in self._lines.items() if name in rates}
 
     def is_due(self, stream: str, now: float) -> bool:
-        """Whether it wants this stream again by now."""
+        """Return whether the client is subscribed to the stream and its next message is due."""
         hz = self.subscriptions.get(stream)
         return hz is not None and now >= self._due.get(stream, 0.0) - EARLY_MARGIN
 
     def acknowledge(self, count: int) -> None:
-        """It has drawn so many binary messages since it connected."""
+        """Record how many binary messages the client has drawn since it connected."""
         was_full = self._is_full
         self.drawn = min(max(count, self.drawn), self.sent)
         if was_full:
             self._wake.set()
 
-    # -------------------------------------------------------------------------------------------- what waits for it
+    # -------------------------------------------------------------------------------------------- queues
 
     def queue_message(self, stream: str, data: bytes, now: float) -> None:
-        """The latest message of a stream."""
+        """Queue the latest message of a stream, in place of the one that waits."""
         self._due[stream] = max(self._due.get(stream, 0.0) + 1.0 / self.subscriptions[stream], now)
         self.dropped += stream in self._latest
         self._latest[stream] = data
         self._wake.set()
 
     def queue_line(self, stream: str, number: int, time: float, row: NDArray[np.uint8], count: int) -> None:
-        """A line of a sonar: the stream's number, when, the line, and how many there were of this stream."""
+        """Queue a line of a sonar.
+
+        Args:
+            stream: Name of the stream.
+            number: Number of the stream in the header of the message.
+            time: Simulated time of the line, s.
+            row: Levels of the line. A line of another length drops the lines that wait.
+            count: Number of lines of this stream so far.
+        """
         _, lines = self._lines.setdefault(stream, (number, deque(maxlen=MAX_LINES)))
         if lines and len(lines[0][2]) != len(row):
             lines.clear()
@@ -89,37 +102,37 @@ class PageClient:
         self._wake.set()
 
     def queue_reply(self, answer: dict[str, Any]) -> None:
-        """An answer to what it asked."""
+        """Queue the reply to a request."""
         self._replies.append(answer)
         self._wake.set()
 
     async def wait_for_room(self) -> None:
-        """Wait until it has taken some of the answers that wait for it."""
+        """Wait until fewer than `MAX_REPLIES` replies are queued."""
         while len(self._replies) >= MAX_REPLIES and not self._is_disconnected:
             self._has_room.clear()
             await self._has_room.wait()
 
     def queue_event(self, event: str) -> None:
-        """Something that happened, as JSON."""
+        """Queue an event, encoded as JSON."""
         self._events.append(event)
         self._wake.set()
 
     def queue_scene(self, scene: str) -> None:
-        """Another scene, as JSON: what waited of the one before is of no use."""
+        """Queue a new scene, encoded as JSON, and drop the messages of the previous one."""
         self._scene = scene
         self._latest.clear()
         self._lines.clear()
         self._wake.set()
 
     def queue_state(self, state: str) -> None:
-        """The latest state, as JSON."""
+        """Queue the latest state, encoded as JSON."""
         self._state = state
         self._wake.set()
 
     # -------------------------------------------------------------------------------------------- sending
 
     async def run_sender(self, writer: WebSocketFrameWriter) -> None:
-        """Send what waits, for as long as it is connected."""
+        """Send queued messages until the connection closes."""
         try:
             while not writer.closed:
                 await self._wake.wait()
@@ -129,7 +142,7 @@ class PageClient:
                     await writer.send(messages)
                     self._sending_since = None
         except ConnectionError:
-            pass  # whoever listens to it notices too
+            pass  # the receiving task ends for the same reason
         finally:
             self._is_disconnected = True
             self._has_room.set()
@@ -140,11 +153,11 @@ class PageClient:
 
     @property
     def is_stalled(self) -> bool:
-        """Whether a message has been leaving for too long."""
+        """Whether the present write has taken longer than `SEND_TIMEOUT`."""
         return self._sending_since is not None and time.monotonic() - self._sending_since > SEND_TIMEOUT
 
     def _next_messages(self) -> list[str | bytes]:
-        """What is to leave together."""
+        """Return the messages of the next write."""
         messages: list[str | bytes] = []
         size = 0
         while size < MAX_WRITE_BYTES and (message := self._next_message()) is not None:
@@ -179,7 +192,9 @@ class PageClient:
             if lines:
                 rows = [row for _, _, row in lines]
                 count, time, _ = lines[-1]
-                del self._lines[stream]  # to the end, so that all have their turn
+                del self._lines[
+                    stream
+                ]  # the next line goes to the end of the dict, so that all streams have their turn
                 return protocol.message(protocol.sonar_lines(rows), number, count, time)
         for stream in self._latest:
             return self._latest.pop(stream)

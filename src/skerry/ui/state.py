@@ -1,4 +1,4 @@
-"""The state of a run as the page shows it: time and pace, and what every robot does; plain data."""
+"""State of every robot, of the interfaces and of the recording, as data for JSON."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from skerry.interfaces.recorder.recorder import RecorderInterface
 from skerry.parts.interface import Interface
 from skerry.sensors.battery import BatteryReading
 from skerry.sensors.leak import LeakReading
-from skerry.ui.scalars import ScalarFields, geodetic_position, motion_of
+from skerry.ui.scalars import geodetic_position, motion_of
 from skerry.ui.streams import SensorName
 from skerry.ui.units import UNITS
 from skerry.world import Robot, World
 
 STATE_SENSORS: Final = frozenset({"battery", "leak"})
-"""Kinds of sensors whose readings the state shows, as soon as anybody looks."""
+"""Kinds of sensors whose readings are part of the state. They are subscribed while any client is connected."""
 
 
 def plain(value: Any) -> Any:
-    """The same as JSON can hold it: numbers that are not finite become null."""
+    """Return a copy of a value that JSON can hold: arrays become lists, and numbers that are not finite become None."""
     match value:
         case float():
             return value if isfinite(value) else None
@@ -38,17 +38,16 @@ def plain(value: Any) -> Any:
 
 
 class StateReader:
-    """Reads the state of a world, in the simulator's thread."""
+    """Reads the state of the robots of a world. Runs in the simulator's thread."""
 
-    def __init__(self, world: World, fields: Mapping[str, ScalarFields]) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
-        self._fields = fields
         reference = world.scenario.reference
         self._projection = None if reference is None else Projection(reference)
 
     @property
     def sensors(self) -> frozenset[SensorName]:
-        """Those whose readings it shows whenever anybody looks."""
+        """Sensors whose readings are part of the state."""
         return frozenset(
             (name, part)
             for name, robot in self._world.robots.items()
@@ -57,7 +56,11 @@ class StateReader:
         )
 
     def robots(self, latest: Mapping[SensorName, Any]) -> dict[str, Any]:
-        """Every robot, by name."""
+        """Return the state of every robot, by name.
+
+        Args:
+            latest: Latest reading of every sensor.
+        """
         return {name: self._robot(robot, latest) for name, robot in self._world.robots.items()}
 
     def _robot(self, robot: Robot, latest: Mapping[SensorName, Any]) -> dict[str, Any]:
@@ -86,7 +89,6 @@ class StateReader:
                 name: {"target": part.setpoint, "value": part.feedback, "unit": UNITS.get(part.keyword, "")}
                 for name, part in robot.actuators.items()
             },
-            "scalars": self._fields[robot.name].said(latest),
             "battery_percent": next((each.percent for each in readings if isinstance(each, BatteryReading)), None),
             "leak": next((each.leaked for each in readings if isinstance(each, LeakReading)), None),
             "waypoint": {"position": goals[0][0], "tolerance": goals[0][1]} if goals else None,
@@ -113,7 +115,7 @@ class StateReader:
 
 
 def interface_states(world: World, interfaces: Mapping[str, Interface]) -> list[dict[str, str]]:
-    """How the interfaces do."""
+    """Return name, kind and status of each interface."""
     kinds = {name: config.kind for name, config in world.scenario.interfaces.items()}
     return [
         {"name": name, "kind": kinds.get(name, name), "status": interface.status}
@@ -122,7 +124,7 @@ def interface_states(world: World, interfaces: Mapping[str, Interface]) -> list[
 
 
 def recording_state(world: World, interfaces: Mapping[str, Interface]) -> dict[str, Any] | None:
-    """The recording that is being made, if any."""
+    """Return path and length, s, of the recording that is being made, or None."""
     for interface in interfaces.values():
         if isinstance(interface, RecorderInterface):
             return {"path": str(interface.config.path), "seconds": max(world.time - interface.began, 0.0)}

@@ -1,4 +1,4 @@
-"""The streams of the world as a whole: poses, ropes, sound, forces, particles, contacts, GPS lines, frames, goals."""
+"""Streams of the world: poses, ropes, acoustic paths, forces, particles, contacts, GPS lines, frames, goals."""
 
 from __future__ import annotations
 
@@ -23,14 +23,20 @@ from skerry.world.frame_tree import FrameTree, Transform
 TAUT_COLOUR, SLACK_COLOUR = (230, 60, 40, 255), (60, 190, 90, 255)
 SOUND_COLOURS: Final = {"clear": (90, 220, 120, 255), "occluded": (230, 60, 40, 200), "too far": (160, 160, 160, 160)}
 GPS_COLOUR, GOAL_COLOUR, FORCE_COLOUR = (120, 200, 255, 160), (255, 200, 40, 255), (255, 80, 200, 255)
-SOUND_DURATION: Final = 1.0  # s for which the ways of a sound stay
-RING_CORNERS: Final = 32  # corners of a circle
-GOAL_LINE_HEIGHT: Final = 2.0  # m above water at which the line to a goal begins, as in the SMaRC simulator
-METRES_PER_WEIGHT: Final = 1.0  # m that a force as large as the robot's weight is drawn long
+SOUND_DURATION: Final = 1.0  # s of simulated time for which the paths of a transmission are shown
+RING_CORNERS: Final = 32  # corners of the polygon that is drawn as a circle
+GOAL_LINE_HEIGHT: Final = 2.0  # m above the water at which the line to a goal starts, as in the SMaRC simulator
+METRES_PER_WEIGHT: Final = 1.0  # length of the line, m, for a force equal to the robot's weight
 
 
 def streams_of(world: World, fields: dict[str, ScalarFields], frames: Frames) -> list[PageStream]:
-    """All streams of a world; their places are their numbers on the wire."""
+    """Return all streams of a world. The index of a stream is its number in the protocol.
+
+    Args:
+        world: World to show.
+        fields: Plotted numbers of each robot.
+        frames: Tree of frames.
+    """
     found = [_poses(world)]
     for name, robot in world.robots.items():
         found.append(_scalars(robot, fields[name]))
@@ -51,7 +57,7 @@ def streams_of(world: World, fields: dict[str, ScalarFields], frames: Frames) ->
 
 
 class Frames:
-    """The tree of frames below `map`, by number."""
+    """Tree of frames below `map`. A frame is identified by its index in `names`."""
 
     def __init__(self, world: World) -> None:
         self._tree = FrameTree(world, "")
@@ -59,11 +65,11 @@ class Frames:
         self._numbers = {name: number for number, name in enumerate(self.names)}
 
     def now(self) -> list[tuple[int, int, list[float]]]:
-        """All of them as they are now."""
+        """Return the present transforms: index of the parent, index of the child, pose (7,) of the child."""
         return [self._row(each) for each in self._all()]
 
     def _all(self) -> list[Transform]:
-        """Without the nodes of ropes, which come and go, and are drawn as ropes."""
+        """Return the present transforms, without the nodes of ropes, whose number changes."""
         found = (each for each in self._tree.now() if not each.child.startswith(("utm", "map")))
         return [each for each in found if not self._tree.is_own(each.child)]
 
@@ -72,7 +78,7 @@ class Frames:
         return self._numbers[each.parent], self._numbers[each.child], pose
 
 
-# ------------------------------------------------------------------------------------------------ makers
+# ------------------------------------------------------------------------------------------------ builders
 
 
 def _poses(world: World) -> PageStream:
@@ -96,7 +102,7 @@ def _scalars(robot: Robot, fields: ScalarFields) -> PageStream:
 
 
 Lines = tuple[NDArray[np.floating], NDArray[np.uint8]]
-"""Ends (n, 2, 3) in the world, and colours (n, 4)."""
+"""Ends (n, 2, 3) of line segments in the world, m, and their colours (n, 4)."""
 
 
 def _segments(
@@ -121,7 +127,7 @@ def _coloured(ends: list[Any], colours: list[Any]) -> Lines:
     return np.array(ends, np.float32).reshape(-1, 2, 3), np.array(colours, np.uint8).reshape(-1, 4)
 
 
-# ------------------------------------------------------------------------------------------------ looks
+# ------------------------------------------------------------------------------------------------ samplers
 
 
 def _rope_lines(world: World) -> Lines:
@@ -137,7 +143,7 @@ def _rope_lines(world: World) -> Lines:
 
 
 class SoundLines:
-    """The ways of the last sounds, for a while."""
+    """Sampler of the paths of the last acoustic transmissions, which are shown for `SOUND_DURATION`."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -169,15 +175,15 @@ def _goal_lines(world: World) -> Lines:
     for robot in world.robots.values():
         for controller in robot.controllers.values():
             if controller.waypoint is not None:
-                place, tolerance = np.array(controller.waypoint[0]), controller.waypoint[1]
-                ring = place + tolerance * np.stack([np.cos(turn), np.sin(turn), np.zeros(RING_CORNERS + 1)], axis=1)
-                top = float(world.sample_water(place).height) + GOAL_LINE_HEIGHT
-                ends += [*pairwise(ring), ([place[0], place[1], max(top, place[2])], place)]
+                goal, tolerance = np.array(controller.waypoint[0]), controller.waypoint[1]
+                ring = goal + tolerance * np.stack([np.cos(turn), np.sin(turn), np.zeros(RING_CORNERS + 1)], axis=1)
+                top = float(world.sample_water(goal).height) + GOAL_LINE_HEIGHT
+                ends += [*pairwise(ring), ([goal[0], goal[1], max(top, goal[2])], goal)]
     return _coloured(ends, [GOAL_COLOUR] * len(ends))
 
 
 def _forces(robot: Robot, gravity: float) -> PageStream:
-    """What all laws together do to each body, as it was in the last step."""
+    """Return the stream of the total force of all laws on each body of a robot in the last step."""
     engine = robot.engine
     rows = {handle.body for handle in robot.links.values()}
     blocks = {row: start for row, start in engine.model.blocks.items() if row in rows}

@@ -71,9 +71,9 @@ export class Acoustics extends Log {
   }
 
   /** @param {any} event */
-  words({ text, bytes, heard = [] }) {
-    const receivers = heard.map((/** @type {any} */ { receiver, length_m, status }) => `${receiver} ${figure(length_m, 0)} m, ${words(status)}`);
-    return `“${text}” ${bytes} bytes → ${receivers.join("; ") || "nobody"}`;
+  words({ text, bytes, receivers = [] }) {
+    const listed = receivers.map((/** @type {any} */ { receiver, length_m, status }) => `${receiver} ${figure(length_m, 0)} m, ${words(status)}`);
+    return `“${text}” ${bytes} bytes → ${listed.join("; ") || "no receiver"}`;
   }
 
   build() {
