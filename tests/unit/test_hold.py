@@ -194,7 +194,7 @@ def test_a_goal_is_reached_and_then_all_stops(world, sam, autopilot) -> None:
 
 
 def test_a_goal_by_latitude_and_longitude_is_the_same_place(world, sam, autopilot) -> None:
-    latitude, longitude, _ = sam.sensors["gps"]._truth.projection.to_geodetic([*GOAL, 0.0])
+    latitude, longitude, _ = sam.sensors["gps"].view.projection.to_geodetic([*GOAL, 0.0])
     ends = []
     start = world.snapshot()
     for goal in ({"position": GOAL}, {"latitude_deg": latitude, "longitude_deg": longitude}):

@@ -666,7 +666,7 @@ def test_intrinsics_place_known_points_in_the_image() -> None:
     }
     with rover_world(objects={"ball": ball}) as world:
         sensor = camera_for_request(camera_of(world), OpenStream("front", 20, 160, 120, (fx, fy, cx, cy))).build()
-        reading = world.robots["rover"].sensors["front"].look_through(sensor)()
+        reading = world.robots["rover"].sensors["front"].measure_with(sensor)()
     rows, columns = np.nonzero(reading.bodies == reading.body_names.index("objects/ball"))
     assert len(rows) > 50
     assert columns.mean() == pytest.approx(cx + fx * right / ahead, abs=0.5)

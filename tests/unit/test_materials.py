@@ -14,7 +14,7 @@ GROUND = {"kind": "flat", "depth": 10}
 
 def materials_hit(scenario):
     with skerry.load(scenario) as world:
-        view = world.surroundings.view()
+        view = world.ray_scene.view()
         hits = view.cast(Bundle([[1, 0, 0], [0, 0, -1]]), skerry.core.frames.Pose([0, 0, -5], [0, 0, 0, 1]), 100.0)
         return [view.materials[number] for number in hits.material]
 

@@ -480,7 +480,7 @@ def test_images_are_rendered_when_due_and_requested_without_stopping_the_world()
         second = images.wait(first.number, 60.0)
         assert second is not None
         assert second.reading.time == pytest.approx(0.105)
-        assert not okon.sensors["camera"].is_looked_at
+        assert not okon.sensors["camera"].is_active
         camera_worker.close()
         camera_worker.close()
 

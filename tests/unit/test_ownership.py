@@ -91,7 +91,7 @@ def test_two_controllers_do_not_share_an_actuator(sam, caplog) -> None:
     assert send(screw, "controller/first", 100.0)
     assert not send(screw, "controller/second", 200.0)
     assert (screw.owner, screw.setpoint) == ("controller/first", 100.0)
-    assert "commands of controller/second are ignored, as controller/first has control" in caplog.text
+    assert "command from controller/second ignored, because controller/first has control" in caplog.text
     screw.owner = "controller/second"
     assert send(screw, "controller/second", 200.0)
 

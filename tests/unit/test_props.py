@@ -44,7 +44,7 @@ def test_all_shipped_props_stand_in_one_world_and_are_seen_by_rays() -> None:
     objects = {name: {"prop": name, "pose": {"position": [15 * i, 0, 0]}} for i, name in enumerate(shipped_props())}
     with skerry.load({"terrain": {"kind": "flat", "depth": 9}, "objects": objects}) as world:
         world.advance(0.5)
-        bodies = {body.owner: body for body in world.surroundings.scene.bodies}
+        bodies = {body.owner: body for body in world.ray_scene.scene.bodies}
         assert set(objects) <= set(bodies)
         assert all(bodies[name].category == read_prop(name).category for name in objects)
         assert np.isfinite(world._engine.states).all()
@@ -187,7 +187,7 @@ def test_a_shape_lies_as_it_is_turned(pitch: float) -> None:
     """A cylinder along z, pitched by 90°, lies along x, also where roll and yaw cannot be told apart."""
     shape = {"geometry": {"kind": "cylinder", "radius": 0.1, "length": 2}, "pitch_deg": pitch, "yaw_deg": 30}
     with skerry.load({"objects": {"rod": {"shapes": {"rod": shape}, "pose": {"position": [0, 0, 5]}}}}) as world:
-        (body,) = (body for body in world.surroundings.scene.bodies if body.owner == "rod")
+        (body,) = (body for body in world.ray_scene.scene.bodies if body.owner == "rod")
         size = np.ptp(body.mesh.vertices @ _turned(30.0), axis=0)
     np.testing.assert_allclose(size, (0.2, 0.2, 2.0) if pitch == 0.0 else (2.0, 0.2, 0.2), atol=0.01)
 

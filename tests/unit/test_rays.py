@@ -380,14 +380,14 @@ def test_a_second_thread_never_sees_half_moved_bodies(tracer: Tracer) -> None:
 
 def test_a_view_follows_the_world_and_a_held_frame_does_not() -> None:
     world = skerry.load("sam_empty")
-    scene = world.surroundings.scene
-    first = world.surroundings.view()
+    scene = world.ray_scene.scene
+    first = world.ray_scene.view()
     held = scene.hold(first.frame)
     world.advance(0.1)
-    second = world.surroundings.view()
+    second = world.ray_scene.view()
     assert second.frame is not held
     scene.release(held)
-    assert world.surroundings.view().frame is second.frame
+    assert world.ray_scene.view().frame is second.frame
 
 
 # ------------------------------------------------------------------------------------------------ several instants
@@ -451,7 +451,7 @@ def test_frames_of_instants_that_were_looked_back_at_are_given_back() -> None:
         _ = sensors["dvl"].reading, sensors["sidescan"].reading
         for _ in range(3):
             world.advance(0.5)
-            frames = world.surroundings.scene._frames
+            frames = world.ray_scene.scene._frames
             assert sum(frame.users for frame in frames) == 1  # the present's
         assert len(frames) == 11  # as many as instants at which rays were sent at a time, and the present's
 
@@ -460,7 +460,7 @@ def test_there_are_no_more_frames_than_are_worth_their_memory(monkeypatch: pytes
     """Readings are the same where all sensors must have theirs moved anew."""
     found = []
     for most in (64, 3):
-        monkeypatch.setattr("skerry.world.sampling.sample_buffer.MOST_FRAMES", most)
+        monkeypatch.setattr("skerry.world.sampling.sample_buffer.MAX_FRAMES", most)
         monkeypatch.setattr("skerry.sensors.raycast.ray_sensor.RayBatchSensor.max_batch", 3)
         with skerry.load("sam_in_the_bay", overrides={"terrain": {"size": [60, 60]}}) as world:
             sensors, told = world.robots["sam"].sensors, []
@@ -468,7 +468,7 @@ def test_there_are_no_more_frames_than_are_worth_their_memory(monkeypatch: pytes
                 sensors[name].deliver = lambda _, readings, told=told: told.extend(map(pickle.dumps, readings))
             world.advance(1.0)
             found.append(told)
-            assert len(world.surroundings.scene._frames) == {64: 20, 3: 3}[most]
+            assert len(world.ray_scene.scene._frames) == {64: 20, 3: 3}[most]
     assert found[0] == found[1] and len(found[0]) == 40
 
 

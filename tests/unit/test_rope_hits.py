@@ -196,7 +196,7 @@ def readings_of(pieces: int, stop: bool = False, restore: bool = False) -> dict[
             sensors[name].deliver = lambda ticks, readings, name=name: found.update(
                 {(name, tick): reading for tick, reading in zip(ticks, readings, strict=True)}
             )
-        world._sort_sensors()
+        world._group_sensors()
         if restore:
             start = world.snapshot()
             world.advance(0.7)
@@ -229,7 +229,7 @@ def test_ropes_are_seen_where_they_were() -> None:
 
 
 def view_of(world: World, rays: Any, position: tuple[float, float, float]) -> Any:
-    return world.surroundings.view().cast(Bundle(rays), pose_at(*position), 50.0)
+    return world.ray_scene.view().cast(Bundle(rays), pose_at(*position), 50.0)
 
 
 def test_a_rope_is_seen_where_it_is_after_it_was_tied_let_go_or_wound_in() -> None:
@@ -245,7 +245,7 @@ def test_a_rope_is_seen_where_it_is_after_it_was_tied_let_go_or_wound_in() -> No
     with skerry.load({"robots": {"crane": crane}, "ropes": {"line": line}}) as world:
         ahead, here = [[1, 0, 0]], (-3.0, 0.0, 6.0)
         hits = view_of(world, ahead, here)
-        view = world.surroundings.view()
+        view = world.ray_scene.view()
         assert view.materials[hits.material[0]].name == "metal"
         assert hits.distance[0] == pytest.approx(2.9, abs=1e-6)
         world.robots["crane"].actuators["winch"].command(length=4.0)
@@ -257,7 +257,7 @@ def test_a_rope_is_seen_where_it_is_after_it_was_tied_let_go_or_wound_in() -> No
         assert view_of(world, ahead, beside).body[0] == -1  # it is not there yet
         world.ropes["line"].attach((0.0, 4.0, 5.0))
         hits = view_of(world, ahead, beside)
-        assert world.surroundings.scene.names[hits.body[0]] == "ropes/line"
+        assert world.ray_scene.scene.names[hits.body[0]] == "ropes/line"
         world.ropes["line"].release()
         world.advance(1.0)
         assert view_of(world, ahead, beside).body[0] == -1
@@ -268,7 +268,7 @@ def test_a_rope_on_a_hook_is_seen_on_both_sides_and_the_hook_until_it_is_gone() 
     hook = {"start": [0, 0, 10], "length": 1, "direction": [0, 0, -1], "stiffness": 1e6, "hook": {"mass": 0.2}}
     line = {"start": [1.5, 0, 8.995], "length": 3, "direction": [-1, 0, 0], "buoy": {"mass": 0.1}}
     with skerry.load({"ropes": {"crane": hook, "line": line}}) as world:
-        crane, names = world.ropes["crane"], world.surroundings.scene.names
+        crane, names = world.ropes["crane"], world.ray_scene.scene.names
         assert crane.phase == "hanging"
         assert _beside(world, "crane") == _beside(world, "line") == set()
         world.advance(0.05)
@@ -286,5 +286,5 @@ def _beside(world: World, name: str) -> set[str]:
     for middle in 0.5 * (points[1:] + points[:-1]):
         if np.linalg.norm(middle - world.ropes["crane"].end) > 0.1:
             hits = view_of(world, [[0, 1, 0]], tuple(middle - [0, 2, 0]))
-            found.add(world.surroundings.scene.names[hits.body[0]] if hits.body[0] >= 0 else "nothing")
+            found.add(world.ray_scene.scene.names[hits.body[0]] if hits.body[0] >= 0 else "nothing")
     return found - {f"ropes/{name}"}

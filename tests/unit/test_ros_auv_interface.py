@@ -141,7 +141,7 @@ def test_each_of_them_is_said_and_in_a_frame_of_the_tree(sam: Vehicle) -> None:
     wanted = [*CORE, *BALLAST, *RECKONING, *PAYLOAD]
     found = sam.run(1.2, *wanted)
     assert not [name for name, messages in found.items() if not messages]
-    tree = {item.child for item in sam.ros._frames.now()}
+    tree = {item.child for item in sam.ros._frames.transforms()}
     for name, messages in found.items():
         if hasattr(messages[-1], "header"):
             assert messages[-1].header.frame_id in tree, name
@@ -405,7 +405,7 @@ def test_dead_reckoning_says_where_the_vehicle_believes_it_is(sam: Vehicle) -> N
     assert found["dr/depth"].data == pytest.approx(-robot.pose.position[2], abs=0.02)
     assert found["dr/yaw"].data == pytest.approx(0.0, abs=0.02)
     assert found["dr/lat_lon"].latitude == pytest.approx(REFERENCE["latitude_deg"], abs=1e-3)
-    tree = {item.child: item for item in sam.ros._frames.now()}
+    tree = {item.child: item for item in sam.ros._frames.transforms()}
     assert tree["it/base_link"].parent == "it/odom"
     assert (tree["it/odom"].parent, tree["map"].parent) == ("map", "utm")
 

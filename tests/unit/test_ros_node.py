@@ -395,7 +395,7 @@ def test_every_vehicle_speaks_and_sam_every_profile(profile: str, vehicle: str) 
         for outlet in outlets:
             if reading is not None and outlet.convert(reading, 0.0) is not None:
                 assert found.get(outlet.topic.name, True), f"{outlet.topic.name} is silent"
-    tree = {item.child for item in graph.ros._frames.now()}
+    tree = {item.child for item in graph.ros._frames.transforms()}
     for name, messages in found.items():
         header = getattr(messages[-1], "header", None) if messages else None
         assert header is None or header.frame_id in tree, f"{name} is in {header.frame_id}, which is no frame"

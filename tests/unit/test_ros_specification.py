@@ -45,7 +45,7 @@ class Peer:
         self.run(DURATION / 3, topics)
         self.say("/mate/acoustic/write", data="ping")
         self.run(DURATION * 2 / 3, topics)
-        self.tree = {item.child for item in built._frames.now()}
+        self.tree = {item.child for item in built._frames.transforms()}
 
     def run(self, seconds: float, topics: list[str]) -> None:
         self.bus.takers(self.box, topics)

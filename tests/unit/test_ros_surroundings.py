@@ -11,7 +11,7 @@ import pytest
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.bridge.external_frames import MOST_FRAMES
+from skerry.interfaces.ros.bridge.external_frames import MAX_FRAMES
 from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.interfaces.ros.bus.bus import Outbox
 from skerry.runner import Runner
@@ -202,8 +202,8 @@ def test_frames_that_are_none_are_refused_and_too_many_are_not_kept(pair: Graph,
     pair.say("/tf", transforms=[transform("map", "flat", turn=0.0)])
     pair.say("/tf", transforms=[transform("map", "far", float("inf"))])
     assert caplog.text.count("has no pose") == 2
-    pair.say("/tf", transforms=[transform("map", f"f{k}") for k in range(MOST_FRAMES + 10)])
-    assert len(pair.ros.outside_frames) == MOST_FRAMES
+    pair.say("/tf", transforms=[transform("map", f"f{k}") for k in range(MAX_FRAMES + 10)])
+    assert len(pair.ros.outside_frames) == MAX_FRAMES
 
 
 def test_frames_of_others_need_not_be_heard() -> None:

@@ -25,7 +25,7 @@ def all_readings(monkeypatch, stop, seconds=1.7):
                 (name, tick, pickle.dumps(reading)) for tick, reading in zip(ticks, readings, strict=True)
             )
             _ = sensor.reading
-        world._sort_sensors()
+        world._group_sensors()
         stops = []
         advance = world._engine.advance
         monkeypatch.setattr(world._engine, "advance", lambda *a, **k: stops.append(a[0]) or advance(*a, **k))
@@ -174,7 +174,7 @@ def test_a_bumper_that_looks_back_feels_what_one_that_stops_the_world_does(drop)
                 sensor.deliver = lambda ticks, readings, name=name: found.extend(
                     (name, tick, pickle.dumps(reading)) for tick, reading in zip(ticks, readings, strict=True)
                 )
-            world._sort_sensors()
+            world._group_sensors()
             world.advance(1.0)
         return found
 

@@ -859,7 +859,7 @@ def test_before_the_first_step_a_step_ago_is_now(worlds) -> None:
     """Nothing has moved yet, so that whatever compares now with before finds no motion."""
     sensors = {"truth": {"kind": "odometry", "link": "cube", "frequency": 200}}
     world = worlds({"cube": {"sensors": sensors, "pose": {"position": [1, 2, -3], "roll_deg": 30.0}}})
-    truth = world.robots["cube"].sensors["truth"]._truth
+    truth = world.robots["cube"].sensors["truth"].view
     assert truth.pose_before("cube").position == pytest.approx(truth.pose("cube").position)
     assert truth.pose_before("cube").orientation == pytest.approx(truth.pose("cube").orientation)
 

@@ -139,7 +139,7 @@ def test_no_more_readings_of_a_heavy_sensor_wait_than_there_should_be(monkeypatc
         dvl.sensor.measure = count
         dvl.deliver = lambda ticks, readings: told.extend(ticks)
         world.advance(2.0)
-        assert max(begun) <= sensing.MOST_JOBS
+        assert max(begun) <= sensing.MAX_JOBS
         dvl.finish()
         assert told == list(range(20, 401, 20))
 
@@ -180,23 +180,23 @@ def test_frames_of_poses_are_given_back(monkeypatch):
         for _ in range(20):
             world.advance(0.1)
             _ = dvl.reading
-        assert len(world.surroundings.scene._frames) <= 2
+        assert len(world.ray_scene.scene._frames) <= 2
 
 
 def test_who_holds_an_instant_shares_the_frame_of_those_who_look_at_it():
     with skerry.load("sam_in_the_bay") as world:
-        surroundings, instant = world.surroundings, world._present
-        frame = surroundings.view().frame
-        held = instant.hold()
+        ray_scene, instant = world.ray_scene, world._live
+        frame = ray_scene.view().frame
+        held = instant.copy()
         assert held.view(0).frame is frame
-        assert surroundings.view().frame is frame
+        assert ray_scene.view().frame is frame
         world.advance(0.1)
-        assert surroundings.view().frame is not frame
+        assert ray_scene.view().frame is not frame
         held.release()
         world.advance(0.1)
-        later = instant.hold()
-        assert later.view(0).frame is surroundings.view().frame
-        assert len(surroundings.scene._frames) == 2
+        later = instant.copy()
+        assert later.view(0).frame is ray_scene.view().frame
+        assert len(ray_scene.scene._frames) == 2
 
 
 def test_a_rehearsal_beside_the_world_changes_no_reading(monkeypatch):
@@ -204,7 +204,7 @@ def test_a_rehearsal_beside_the_world_changes_no_reading(monkeypatch):
     plain = readings(False, monkeypatch)
     with skerry.load("sam_in_the_bay", seed=3) as world:
         dvl = world.robots["sam"].sensors["dvl"]
-        assert dvl.takes_long_at_first
+        assert dvl.has_slow_start
         dvl.is_warm()
         dvl.subscribed = True
         found = []

@@ -432,9 +432,9 @@ def test_what_is_in_the_way_of_sound_is_what_a_sphere_cast_meets(drifter: str) -
     hills = {"kind": "heightfield", "size": [60, 60], "resolution": 1, "level": -14, "function": {"kind": "hills"}}
     with skerry.load({"reference": HERE, "robots": robots, "objects": boxes, "terrain": hills}) as world:
         world.advance(0.5)
-        view = world.surroundings.view(own_mask_bit=robot_bit(2))  # a cast that does not see the third robot
+        view = world.ray_scene.view(own_mask_bit=robot_bit(2))  # a cast that does not see the third robot
         numbers = {name: k for k, name in enumerate(world.robots)}
-        obstacles = Obstacles.of(world.surroundings.scene, numbers)
+        obstacles = Obstacles.of(world.ray_scene.scene, numbers)
         obstacles.move(world._engine.motions(0)[0])
         contact, met = np.zeros(4), set()
         for _ in range(2000):

@@ -54,7 +54,7 @@ def take(
     port: float = 0.0,
 ) -> RenderedImage:
     conditions = Conditions(SkyConfig(**(sky or {})).build(), optics or optics_of("I"), SeaView.level(0.0))
-    return Renderer(through or lens(), port=port).render(world.surroundings.view(), pose, conditions, threads=threads)
+    return Renderer(through or lens(), port=port).render(world.ray_scene.view(), pose, conditions, threads=threads)
 
 
 # ------------------------------------------------------------------------------------------------ geometry
@@ -71,7 +71,7 @@ def test_points_appear_where_the_lens_projects_them(load: Load, distortion: tupl
     pose = camera_at(0.0, 0.0, 10.0, 4.0, -3.0)
     picture = take(world, pose, through)
     expected = through.project(pose.inverse().transform(np.array(POINTS)))
-    names = [body.name for body in world.surroundings.scene.bodies]
+    names = [body.name for body in world.ray_scene.scene.bodies]
     for i, where in enumerate(expected):
         rows, columns = np.nonzero(picture.bodies == names.index(f"objects/ball{i}"))
         assert len(rows) > 20
@@ -92,7 +92,7 @@ def test_depth_is_along_the_optical_axis_and_agrees_with_the_bodies(load: Load) 
     through = lens()
     picture = take(world, camera_at(0.0, 0.0, 10.0), through)
     wall, ball = (
-        [body.name for body in world.surroundings.scene.bodies].index(f"objects/{name}") for name in ("wall", "ball")
+        [body.name for body in world.ray_scene.scene.bodies].index(f"objects/{name}") for name in ("wall", "ball")
     )
     np.testing.assert_allclose(picture.depth[picture.bodies == wall], 8.0, rtol=1e-5)
     seen = picture.bodies == ball

@@ -200,7 +200,7 @@ def picture(world: Any, place: list[float], sky: dict[str, float], pixels: int =
     lens = Lens(pixels, pixels, f, f, (pixels - 1) / 2, (pixels - 1) / 2)
     conditions = Conditions(SkyConfig(**sky).build(), optics_of("I"), SeaView.level(0.0))  # type: ignore[arg-type]
     pose = Pose(np.array(place, float), multiply(rpy_to_quaternion(np.zeros(3)), OPTICAL_IN_BODY))
-    shown = Renderer(lens).render(world.surroundings.view(), pose, conditions, threads=1)
+    shown = Renderer(lens).render(world.ray_scene.view(), pose, conditions, threads=1)
     return f, shown.light.copy()
 
 
@@ -262,7 +262,7 @@ def test_the_farms_floats_stay_at_their_line_and_its_kelp_is_heard_and_seen(load
             start = np.array(world.scenario.objects[name].pose.position)
             assert np.hypot(*(thing.pose.position - start)[:2]) < 0.6, name
             assert abs(thing.pose.position[2]) < 0.3, name
-    view = world.surroundings.view()
+    view = world.ray_scene.view()
     place = Pose(np.array([-10.0, 3.0, -1.8]), np.array([0.0, 0.0, 0.0, 1.0]))
     hits = view.cast(Bundle([[0.0, 1.0, 0.0]]), place, 10.0)
     assert view.materials[int(hits.material[0])].name == "algae"

@@ -142,7 +142,7 @@ def test_a_slack_rope_is_seen_where_its_nodes_are(load):
     middles = 0.5 * (points[1:] + points[:-1])
     here = Pose(np.array([0.0, 0.0, 4.0]), np.array([0.0, 0.0, 0.0, 1.0]))
     bundle = Bundle(middles - here.position)
-    hits = world.surroundings.view().cast(bundle, here, 50.0)
+    hits = world.ray_scene.view().cast(bundle, here, 50.0)
     places = here.position + hits.distance[:, None].astype(np.float64) * bundle.directions.T
     along = np.diff(points, axis=0)
     off = places - middles

@@ -37,7 +37,7 @@ def measure() -> dict[str, float]:
     turn = multiply(rpy_to_quaternion(np.radians([0.0, 25.0, 0.0])), OPTICAL_IN_BODY)
     pose = Pose(np.array([0.0, 0.0, -DEPTH]), turn)
     with load_seabed(terrain=SEABED) as world:
-        view = world.surroundings.view()
+        view = world.ray_scene.view()
         conditions = Conditions(SkyConfig().build(), optics_of("IB"), SeaView.level(0.0))
 
         def take(threads: int) -> None:

@@ -31,7 +31,7 @@ def measure() -> dict[str, float]:
     }
     with load_seabed() as world:
         world.advance(0.1)
-        pose, view = world.robots["sam0"].pose, world.surroundings.view(own_mask_bit=2)
+        pose, view = world.robots["sam0"].pose, world.ray_scene.view(own_mask_bit=2)
         values = {}
         ping = Bundle(Dvl(link="dvl_link", frequency=10).directions())
         values["rays.dvl.us"] = best_cpu(lambda: view.cast(ping, pose, RANGE), 20 * REPEATS) * 1e6

@@ -30,4 +30,4 @@ def measure() -> dict[str, float]:
 def _milliseconds(mounted: Any) -> float:
     mounted.sensor.threads = 1
     repeats = REPEATS if len(mounted.sensor.bundle) > 10_000 else 20 * REPEATS
-    return best_cpu(lambda: mounted.sensor.measure(mounted._truth, mounted._noise), repeats) * 1e3
+    return best_cpu(lambda: mounted.sensor.measure(mounted.view, mounted._noise), repeats) * 1e3

@@ -101,7 +101,7 @@ class _Studio:
         self._world = world
         self._sensor = sensor
         self._options = options
-        self._view = world.surroundings.view()
+        self._view = world.ray_scene.view()
         bodies = [body for body in self._view.scene.bodies if body.owner]
         self.classes = sorted({body.category or body.owner for body in bodies})
         trees = {**world.objects, **world.robots}

@@ -53,5 +53,5 @@ def camera_overrides(task: Task, robots: Iterable[str], size: tuple[int, int]) -
 def take_picture(world: World, robot: str) -> NDArray[np.uint8]:
     """What the camera of a robot sees now."""
     mounted = world.robots[robot].sensors[CAMERA]
-    image: NDArray[np.uint8] = mounted.look_through(mounted.sensor)().image
+    image: NDArray[np.uint8] = mounted.measure_with(mounted.sensor)().image
     return image

@@ -27,7 +27,7 @@ class Senses:
                 place = OWN + len(task.joints) + OTHER * number
                 self._charted.append((place, world.objects[name].position - self._origin))
         mounted = next(iter(robot.sensors.values()))
-        self._truth = mounted.truth
+        self._truth = mounted.view
         self._navigation = Navigation(task.navigation, "base_link", self._truth, robot.sensors)
 
     def look(self, facts: NDArray[np.float64]) -> None:

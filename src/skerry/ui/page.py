@@ -117,9 +117,9 @@ class Page(Interface):
                 stream.sample(StreamInput((), {}))
         parts = [part for robot in self.world.robots.values() for part in robot.sensors.values()]
         for part in parts[:1]:
-            part.sample.instant.hold().release()
+            part.view.sample.copy().release()
         for part in parts:
-            if not part.takes_long_at_first:
+            if not part.has_slow_start:
                 part.warm_up()
         self.world.warm_up_acoustics()
 

@@ -70,8 +70,8 @@ class Frames:
 
     def _all(self) -> list[Transform]:
         """Return the present transforms, without the nodes of ropes, whose number changes."""
-        found = (each for each in self._tree.now() if not each.child.startswith(("utm", "map")))
-        return [each for each in found if not self._tree.is_own(each.child)]
+        found = (each for each in self._tree.transforms() if not each.child.startswith(("utm", "map")))
+        return [each for each in found if not self._tree.is_dynamic(each.child)]
 
     def _row(self, each: Transform) -> tuple[int, int, list[float]]:
         pose = [*each.pose.position.tolist(), *each.pose.orientation.tolist()]

@@ -1,4 +1,4 @@
-"""The world: built from a scenario, advanced in steps, snapshot and restored; knows nothing of sockets."""
+"""The world: built from a scenario, advanced in steps, saved as snapshots and restored. It uses no sockets."""
 
 from skerry.world.batch import Batch
 from skerry.world.build import build_batch, build_world

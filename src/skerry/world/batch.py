@@ -1,4 +1,4 @@
-"""Many worlds of one scenario, stepped in native threads; each is bit-equal to stepping it alone."""
+"""Batch of worlds of one scenario, stepped in native threads; each is bit-equal to a world stepped alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skerry.world.robot import Parts
 
 
 class BatchRobot:
-    """One robot in all worlds of a batch: arrays with a first axis over the worlds."""
+    """Robot or object in all worlds of a batch; the first axis of its arrays is the world."""
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
@@ -27,27 +27,30 @@ class BatchRobot:
 
     @property
     def position(self) -> NDArray[np.float64]:
-        """(worlds, 3), ENU."""
+        """Positions, (worlds, 3), m, ENU."""
         return self._engine.all_motion()[:, self._root, :3].copy()
 
     @property
     def orientation(self) -> NDArray[np.float64]:
-        """(worlds, 4), quaternions x, y, z, w."""
+        """Quaternions (x, y, z, w), (worlds, 4)."""
         return self._engine.all_motion()[:, self._root, 3:7].copy()
 
     @property
     def velocity(self) -> NDArray[np.float64]:
-        """(worlds, 3), of the root link's origin, in the world's axes."""
+        """Velocities of the origin of the root link, (worlds, 3), m/s, ENU."""
         return self._engine.all_motion()[:, self._root, 7:10].copy()
 
     @property
     def angular_velocity(self) -> NDArray[np.float64]:
-        """(worlds, 3), in the world's axes."""
+        """Angular velocities, (worlds, 3), rad/s, ENU."""
         return self._engine.all_motion()[:, self._root, 10:13].copy()
 
 
 class Batch:
-    """Worlds of one structure. A world that fails stays where it was, and the others go on; see `failures`."""
+    """Worlds of one structure. A world that fails stays at its last step, and the others continue.
+
+    `failures` holds the error of each failed world, by index.
+    """
 
     def __init__(self, scenarios: Sequence[Scenario], engine: Engine, clock: Clock) -> None:
         self.scenarios = list(scenarios)
@@ -67,7 +70,7 @@ class Batch:
         return self._clock.time
 
     def advance(self, seconds: float) -> None:
-        """Simulate so many seconds in every world that has not failed."""
+        """Simulate `seconds`, rounded to whole steps, in every world that has not failed."""
         steps = self._clock.steps_for(seconds)
         alive = [world for world in range(len(self)) if world not in self.failures]
         if alive:
@@ -77,40 +80,41 @@ class Batch:
 
     @property
     def engine(self) -> Engine:
-        """What steps them; its arrays are those of all worlds, one row each."""
+        """Physics engine; its arrays have one row per world."""
         return self._engine
 
     def reset(self, world: int) -> None:
-        """Let one world begin anew, whatever the time of the others."""
+        """Restart one world, independent of the time of the others."""
         self._engine.states[world] = self._starts[world]
-        self._begin(world)
+        self._clear_failure(world)
 
     def replace(self, world: int, scenario: Scenario, model: Model) -> None:
-        """Let one world begin anew as another one of the same structure; `rebuild` of `world/build.py` makes it."""
+        """Replace one world by another of the same structure; used by `rebuild` in `world/build.py`."""
         self._engine.replace(world, model)
         self.scenarios[world] = scenario
 
-    def keep_start(self, world: int) -> None:
-        """Take the state that a world is in as the one that it begins with."""
+    def save_start(self, world: int) -> None:
+        """Make the present state of a world the state that `reset` restores."""
         self._starts[world] = self._engine.states[world]
-        self._begin(world)
+        self._clear_failure(world)
 
-    def _begin(self, world: int) -> None:
+    def _clear_failure(self, world: int) -> None:
         self._engine.reset_motion(world)
         self.failures.pop(world, None)
 
     def state(self, world: int) -> bytes:
-        """The physical state of one world: the same bytes as those of the world stepped alone."""
+        """Return the physical state of one world; the same bytes as for a world stepped alone."""
         return self._engine.states[world].tobytes()
 
     def snapshot(self) -> NDArray[np.float64]:
-        """The states of all worlds, (worlds, n)."""
+        """Return the states of all worlds, (worlds, n)."""
         return self._engine.states.copy()
 
     def restore(self, states: NDArray[np.float64]) -> None:
-        """Go back to states that `snapshot` gave."""
+        """Restore states that `snapshot` returned."""
         if states.shape != self._engine.states.shape:
-            raise SkerryError(f"these are states of shape {states.shape}; this batch has {self._engine.states.shape}")
+            needed = self._engine.states.shape
+            raise SkerryError(f"cannot restore states of shape {states.shape}; this batch needs {needed}")
         self._engine.states[:] = states
         self._engine.refresh()
         tick = round(float(self._engine.part("time").max()) / self._engine.step_length)

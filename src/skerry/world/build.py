@@ -1,9 +1,10 @@
-"""From a scenario to a world, or to a batch of worlds."""
+"""Builders: from a scenario to a world, or to a batch of worlds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from skerry.scenario import Scenario, load_scenario
 from skerry.scenario.loading import LoadedScenario
 from skerry.scenario.vehicle import Vehicle
 from skerry.terrain import Terrain
+from skerry.water.daylight import Daylight
 from skerry.world.batch import Batch
 from skerry.world.mounted_controller import MountedController
 from skerry.world.particles import FieldParticles
@@ -44,10 +46,11 @@ from skerry.world.sampling.mounted_sensor import MountedSensor
 from skerry.world.sampling.sample import LiveState
 from skerry.world.sampling.sample_buffer import SampleBuffer
 from skerry.world.sampling.sensor_view import RobotSampleView
-from skerry.world.start import give_first_commands
-from skerry.world.world import World
+from skerry.world.start import set_initial_commands
+from skerry.world.world import World, WorldParts
 
 Source = str | Path | Scenario | Mapping[str, Any]
+"""Name of a shipped scenario, path of a file, mapping, or `Scenario`."""
 
 
 def build_world(
@@ -58,165 +61,251 @@ def build_world(
 ) -> World:
     """Load a scenario and build its world.
 
-    `source` is a shipped scenario's name, a path, a mapping or a `Scenario`; `overrides` is laid over it. `forces` maps
-    "robot/link" to a Python function that is called as a force on that link.
+    Args:
+        source: Name of a shipped scenario, path of a file, mapping, or `Scenario`.
+        seed: Replaces the seed of the scenario.
+        overrides: Replaces values of the scenario.
+        forces: Python functions that are called as forces, by "robot/link".
+
+    Returns:
+        The world, at time 0. The caller must close it.
+
+    Raises:
+        SkerryError: The scenario is invalid; the message lists all faults.
     """
     loaded = load_scenario(source, overrides, seed)
-    hooks = _hooks(loaded, forces or {})
-    model, terrain, actuators, net = _assemble(loaded, hooks)
-    scenario = loaded.scenario
-    engine = Engine([model])
-    clock = Clock(scenario.step)
-    projection = None if scenario.reference is None else Projection(scenario.reference)
-    daylight = scenario.sky.build()
-    robots: dict[str, Robot] = {}
-    trees: dict[str, BodyTree] = {}
-    ropes: dict[str, Rope] = {}
-    controllers: list[MountedController] = []
-    noises: list[Noise] = []
+    python_forces = _python_forces(loaded, forces or {})
+    rebuild = partial(build_world, forces=forces)
+    return _WorldBuilder(loaded, _assemble(loaded, python_forces), python_forces).build(rebuild)
 
-    def noise_of(name: str) -> Noise:
-        noises.append(Noise(scenario.seed, name))
-        return noises[-1]
 
-    _bind(model, engine.part("userdata")[0])
-    state_of_ropes, size = model.law_slots.get((WORLD_OWNER, ROPES), (0, 0))
-    surroundings = RaySceneBuilder(
-        partial(bodies_for_rays, loaded, model, terrain),
-        engine.motions(0)[0],
-        partial(ropes_for_rays, loaded, net),
-        engine.part("userdata")[0],
-        slice(state_of_ropes, state_of_ropes + size),
-    )
-    present = LiveState(engine, clock, model.water, surroundings)
-    history = SampleBuffer(engine, clock, model.water, surroundings)
-    channel = AcousticChannel(model.water, clock, lambda: surroundings.scene)
-    for number, name in enumerate(scenario.robots):
-        config = loaded.vehicles[name].config
+@dataclass(kw_only=True, frozen=True)
+class _Assembly:
+    """Compiled physics model of a scenario, and the objects that were built with it."""
+
+    model: Model
+    terrain: Terrain | None
+    actuators: dict[str, dict[str, Actuator]]  # by robot and name
+    rope_system: RopeSystem | None
+
+
+class _WorldBuilder:
+    """Builds the parts of one world, in small steps."""
+
+    def __init__(
+        self, loaded: LoadedScenario, assembly: _Assembly, python_forces: Mapping[str, PythonForce]
+    ) -> None:
+        self._loaded = loaded
+        self._scenario = loaded.scenario
+        self._model = assembly.model
+        self._terrain = assembly.terrain
+        self._actuators = assembly.actuators
+        self._rope_system = assembly.rope_system
+        self._python_forces = python_forces
+        self._engine = Engine([assembly.model])
+        self._clock = Clock(self._scenario.step)
+        self._robots: dict[str, Robot] = {}
+        self._trees: dict[str, BodyTree] = {}
+        self._ropes: dict[str, Rope] = {}
+        self._controllers: list[MountedController] = []
+        self._noises: list[Noise] = []
+        _bind(self._model, self._userdata)
+        self._ray_scene = self._build_ray_scene()
+        water = self._model.water
+        self._live = LiveState(self._engine, self._clock, water, self._ray_scene)
+        self._buffer = SampleBuffer(self._engine, self._clock, water, self._ray_scene)
+        self._channel = AcousticChannel(water, self._clock, lambda: self._ray_scene.scene)
+
+    def build(self, rebuild: Callable[[Mapping[str, Any]], World]) -> World:
+        """Return the world; `rebuild` builds it again from changed settings."""
+        for number, name in enumerate(self._scenario.robots):
+            self._robots[name] = self._build_robot(number, name)
+        objects = {name: self._build_object(name) for name in self._scenario.objects}
+        self._trees.update(self._robots)
+        self._trees.update(objects)
+        self._add_ropes()
+        return World(
+            WorldParts(
+                scenario=self._scenario,
+                engine=self._engine,
+                clock=self._clock,
+                water=self._model.water,
+                terrain=self._terrain,
+                robots=self._robots,
+                objects=objects,
+                ropes=self._ropes,
+                rope_system=self._rope_system,
+                controllers=self._controllers,
+                python_forces=list(self._python_forces.values()),
+                particles=self._build_particles(),
+                noises=self._noises,
+                ray_scene=self._ray_scene,
+                live=self._live,
+                buffer=self._buffer,
+                acoustics=self._channel,
+                rebuild=rebuild,
+            )
+        )
+
+    @property
+    def _userdata(self) -> NDArray[np.float64]:
+        return self._engine.part("userdata")[0]
+
+    @cached_property
+    def _projection(self) -> Projection | None:
+        return None if self._scenario.reference is None else Projection(self._scenario.reference)
+
+    @cached_property
+    def _daylight(self) -> Daylight:
+        return self._scenario.sky.build()
+
+    def _noise(self, name: str) -> Noise:
+        self._noises.append(Noise(self._scenario.seed, name))
+        return self._noises[-1]
+
+    def _build_ray_scene(self) -> RaySceneBuilder:
+        start, size = self._model.law_slots.get((WORLD_OWNER, ROPES), (0, 0))
+        return RaySceneBuilder(
+            bodies=partial(bodies_for_rays, self._loaded, self._model, self._terrain),
+            motions=self._engine.motions(0)[0],
+            ropes=partial(ropes_for_rays, self._loaded, self._rope_system),
+            userdata=self._userdata,
+            state_of_ropes=slice(start, start + size),
+        )
+
+    def _build_robot(self, number: int, name: str) -> Robot:
+        model, config = self._model, self._loaded.vehicles[name].config
         robot = Robot(
-            name,
-            engine,
-            0,
-            model.roots[name],
-            Parts("link", model.links[name]),
-            Parts("joint", model.joints[name]),
-            Parts("force", {part: law for part, law in model.laws[name].items() if part in config.forces}),
-            Parts("actuator", actuators[name]),
-            Parts("sensor", {}),
-            Parts("controller", {}),
-            Parts("rope", {}),
-            Parts("acoustic part", {}),
-            Keyboard(Parts("key", config.keys), actuators[name], clock),
-            loaded.vehicles[name],
+            name=name,
+            engine=self._engine,
+            world=0,
+            root=model.roots[name],
+            links=Parts("link", model.links[name]),
+            joints=Parts("joint", model.joints[name]),
+            forces=Parts("force", {part: law for part, law in model.laws[name].items() if part in config.forces}),
+            actuators=Parts("actuator", self._actuators[name]),
+            sensors=Parts("sensor", {}),
+            controllers=Parts("controller", {}),
+            ropes=Parts("rope", {}),
+            acoustics=Parts("acoustic part", {}),
+            keyboard=Keyboard(Parts("key", config.keys), self._actuators[name], self._clock),
+            vehicle=self._loaded.vehicles[name],
         )
-        sample = RobotSampleView(
-            robot,
-            present,
-            float(scenario.step),
-            scenario.gravity,
-            model.water,
-            daylight,
-            terrain,
-            projection,
-            trees,
-            ropes,
-            robot_bit(number),
+        view = RobotSampleView(
+            robot=robot,
+            sample=self._live,
+            step=float(self._scenario.step),
+            gravity=self._scenario.gravity,
+            water=model.water,
+            daylight=self._daylight,
+            terrain=self._terrain,
+            projection=self._projection,
+            trees=self._trees,
+            ropes=self._ropes,
+            ray_bit=robot_bit(number),
         )
-        for part, settings in config.sensors.items():
-            _check_places(f"{name}.sensors.{part}", settings.needs_bodies, loaded)
-            _check_joints(f"{name}.sensors.{part}", settings, model.joints[name])
-            rate = Rate.of(settings.frequency, scenario.step)
-            noise = noise_of(f"{name}/{part}")
-            robot.sensors[part] = MountedSensor(settings.build(), rate, noise, sample, settings, history)
-        for part, settings in config.controllers.items():
-            _check_places(f"{name}.controllers.{part}", settings.needs_bodies, loaded)
-            robot.controllers[part] = settings.build()
-            robot.controllers[part].noise = noise_of(f"{name}/{part}")
-            rate = Rate.of(settings.frequency, scenario.step)
-            controllers.append(MountedController(part, robot.controllers[part], rate, sample, robot))
-            driven = [actuators[name][driven] for driven in settings.needs_actuators]
-            robot.keyboard.connect(part, robot.controllers[part].manual_setpoints(), driven)
-        for part, settings in config.acoustics.items():
-            context = BuildContext(f"{name}/{part}", noise_of(f"{name}/{part}"), clock)
-            robot.acoustics[part] = settings.build(context)
-            handle = model.links[name][settings.link]
-            channel.join(robot.acoustics[part], name, handle.body, handle.offset @ settings.offset())
-        told: set[tuple[str, str]] = set()
-        for part, actuator in actuators[name].items():
-            actuator.bind(f"{name}/{part}", told, clock)
+        self._add_sensors(robot, view)
+        self._add_controllers(robot, view)
+        self._add_acoustics(robot)
+        self._bind_actuators(name)
+        return robot
+
+    def _add_sensors(self, robot: Robot, view: RobotSampleView) -> None:
+        for part, settings in robot.vehicle.config.sensors.items():
+            where = f"{robot.name}.sensors.{part}"
+            _check_bodies(where, settings.needs_bodies, self._loaded)
+            _check_joints(where, settings, self._model.joints[robot.name])
+            robot.sensors[part] = MountedSensor(
+                sensor=settings.build(),
+                rate=Rate.of(settings.frequency, self._scenario.step),
+                noise=self._noise(f"{robot.name}/{part}"),
+                view=view,
+                mount=settings,
+                buffer=self._buffer,
+            )
+
+    def _add_controllers(self, robot: Robot, view: RobotSampleView) -> None:
+        for part, settings in robot.vehicle.config.controllers.items():
+            _check_bodies(f"{robot.name}.controllers.{part}", settings.needs_bodies, self._loaded)
+            controller = robot.controllers[part] = settings.build()
+            controller.noise = self._noise(f"{robot.name}/{part}")
+            rate = Rate.of(settings.frequency, self._scenario.step)
+            self._controllers.append(
+                MountedController(name=part, controller=controller, rate=rate, view=view, robot=robot)
+            )
+            driven = [robot.actuators[actuator] for actuator in settings.needs_actuators]
+            robot.keyboard.connect(part, controller.manual_setpoints(), driven)
+
+    def _add_acoustics(self, robot: Robot) -> None:
+        for part, settings in robot.vehicle.config.acoustics.items():
+            name = f"{robot.name}/{part}"
+            robot.acoustics[part] = settings.build(BuildContext(name=name, noise=self._noise(name), clock=self._clock))
+            handle = self._model.links[robot.name][settings.link]
+            self._channel.join(robot.acoustics[part], robot.name, handle.body, handle.offset @ settings.offset())
+
+    def _bind_actuators(self, robot: str) -> None:
+        """Give actuators their names and the clock, and joint drives a view of their joint positions."""
+        joints = self._model.joints[robot]
+        logged_refusals: set[tuple[str, str]] = set()
+        for part, actuator in self._actuators[robot].items():
+            actuator.bind(f"{robot}/{part}", logged_refusals, self._clock)
             for _, law in actuator.laws:
                 if isinstance(law, JointDrive):
-                    law.position = engine.joint_view(0, model.joints[name][law.joint or ""])
+                    law.position = self._engine.joint_view(0, joints[law.joint or ""])
                     if law.second_joint is not None:
-                        law.second_position = engine.joint_view(0, model.joints[name][law.second_joint[0]])
-        robots[name] = robot
-    objects = {
-        name: Object(
-            name,
-            engine,
-            0,
-            model.roots[name],
-            Parts("link", model.links[name]),
-            Parts("force", model.laws[name]),
+                        law.second_position = self._engine.joint_view(0, joints[law.second_joint[0]])
+
+    def _build_object(self, name: str) -> Object:
+        return Object(
+            name=name,
+            engine=self._engine,
+            world=0,
+            root=self._model.roots[name],
+            links=Parts("link", self._model.links[name]),
+            forces=Parts("force", self._model.laws[name]),
         )
-        for name in scenario.objects
-    }
-    trees.update(robots)
-    trees.update(objects)
-    if net is not None:
-        ropes.update(build_ropes(net, model, engine, actuators))
-    for name, rope in ropes.items():
-        owner, _, part = name.partition("/")
-        if part:
-            robots[owner].ropes[part] = rope
-    return World(
-        scenario,
-        engine,
-        clock,
-        model.water,
-        terrain,
-        robots,
-        objects,
-        ropes,
-        controllers,
-        list(hooks.values()),
-        noises,
-        _particles(scenario, model, noise_of),
-        surroundings,
-        present,
-        history,
-        channel,
-        net,
-        partial(build_world, forces=forces),
-    )
+
+    def _add_ropes(self) -> None:
+        if self._rope_system is not None:
+            self._ropes.update(build_ropes(self._rope_system, self._model, self._engine, self._actuators))
+        for name, rope in self._ropes.items():
+            owner, _, part = name.partition("/")
+            if part:
+                self._robots[owner].ropes[part] = rope
+
+    def _build_particles(self) -> FieldParticles | None:
+        scenario, model = self._scenario, self._model
+        if scenario.visualizer is None:
+            return None
+        washes = [None] * (len(model.field_rows) - len(scenario.fields))
+        return FieldParticles(
+            config=scenario.visualizer,
+            table=model.field_memory,
+            rows=model.field_rows,
+            fields=[*scenario.fields.values(), *washes],
+            water=model.water,
+            noise=self._noise("field particles"),
+        )
 
 
-def _check_places(name: str, needed: Collection[str], loaded: LoadedScenario) -> None:
-    """Raise an error that guesses the right word if a part needs a place that is not there."""
+def _check_bodies(where: str, needed: Collection[str], loaded: LoadedScenario) -> None:
+    """Raise an error if the scenario lacks a robot, object or link that a part needs."""
     scenario = loaded.scenario
     links = [f"{robot}/{link}" for robot, vehicle in loaded.vehicles.items() for link in vehicle.robot.links]
-    places = [*scenario.robots, *scenario.objects, *links]
-    for place in needed:
-        if place not in places:
-            raise SkerryError(f"{name}: there is no robot, object or link {place!r}; {did_you_mean(place, places)}")
+    known = [*scenario.robots, *scenario.objects, *links]
+    for name in needed:
+        if name not in known:
+            raise SkerryError(f"{where}: there is no robot, object or link {name!r}; {did_you_mean(name, known)}")
 
 
-def _check_joints(name: str, settings: SensorConfig, joints: Collection[str]) -> None:
-    """Raise an error if a sensor needs a joint that does not move."""
+def _check_joints(where: str, settings: SensorConfig, joints: Collection[str]) -> None:
+    """Raise an error if a sensor needs a joint that is rigid in the physics."""
     for joint in settings.needs_joints:
         if joint not in joints:
             raise SkerryError(
-                f"{name}: joint {joint!r} turns for the eye only, as those of propellers do; {did_you_mean('', joints)}"
+                f"{where}: joint {joint!r} turns only in the picture, as propeller joints do, and cannot be measured; "
+                f"{did_you_mean('', joints)}"
             )
-
-
-def _particles(scenario: Scenario, model: Model, noise_of: Callable[[str], Noise]) -> FieldParticles | None:
-    if scenario.visualizer is None:
-        return None
-    washes = [None] * (len(model.field_rows) - len(scenario.fields))
-    fields = [*scenario.fields.values(), *washes]
-    noise = noise_of("field particles")
-    return FieldParticles(scenario.visualizer, model.field_memory, model.field_rows, fields, model.water, noise)
 
 
 def build_batch(
@@ -225,54 +314,73 @@ def build_batch(
     overrides: Sequence[Mapping[str, Any] | None] | None = None,
     threads: int = 0,
 ) -> Batch:
-    """Load a scenario once per seed, each with its own overrides, and build the worlds to be stepped together."""
+    """Load a scenario once per seed and build worlds that are stepped together.
+
+    Args:
+        source: Name of a shipped scenario, path of a file, mapping, or `Scenario`.
+        seeds: One seed per world.
+        overrides: One mapping of replaced values, or None, per world.
+        threads: Number of native threads; 0 for one per core.
+
+    Raises:
+        SkerryError: The scenario has events or a grid that refuses positions outside, or the structures differ.
+    """
     if len(seeds) == 0:
-        raise SkerryError("a batch needs at least one seed")
+        raise SkerryError("a batch needs at least one seed; got none")
     layers = [None] * len(seeds) if overrides is None else list(overrides)
     if len(layers) != len(seeds):
-        raise SkerryError(f"a batch of {len(seeds)} seeds needs as many overrides, not {len(layers)}")
+        raise SkerryError(f"a batch of {len(seeds)} seeds needs {len(seeds)} overrides, not {len(layers)}")
     models: dict[str, tuple[Model, dict[str, dict[str, Actuator]]]] = {}
     chosen: list[tuple[Model, dict[str, dict[str, Actuator]]]] = []
     scenarios: list[Scenario] = []
-    known: dict[tuple[int, int], tuple[LoadedScenario, str]] = {}  # reading a scenario takes longer than comparing it
+    known: dict[tuple[int, int], tuple[LoadedScenario, str]] = {}
     for seed, layer in zip(seeds, layers, strict=True):
         if (seed, id(layer)) not in known:
             loaded = load_scenario(source, layer, seed)
             if loaded.scenario.events:
-                raise SkerryError("a batch steps all its worlds without a stop, and has no `events`; remove them")
+                raise SkerryError("a batch cannot run `events`, because it steps its worlds without stops; remove them")
             known[seed, id(layer)] = loaded, loaded.scenario.with_seeds().model_dump_json(exclude={"seed"})
         loaded, key = known[seed, id(layer)]
         scenarios.append(loaded.scenario)
         if key not in models:
-            model, _, actuators, _ = _assemble(loaded, {})
+            assembly = _assemble(loaded, {})
+            model = assembly.model
             if model.water.raises_outside:
                 raise SkerryError(
-                    "a batch steps too many worlds at once to watch a grid that refuses what is outside; give the "
-                    "currents and winds `outside: clamp` or `zero`"
+                    "a batch cannot check whether robots leave the grid of a current or wind; give the currents and "
+                    "winds `outside: clamp` or `zero`"
                 )
-            models[key] = (model, actuators)
+            models[key] = (model, assembly.actuators)
         chosen.append(models[key])
     engine = Engine([model for model, _ in chosen], threads)
     userdata = engine.part("userdata")
     for row, scenario, (model, actuators) in zip(userdata, scenarios, chosen, strict=True):
         _bind(model, row)
-        give_first_commands(scenario, actuators)
+        set_initial_commands(scenario, actuators)
     _bind(engine.model, userdata)
     return Batch(scenarios, engine, Clock(scenarios[0].step))
 
 
 def rebuild(batch: Batch, world: int, source: Source, seed: int, overrides: Mapping[str, Any] | None = None) -> None:
-    """Let one world of a batch begin anew with other values of its scenario, of the same structure."""
+    """Restart one world of a batch with other values of its scenario.
+
+    Args:
+        batch: The batch.
+        world: Index of the world.
+        source: Scenario of the same structure.
+        seed: Seed of the world.
+        overrides: Replaced values of the scenario.
+    """
     loaded = load_scenario(source, overrides, seed)
-    model, _, actuators, _ = _assemble(loaded, {})
-    batch.replace(world, loaded.scenario, model)
-    _bind(model, batch.engine.part("userdata")[world])
-    give_first_commands(loaded.scenario, actuators)
-    batch.keep_start(world)
+    assembly = _assemble(loaded, {})
+    batch.replace(world, loaded.scenario, assembly.model)
+    _bind(assembly.model, batch.engine.part("userdata")[world])
+    set_initial_commands(loaded.scenario, assembly.actuators)
+    batch.save_start(world)
 
 
 def depends_on_seed(scenario: Scenario) -> bool:
-    """Whether the sea or the ground, and not only noise, is another one with another seed."""
+    """Return whether waves, currents or terrain depend on the seed, and not only the noise."""
     first, second = (
         scenario.model_copy(update={"seed": seed}).with_seeds().model_dump_json(exclude={"seed"}) for seed in (0, 1)
     )
@@ -280,12 +388,12 @@ def depends_on_seed(scenario: Scenario) -> bool:
 
 
 def _bind(model: Model, userdata: NDArray[np.float64]) -> None:
-    """Let the laws of a model see their states in one world's userdata, (n,), or in that of many, (worlds, n)."""
+    """Set the memory of all laws to their slots in the userdata of one world, (n,), or of many, (worlds, n)."""
     for (owner, name), (start, count) in model.law_slots.items():
         model.laws[owner][name].memory = userdata[..., start : start + count]
 
 
-def _hooks(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) -> dict[str, PythonForce]:
+def _python_forces(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) -> dict[str, PythonForce]:
     known = [f"{robot}/{link}" for robot, vehicle in loaded.vehicles.items() for link in vehicle.robot.links]
     for name in forces:
         if name not in known:
@@ -294,73 +402,86 @@ def _hooks(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) -> dict[
 
 
 def _assemble(
-    loaded: LoadedScenario, hooks: Mapping[str, PythonForce]
-) -> tuple[Model, Terrain | None, dict[str, dict[str, Actuator]], RopeSystem | None]:
-    """Compile the model of a scenario."""
+    loaded: LoadedScenario, python_forces: Mapping[str, PythonForce]
+) -> _Assembly:
+    """Build bodies, laws and actuators of a scenario, and compile the physics model."""
     scenario = loaded.scenario.with_seeds()
     water = scenario.water.build(scenario.gravity)
     projection = None if scenario.reference is None else Projection(scenario.reference)
     terrain: Terrain | None = None if scenario.terrain is None else scenario.terrain.build(projection)
-    bodies = []
     actuators: dict[str, dict[str, Actuator]] = {}
-    for name, robot in scenario.robots.items():
-        vehicle = loaded.vehicles[name]
-        owned = actuators[name] = {}
-        density = vehicle.config.trim_density or water.density
-        laws: dict[str, LawBuilder] = {
-            part: partial(_build_force, config) for part, config in vehicle.config.forces.items()
-        }
-        for part, config in vehicle.config.actuators.items():
-            laws[f"actuators.{part}"] = partial(_build_actuator, config, part, owned)
-        for link in vehicle.robot.links:
-            if hook := hooks.get(f"{name}/{link}"):
-                laws[f"python.{link}"] = partial(_build_hook, hook, link)
-        bodies.append(
-            Body(
-                name,
-                vehicle.robot,
-                robot.pose.build(),
-                laws,
-                frozen=_frozen(vehicle),
-                trim_ballast=sum(config.trim_ballast(density) for _, _, config in vehicle.config.parts()),
-                trim_density=vehicle.config.trim_density,
-                motion="static" if robot.anchored else "dynamic",
-                self_collision=vehicle.config.self_collision,
-                friction=vehicle.config.friction,
-                tyres=frozenset(vehicle.config.tyres),
-            )
-        )
-    for name, thing in scenario.objects.items():
-        try:
-            forces = thing.forces(_ground_below(thing.pose.build(), terrain))
-        except SkerryError as error:
-            raise SkerryError(f"objects.{name}: {error}") from None
-        laws = {part: partial(_build_force, config) for part, config in forces.items()}
-        bodies.append(
-            Body(name, thing.robot(name), thing.pose.build(), laws, motion=thing.motion, friction=thing.friction)
-        )
+    bodies = []
+    for name in scenario.robots:
+        actuators[name] = {}
+        bodies.append(_robot_body(loaded, scenario, name, water.density, actuators[name], python_forces))
+    bodies += [_object_body(scenario, name, terrain) for name in scenario.objects]
     options = Options(scenario.step, scenario.integrator, scenario.gravity)
     plans = rope_plans(loaded)
-    net = RopeSystem(plans, terrain, bool(scenario.water.winds)) if plans else None
-    systems = {} if net is None else {ROPES: net}
-    return assemble(bodies, water, terrain, options, scenario.fields, systems), terrain, actuators, net
+    rope_system = RopeSystem(plans, terrain, bool(scenario.water.winds)) if plans else None
+    systems = {} if rope_system is None else {ROPES: rope_system}
+    model = assemble(bodies, water, terrain, options, scenario.fields, systems)
+    return _Assembly(model=model, terrain=terrain, actuators=actuators, rope_system=rope_system)
+
+
+def _robot_body(
+    loaded: LoadedScenario,
+    scenario: Scenario,
+    name: str,
+    water_density: float,
+    actuators: dict[str, Actuator],
+    python_forces: Mapping[str, PythonForce],
+) -> Body:
+    """Return the body of a robot; its actuators are added to `actuators` when the laws are built."""
+    robot, vehicle = scenario.robots[name], loaded.vehicles[name]
+    density = vehicle.config.trim_density or water_density
+    laws: dict[str, LawBuilder] = {
+        part: partial(_build_force, config) for part, config in vehicle.config.forces.items()
+    }
+    for part, config in vehicle.config.actuators.items():
+        laws[f"actuators.{part}"] = partial(_build_actuator, config, part, actuators)
+    for link in vehicle.robot.links:
+        if force := python_forces.get(f"{name}/{link}"):
+            laws[f"python.{link}"] = partial(_build_python_force, force, link)
+    return Body(
+        name,
+        vehicle.robot,
+        robot.pose.build(),
+        laws,
+        frozen=_visual_joints(vehicle),
+        trim_ballast=sum(config.trim_ballast(density) for _, _, config in vehicle.config.parts()),
+        trim_density=vehicle.config.trim_density,
+        motion="static" if robot.anchored else "dynamic",
+        self_collision=vehicle.config.self_collision,
+        friction=vehicle.config.friction,
+        tyres=frozenset(vehicle.config.tyres),
+    )
+
+
+def _object_body(scenario: Scenario, name: str, terrain: Terrain | None) -> Body:
+    thing = scenario.objects[name]
+    try:
+        forces = thing.forces(_ground_below(thing.pose.build(), terrain))
+    except SkerryError as error:
+        raise SkerryError(f"objects.{name}: {error}") from None
+    laws: dict[str, LawBuilder] = {part: partial(_build_force, config) for part, config in forces.items()}
+    return Body(name, thing.robot(name), thing.pose.build(), laws, motion=thing.motion, friction=thing.friction)
 
 
 def _ground_below(pose: Pose, terrain: Terrain | None) -> float | None:
-    """The height of the ground below a place, where there is ground."""
+    """Return the height of the ground below a pose, m; None where there is no ground."""
     height = np.nan if terrain is None else float(terrain.height(pose.position[:2]))
     return height if np.isfinite(height) else None
 
 
-def _frozen(vehicle: Vehicle) -> frozenset[str]:
-    """The joints that turn for the eye only: those of propellers, unless something else drives them."""
+def _visual_joints(vehicle: Vehicle) -> frozenset[str]:
+    """Return the joints that turn only in the picture: propeller joints that no other actuator drives."""
     actuators = vehicle.config.actuators.values()
-    seen = {config.link for config in actuators if config.joint_is_visual}
+    visual = {config.link for config in actuators if config.joint_is_visual}
     driven = {config.link for config in actuators if not config.joint_is_visual}
     return frozenset(
         joint.name
         for joint in vehicle.robot.joints.values()
-        if joint.kind == "continuous" and joint.child in seen - driven
+        if joint.kind == "continuous" and joint.child in visual - driven
     )
 
 
@@ -369,11 +490,11 @@ def _build_force(config: LawConfig, attach: Attach) -> list[tuple[str, Law]]:
 
 
 def _build_actuator(
-    config: ActuatorConfig, name: str, owned: dict[str, Actuator], attach: Attach
+    config: ActuatorConfig, name: str, actuators: dict[str, Actuator], attach: Attach
 ) -> list[tuple[str, Law]]:
-    owned[name] = config.build(attach)
-    return owned[name].laws
+    actuators[name] = config.build(attach)
+    return actuators[name].laws
 
 
-def _build_hook(hook: PythonForce, link: str, attach: Attach) -> list[tuple[str, Law]]:
-    return [(link, hook.law(attach(link)))]
+def _build_python_force(force: PythonForce, link: str, attach: Attach) -> list[tuple[str, Law]]:
+    return [(link, force.law(attach(link)))]

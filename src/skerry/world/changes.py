@@ -1,4 +1,4 @@
-"""What comes into a world and what goes, while it runs: as data, and what becomes of what users hold."""
+"""Robots and objects that are added or removed while the world runs, and the references that users hold."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ PARTS = ("actuators", "sensors", "controllers", "acoustics")
 
 @dataclass(frozen=True)
 class Change:
-    """A robot or object that came, with its settings, or that went."""
+    """Robot or object that was added, with its settings, or removed (`settings` is None)."""
 
     name: str
     settings: Mapping[str, Any] | None
 
 
-def changed(scenario: Scenario, changes: Sequence[Change]) -> dict[str, Any]:
-    """What a scenario is after changes, not yet checked."""
+def apply_changes(scenario: Scenario, changes: Sequence[Change]) -> dict[str, Any]:
+    """Return the settings of a scenario after changes, not yet checked."""
     data: dict[str, Any] = to_plain(scenario)
     for change in changes:
         if change.settings is not None:
             data["robots" if "vehicle" in change.settings else "objects"][change.name] = change.settings
         else:
-            _take_out(data, change.name)
+            _remove(data, change.name)
     return data
 
 
-def _take_out(data: dict[str, Any], name: str) -> None:
-    """Remove a robot or object, what begins at it and what would happen to it; what ends at it ends nowhere."""
+def _remove(data: dict[str, Any], name: str) -> None:
+    """Remove a robot or object, ropes that start at it and its events. Ropes that end at it get a free end."""
     for family in ("robots", "objects"):
         data[family].pop(name, None)
     data["ropes"] = {
@@ -46,29 +46,32 @@ def _take_out(data: dict[str, Any], name: str) -> None:
     data["events"] = [event for event in data["events"] if not any(_is_at(value, name) for value in event.values())]
 
 
-def _is_at(place: object, name: str) -> bool:
-    return isinstance(place, str) and place.partition("/")[0] == name
+def _is_at(attachment: object, name: str) -> bool:
+    return isinstance(attachment, str) and attachment.partition("/")[0] == name
 
 
-def follow(world: World, new: World) -> None:
-    """Let a world, and what users hold of it, be another that was built anew, part by part of the same name."""
+def rebind(world: World, new: World) -> None:
+    """Make `world` and its robots, objects, ropes and parts share the state of those of the same names in `new`.
+
+    References that callers hold therefore stay valid after a rebuild.
+    """
     for name in world.robots.keys() & new.robots.keys():
         for family in PARTS:
-            _pair_up(getattr(world.robots[name], family), getattr(new.robots[name], family))
+            _rebind_all(getattr(world.robots[name], family), getattr(new.robots[name], family))
     for family in ("robots", "objects", "ropes"):
-        _pair_up(getattr(world, family), getattr(new, family))
-    _become(world, new)
+        _rebind_all(getattr(world, family), getattr(new, family))
+    _rebind_one(world, new)
 
 
-def _pair_up(old: Mapping[str, object], new: Mapping[str, object]) -> None:
+def _rebind_all(old: Mapping[str, object], new: Mapping[str, object]) -> None:
     for name in old.keys() & new.keys():
-        _become(old[name], new[name])
+        _rebind_one(old[name], new[name])
 
 
-def _become(old: object, new: object) -> None:
-    """From now on the two are one thing with two names: what either is told, both know.
+def _rebind_one(old: object, new: object) -> None:
+    """Make `old` and `new` share one state: the attribute dictionary of `old`, with the values of `new`.
 
-    They share the old one's dictionary, which those who became one with it earlier have too.
+    Objects of earlier rebuilds share the dictionary of `old` too, so they get the new values as well.
     """
     shared, values = old.__dict__, dict(new.__dict__)
     shared.clear()

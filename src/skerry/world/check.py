@@ -1,4 +1,4 @@
-"""Checks files as a user would run them: everything is loaded and built, nothing is stepped."""
+"""Check of scenario and vehicle files: everything is loaded and built, but no step is made."""
 
 from __future__ import annotations
 
@@ -12,15 +12,25 @@ from skerry.world.world import World
 
 
 def check_file(name: str) -> str:
-    """Check a scenario or a vehicle; say in words what it is, or raise with all that is wrong."""
+    """Check a scenario or a vehicle.
+
+    Args:
+        name: Name of a shipped scenario, path of a scenario file, or folder of a vehicle.
+
+    Returns:
+        A description for the terminal.
+
+    Raises:
+        SkerryError: The file is invalid; the message lists all faults.
+    """
     path = Path(name).expanduser()
     if path.is_dir() or path.name == "vehicle.yaml":
         folder = path.parent if path.name == "vehicle.yaml" else path
         if find_vehicle(str(folder.resolve()), None) is None:
-            raise SkerryError(f"{folder}: there is no vehicle.yaml in this folder")
-        somewhere = {"latitude_deg": 0.0, "longitude_deg": 0.0}  # for parts that want to know where on earth they are
-        alone = {"vehicle": {"vehicle": str(folder.resolve())}}
-        with build_world({"robots": alone, "reference": somewhere}) as world:
+            raise SkerryError(f"{folder}: this folder has no vehicle.yaml")
+        reference = {"latitude_deg": 0.0, "longitude_deg": 0.0}  # some sensors need one
+        robots = {"vehicle": {"vehicle": str(folder.resolve())}}
+        with build_world({"robots": robots, "reference": reference}) as world:
             robot = world.robots["vehicle"]
             links, forces = count_noun(len(robot.links), "link"), count_noun(len(robot.forces), "force")
             sensors = count_noun(len(robot.sensors), "sensor")
@@ -45,7 +55,7 @@ def _check_interfaces(world: World) -> None:
 
 
 def _estimates(world: World) -> str:
-    """What was estimated from shapes, by which method, and how well."""
+    """Return one line for each group of forces that was estimated from shapes, with method and quality."""
     found: dict[tuple[str, str], list[str]] = {}
     for robot in world.robots.values():
         for name, law in robot.forces.items():

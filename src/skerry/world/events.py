@@ -1,4 +1,4 @@
-"""The events of a scenario by tick: what happens is a function of the tick alone, so that no snapshot holds it."""
+"""Events of a scenario by tick. They depend only on the tick, so snapshots need not store them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from skerry.ropes.rope import Rope
 from skerry.scenario import Scenario
 from skerry.scenario.events import EventConfig
 from skerry.world.robot import BodyTree, Robot
-from skerry.world.ropes import put
+from skerry.world.ropes import move_tree
 
 Action = Callable[[], None]
 
 
 class Events:
-    """Actions in the order of their ticks; those of one tick in the order of the file."""
+    """Actions by tick; actions of the same tick run in the order of the file."""
 
     def __init__(self, actions: list[tuple[int, Action]]) -> None:
         self._actions: dict[int, list[Action]] = {}
@@ -27,24 +27,24 @@ class Events:
         self._ticks = list(self._actions)
 
     def is_due(self, tick: int) -> bool:
-        """Whether something happens at this tick."""
+        """Return whether an event is due at this tick."""
         return tick in self._actions
 
-    def happen(self, tick: int) -> None:
-        """Do what is due at this tick."""
+    def run(self, tick: int) -> None:
+        """Run the actions of this tick."""
         for action in self._actions[tick]:
             action()
 
     def next_after(self, tick: int) -> int | None:
-        """The next tick at which something happens."""
-        place = bisect_right(self._ticks, tick)
-        return self._ticks[place] if place < len(self._ticks) else None
+        """Return the tick of the next event after `tick`; None if there is none."""
+        index = bisect_right(self._ticks, tick)
+        return self._ticks[index] if index < len(self._ticks) else None
 
 
 def build_events(
     scenario: Scenario, robots: Mapping[str, Robot], trees: Mapping[str, BodyTree], ropes: Mapping[str, Rope]
 ) -> Events:
-    """The events of a scenario whose names have been checked."""
+    """Return the events of a scenario; the names in it have been checked before."""
     found = []
     for number, event in enumerate(scenario.events):
         try:
@@ -67,4 +67,4 @@ def _action(
         actuator.check(**event.value)
         return partial(actuator.command, **event.value)
     assert event.move is not None and event.pose is not None
-    return partial(put, ropes, trees[event.move], event.pose.build())
+    return partial(move_tree, ropes, trees[event.move], event.pose.build())

@@ -1,4 +1,4 @@
-"""Frames on bodies as seen from frames on other bodies, all of a world in one native call."""
+"""Relative poses of frames on moving bodies, for all frames of a world in one native call."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
 from skerry.core.rotations import rotate_to_frame, rotate_to_world
 
-IN_THE_WORLD = -1
+NO_BODY = -1
+"""Body of a frame that is fixed in the world."""
 
-Place: TypeAlias = tuple[int, Pose]
-"""A frame: the body that carries it, or `IN_THE_WORLD`, and its fixed pose there."""
+BodyFrame: TypeAlias = tuple[int, Pose]
+"""Frame: the body that carries it, or `NO_BODY`, and its fixed pose on that body or in the world."""
 
 
 @kernel
 def _relate(motion: Any, bodies: Any, offsets: Any, found: Any) -> None:
-    """Where the second frame of each pair stands in the first, as position and quaternion, (instants, n, 7).
+    """Compute the pose of the second frame of each pair in the first, (samples, n, 7): position and quaternion.
 
-    `motion` (instants, bodies, ≥ 7) are poses of bodies in the world; a frame is on one of `bodies` (n, 2), at the pose
-    `offsets` (n, 2, 7).
+    `motion` (samples, bodies, ≥ 7) holds the poses of the bodies in the world. Each frame is on one of `bodies` (n, 2),
+    at the pose `offsets` (n, 2, 7).
     """
     both = np.empty((2, 7))  # in the world
     for i, k in np.ndindex((len(motion), len(bodies))):
@@ -48,17 +49,18 @@ def _relate(motion: Any, bodies: Any, offsets: Any, found: Any) -> None:
 
 
 class MovingFrames:
-    """Pairs of frames, of which the second is seen from the first."""
+    """Pairs of frames; the pose of the second is computed relative to the first."""
 
-    def __init__(self, pairs: list[tuple[Place, Place]]) -> None:
+    def __init__(self, pairs: list[tuple[BodyFrame, BodyFrame]]) -> None:
         self._bodies = np.array([[body for body, _ in pair] for pair in pairs], np.int64).reshape(-1, 2)
         poses = [[[*pose.position, *pose.orientation] for _, pose in pair] for pair in pairs]
         self._offsets = np.array(poses, np.float64).reshape(-1, 2, 7)
 
-    def numbers(self, motions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Position and quaternion of the second of each pair in the first, (instants, pairs, 7).
+    def relative_poses(self, motions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return position and quaternion of the second frame of each pair in the first, (samples, pairs, 7).
 
-        `motions` are those of the bodies, (instants, bodies, ≥ 7).
+        Args:
+            motions: Motions of the bodies, (samples, bodies, ≥ 7).
         """
         found = np.empty((len(motions), len(self._bodies), 7))
         _relate(motions, self._bodies, self._offsets, found)

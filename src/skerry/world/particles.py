@@ -1,8 +1,8 @@
-"""Light particles that show the force fields: a pool of them is moved by the fields, and moves nothing itself.
+"""Particles that show the force fields: the fields move them, and they act on nothing.
 
-Each is a body of 0.1 kg with one force point, without weight or drag, born at rest at a random place in a field chosen
-at random. It lives up to `lifetime`, then its trail fades for as long again, and it is born anew. What is random comes
-from the world's seed and the number of births, so that a run shows the same particles every time.
+Each particle is a body of 0.1 kg with one force point, without weight or drag. It starts at rest at a random position
+in a random field and lives up to `lifetime`. Then its trail fades for the same time, and the particle starts again. The
+random numbers depend on the seed of the world and the number of starts, so every run shows the same particles.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from skerry.water.volumes import is_inside
 
 Floats = NDArray[np.float64]
 
-MASS = 0.1  # kg
-TRIES = 100  # places drawn before a birth strictly inside is put off to the next time
-RED, GREEN, BLUE = range(3)  # above water only, anywhere, under water only
+MASS = 0.1  # mass of a particle, kg
+TRIES = 100  # positions drawn for a start strictly inside a field, before it is delayed to the next call
+RED, GREEN, BLUE = range(3)  # colours of fields above water only, anywhere, and under water only
 
 
 @kernel
 def _forces(fields: int, userdata: int, where: Any, depth: Any, force: Any) -> None:
-    """The force of all fields on each particle; nobody owns them, so that every propeller blows on them."""
+    """Compute the force of all fields on each particle. Particles have no owner, so all propellers act on them."""
     n = depth.size
     one_where, one_depth, one_force = np.empty(3), np.empty(1), np.empty(3)
     for i in range(n):
@@ -63,7 +63,7 @@ def _inside(volume: int, x: float, y: float, z: float) -> bool:
 
 
 class FieldParticles(Component):
-    """The pool. `positions`, `alive`, `remaining`, `colours` and `trails` are what a page or a recording shows."""
+    """Pool of particles. A page or a recording shows `positions`, `alive`, `remaining`, `colours` and `trails`."""
 
     def __init__(
         self,
@@ -78,11 +78,11 @@ class FieldParticles(Component):
         self.config = config
         self.positions = np.zeros((count, 3))
         self.velocities = np.zeros((count, 3))
-        self.remaining = np.zeros(count)  # s to live; below 0, s that the trail has faded
+        self.remaining = np.zeros(count)  # remaining life, s; a negative value is the time that the trail has faded
         self.lifetimes = np.zeros(count)
         self.colours = np.zeros(count, np.int64)
         self.trails = np.zeros((count, config.trail, 3))
-        self._births = np.zeros(1, np.int64)
+        self._starts = np.zeros(1, np.int64)
         self._table = table
         self._sources = [(row, field) for row, field in zip(rows, fields, strict=True) if row[SHOWN]]
         self._volumes = [None if field is None else field.volume.table() for _, field in self._sources]
@@ -92,16 +92,16 @@ class FieldParticles(Component):
 
     @property
     def alive(self) -> NDArray[np.bool_]:
-        """Which particles live; the others' trails fade."""
+        """Mask of living particles; the trails of the others fade."""
         return self.remaining > 0
 
     def advance(self, seconds: float, time: float, userdata: Floats) -> None:
-        """Move the particles on, and let new ones be born."""
+        """Move the particles by `seconds`, and start those whose trails have faded."""
         if not self._sources:
             return
         self.remaining -= seconds
         for i in np.flatnonzero(self.remaining <= -self.lifetimes):
-            self._be_born(int(i), userdata)
+            self._start(int(i), userdata)
         alive = np.flatnonzero(self.alive)
         if len(alive) == 0:
             return
@@ -117,40 +117,40 @@ class FieldParticles(Component):
         self.trails[alive, 1:] = self.trails[alive, :-1]
         self.trails[alive, 0] = self.positions[alive]
 
-    def _be_born(self, i: int, userdata: Floats) -> None:
-        births = int(self._births[0])
-        self._births[0] += 1
-        draw = self._noise.uniform(births, (2 + 3 * TRIES,))
+    def _start(self, i: int, userdata: Floats) -> None:
+        starts = int(self._starts[0])
+        self._starts[0] += 1
+        draw = self._noise.uniform(starts, (2 + 3 * TRIES,))
         number = int(draw[0] * len(self._sources))
         row, field = self._sources[number]
         volume, bounds = self._volumes[number], self._bounds[number]
-        place = self._in_cone(row, draw[2:5], userdata) if field is None else None
+        position = self._in_cone(row, draw[2:5], userdata) if field is None else None
         if volume is not None and bounds is not None:
             low, high = bounds
             for k in range(TRIES):
-                place = low + (high - low) * draw[2 + 3 * k : 5 + 3 * k]
-                if not self.config.spawn_strictly_inside or _inside(volume.ctypes.data, *place):
+                position = low + (high - low) * draw[2 + 3 * k : 5 + 3 * k]
+                if not self.config.spawn_strictly_inside or _inside(volume.ctypes.data, *position):
                     break
             else:
                 return
-        assert place is not None
-        self.positions[i], self.velocities[i] = place, 0.0
-        self.trails[i] = place
+        assert position is not None
+        self.positions[i], self.velocities[i] = position, 0.0
+        self.trails[i] = position
         self.lifetimes[i] = self.remaining[i] = self.config.lifetime * draw[1]
         self.colours[i] = BLUE if row[UNDER] else (RED if row[ABOVE] else GREEN)
 
     def _in_cone(self, row: Floats, draw: Floats, userdata: Floats) -> Floats:
-        """A place in the cone behind a propeller."""
+        """Return a random position in the cone behind a propeller, (3,)."""
         block = userdata[int(row[BLOCK_INDEX]) : int(row[BLOCK_INDEX]) + 12]
         rotation = block[3:].reshape(3, 3)
         axis = rotation @ row[AX : AX + 3]
         tip = block[:3] + rotation @ row[X : X + 3] + row[TIP] * axis
         across = np.cross(axis, [0.0, 0.0, 1.0] if abs(axis[2]) < 0.9 else [1.0, 0.0, 0.0])
         across /= np.linalg.norm(across)
-        turn = 2 * np.pi * draw[1]
+        angle = 2 * np.pi * draw[1]
         cosine = 1 - (1 - row[COSINE]) * draw[2]
         sine = np.sqrt(1 - cosine**2)
-        sideways = np.cos(turn) * across + np.sin(turn) * np.cross(axis, across)
+        sideways = np.cos(angle) * across + np.sin(angle) * np.cross(axis, across)
         return np.asarray(tip + row[LENGTH] * draw[0] * (-cosine * axis + sine * sideways))
 
     def state(self) -> bytes:
@@ -172,5 +172,5 @@ class FieldParticles(Component):
             self.lifetimes,
             self.colours,
             self.trails,
-            self._births,
+            self._starts,
         ]

@@ -1,4 +1,4 @@
-"""Forces in Python: slower than a native law, but the same numbers, for those who try something out."""
+"""Forces as Python functions: slower than native laws, with the same inputs and results. For experiments."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from skerry.parts import law as laws
 
 @dataclass(frozen=True)
 class LinkState:
-    """What a force sees of its link: exactly what a native law sees, at the same instants."""
+    """State of the link that a force function gets; the same values that a native law gets."""
 
     time: float
-    position: NDArray[np.float64]  # of the link's origin in the world
+    position: NDArray[np.float64]  # (3,), origin of the link in the world, m
     rotation: NDArray[np.float64]  # (3, 3), link to world
-    velocity: NDArray[np.float64]  # (6,): linear and angular, in the link's axes
-    relative_velocity: NDArray[np.float64]  # (6,): the same, through the water
-    surface: float  # height of the water surface here
-    density: float  # of the water
+    velocity: NDArray[np.float64]  # (6,), linear and angular, in the axes of the link
+    relative_velocity: NDArray[np.float64]  # (6,), linear and angular velocity relative to the water
+    surface: float  # height of the water surface at the link, m
+    density: float  # density of the water, kg/m³
     submerged: float  # share of the body under water
 
 
 ForceFunction = Callable[[LinkState], ArrayLike]
-"""Takes a link's state; gives force and torque (6 numbers) in the link's axes, about its origin."""
+"""Function of the state of a link; returns force and torque (6 numbers) in the axes of the link, about its origin."""
 
 
 class PythonForce:
-    """A Python function in the place of a native one: called in the same pass, whenever the integrator asks."""
+    """Python function that is called like a native law, in the same pass."""
 
     def __init__(self, name: str, function: ForceFunction) -> None:
         self.name = name
@@ -42,20 +42,20 @@ class PythonForce:
         self.address: int = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
     def law(self, at: laws.Attachment) -> laws.Law:
-        """The law that calls it."""
+        """Return the law that calls the function."""
         self._offset = at.offset
         self._to_link = laws.turned_shift(at.offset)
         return laws.Law(np.zeros(0), force=self)
 
     def raise_error(self) -> None:
-        """Raise what the function raised, in the caller's thread."""
+        """Raise the error of the function, if it failed, in the thread of the caller."""
         if self.error is not None:
             error, self.error = self.error, None
             error.add_note(f"raised in the Python force on {self.name!r}")
             raise error
 
     def _link_state(self, block: NDArray[np.float64]) -> LinkState:
-        """The link's state, from that of the body that carries it."""
+        """Return the state of the link, from the block of the body that carries it."""
         rotation = block[laws.ROTATION : laws.ROTATION + 9].reshape(3, 3)
         return LinkState(
             float(block[laws.TIME]),
@@ -78,7 +78,7 @@ class PythonForce:
             block = np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(ctypes.c_double)), (laws.BLOCK,))
             wrench = _wrench(self.function(self._link_state(block)))
             block[laws.WRENCH : laws.WRENCH + 6] += self._to_link.T @ wrench
-        except BaseException as error:  # must not pass through native code; raised after the step
+        except BaseException as error:  # must not pass through native code; raise_error raises it after the step
             self.error = error
 
 
@@ -86,6 +86,6 @@ def _wrench(value: Any) -> NDArray[np.float64]:
     wrench = np.asarray(value, np.float64)
     if wrench.shape != (6,):
         raise ValueError(
-            f"a force function must return 6 numbers (force and torque), not an array of shape {wrench.shape}"
+            f"a force function must return 6 numbers (force and torque), but returned an array of shape {wrench.shape}"
         )
     return wrench

@@ -1,4 +1,4 @@
-"""What rays see of a world: the visuals of its robots and objects, the ground, and ropes, where they are now."""
+"""Geometry of a world for rays: visuals of robots and objects, the ground, and ropes."""
 
 from __future__ import annotations
 
@@ -22,61 +22,69 @@ from skerry.terrain.materials import Colour, Material, NamedMaterial, find_mater
 
 
 class RaySceneBuilder:
-    """The world for rays. Its scene is built when somebody first looks; frames follow the bodies."""
+    """Ray scene of a world, built at the first use, with frames that follow the bodies.
+
+    Args:
+        bodies: Makes the bodies of the scene.
+        motions: Live motions of the bodies, (bodies, 13).
+        ropes: Makes the ropes of the scene.
+        userdata: Live userdata of the engine.
+        state_of_ropes: Slice of userdata with the state of the ropes.
+    """
 
     def __init__(
         self,
         bodies: Callable[[], list[RayBody]],
-        motion: NDArray[np.float64],
+        motions: NDArray[np.float64],
         ropes: Callable[[], list[RayRope]],
         userdata: NDArray[np.float64],
         state_of_ropes: slice,
     ) -> None:
         self._bodies = bodies
-        self._motion = motion
+        self._motions = motions
         self._ropes = ropes
         self.state_of_ropes = state_of_ropes
-        """Where it is in userdata."""
         self._state = userdata[state_of_ropes]
         self._frame: Frame | None = None
-        self._seen = b""  # the motions and ropes that the frame shows
+        self._frame_state = b""  # motions and ropes of the frame
 
     @cached_property
     def scene(self) -> RayScene:
+        """Scene with the geometry of all bodies and ropes."""
         return RayScene(self._bodies(), load_tracer(), self._ropes())
 
     def view(self, own_mask_bit: int | None = None) -> RayCaster:
-        """The world now, without the robot of that bit.
+        """Return the world as rays see it now, without the robot of `own_mask_bit`.
 
-        It is valid until time goes on; `hold` its frame to keep it longer.
+        The view is valid until the world advances; use `hold_frame` to keep its frame longer.
         """
-        motion, state = self._motion, self._state
+        motion, state = self._motions, self._state
         now = motion.tobytes() + state.tobytes()
-        if self._frame is not None and now != self._seen and self._frame.users > 1:
+        if self._frame is not None and now != self._frame_state and self._frame.users > 1:
             self.scene.release(self._frame)
             self._frame = None
         if self._frame is None:
             self._frame = self.scene.frame(motion, state)
-        elif now != self._seen:
+        elif now != self._frame_state:
             self.scene.move(self._frame, motion, state)
-        self._seen = now
+        self._frame_state = now
         return RayCaster(self.scene, self._frame, motion, own_mask_bit)
 
-    def hold(self) -> Frame:
-        """The bodies where they are now, to be released: the frame of those who look now, as they see the same.
+    def hold_frame(self) -> Frame:
+        """Return the frame of the present body poses; the caller must release it.
 
-        To move all bodies costs as much as some hundred rays.
+        All users of the same state share one frame, because moving all bodies costs as much as some hundred rays.
         """
         return self.scene.hold(self.view().frame)
 
 
 def bodies_for_rays(loaded: LoadedScenario, model: Model, terrain: Terrain | None) -> list[RayBody]:
-    """The ground, then objects and robots, in the scenario's order."""
+    """Return the ground, the objects and the robots, in the order of the scenario."""
     scenario = loaded.scenario
     own = scenario.materials
     found = []
     if terrain is not None:
-        # A mesh file's own names mean nothing here unless they happen to be known.
+        # Material names of a mesh file are used only if they are known here.
         ground = scenario.terrain.material if scenario.terrain is not None else None
         materials = tuple(find_material(name, own, instead=ground) for name in terrain.materials)
         found.append(RayBody("terrain", "", terrain.triangles(), materials))
@@ -99,7 +107,7 @@ Visual = tuple[Pose, Shape, NamedMaterial]
 
 
 def _by_body(loaded: LoadedScenario, model: Model, name: str, own: Mapping[str, Material]) -> dict[int, list[Visual]]:
-    """The visuals of a robot, by the engine's body that carries them."""
+    """Return the visuals of a robot by the index of the body that carries them."""
     found: dict[int, list[Visual]] = {}
     for link in loaded.vehicles[name].robot.links.values():
         handle = model.links[name][link.name]
@@ -110,7 +118,7 @@ def _by_body(loaded: LoadedScenario, model: Model, name: str, own: Mapping[str, 
 
 
 def _hull_material(shape: Shape, own: Mapping[str, Material]) -> NamedMaterial:
-    """A robot's part is of the material that its URDF names, if that is known here; else of a painted hull's."""
+    """Return the material that the URDF names, if it is known; otherwise that of a painted hull."""
     return find_material(shape.material, own, _colour(shape), instead="hull")
 
 
@@ -119,18 +127,18 @@ def _colour(shape: Shape) -> Colour | None:
 
 
 def _ray_body(name: str, owner: str, visuals: list[Visual], row: int, bit: int, category: str) -> RayBody:
-    """The shapes as one mesh in the body's frame, its faces with places in the materials."""
-    looks = list(dict.fromkeys((material, shape.glow) for _, shape, material in visuals))
+    """Merge the shapes to one mesh in the frame of the body; each face has the index of its material."""
+    surfaces = list(dict.fromkeys((material, shape.glow) for _, shape, material in visuals))
     parts = []
     numbers = []
     for offset, shape, material in visuals:
         pose = offset @ Pose(np.array(shape.position), rpy_to_quaternion(shape.rpy))
         part = meshes.transform(_shape_mesh(shape), pose.position, quaternion_to_matrix(pose.orientation))
         parts.append(meshes.Mesh(part.vertices, part.faces))
-        numbers.append(np.full(len(part.faces), looks.index((material, shape.glow)), np.int32))
+        numbers.append(np.full(len(part.faces), surfaces.index((material, shape.glow)), np.int32))
     whole = meshes.concatenate(parts)
     mesh = meshes.Mesh(whole.vertices, whole.faces, np.concatenate(numbers))
-    materials, glows = (tuple(part) for part in zip(*looks, strict=True))
+    materials, glows = (tuple(part) for part in zip(*surfaces, strict=True))
     return RayBody(name, owner, mesh, materials, row, bit, category, glows)
 
 

@@ -1,4 +1,4 @@
-"""Robots and objects as a user holds them: where they are, how they move, and their parts."""
+"""Robots and objects of a world: pose, twist and parts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from skerry.scenario.vehicle import Vehicle
 
 
 class Parts(dict[str, Any]):
-    """Parts by name; a wrong name is answered with a guess at the right one."""
+    """Parts by name. The error for an unknown name suggests the nearest one."""
 
     def __init__(self, what: str, parts: Mapping[str, Any]) -> None:
         super().__init__(parts)
@@ -32,7 +32,10 @@ class Parts(dict[str, Any]):
 
 @dataclass(eq=False)
 class BodyTree:
-    """A body tree in one world of an engine: a robot or an object."""
+    """Tree of bodies in one world of an engine: a robot or an object.
+
+    `world` is the index of the world in the engine, `root` the index of the root body.
+    """
 
     name: str
     engine: Engine = field(repr=False)
@@ -42,47 +45,47 @@ class BodyTree:
 
     @property
     def pose(self) -> Pose:
-        """Of the root link in the world (ENU)."""
+        """Pose of the root link in the world (ENU)."""
         return _pose(self.engine.motion(self.world, self.root))
 
     @property
     def twist(self) -> Twist:
-        """Of the root link, in its own axes (FLU)."""
+        """Twist of the root link, in its own axes (FLU)."""
         row = self.engine.motion(self.world, self.root)
         back = inverse_of(row[3:7])
         return Twist(rotate(back, row[7:10]), rotate(back, row[10:13]))
 
     @property
     def position(self) -> NDArray[np.float64]:
-        """Of the root link's origin in the world."""
+        """Position of the origin of the root link in the world, (3,), m."""
         return self.engine.motion(self.world, self.root)[:3].copy()
 
     def link_position(self, link: str) -> NDArray[np.float64]:
-        """Of a link's origin in the world."""
+        """Return the position of the origin of a link in the world, (3,), m."""
         handle: LinkHandle = self.links[link]
         row = self.engine.motion(self.world, handle.body)
         return row[:3] + rotate(row[3:7], handle.offset.position)
 
     def link_pose(self, link: str) -> Pose:
-        """Of a link in the world."""
+        """Return the pose of a link in the world."""
         handle: LinkHandle = self.links[link]
         return _pose(self.engine.motion(self.world, handle.body)) @ handle.offset
 
 
 @dataclass(eq=False)
 class Object(BodyTree):
-    """A thing in the world that is not a robot."""
+    """Object of the world that is not a robot."""
 
     forces: Parts = field(default_factory=lambda: Parts("force", {}), repr=False)
 
     def move(self, pose: Pose) -> None:
-        """Put it somewhere, at rest; static objects stay where they are and say so."""
+        """Move the object to a pose, at rest; raise an error if it is static."""
         self.engine.set_pose(self.world, self.root, pose)
 
 
 @dataclass(eq=False)
 class Robot(BodyTree):
-    """A robot and its parts, by name."""
+    """Robot with its parts by name."""
 
     joints: Parts = field(repr=False)
     forces: Parts = field(repr=False)
@@ -96,7 +99,7 @@ class Robot(BodyTree):
 
     @property
     def keys(self) -> Mapping[str, KeyConfig]:
-        """What its keys do."""
+        """Settings of its keys."""
         return self.keyboard.keys
 
     @property
@@ -107,21 +110,21 @@ class Robot(BodyTree):
 
     @control.setter
     def control(self, source: str) -> None:
-        word, _, name = check_source(source).partition("/")
+        family, _, name = check_source(source).partition("/")
         if name:
             self.controllers[name]
-        if word != "manual" or self.control != "manual":
-            # who no longer has control can no longer let go; and who gets it is heard from the next press on
+        if family != "manual" or self.control != "manual":
+            # Keys that are down lose control and could not be released later. A new manual owner starts without keys.
             self.keyboard.release_all()
         for actuator in self.actuators.values():
             actuator.owner = source
 
     def joint_position(self, joint: str) -> float:
-        """A hinge's angle, rad, or a slide's travel, m."""
+        """Return the position of a joint: angle of a hinge, rad, or travel of a slide, m."""
         return self.engine.joint_position(self.world, self.joints[joint])
 
     def joint_velocity(self, joint: str) -> float:
-        """A hinge's rate, rad/s, or a slide's speed, m/s."""
+        """Return the velocity of a joint: rad/s of a hinge, or m/s of a slide."""
         return self.engine.joint_velocity(self.world, self.joints[joint])
 
 

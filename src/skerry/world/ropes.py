@@ -1,4 +1,4 @@
-"""The ropes of a scenario in the world: their plans, their faces, how rays see them, and what moving things does."""
+"""Ropes of a world: their plans, their objects for users, their geometry for rays, and moving them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from skerry.terrain.materials import find_material
 from skerry.world.robot import BodyTree
 
 ROPES = "ropes"
+"""Name of the law of all ropes in the physics model."""
 
 
 def rope_plans(loaded: LoadedScenario) -> dict[str, RopePlan]:
-    """Every rope of a scenario by its name: those of robots are "robot/rope"."""
+    """Return the plans of all ropes of a scenario by name; those of robots are "robot/rope"."""
     plans: dict[str, RopePlan] = {}
     for name in loaded.scenario.robots:
         config = loaded.vehicles[name].config
@@ -41,13 +42,13 @@ def rope_plans(loaded: LoadedScenario) -> dict[str, RopePlan]:
 
 
 def build_ropes(
-    net: RopeSystem, model: Model, engine: Engine, actuators: Mapping[str, Mapping[str, Actuator]]
+    system: RopeSystem, model: Model, engine: Engine, actuators: Mapping[str, Mapping[str, Actuator]]
 ) -> dict[str, Rope]:
-    """The ropes as users hold them."""
+    """Return the rope objects for users, by name."""
     memory = model.laws[WORLD_OWNER][ROPES].memory
     found = {}
-    for name, plan in net.plans.items():
-        twin = net.twin_of(name)
+    for name, plan in system.plans.items():
+        twin = system.twin_of(name)
         winch: WinchActuator | None = None
         if plan.robot is not None and plan.config.winch is not None:
             found_winch = actuators[plan.robot][plan.config.winch]
@@ -56,42 +57,42 @@ def build_ropes(
         found[name] = Rope(
             name,
             plan.config,
-            memory[net.slice_of(name)],
+            memory[system.slice_of(name)],
             None if twin is None else memory[twin],
             plan.segment,
             partial(_full_length, plan, winch),
             partial(_locate, model, engine, plan.robot),
-            partial(_where, engine),
+            partial(_end_position, engine),
         )
     return found
 
 
-def ropes_for_rays(loaded: LoadedScenario, net: RopeSystem | None) -> list[RayRope]:
-    """The ropes as rays see them: as thick as they are, with the ball that a buoy or hook is."""
-    if net is None:
+def ropes_for_rays(loaded: LoadedScenario, system: RopeSystem | None) -> list[RayRope]:
+    """Return the geometry of the ropes for rays: their thickness, and a ball for each buoy or hook."""
+    if system is None:
         return []
     own = loaded.scenario.materials
     found = []
-    for name, plan in net.plans.items():
+    for name, plan in system.plans.items():
         config, end = plan.config, plan.config.buoy or plan.config.hook
-        strands = [_strand(net, net.names.index(name), plan, 0.0 if end is None else end.radius)]
-        if name in net.twins:
-            strands.append(_strand(net, net.twins[name], plan, 0.0))
+        strands = [_strand(system, system.names.index(name), plan, 0.0 if end is None else end.radius)]
+        if name in system.twins:
+            strands.append(_strand(system, system.twins[name], plan, 0.0))
         of_end = find_material("buoy" if config.hook is None else "metal", own)
         found.append(RayRope(f"ropes/{name}", tuple(strands), find_material("rope", own, config.colour), of_end))
     return found
 
 
-def _strand(net: RopeSystem, number: int, plan: RopePlan, ball_radius: float) -> Strand:
-    place = int(net.places[number])
-    ended = place + at.PHASE, at.CARRYING  # then the hook is gone
+def _strand(system: RopeSystem, number: int, plan: RopePlan, ball_radius: float) -> Strand:
+    index = int(system.places[number])
+    ended = index + at.PHASE, at.CARRYING  # in this phase the hook no longer exists
     return Strand(
-        place + at.COUNT, place + at.NODES, net.capacities[number], 0.5 * plan.config.diameter, ball_radius, ended
+        index + at.COUNT, index + at.NODES, system.capacities[number], 0.5 * plan.config.diameter, ball_radius, ended
     )
 
 
-def _where(engine: Engine, end: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where a tied end is now."""
+def _end_position(engine: Engine, end: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the present position of a tied end in the world, (3,)."""
     return Pose.of(engine.motion(0, int(end[at.BODY]))[:7]).transform(end[at.POINT : at.POINT + 3])
 
 
@@ -102,16 +103,19 @@ def _full_length(plan: RopePlan, winch: WinchActuator | None) -> float:
 def _locate(
     model: Model, engine: Engine, robot: str | None, place: str | Vector3, point: Vector3
 ) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]:
-    """What a rope is to be tied to, as it is now; a robot's rope finds its own links first."""
+    """Return the body that a rope is tied to, the point on that body, and the point in the world.
+
+    A rope of a robot searches the links of that robot first.
+    """
     own = robot is not None and isinstance(place, str) and place in model.links[robot]
     body, on_body, _, _ = place_of(model, place, point, robot if own else None)
     return body, on_body, Pose.of(engine.motion(0, body)[:7]).transform(on_body)
 
 
-def put(
+def move_tree(
     ropes: Mapping[str, Rope], tree: BodyTree, pose: Pose, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
 ) -> None:
-    """Put a robot or object somewhere else, and its ropes with it; if one is too short, all stays as it is."""
+    """Move a robot or object and its ropes to another pose; if a rope is too short, raise an error, change nothing."""
     engine = tree.engine
     state, motions = engine.states[tree.world], engine.motions(tree.world)
     before = state.copy(), motions.copy()
@@ -125,7 +129,7 @@ def put(
 
 
 def _move_ropes(ropes: Mapping[str, Rope], engine: Engine, root: int, change: Pose) -> None:
-    """Let the ropes go with a tree of bodies that was put elsewhere by a change of pose."""
+    """Move the ropes that are tied to a tree of bodies after its pose has changed by `change`."""
     roots = engine.model.compiled.body_rootid
     for rope in ropes.values():
         if not rope.exists:

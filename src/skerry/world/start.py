@@ -1,4 +1,4 @@
-"""How a world begins: its first commands, and what another scenario may change without building it anew."""
+"""Start of a world: its initial commands, and the structure key that decides whether a reset is possible."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from skerry.core.errors import SkerryError
 from skerry.parts.actuator import Actuator
 from skerry.scenario import Scenario
 
-BEGUN_ANEW = {"name", "description", "seed", "duration", "events", "interfaces"}
-"""Of a scenario, what no model is made of; its robots' commands come on top.
+RESET_FIELDS = {"name", "description", "seed", "duration", "events", "interfaces"}
+"""Fields of a scenario that the physics model does not depend on; the commands of robots belong to them too.
 
-Poses do not: MuJoCo works out the softness of joint limits and contacts at the first pose, so that a robot that was
-moved there goes on with other rounding than one that was built there.
+Poses do not belong to them. MuJoCo computes the softness of joint limits and contacts at the first pose, so that a
+robot that was moved to a pose would continue with other rounding than a robot that was built there.
 """
 
 
 def structure_key(scenario: Scenario) -> str:
-    """All that a world is built of, as text. Two scenarios of one fabric can begin in the same world."""
+    """Return all settings that a world is built from, as text; a world accepts scenarios with an equal key."""
     robots = {name: {"commands"} for name in scenario.robots}
-    return scenario.with_seeds().model_dump_json(exclude={**dict.fromkeys(BEGUN_ANEW, True), "robots": robots})
+    return scenario.with_seeds().model_dump_json(exclude={**dict.fromkeys(RESET_FIELDS, True), "robots": robots})
 
 
-def give_first_commands(scenario: Scenario, actuators: Mapping[str, Mapping[str, Actuator]]) -> None:
-    """Give the commands that a scenario starts with."""
+def set_initial_commands(scenario: Scenario, actuators: Mapping[str, Mapping[str, Actuator]]) -> None:
+    """Set the initial commands of a scenario."""
     for name, robot in scenario.robots.items():
         for part, command in robot.commands.items():
             try:

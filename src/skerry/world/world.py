@@ -1,9 +1,10 @@
-"""The world: robots, water, terrain and a clock; advances in native steps up to the next thing that is due."""
+"""The world: robots, objects, water, terrain and a clock. It advances in native steps to the next stop."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -26,109 +27,163 @@ from skerry.scenario import Scenario
 from skerry.scenario.merging import to_plain
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
-from skerry.world.changes import Change, changed, follow
+from skerry.world.changes import Change, apply_changes, rebind
 from skerry.world.events import build_events
 from skerry.world.mounted_controller import MountedController, run_controllers
 from skerry.world.particles import FieldParticles
 from skerry.world.python_forces import PythonForce
 from skerry.world.ray_scene import RaySceneBuilder
 from skerry.world.robot import Object, Parts, Robot
-from skerry.world.ropes import ROPES, put
+from skerry.world.ropes import ROPES, move_tree
 from skerry.world.sampling.mounted_sensor import MountedSensor
 from skerry.world.sampling.sample import LiveState
 from skerry.world.sampling.sample_buffer import SampleBuffer
 from skerry.world.snapshots import DIGEST, Snapshot
-from skerry.world.start import give_first_commands, structure_key
+from skerry.world.start import set_initial_commands, structure_key
 
-Watched = tuple[Watchdog, Callable[[], None]]  # with what to do when it bites
+Watched = tuple[Watchdog, Callable[[], None]]
+"""Watchdog, and the function to call when it expires."""
+
+
+@dataclass(kw_only=True, frozen=True)
+class WorldParts:
+    """Objects that a world is made of; `build_world` builds them.
+
+    Attributes:
+        scenario: The checked scenario.
+        engine: Physics engine with one world.
+        clock: Simulation clock.
+        water: Water and wind.
+        terrain: Ground; None if the scenario has no terrain.
+        robots: Robots by name.
+        objects: Objects by name.
+        ropes: Ropes by name; those of robots are "robot/rope".
+        rope_system: Solver of all ropes; None without ropes.
+        controllers: Controllers of all robots.
+        python_forces: Forces that are Python functions.
+        noises: Noise streams of all parts; a reset gives them another seed.
+        particles: Particles that show force fields; None if not configured.
+        ray_scene: Geometry for rays.
+        live: The live state, as sensors see it.
+        buffer: Buffer of past samples.
+        acoustics: Acoustic channel.
+        rebuild: Builds another world from changed settings, with the same Python forces.
+    """
+
+    scenario: Scenario
+    engine: Engine
+    clock: Clock
+    water: Water
+    terrain: Terrain | None
+    robots: dict[str, Robot]
+    objects: dict[str, Object]
+    ropes: dict[str, Rope]
+    rope_system: RopeSystem | None
+    controllers: list[MountedController]
+    python_forces: list[PythonForce]
+    noises: list[Noise]
+    particles: FieldParticles | None
+    ray_scene: RaySceneBuilder
+    live: LiveState
+    buffer: SampleBuffer
+    acoustics: AcousticChannel
+    rebuild: Callable[[Mapping[str, Any]], World]
 
 
 class World:
-    """One deterministic world. Made by `skerry.load`; close it, or use it in a `with` block."""
+    """One deterministic world. `skerry.load` builds it; close it, or use it in a `with` block.
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        engine: Engine,
-        clock: Clock,
-        water: Water,
-        terrain: Terrain | None,
-        robots: dict[str, Robot],
-        objects: dict[str, Object],
-        ropes: dict[str, Rope],
-        controllers: list[MountedController],
-        hooks: list[PythonForce],
-        noises: list[Noise],
-        particles: FieldParticles | None,
-        surroundings: RaySceneBuilder,
-        present: LiveState,
-        history: SampleBuffer,
-        acoustics: AcousticChannel,
-        net: RopeSystem | None,
-        rebuild: Callable[[Mapping[str, Any]], World],
-    ) -> None:
-        self.scenario = scenario
+    Attributes:
+        scenario: The scenario, with all changes since the world was built.
+        changes: Robots and objects that were added or removed since the world was built.
+        robots: Robots by name.
+        objects: Objects by name.
+        ropes: Ropes by name; those of robots are "robot/rope".
+        water: Water and wind.
+        terrain: Ground; None if the scenario has no terrain.
+        acoustics: Acoustic channel.
+        particles: Particles that show force fields; None if not configured.
+        ray_scene: Geometry for rays.
+    """
+
+    def __init__(self, parts: WorldParts) -> None:
+        self.scenario = parts.scenario
         self.changes: tuple[Change, ...] = ()
-        """What has come and gone since the world was built."""
-        self._beginning = scenario
-        self._rebuild = rebuild
-        self._net = net
-        self.water = water
-        self.terrain = terrain
-        self.robots = Parts("robot", robots)
-        self.objects = Parts("object", objects)
-        self.ropes = Parts("rope", ropes)
-        self._engine = engine
-        self._clock = clock
-        self._controllers = controllers
-        self._watched: list[Watched] = []
-        for robot in robots.values():
-            self._watched += [(part.watchdog, part.reset) for part in robot.actuators.values()]
-        keyboards = [robot.keyboard for robot in robots.values() if robot.keys]
-        self._watched += [(keyboard.watchdog, keyboard.release_all) for keyboard in keyboards]
-        self._sensors: list[MountedSensor] = [part for robot in robots.values() for part in robot.sensors.values()]
-        self._history = history
+        self._initial_scenario = parts.scenario
+        self.robots = Parts("robot", parts.robots)
+        self.objects = Parts("object", parts.objects)
+        self.ropes = Parts("rope", parts.ropes)
+        self.water = parts.water
+        self.terrain = parts.terrain
+        self.acoustics = parts.acoustics
+        self.particles = parts.particles
+        self.ray_scene = parts.ray_scene
+        self._engine = parts.engine
+        self._clock = parts.clock
+        self._controllers = parts.controllers
+        self._python_forces = parts.python_forces
+        self._noises = parts.noises
+        self._rope_system = parts.rope_system
+        self._live = parts.live
+        self._buffer = parts.buffer
+        self._rebuild = parts.rebuild
+        self._watchdogs = self._list_watchdogs()
+        self._sensors: list[MountedSensor] = [
+            part for robot in parts.robots.values() for part in robot.sensors.values()
+        ]
         self._observers: Sequence[Observer] = ()
-        self._sort_sensors()
-        self._hooks = hooks
-        self._engine_time = engine.part("time")[0]
-        self._must_step_singly = bool(hooks) or water.raises_outside
-        self._noises = noises
-        self.particles = particles
-        self.surroundings = surroundings
-        self.acoustics = acoustics
-        self._present = present
-        self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, scenario.step)
-        self._structure_key = structure_key(scenario)
-        self._blank = self.snapshot()
-        self._begin()
+        self._group_sensors()
+        self._engine_time = parts.engine.part("time")[0]
+        self._must_step_singly = bool(parts.python_forces) or parts.water.raises_outside
+        particles, step = parts.particles, parts.scenario.step
+        self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, step)
+        self._structure_key = structure_key(parts.scenario)
+        self._initial_snapshot = self.snapshot()
+        self._start_scenario()
 
-    # -------------------------------------------------------------------------------------------- the beginning
+    def _list_watchdogs(self) -> list[Watched]:
+        watchdogs: list[Watched] = []
+        for robot in self.robots.values():
+            watchdogs += [(part.watchdog, part.reset) for part in robot.actuators.values()]
+        keyboards = [robot.keyboard for robot in self.robots.values() if robot.keys]
+        return watchdogs + [(keyboard.watchdog, keyboard.release_all) for keyboard in keyboards]
+
+    # -------------------------------------------------------------------------------------------- reset
 
     def is_compatible(self, scenario: Scenario) -> bool:
-        """Whether this world can begin anew as that scenario: it is built of the same things.
+        """Return whether `reset` accepts this scenario, because it has the same structure.
 
-        Seed, first commands, events and duration may differ; but no seed that waves, currents or ground are drawn from.
+        Seed, initial commands, events and duration may differ. The seed must be the same if waves, currents or terrain
+        are drawn from it.
         """
         return structure_key(scenario) == self._structure_key
 
     def reset(self, scenario: Scenario) -> None:
-        """Start anew, as if just built of this scenario, to the bit; see `is_compatible`."""
+        """Restart with a scenario of the same structure; bit-identical to a newly built world.
+
+        Args:
+            scenario: The scenario to start, for example `world.scenario`.
+
+        Raises:
+            SkerryError: The scenario has another structure; see `is_compatible`.
+        """
         if not self.is_compatible(scenario):
-            raise SkerryError("this world is built of other things than the scenario has; load the scenario")
-        self.scenario = self._beginning = scenario
+            raise SkerryError(
+                "cannot reset: the scenario has other robots, parts, water or terrain than this world; load it instead"
+            )
+        self.scenario = self._initial_scenario = scenario
         self.changes = ()
-        self.restore(self._blank)
+        self.restore(self._initial_snapshot)
         for noise in self._noises:
             noise.reseed(scenario.seed)
-        self._begin()
+        self._start_scenario()
 
-    def _begin(self) -> None:
+    def _start_scenario(self) -> None:
         robots, scenario = self.robots, self.scenario
-        give_first_commands(scenario, {name: robot.actuators for name, robot in robots.items()})
+        set_initial_commands(scenario, {name: robot.actuators for name, robot in robots.items()})
         self._events = build_events(scenario, robots, {**robots, **self.objects}, self.ropes)
         for sensor in self._sensors:
-            sensor.watch_if_due()
+            sensor.update_if_due()
 
     # -------------------------------------------------------------------------------------------- time
 
@@ -139,64 +194,79 @@ class World:
 
     @property
     def tick(self) -> int:
-        """Steps made so far."""
+        """Number of steps since the start."""
         return self._clock.tick
 
     def advance(self, seconds: float) -> None:
-        """Simulate so many seconds, to the nearest step, as fast as it goes."""
+        """Simulate as fast as possible.
+
+        Args:
+            seconds: Duration, s; rounded to whole steps.
+
+        Raises:
+            PhysicsDiverged: The physics became unstable. The world stays at the last valid step.
+        """
         self.advance_steps(self._clock.steps_for(seconds))
 
     def advance_steps(self, steps: int, observers: Sequence[Observer] = ()) -> None:
-        """Simulate so many steps, and show onlookers, if any are given, how the world was on the way."""
+        """Simulate a number of steps.
+
+        Args:
+            steps: Number of steps, 0 or more.
+            observers: Observers that are called with the samples of these steps.
+
+        Raises:
+            PhysicsDiverged: The physics became unstable. The world stays at the last valid step.
+        """
         if steps < 0:
-            raise SkerryError(f"cannot advance by {steps} steps; time does not run backwards")
-        for sensor in self._stopping_sensors:
+            raise SkerryError(f"cannot advance by {steps} steps; give 0 or more")
+        for sensor in self._live_sensors:
             sensor.plan(self.tick)
         if [other.rate for other in observers] != [other.rate for other in self._observers]:
-            self._history.stale = True
+            self._buffer.plan_is_stale = True
         self._observers = observers
         try:
             self._advance_to(self.tick + steps)
         finally:
-            self._look_back()
+            self._process_samples()
 
     def warm_up_acoustics(self) -> None:
-        """Have the kernels of sound compiled, so that the first message holds nobody up; nothing is changed by it."""
-        self.acoustics.warm_up(self._present)
+        """Compile the acoustic kernels, so that the first message causes no delay. The state does not change."""
+        self.acoustics.warm_up(self._live)
 
     def _advance_to(self, end: int) -> None:
         tick = self.tick
         while tick < end:
             if self._events.is_due(tick):
-                self._look_back()  # at what was before it
-                self._events.happen(tick)
-            thinking = run_controllers(self._controllers, self._engine, tick)
-            self.acoustics.send(self._present)
-            waiting = [entry for entry in self._watched if entry[0].is_active]
-            stop = min([end, *self._stops_after(tick, waiting, thinking)])
-            looks = self._looks_on_the_way(tick, stop)
-            if len(looks) > self._history.room:
-                self._look_back()
-            if len(looks) > (most := self._engine.sample_log.capacity):
-                looks = looks[:most]
-                stop = looks[-1]
-            errors = self._step(stop - tick, looks)
+                self._process_samples()  # samples from before the events
+                self._events.run(tick)
+            python_controllers = run_controllers(self._controllers, self._engine, tick)
+            self.acoustics.send(self._live)
+            active = [entry for entry in self._watchdogs if entry[0].is_active]
+            stop = min([end, *self._next_stops(tick, active, python_controllers)])
+            sample_ticks = self._sample_ticks(tick, stop)
+            if len(sample_ticks) > self._buffer.free_rows:
+                self._process_samples()
+            if len(sample_ticks) > (capacity := self._engine.sample_log.capacity):
+                sample_ticks = sample_ticks[:capacity]
+                stop = sample_ticks[-1]
+            errors = self._step(stop - tick, sample_ticks)
             before, tick = tick, self.tick
             if not self.acoustics.is_silent:
-                self._hear_back(before, looks)
+                self._receive_past_signals(before, sample_ticks)
             for error in errors:
                 raise error
             self._move_particles()
-            for watchdog, go_back in waiting:
+            for watchdog, reset in active:
                 if watchdog.check_timeout():
-                    go_back()
-            self.acoustics.receive(self._present, is_present=True)
-            for sensor in self._stopping_sensors:
-                if sensor.next_look <= tick:
-                    sensor.look()
+                    reset()
+            self.acoustics.receive(self._live, is_present=True)
+            for sensor in self._live_sensors:
+                if sensor.next_tick <= tick:
+                    sensor.process_live()
 
-    def _stops_after(self, tick: int, waiting: list[Watched], thinking: list[MountedController]) -> Iterator[int]:
-        """The ticks at which something must happen in Python."""
+    def _next_stops(self, tick: int, active: list[Watched], controllers: list[MountedController]) -> Iterator[int]:
+        """Yield the ticks after `tick` at which Python code must run."""
         if self._must_step_singly:
             yield tick + 1
         if self._particle_rate is not None:
@@ -204,58 +274,63 @@ class World:
         if (event := self._events.next_after(tick)) is not None:
             yield event
         yield from self.acoustics.next_stop_ticks(tick)
-        for mounted in thinking:
+        for mounted in controllers:
             yield mounted.rate.next_due(tick)
-        for watchdog, _ in waiting:
+        for watchdog, _ in active:
             if (deadline := watchdog.deadline()) is not None:
                 yield max(deadline, tick + 1)
-        for sensor in self._stopping_sensors:
-            yield sensor.next_look
+        for sensor in self._live_sensors:
+            yield sensor.next_tick
 
-    def _looks_on_the_way(self, tick: int, stop: int) -> list[int]:
-        """The ticks up to a stop at which sensors are due that look back, and those before it at which sound comes."""
-        looks = self._history.looks_after(tick, stop)
-        sounds = self.acoustics.arrival_ticks(tick, stop)
-        return sorted({*looks, *sounds}) if sounds else looks
+    def _sample_ticks(self, tick: int, stop: int) -> list[int]:
+        """Return the ticks after `tick` that the engine must store.
 
-    def _hear_back(self, tick: int, looks: list[int]) -> None:
-        """Hear what came on the way to now, in the order of time."""
-        for look in looks:
-            if tick < look < self.tick:
-                self.acoustics.receive(self._history.glimpse(look), is_present=False)
+        These are the due ticks of buffered sensors up to `stop`, and the ticks of acoustic arrivals before `stop`.
+        """
+        due = self._buffer.due_ticks(tick, stop)
+        arrivals = self.acoustics.arrival_ticks(tick, stop)
+        return sorted({*due, *arrivals}) if arrivals else due
 
-    def _look_back(self) -> None:
-        """Measure what was due on the way: what looks at all at once first, then the rest in the order of time."""
-        history = self._history
-        if not history.ticks:
+    def _receive_past_signals(self, start: int, sample_ticks: list[int]) -> None:
+        """Deliver the acoustic signals that arrived after tick `start` and before now, in the order of time."""
+        for tick in sample_ticks:
+            if start < tick < self.tick:
+                self.acoustics.receive(self._buffer.stored(tick), is_present=False)
+
+    def _process_samples(self) -> None:
+        """Call observers and measure sensors with all buffered samples, then clear the buffer.
+
+        Batch sensors measure all their samples in one call; then the other sensors measure in the order of time.
+        """
+        buffer = self._buffer
+        if not buffer.ticks:
             return
-        history.end_at(self.tick)
+        buffer.truncate(self.tick)
         if self._observers:
-            history.replay(self._observers)
-        waiting: dict[int, list[MountedSensor]] = {}
-        for sensor in self._patient_sensors:
+            buffer.replay(self._observers)
+        pending: dict[int, list[MountedSensor]] = {}
+        for sensor in self._buffered_sensors:
             if sensor.is_batch:
-                sensor.catch_up()
+                sensor.process_pending()
             else:
-                for tick in sensor.take_what_waits():
-                    waiting.setdefault(tick, []).append(sensor)
-        for tick in sorted(waiting):
-            history.go(tick)
-            for sensor in waiting[tick]:
-                sensor.look_at_history()
-        history.clear()
+                for tick in sensor.pending_ticks():
+                    pending.setdefault(tick, []).append(sensor)
+        for tick in sorted(pending):
+            buffer.select(tick)
+            for sensor in pending[tick]:
+                sensor.measure_selected()
+        buffer.clear()
 
-    def _sort_sensors(self) -> None:
-        """Into those that the world must stop for and those that look back."""
-        self._stopping_sensors = [sensor for sensor in self._sensors if sensor.stops_the_world]
-        self._patient_sensors = [sensor for sensor in self._sensors if not sensor.stops_the_world]
-        self._history.rates = self._rates_of_looks
-        patient = [mounted.sensor for mounted in self._patient_sensors]
-        feel = [sensor for sensor in patient if sensor.needs]
-        self._history.must_keep_userdata = self.water.followed_object is not None or bool(feel) or bool(self.ropes)
+    def _group_sensors(self) -> None:
+        """Divide the sensors into those that need a stop of the world and those that use the sample buffer."""
+        self._live_sensors = [sensor for sensor in self._sensors if sensor.needs_stop]
+        self._buffered_sensors = [sensor for sensor in self._sensors if not sensor.needs_stop]
+        self._buffer.rates = self._sample_rates
+        needs = any(mounted.sensor.needs for mounted in self._buffered_sensors)
+        self._buffer.needs_userdata = self.water.followed_object is not None or needs or bool(self.ropes)
 
-    def _rates_of_looks(self) -> list[Rate]:
-        rates = [sensor.rate for sensor in self._patient_sensors if sensor.is_looked_at]
+    def _sample_rates(self) -> list[Rate]:
+        rates = [sensor.rate for sensor in self._buffered_sensors if sensor.is_active]
         return [*rates, *(observer.rate for observer in self._observers)]
 
     def _move_particles(self) -> None:
@@ -263,82 +338,101 @@ class World:
             seconds = 1.0 / float(self._particle_rate.frequency)
             self.particles.advance(seconds, self.time, self._engine.part("userdata")[0])
 
-    def _step(self, steps: int, looks: list[int]) -> list[SkerryError]:
-        """Go on, and keep what will be looked at; give what went wrong."""
+    def _step(self, steps: int, sample_ticks: list[int]) -> list[SkerryError]:
+        """Advance the engine, store samples at `sample_ticks`, and return the errors."""
         if self.water.raises_outside:
-            self._check_places()
-        first_look, tick = len(self._history.ticks), self.tick
-        self._history.keep(looks)
+            self._check_positions()
+        first_row, tick = len(self._buffer.ticks), self.tick
+        self._buffer.add(sample_ticks)
         errors = self._engine.advance(
             steps,
-            sample_steps=[look - tick for look in looks],
-            first_row=first_look,
-            keep_userdata=bool(self._observers) or self._history.must_keep_userdata,
+            sample_steps=[sample_tick - tick for sample_tick in sample_ticks],
+            first_row=first_row,
+            keep_userdata=bool(self._observers) or self._buffer.needs_userdata,
             tick=tick,
         )
-        if any(hook.error is not None for hook in self._hooks):
-            self._engine.undo()  # a step without one of its forces is no step
+        if any(force.error is not None for force in self._python_forces):
+            self._engine.undo()  # the step lacks the force that failed
         now = round(self._engine_time.item() / self._engine.step_length)
         self._clock.advance(now - self._clock.tick)
-        for hook in self._hooks:
-            hook.raise_error()
+        for force in self._python_forces:
+            force.raise_error()
         return list(errors.values())
 
-    def _check_places(self) -> None:
-        """Raise an error if something that moves is where the water or the wind has no answer."""
+    def _check_positions(self) -> None:
+        """Raise an error if a robot or moving object is outside the grid of a current or wind."""
         moving = [name for name, thing in self.scenario.objects.items() if thing.motion == "dynamic"]
         trees = {f"the robot {name!r}": robot for name, robot in self.robots.items()}
         trees |= {f"the object {name!r}": self.objects[name] for name in moving}
         if trees:
-            places = [tree.pose.position for tree in trees.values()]
-            self.water.check_points(places, self.time, list(trees), self._engine.part("userdata")[0])
+            positions = [tree.pose.position for tree in trees.values()]
+            self.water.check_points(positions, self.time, list(trees), self._engine.part("userdata")[0])
 
-    # -------------------------------------------------------------------------------------------- looking and touching
+    # -------------------------------------------------------------------------------------------- live state
 
     @property
     def motions(self) -> np.typing.NDArray[np.float64]:
-        """Of all bodies: position, quaternion, velocity and angular velocity in the world; (bodies, 13), a live array.
+        """Motions of all bodies, (bodies, 13), a live array.
 
-        Robots and objects have the number of theirs as `root`.
+        The columns are position, quaternion, velocity and angular velocity in the world. `root` of a robot or object
+        is its row.
         """
         return self._engine.motions(0)[0]
 
     def sample_water(self, points: np.typing.ArrayLike) -> WaterSample:
-        """The sea at points (…, 3), now."""
+        """Return the state of the water now at points (…, 3), m, ENU."""
         return self.water.sample(points, self.time, self._engine.part("userdata")[0])
 
     def sample_wind(self, points: np.typing.ArrayLike) -> np.typing.NDArray[np.float64]:
-        """The velocity of the air at points (…, 3), now; nothing under water."""
+        """Return the wind velocity now at points (…, 3), as (…, 3), m/s, ENU; zero under water."""
         return self.water.sample_wind(points, self.time, self._engine.part("userdata")[0])
 
     def teleport(self, name: str, pose: Pose, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
-        """Put a robot or object somewhere else; its joints stay as they are bent, their velocities zero.
+        """Move a robot or object to another pose. Joint angles stay; joint velocities become zero.
 
-        It is at rest there unless a `velocity` is given, m/s in the world's axes, with which a free one is let go.
+        Ropes whose other end is free move along. Ropes tied to something else are laid again between their ends.
 
-        Ropes whose other end is free go with it; others are laid anew between their ends, if they are long enough.
+        Args:
+            name: Robot or object.
+            pose: New pose of the root link in the world (ENU).
+            velocity: New velocity, m/s, ENU; only for bodies that move freely.
+
+        Raises:
+            UnknownName: There is no such robot or object.
+            SkerryError: A rope is too short. The world is then unchanged.
         """
         tree = dict.get(self.robots, name) or dict.get(self.objects, name)
         if tree is None:
             raise UnknownName(
                 f"there is no robot or object {name!r}; {did_you_mean(name, [*self.robots, *self.objects])}"
             )
-        put(self.ropes, tree, pose, velocity)
+        move_tree(self.ropes, tree, pose, velocity)
 
-    # -------------------------------------------------------------------------------------------- coming and going
+    # -------------------------------------------------------------------------------------------- adding and removing
 
     def spawn(self, name: str, settings: Mapping[str, Any]) -> None:
-        """Let a robot (settings with a `vehicle`) or an object come into the world, as a scenario's file describes it.
+        """Add a robot or an object while the world runs.
 
-        The world is built anew around what is there, which takes about as long as loading it, and goes on from where it
-        is; robots, parts and ropes that somebody holds stay good.
+        The world is built again with the new part, which takes about as long as loading, and continues from its
+        present state. References to existing robots, objects, ropes and parts stay valid.
+
+        Args:
+            name: Name of the robot or object; must be unused.
+            settings: Settings as in a scenario file; a robot has a `vehicle`.
         """
         if name in self.robots or name in self.objects:
-            raise SkerryError(f"there is a robot or object {name!r} already; give another name")
+            raise SkerryError(f"there is already a robot or object {name!r}; give another name")
         self._change((*self.changes, Change(name, to_plain(settings))))
 
     def delete(self, name: str) -> None:
-        """Take a robot or an object out of the world, with its ropes; ropes of others that are tied to it come free."""
+        """Remove a robot or an object and its ropes. Ropes of others that are tied to it become free.
+
+        Args:
+            name: Robot or object.
+
+        Raises:
+            UnknownName: There is no such robot or object.
+        """
         if name not in self.robots and name not in self.objects:
             raise UnknownName(
                 f"there is no robot or object {name!r}; {did_you_mean(name, [*self.robots, *self.objects])}"
@@ -346,24 +440,24 @@ class World:
         self._change((*self.changes, Change(name, None)))
 
     def _change(self, changes: tuple[Change, ...]) -> None:
-        """Be the world that comes of the scenario by these changes."""
-        new = self._rebuild(changed(self._beginning, changes))
+        """Build the initial scenario with these changes, and continue in the new world."""
+        new = self._rebuild(apply_changes(self._initial_scenario, changes))
         try:
-            new._go_on_from(self)
+            new._copy_state(self)
         except SkerryError:
             new.close()
             raise
-        new.changes, new._beginning = changes, self._beginning
+        new.changes, new._initial_scenario = changes, self._initial_scenario
         self._engine.close()
-        follow(self, new)
+        rebind(self, new)
 
-    def _go_on_from(self, former: World) -> None:
-        """Take over the state of all that both worlds have."""
+    def _copy_state(self, former: World) -> None:
+        """Copy the state of all parts that both worlds have."""
         bodies = common_bodies(self._engine, former._engine)
         carry_over_state(self._engine, former._engine, bodies)
-        if self._net is not None and former._net is not None:
+        if self._rope_system is not None and former._rope_system is not None:
             states = [world._engine.model.laws[WORLD_OWNER][ROPES].memory for world in (self, former)]
-            self._net.take_over(states[0], former._net, states[1], bodies)
+            self._rope_system.take_over(states[0], former._rope_system, states[1], bodies)
         self._clock.set_state(former._clock.state())
         before = dict(former._components())
         for name, component in self._components():
@@ -386,7 +480,7 @@ class World:
         return found
 
     def snapshot(self) -> Snapshot:
-        """All of the world's state; a world of the same scenario, here or in another process, can `restore` it."""
+        """Return the complete state. A world of the same scenario can `restore` it, also in another process."""
         states = [(name, component.state()) for name, component in self._components()]
         head = {
             "changes": [[change.name, change.settings] for change in self.changes],
@@ -398,20 +492,26 @@ class World:
         return Snapshot.of(head, chunks)
 
     def fingerprint(self) -> str:
-        """A hash of all that goes on whoever looks: the state without readings, which depend on who asks for them."""
+        """Return a hash of the state without readings, so that it does not depend on subscribers."""
         digest = blake2b(self._engine.states[0].tobytes(), digest_size=DIGEST)
         digest.update(self._engine.motion_bytes(0))
         digest.update(self._clock.state())
         for name, component in self._components():
-            state = component.watched_state() if isinstance(component, MountedSensor) else component.state()
+            state = component.fingerprint_state() if isinstance(component, MountedSensor) else component.state()
             digest.update(f"{name} {len(state)}\n".encode())
             digest.update(state)
         return digest.hexdigest()
 
     def restore(self, snapshot: Snapshot | bytes) -> None:
-        """Go back to a snapshot; what follows is bit-identical. A snapshot of another structure is refused.
+        """Return to a snapshot. The simulation then continues bit-identically.
 
-        What has come or gone since, comes or goes again, for which the world is built anew.
+        If robots or objects were added or removed between then and now, the world is built again.
+
+        Args:
+            snapshot: What `snapshot` returned, or its bytes.
+
+        Raises:
+            SkerryError: The bytes are not a valid snapshot, or the snapshot is of another structure.
         """
         head, (row, motion, *states) = (snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot)).read()
         changes = tuple(Change(name, settings) for name, settings in head["changes"])
@@ -430,10 +530,14 @@ class World:
             component.set_state(state)
 
     def load_state(self, state: bytes) -> None:
-        """Take over the physical state of a world of a batch, of the same structure, to be looked at from here."""
+        """Set the physical state to that of a world of a batch.
+
+        Args:
+            state: What `Batch.state` returned, for the same scenario.
+        """
         row = np.frombuffer(state)
         if row.shape != self._engine.states[0].shape:
-            raise SkerryError(f"this is a state of {row.size} numbers; this world has {self._engine.states[0].size}")
+            raise SkerryError(f"the state has {row.size} numbers; this world needs {self._engine.states[0].size}")
         self._engine.states[0] = row
         self._engine.reset_motion(0)
         self._clock.set_state(json.dumps([round(self._engine_time.item() / self._engine.step_length), 0, 1]).encode())

@@ -94,7 +94,7 @@ class CameraStreams:
                     self._count_missed(stream, count - stream.count - 1)
                 self._count += 1
                 stream.count, stream.number = count, self._count
-                self._threads.submit(self._render, stream, self._count, stream.part.look_through(stream.sensor))
+                self._threads.submit(self._render, stream, self._count, stream.part.measure_with(stream.sensor))
 
     def next_due(self, tick: int) -> int | None:
         """Return the first tick after `tick` at which an image is due, or None without streams."""

@@ -27,7 +27,7 @@ class CameraWorker:
 
     def warm_up(self) -> None:
         """Render an image and drop it, so that all kernels are compiled."""
-        self._part.look_through(self._sensor)()
+        self._part.measure_with(self._sensor)()
 
     def start_if_due(self, tick: int) -> None:
         """Start an image if one is due and requested and none is in progress; call it between two steps."""
@@ -38,7 +38,7 @@ class CameraWorker:
         count = self._rate.count(tick)
         if count != self._count and (self._job is None or self._job.done()):
             self._count = count
-            self._job = self._thread.submit(self._render, self._part.look_through(self._sensor))
+            self._job = self._thread.submit(self._render, self._part.measure_with(self._sensor))
 
     def _render(self, measure: Callable[[], CameraReading]) -> None:
         try:

@@ -1,1 +1,1 @@
-"""Sampling: how sensors see the world at past ticks, and when each sensor is due."""
+"""Sampling: schedules of sensors, the buffer of past samples, and the views that sensors get of them."""

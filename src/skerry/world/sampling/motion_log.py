@@ -1,4 +1,4 @@
-"""Samples of how all bodies of a world move, kept on the way while it goes on."""
+"""Recording of the motions of all bodies at a fixed rate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 class MotionLog(Observer):
-    """The motion of all bodies whenever a rate is due: an onlooker of `World.advance_steps`."""
+    """Observer that records the motions of all bodies; pass it to `World.advance_steps`."""
 
     needs_replay = False
 
@@ -24,20 +24,20 @@ class MotionLog(Observer):
         self._motions: list[Floats] = []
 
     def on_samples(self, past: PastSamples) -> None:
-        """Keep the motion of all bodies as it was."""
+        """Append the motions of past samples."""
         self._times += past.times
         self._motions.append(past.motions())
 
     def on_sample(self, tick: int) -> None:
-        """Keep the motion of all bodies as it is now."""
+        """Append the present motions."""
         self._times.append(self._world.time)
         self._motions.append(self._world.motions[None].copy())
 
     @property
     def time(self) -> Floats:
-        """(n,), s."""
+        """Times of the samples, (n,), s."""
         return np.array(self._times)
 
     def motion(self, body: int) -> Floats:
-        """(n, 13), of one body: position, quaternion, velocity and angular velocity in the world."""
+        """Return the motion of one body, (n, 13): position, quaternion, velocity and angular velocity in the world."""
         return np.concatenate([np.zeros((0, 13)), *(motions[:, body] for motions in self._motions)])

@@ -1,4 +1,4 @@
-"""What is shown of a sensor's rays: the latest ones as lines, and its hits of the last while as coloured points."""
+"""Display data of a ray sensor: the latest rays as lines, and recent hits as coloured points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RED = (255, 0, 0)
 
 @dataclass(frozen=True, eq=False)
 class ShownHits:
-    """Hits that are still shown."""
+    """Hits that are not older than their lifetime."""
 
     points: NDArray[np.float32]  # (n, 3), in the world
     colours: NDArray[np.uint8]  # (n, 3), red, green, blue
@@ -24,7 +24,7 @@ class ShownHits:
 
 
 class RayTrail:
-    """Remembers what a sensor's rays hit, for as long as its viewer's settings say."""
+    """Recent ray hits of one sensor, kept as long as the viewer settings say."""
 
     def __init__(self, sensor: RaySensor[object], config: RayViewerConfig) -> None:
         self.config = config
@@ -32,20 +32,21 @@ class RayTrail:
         self._kept: deque[tuple[float, NDArray[np.float32]]] = deque(maxlen=config.max_particles_multiplier)
 
     def add(self) -> None:
-        """Take up what the latest readings hit, those that were measured last."""
+        """Append the hits of the readings that were measured last."""
         if self.config.draw_hits:
             latest = islice(self._sensor.latest_rays_batch(self.config.every), self._kept.maxlen)
             self._kept += [(shown.time, shown.ends[shown.hit]) for shown in latest][::-1]
 
     def clear(self) -> None:
+        """Remove all hits."""
         self._kept.clear()
 
     def rays(self) -> RaySegments | None:
-        """The rays of the latest reading; None if there are none, or none are to be drawn."""
+        """Return the rays of the latest reading; None without a reading, or if rays are not drawn."""
         return self._sensor.latest_rays(self.config.every) if self.config.draw_rays else None
 
     def hits(self, now: float) -> ShownHits:
-        """The hits that are younger than their lifetime."""
+        """Return the hits that are younger than their lifetime at time `now`, s."""
         young = [(time, points) for time, points in self._kept if 0 <= now - time < self.config.hits_lifetime]
         if not young:
             return ShownHits(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.uint8), np.zeros(0, np.float32))
@@ -62,7 +63,7 @@ class RayTrail:
 
 
 def rainbow(share: NDArray[np.floating]) -> NDArray[np.uint8]:
-    """From violet (0) through blue, green and yellow to red (1): the hues from 270° down to 0°."""
+    """Return colours for shares from 0 (violet) through blue, green and yellow to 1 (red): hues from 270° to 0°."""
     hue = 4.5 * (1.0 - np.asarray(share, np.float64))  # in sixths of the circle
     channels = [np.clip(np.abs((hue - shift) % 6.0 - 3.0) - 1.0, 0.0, 1.0) for shift in (0.0, 2.0, 4.0)]
     return np.round(255 * np.stack(channels, axis=-1)).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""An instant of a world: the present, which moves on, or one that is held."""
+"""Samples of the world: the live state, a copy for a worker thread, or one stored by the engine."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from skerry.world.ray_scene import RaySceneBuilder
 
 
 class Sample(Protocol):
-    """When it is, where all bodies are, and the state of all else that is in the engine."""
+    """State of the world at one tick: motions of all bodies, joints, and userdata of the engine."""
 
-    motions: NDArray[np.float64]  # (2, bodies, 13): now and one step before
-    userdata: NDArray[np.float64]  # for the water only, which reads no more than a level that follows an object
-    positions: NDArray[np.float64]  # of all joints, and
-    velocities: NDArray[np.float64]
+    motions: NDArray[np.float64]  # (2, bodies, 13): at the tick, and one step earlier
+    userdata: NDArray[np.float64]  # only for the water, which may follow the level of an object
+    positions: NDArray[np.float64]  # positions of all joints
+    velocities: NDArray[np.float64]  # velocities of all joints
 
     @property
     def probe(self) -> WaterProbe: ...
@@ -32,20 +32,20 @@ class Sample(Protocol):
     @property
     def time(self) -> float: ...
     def view(self, own_mask_bit: int) -> RayCaster: ...
-    def hold(self) -> SampleCopy: ...
+    def copy(self) -> SampleCopy: ...
 
 
 class LiveState:
-    """Now, whenever that is."""
+    """Sample of the present; its values change as the world advances."""
 
-    def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: RaySceneBuilder) -> None:
+    def __init__(self, engine: Engine, clock: Clock, water: Water, ray_scene: RaySceneBuilder) -> None:
         self.motions = engine.motions(0)
         self.userdata = engine.part("userdata")[0]
         self.positions, self.velocities = engine.part("qpos")[0], engine.part("qvel")[0]
         self.probe = WaterProbe(water, self.userdata)
         self._clock = clock
         self._water = water
-        self._surroundings = surroundings
+        self._ray_scene = ray_scene
 
     @property
     def tick(self) -> int:
@@ -56,16 +56,17 @@ class LiveState:
         return self._clock.time
 
     def view(self, own_mask_bit: int) -> RayCaster:
-        return self._surroundings.view(own_mask_bit)
+        """Return the world as rays see it now, without the robot of `own_mask_bit`."""
+        return self._ray_scene.view(own_mask_bit)
 
-    def hold(self) -> SampleCopy:
-        """This instant as it is, for a thread of its own; to be released."""
-        return SampleCopy(self, self._water, self._surroundings.scene, self._surroundings.hold())
+    def copy(self) -> SampleCopy:
+        """Return a copy for a worker thread; the caller must release it."""
+        return SampleCopy(self, self._water, self._ray_scene.scene, self._ray_scene.hold_frame())
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Glimpse:
-    """No more of an instant than what the engine has kept of it; valid until it goes on."""
+class StoredSample:
+    """Motions and userdata that the engine stored at one tick; valid until the engine advances again."""
 
     tick: int
     time: float
@@ -74,30 +75,31 @@ class Glimpse:
 
 
 class SampleCopy:
-    """An instant that stays while time goes on."""
+    """Copy of a sample that stays valid while the world advances."""
 
-    def __init__(self, instant: Sample, water: Water, scene: RayScene, frame: Frame) -> None:
-        self.motions = instant.motions.copy()
-        self.userdata = instant.userdata if water.followed_object is None else instant.userdata.copy()
-        self.positions, self.velocities = instant.positions.copy(), instant.velocities.copy()
-        self.tick = instant.tick
-        self.time = instant.time
+    def __init__(self, sample: Sample, water: Water, scene: RayScene, frame: Frame) -> None:
+        self.motions = sample.motions.copy()
+        self.userdata = sample.userdata if water.followed_object is None else sample.userdata.copy()
+        self.positions, self.velocities = sample.positions.copy(), sample.velocities.copy()
+        self.tick = sample.tick
+        self.time = sample.time
         self._water = water
         self._scene = scene
         self._frame = frame
 
     @cached_property
     def probe(self) -> WaterProbe:
-        """Made by whoever needs it, in that one's thread."""
+        """Water probe, created in the thread that first uses it."""
         return WaterProbe(self._water, self.userdata)
 
     def view(self, own_mask_bit: int) -> RayCaster:
+        """Return the world as rays see it in this sample, without the robot of `own_mask_bit`."""
         return RayCaster(self._scene, self._frame, self.motions[0], own_mask_bit)
 
     def release(self) -> None:
-        """Give its frame of poses back."""
+        """Return the frame of body poses to the ray scene."""
         self._scene.release(self._frame)
 
-    def hold(self) -> SampleCopy:
-        """It is held already."""
+    def copy(self) -> SampleCopy:
+        """Return this object, which is a copy already."""
         return self

@@ -1,4 +1,4 @@
-"""The instants on the way that the engine has kept, until all sensors have looked back at them."""
+"""Buffer of the samples that the engine stores while it advances, until all sensors have processed them."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from skerry.rays.packets import CONTEXT_SIZE
 from skerry.water import Water
 from skerry.water.probe import WaterProbe
 from skerry.world.ray_scene import RaySceneBuilder
-from skerry.world.sampling.sample import Glimpse, SampleCopy
+from skerry.world.sampling.sample import SampleCopy, StoredSample
 
-FEW = 40
-"""Ticks that are looked through one by one more quickly than all at once."""
+SCAN_LIMIT = 40
+"""Number of ticks below which a loop over ticks is faster than an array operation."""
 
-MOST_FRAMES = 256
-"""Instants of which the bodies are kept for rays: a frame takes 13 µs for each body when it is first made."""
+MAX_FRAMES = 256
+"""Largest number of samples with a ray frame. A new frame takes 13 µs for each body."""
 
-NEVER = -1
-"""A tick before the first one."""
+BEFORE_START = -1
+"""Tick before the first tick."""
 
-PLANNED = 1000
-"""Ticks for which it is worked out ahead which of them are kept."""
+PLAN_TICKS = 1000
+"""Number of ticks for which the sampled ticks are computed in advance."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DueSamples:
-    """Instants at which sensors of one rate were due: ticks, rows of the engine's log, and times."""
+    """Samples at which sensors of one rate were due: ticks, rows of the engine's log, and times in s."""
 
     ticks: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -44,13 +44,13 @@ class DueSamples:
     def __len__(self) -> int:
         return len(self.times)
 
-    def __getitem__(self, some: slice) -> DueSamples:
-        return DueSamples(self.ticks[some], self.rows[some], self.times[some])
+    def __getitem__(self, selected: slice) -> DueSamples:
+        return DueSamples(self.ticks[selected], self.rows[selected], self.times[selected])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EngineSamples:
-    """A `PastSamples` of what the engine has kept."""
+    """`PastSamples` of samples in the engine's log."""
 
     engine: Engine
     due: DueSamples
@@ -74,51 +74,48 @@ class EngineSamples:
 
 
 class SampleBuffer:
-    """Ticks and what the engine has kept of them, in its log; and one of them as an instant, the one that it is at.
+    """Ticks that the engine has stored in its log, and one of them, the selected one, as a `Sample`.
 
-    Those are kept at which sensors that look back are due.
+    Attributes:
+        ticks: Stored ticks, in order.
+        rates: Returns the rates of all sensors and observers that need samples.
+        plan_is_stale: Whether these rates may have changed since the sampled ticks were planned.
+        needs_userdata: Whether userdata must be stored with each sample.
+        generation: Number of times that the buffer was cleared.
     """
 
-    def __init__(self, engine: Engine, clock: Clock, water: Water, surroundings: RaySceneBuilder) -> None:
+    def __init__(self, engine: Engine, clock: Clock, water: Water, ray_scene: RaySceneBuilder) -> None:
         self.ticks: list[int] = []
         self.rates: Callable[[], Iterable[Rate]] = tuple
-        """Gives the rates of the sensors that look back and are wanted."""
-        self.stale = True
-        """Whether they may be others than they were."""
-        self.must_keep_userdata = True
-        """Whether userdata is needed of the instants, by those who look back."""
-        self._planned = range(0)  # the ticks that are planned, and
-        self._due = np.zeros(0, np.bool_)  # which of them are to be kept
+        self.plan_is_stale = True
+        self.needs_userdata = True
+        self.generation = 0
+        self._planned = range(0)  # ticks of the present plan
+        self._due = np.zeros(0, np.bool_)  # which of the planned ticks are sampled
         self.motions = engine.motions(0)
         self.userdata = np.zeros_like(engine.part("userdata")[0])
         self.positions, self.velocities = engine.part("qpos")[0], engine.part("qvel")[0]
         self.probe = WaterProbe(water, self.userdata)
-        self.stretch = 0
-        """The number of times that it has begun anew."""
         self.tick = 0
         self.time = 0.0
         self.engine = engine
         self.clock = clock
         self.water = water
-        self._surroundings = surroundings
-        self._rows: dict[int, int] = {}
-        self._waiting: dict[
-            tuple[int, tuple[int, int]], DueSamples
-        ] = {}  # what was due since some tick, by a rate's words
-        self._frames: dict[int, Frame] = {}  # of those rows of the log at which rays were sent, and
-        self._words = np.zeros(
-            (engine.sample_log.capacity, CONTEXT_SIZE), np.int64
-        )  # what kernels need of them, by row
+        self._ray_scene = ray_scene
+        self._rows: dict[int, int] = {}  # row of the engine's log, by tick
+        self._pending: dict[tuple[int, tuple[int, int]], DueSamples] = {}  # by first tick and rate
+        self._frames: dict[int, Frame] = {}  # ray frames, by row of the log
+        self._words = np.zeros((engine.sample_log.capacity, CONTEXT_SIZE), np.int64)  # ray frames for kernels, by row
 
     @property
-    def room(self) -> int:
-        """How many more instants there is room for."""
+    def free_rows(self) -> int:
+        """Number of samples that can still be stored."""
         return self.engine.sample_log.capacity - len(self.ticks)
 
-    def looks_after(self, tick: int, stop: int) -> list[int]:
-        """The ticks after one, up to a stop, that are to be kept for the sensors."""
-        if self.stale or tick + 1 not in self._planned or stop not in self._planned:
-            self._planned, self.stale = range(tick + 1, max(stop, tick + PLANNED) + 1), False
+    def due_ticks(self, tick: int, stop: int) -> list[int]:
+        """Return the ticks after `tick`, up to and with `stop`, that must be sampled."""
+        if self.plan_is_stale or tick + 1 not in self._planned or stop not in self._planned:
+            self._planned, self.plan_is_stale = range(tick + 1, max(stop, tick + PLAN_TICKS) + 1), False
             ticks = np.arange(self._planned.start, self._planned.stop)
             self._due = np.zeros(len(ticks), np.bool_)
             for rate in dict.fromkeys(self.rates()):
@@ -126,58 +123,59 @@ class SampleBuffer:
         first = tick + 1 - self._planned.start
         return (np.flatnonzero(self._due[first : stop + 1 - self._planned.start]) + (tick + 1)).tolist()
 
-    def due_since(self, tick: int, rate: Rate) -> list[int]:
-        """The ticks after one that it has kept at which a sensor of that rate was due."""
+    def _ticks_since(self, tick: int, rate: Rate) -> list[int]:
+        """Return the stored ticks after `tick` at which `rate` is due."""
         ticks = self.ticks[bisect_right(self.ticks, tick) :]
-        if len(ticks) < FEW:
+        if len(ticks) < SCAN_LIMIT:
             return list(filter(rate.is_due, ticks))
         many = np.array(ticks, np.int64)
         return many[rate.are_due(many)].tolist()
 
-    def waiting(self, tick: int, rate: Rate) -> DueSamples:
-        """The instants after a tick that it has kept at which sensors of that rate were due."""
-        place = tick, rate.ratio  # as the hash of a fraction takes microseconds
-        due = self._waiting.get(place)
+    def pending(self, tick: int, rate: Rate) -> DueSamples:
+        """Return the stored samples after `tick` at which `rate` is due."""
+        key = tick, rate.ratio  # not the rate itself: hashing a fraction takes microseconds
+        due = self._pending.get(key)
         if due is None:
-            ticks, rows, time_of = self.due_since(tick, rate), self._rows, self.clock.time_of
+            ticks, rows, time_of = self._ticks_since(tick, rate), self._rows, self.clock.time_of
             numbers = np.array(ticks, np.int64), np.array([rows[tick] for tick in ticks], np.int64)
-            due = self._waiting[place] = DueSamples(*numbers, [time_of(tick) for tick in ticks])
+            due = self._pending[key] = DueSamples(*numbers, [time_of(tick) for tick in ticks])
         return due
 
-    def keep(self, ticks: list[int]) -> None:
-        """Be told which ticks, after those that it has, the engine is about to keep."""
-        self._waiting.clear()
+    def add(self, ticks: list[int]) -> None:
+        """Register further ticks that the engine is about to store."""
+        self._pending.clear()
         first = len(self.ticks)
         self.ticks += ticks
         self._rows.update(zip(ticks, range(first, len(self.ticks)), strict=True))
 
-    def end_at(self, tick: int) -> None:
-        """Forget what did not come to be."""
-        self._waiting.clear()
+    def truncate(self, tick: int) -> None:
+        """Remove registered ticks after `tick`, which the engine did not reach."""
+        self._pending.clear()
         del self.ticks[bisect_right(self.ticks, tick) :]
 
     def clear(self) -> None:
-        """Begin anew, when all have looked."""
-        self.stretch += 1
+        """Remove all samples after they were processed."""
+        self.generation += 1
         self.ticks.clear()
         self._rows.clear()
-        self._waiting.clear()
+        self._pending.clear()
         self._release(list(self._frames))
 
     def replay(self, observers: Sequence[Observer]) -> None:
-        """Let each onlooker see the world as it was at the ticks that it has kept at which its rate was due."""
+        """Call each observer with the stored samples at which its rate is due."""
         due: dict[int, list[Observer]] = {}
         for observer in observers:
-            found = self.waiting(NEVER, observer.rate)
+            found = self.pending(BEFORE_START, observer.rate)
             if len(found):
                 observer.on_samples(EngineSamples(self.engine, found))
             if observer.needs_replay:
                 for tick in found.ticks.tolist():
                     due.setdefault(tick, []).append(observer)
         if due:
-            self._show(due)
+            self._replay_ticks(due)
 
-    def _show(self, due: dict[int, list[Observer]]) -> None:
+    def _replay_ticks(self, due: dict[int, list[Observer]]) -> None:
+        """Set engine and clock to each tick in turn, call the observers, and restore the present."""
         clock, now = self.clock, self.clock.tick
         self.engine.sample_log.save_live()
         try:
@@ -190,10 +188,10 @@ class SampleBuffer:
             self.engine.sample_log.restore_live()
             clock.set_tick(now)
 
-    # -------------------------------------------------------------------------------------------- as an instant
+    # -------------------------------------------------------------------------------------------- the selected sample
 
-    def go(self, tick: int) -> None:
-        """Be at that tick."""
+    def select(self, tick: int) -> None:
+        """Select the stored sample of this tick: from now on this object is that `Sample`."""
         row, engine = self._rows[tick], self.engine
         self.motions = engine.sample_log.motions[row]
         if self.water.followed_object is not None:
@@ -202,16 +200,18 @@ class SampleBuffer:
         self.tick = tick
         self.time = self.clock.time_of(tick)
 
-    def glimpse(self, tick: int) -> Glimpse:
-        """What the engine has kept at that tick."""
-        row, engine = self._rows[tick], self.engine
-        return Glimpse(tick, self.clock.time_of(tick), engine.sample_log.motions[row], engine.sample_log.userdata[row])
+    def stored(self, tick: int) -> StoredSample:
+        """Return the data that the engine stored at this tick."""
+        row, log = self._rows[tick], self.engine.sample_log
+        return StoredSample(tick, self.clock.time_of(tick), log.motions[row], log.userdata[row])
 
     def view(self, own_mask_bit: int) -> RayCaster:
-        return RayCaster(self._surroundings.scene, self._frame(), self.motions[0], own_mask_bit)
+        """Return the world as rays see it in the selected sample, without the robot of `own_mask_bit`."""
+        return RayCaster(self._ray_scene.scene, self._frame(), self.motions[0], own_mask_bit)
 
-    def hold(self) -> SampleCopy:
-        scene = self._surroundings.scene
+    def copy(self) -> SampleCopy:
+        """Return a copy of the selected sample for a worker thread; the caller must release it."""
+        scene = self._ray_scene.scene
         return SampleCopy(self, self.water, scene, scene.hold(self._frame()))
 
     def _frame(self) -> Frame:
@@ -220,23 +220,23 @@ class SampleBuffer:
         return self._frames[row]
 
     def views(self, rows: NDArray[np.int64], own_mask_bit: int) -> RayCasterBatch:
-        """The world by rays at these rows of the log."""
+        """Return the world as rays see it at these rows of the log, without the robot of `own_mask_bit`."""
         self._make_frames(rows.tolist())
         log = self.engine.sample_log.motions[:, 0]
-        return RayCasterBatch(self._surroundings.scene, self._words[rows], log, rows, own_mask_bit)
+        return RayCasterBatch(self._ray_scene.scene, self._words[rows], log, rows, own_mask_bit)
 
     def _make_frames(self, rows: list[int]) -> None:
-        """See to it that there are frames of these rows, which all sensors share until all have looked."""
+        """Create the missing ray frames of these rows. All sensors share them until the buffer is cleared."""
         frames = self._frames
         new = [row for row in rows if row not in frames]
         if new:
-            if len(frames) + len(new) > MOST_FRAMES:
+            if len(frames) + len(new) > MAX_FRAMES:
                 self._release(set(frames).difference(rows))
-            log, ropes = self.engine.sample_log, self._surroundings.state_of_ropes
-            made = self._surroundings.scene.frames(log.motions[new, 0], log.userdata[new, ropes])
+            log, ropes = self.engine.sample_log, self._ray_scene.state_of_ropes
+            made = self._ray_scene.scene.frames(log.motions[new, 0], log.userdata[new, ropes])
             frames.update(zip(new, made, strict=True))
             self._words[new] = [frame.context for frame in made]
 
     def _release(self, rows: Iterable[int]) -> None:
         for row in rows:
-            self._surroundings.scene.release(self._frames.pop(row))
+            self._ray_scene.scene.release(self._frames.pop(row))

@@ -1,4 +1,4 @@
-"""The noise-free instant of one robot: all that its sensors and controllers may see."""
+"""View of one sample for one robot: the noise-free data that its sensors and controllers may use."""
 
 from __future__ import annotations
 
@@ -26,51 +26,52 @@ from skerry.world.robot import BodyTree, Object, Robot
 from skerry.world.sampling.sample import Sample, SampleCopy
 
 NOW, BEFORE = 0, 1
+"""First index of `Sample.motions`: the tick of the sample, and one step earlier."""
 
 
 @dataclass(frozen=True, eq=False)
 class RobotSampleView:
-    """The `SampleView` of a robot, now or at an instant that is held."""
+    """`SampleView` of one robot, on the live state or on a past sample."""
 
     robot: Robot
-    instant: Sample
+    sample: Sample
     step: float
     gravity: float
     water: Water
     daylight: Daylight
     terrain: Terrain | None
     projection: Projection | None
-    trees: Mapping[str, BodyTree]  # of the whole world
-    ropes: Mapping[str, Rope]  # of the whole world
+    trees: Mapping[str, BodyTree]  # all robots and objects of the world
+    ropes: Mapping[str, Rope]  # all ropes of the world
     ray_bit: int
     _frames: dict[tuple[str, int], tuple[int, NDArray[np.float64], Pose | None]] = field(default_factory=dict)
 
     @property
     def time(self) -> float:
-        return self.instant.time
+        return self.sample.time
 
     @property
     def tick(self) -> int:
-        return self.instant.tick
+        return self.sample.tick
 
     @property
     def rays(self) -> RayCaster:
-        return self.instant.view(self.ray_bit)
+        return self.sample.view(self.ray_bit)
 
     def sample_water(self, points: ArrayLike, need: int = NEED_ALL) -> WaterSample:
-        return self.water.sample(points, self.time, self.instant.userdata, need)
+        return self.water.sample(points, self.time, self.sample.userdata, need)
 
     def surface_height(self, points: ArrayLike) -> NDArray[np.float64]:
-        return self.water.height(points, self.time, self.instant.userdata)
+        return self.water.height(points, self.time, self.sample.userdata)
 
     def depth(self, point: NDArray[np.float64]) -> float:
-        return self.instant.probe.height(point, self.time) - float(point[2])
+        return self.sample.probe.height(point, self.time) - float(point[2])
 
     def water_velocity(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self.instant.probe.velocity(point, self.time)
+        return self.sample.probe.velocity(point, self.time)
 
     def water_pressure(self, point: NDArray[np.float64]) -> tuple[float, float]:
-        return self.instant.probe.pressure(point, self.time)
+        return self.sample.probe.pressure(point, self.time)
 
     def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]:
         return self._motion(NOW, link, offset)
@@ -79,29 +80,29 @@ class RobotSampleView:
         return self._motion(BEFORE, link, offset)
 
     def _motion(self, when: int, link: str, offset: Pose | None) -> NDArray[np.float64]:
-        body, place = self.frame(link, offset)
+        body, pose = self.frame(link, offset)
         carried = np.empty(13)
-        motion_of_fixed_frame(self.instant.motions[when, body], place, carried)
+        motion_of_fixed_frame(self.sample.motions[when, body], pose, carried)
         return carried
 
     def frame(self, link: str, offset: Pose | None = None) -> tuple[int, NDArray[np.float64]]:
-        """The engine's body that a frame is fixed to, and its pose in it, as seven numbers."""
+        """Return the engine's body that carries a frame, and the frame's pose on that body, (7,)."""
         known = self._frames.get((link, id(offset)))
         if known is None:
             handle: LinkHandle = self.robot.links[link]
-            place = handle.offset if offset is None else handle.offset @ offset
-            numbers = np.concatenate([place.position, place.orientation])
-            # the offset is kept, so that its id stays its own
+            pose = handle.offset if offset is None else handle.offset @ offset
+            numbers = np.concatenate([pose.position, pose.orientation])
+            # The offset is stored too, so that no other object can get its id.
             known = self._frames[link, id(offset)] = (handle.body, numbers, offset)
         return known[0], known[1]
 
     @property
     def motions(self) -> NDArray[np.float64]:
-        return self.instant.motions[NOW]
+        return self.sample.motions[NOW]
 
     @property
     def userdata(self) -> NDArray[np.float64]:
-        return self.instant.userdata
+        return self.sample.userdata
 
     @property
     def sea(self) -> tuple[int, int]:
@@ -110,8 +111,8 @@ class RobotSampleView:
     def frame_of(self, name: str) -> tuple[int, NDArray[np.float64]]:
         tree, _, link = name.partition("/")
         found = self._tree(tree)
-        place = found.links[link].offset if link else Pose.identity()
-        return found.links[link].body if link else found.root, np.concatenate([place.position, place.orientation])
+        pose = found.links[link].offset if link else Pose.identity()
+        return found.links[link].body if link else found.root, np.concatenate([pose.position, pose.orientation])
 
     def rope_offsets(self, name: str) -> NDArray[np.int64]:
         return self.rope(name).words(self.userdata)
@@ -129,12 +130,15 @@ class RobotSampleView:
         return Twist.of(self._motion(BEFORE, link, None)[7:])
 
     @contextmanager
-    def at(self, instant: SampleCopy) -> Iterator[RobotSampleView]:
-        """The same at a held instant, which is then let go; it knows nothing of the robot's parts, which move on."""
+    def using(self, copy: SampleCopy) -> Iterator[RobotSampleView]:
+        """Yield this view on a copied sample, and release the copy afterwards.
+
+        Power and contacts of this view are those of the present, not of the copy.
+        """
         try:
-            yield replace(self, instant=instant)
+            yield replace(self, sample=copy)
         finally:
-            instant.release()
+            copy.release()
 
     def position_of(self, name: str) -> NDArray[np.float64]:
         tree, _, link = name.partition("/")
@@ -158,31 +162,33 @@ class RobotSampleView:
         return tuple(self.robot.joints)
 
     def joint_position(self, joint: str) -> float:
-        return float(self.instant.positions[self.robot.engine.joint_addresses[self.robot.joints[joint]][0]])
+        return float(self.sample.positions[self.robot.engine.joint_addresses[self.robot.joints[joint]][0]])
 
     def joint_velocity(self, joint: str) -> float:
-        return float(self.instant.velocities[self.robot.engine.joint_addresses[self.robot.joints[joint]][1]])
+        return float(self.sample.velocities[self.robot.engine.joint_addresses[self.robot.joints[joint]][1]])
 
     @property
     def power(self) -> float:
         return float(sum(actuator.power or 0.0 for actuator in self.robot.actuators.values()))
 
     def contacts(self, link: str | None = None) -> list[ContactPoint]:
-        return self.felt(self.robot.engine.contacts(self.robot.world, self.robot.name), link)
+        return self.contact_points(self.robot.engine.contacts(self.robot.world, self.robot.name), link)
 
-    def felt(self, touches: Iterable[BodyContact], link: str | None) -> list[ContactPoint]:
-        """What a link, or all of the robot, feels of its touches."""
+    def contact_points(self, contacts: Iterable[BodyContact], link: str | None) -> list[ContactPoint]:
+        """Convert contacts of the engine to contact points of one link, or of the whole robot if `link` is None."""
         own = f"{self.robot.name}/"
         found = []
-        for touch in touches:
-            for this, other, sign in ((touch.second, touch.first, 1.0), (touch.first, touch.second, -1.0)):
+        for contact in contacts:
+            for this, other, sign in ((contact.second, contact.first, 1.0), (contact.first, contact.second, -1.0)):
                 if this.startswith(own) and link in (None, this.removeprefix(own)):
                     found.append(
-                        ContactPoint(this.removeprefix(own), self._shown(other), touch.position, sign * touch.force)
+                        ContactPoint(
+                            this.removeprefix(own), self._display_name(other), contact.position, sign * contact.force
+                        )
                     )
         return found
 
-    def _shown(self, name: str) -> str:
-        """An object, which has but one link, by its own name."""
+    def _display_name(self, name: str) -> str:
+        """Return "object" instead of "object/link" for an object, which has only one link."""
         tree, _, _ = name.partition("/")
         return tree if isinstance(self.trees.get(tree), Object) else name

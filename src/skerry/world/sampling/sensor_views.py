@@ -1,4 +1,4 @@
-"""Several noise-free instants of one robot at once: what its sensors see of the history."""
+"""View of several buffered samples for one robot: the noise-free data that its batch sensors may use."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Floats = NDArray[np.float64]
 
 @strict_kernel
 def _carry_each(log: Any, rows: Any, when: int, body: int, offset: Any, carried: Any) -> None:
-    """The motions (n, 13) of a frame fixed to a body at each of these rows of the log (rows, 2, bodies, 13)."""
+    """Compute the motions (n, 13) of a frame on a body at given rows of the log (rows, 2, bodies, 13)."""
     for k in range(rows.size):
         motion_of_fixed_frame(log[rows[k], when, body], offset, carried[k])
 
 
 @strict_kernel
-def _ask_each(
+def _sample_each(
     function: int,
     table: int,
     userdata: Any,
@@ -41,7 +41,7 @@ def _ask_each(
     points: Any,
     found: Any,
 ) -> None:
-    """What a sea answers of one point (n, 3) at each of several instants; `userdata` is (rows, states) of the log."""
+    """Sample the sea at one point per sample, points (n, 3); `userdata` is the log (rows, states)."""
     for k in range(rows.size):
         state = userdata[rows[k]].ctypes.data
         at, out = points[k].ctypes.data, found[k].ctypes.data
@@ -50,10 +50,10 @@ def _ask_each(
 
 @dataclass(frozen=True, eq=False)
 class RobotSensorView:
-    """The `SensorView` of a robot at some ticks of the history."""
+    """`SensorView` of one robot on samples of the buffer."""
 
-    sample: RobotSampleView
-    history: SampleBuffer
+    view: RobotSampleView
+    buffer: SampleBuffer
     due: DueSamples
 
     @property
@@ -70,42 +70,42 @@ class RobotSensorView:
 
     @property
     def step(self) -> float:
-        return self.sample.step
+        return self.view.step
 
     @property
     def gravity(self) -> float:
-        return self.sample.gravity
+        return self.view.gravity
 
     @property
     def water(self) -> Water:
-        return self.sample.water
+        return self.view.water
 
     @cached_property
     def rays(self) -> RayCasterBatch:
-        return self.history.views(self.rows, self.sample.ray_bit)
+        return self.buffer.views(self.rows, self.view.ray_bit)
 
-    def at(self, number: int) -> RobotSampleView:
-        """One of the instants, until another is asked for."""
-        self.history.go(int(self.ticks[number]))
-        return replace(self.sample, instant=self.history)
+    def at(self, row: int) -> RobotSampleView:
+        """Return the view of one sample; valid until the next call."""
+        self.buffer.select(int(self.ticks[row]))
+        return replace(self.view, sample=self.buffer)
 
     @property
     def projection(self) -> Projection | None:
-        return self.sample.projection
+        return self.view.projection
 
     def depth(self, points: Floats) -> Floats:
-        return self._ask(points, 0)[:, HEIGHT] - points[:, 2]
+        return self._sample_sea(points, 0)[:, HEIGHT] - points[:, 2]
 
     def water_pressure(self, points: Floats) -> tuple[Floats, Floats]:
-        found = self._ask(points, NEED_HEAD)
+        found = self._sample_sea(points, NEED_HEAD)
         return self.water.pressure_of_head(found[:, HEAD]), found[:, DENSITY]
 
-    def _ask(self, points: Floats, need: int) -> Floats:
+    def _sample_sea(self, points: Floats, need: int) -> Floats:
         found, water = np.empty((len(points), ROWS)), self.water
-        _ask_each(
+        _sample_each(
             water.address,
             water.table_address,
-            self.history.engine.sample_log.userdata,
+            self.buffer.engine.sample_log.userdata,
             self.rows,
             np.array(self.times),
             need,
@@ -121,38 +121,38 @@ class RobotSensorView:
         return self._motion(BEFORE, link, offset)
 
     def _motion(self, when: int, link: str, offset: Pose | None) -> Floats:
-        body, place = self.sample.frame(link, offset)
+        body, pose = self.view.frame(link, offset)
         carried = np.empty((len(self.rows), 13))
-        _carry_each(self.history.engine.sample_log.motions, self.rows, when, body, place, carried)
+        _carry_each(self.buffer.engine.sample_log.motions, self.rows, when, body, pose, carried)
         return carried
 
     @property
     def joints(self) -> tuple[str, ...]:
-        return self.sample.joints
+        return self.view.joints
 
     def joint_position(self, joint: str) -> Floats:
-        return self._joint(joint, 0, self.history.engine.sample_log.positions)
+        return self._joint(joint, 0, self.buffer.engine.sample_log.positions)
 
     def joint_velocity(self, joint: str) -> Floats:
-        return self._joint(joint, 1, self.history.engine.sample_log.velocities)
+        return self._joint(joint, 1, self.buffer.engine.sample_log.velocities)
 
     def _joint(self, joint: str, which: int, log: Floats) -> Floats:
-        robot = self.sample.robot
+        robot = self.view.robot
         return log[self.rows, robot.engine.joint_addresses[robot.joints[joint]][which]]
 
     @property
     def power(self) -> Floats:
-        read, total = EngineSamples(self.history.engine, self.due).read, np.zeros(len(self.due))
-        for actuator in self.sample.robot.actuators.values():
+        read, total = EngineSamples(self.buffer.engine, self.due).read, np.zeros(len(self.due))
+        for actuator in self.view.robot.actuators.values():
             if (power := actuator.power_from(read)) is not None:
                 total += power
         return total
 
     def contacts(self, link: str | None = None) -> dict[int, list[ContactPoint]]:
-        engine, name = self.history.engine, self.sample.robot.name
+        engine, name = self.buffer.engine, self.view.robot.name
         found = {}
         for row in np.flatnonzero(engine.may_have_touched(self.rows, name)).tolist():
-            touches = engine.contacts_at_row(int(self.rows[row]), int(self.ticks[row]), name)
-            if felt := self.sample.felt(touches, link):
-                found[row] = felt
+            contacts = engine.contacts_at_row(int(self.rows[row]), int(self.ticks[row]), name)
+            if points := self.view.contact_points(contacts, link):
+                found[row] = points
         return found

@@ -1,4 +1,4 @@
-"""How a robot or an object moved: samples of its motion, and what people call the parts of it."""
+"""Trajectory of a robot or an object, with named series such as depth, surge or heading."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ Series = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Samples in the order of time; `motion` holds position, quaternion, velocity and angular velocity in the world."""
+    """Samples of a motion: position, quaternion, velocity and angular velocity in the world."""
 
     time: Series  # (n,), s
     motion: Series  # (n, 13)
 
     def series(self, name: str) -> Series:
-        """One of `SERIES` by its name."""
+        """Return one of `SERIES` by name."""
         if name not in SERIES:
             raise UnknownName(f"a robot or object has no {name!r}; {did_you_mean(name, SERIES)}")
         return SERIES[name](self)
 
     @property
     def position(self) -> Series:
-        """(n, 3), m, ENU."""
+        """Positions, (n, 3), m, ENU."""
         return self.motion[:, :3]
 
     @property
     def velocity(self) -> Series:
-        """(n, 3), m/s, in the world's axes."""
+        """Velocities, (n, 3), m/s, ENU."""
         return self.motion[:, 7:10]
 
     @property
     def attitude(self) -> Series:
-        """(n, 3), roll, pitch and yaw, rad."""
+        """Roll, pitch and yaw, (n, 3), rad."""
         return quaternion_to_rpy(self.motion[:, 3:7])
 
     @property
     def body_velocity(self) -> Series:
-        """(n, 3), m/s, forward, left and up."""
+        """Velocities in the axes of the body (forward, left, up), (n, 3), m/s."""
         return rotate(inverse(self.motion[:, 3:7]), self.velocity)
 
     @property
     def body_rates(self) -> Series:
-        """(n, 3), rad/s, about forward, left and up."""
+        """Angular velocities in the axes of the body (forward, left, up), (n, 3), rad/s."""
         return rotate(inverse(self.motion[:, 3:7]), self.motion[:, 10:13])
 
 
@@ -73,4 +73,4 @@ SERIES: Final[dict[str, Callable[[Trajectory], Series]]] = {
     "pitch_rate_deg": lambda track: np.degrees(track.body_rates[:, 1]),
     "yaw_rate_deg": lambda track: np.degrees(track.body_rates[:, 2]),
 }
-"""What a robot or object has, by name: numbers over time, (n,), but for position and velocity, (n, 3)."""
+"""Named series: (n,) arrays, except `position` and `velocity`, which are (n, 3)."""

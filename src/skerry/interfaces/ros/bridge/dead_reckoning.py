@@ -27,7 +27,7 @@ class Reckoning:
     ) -> None:
         self._context, self._controller = context, robot.controllers[part]
         self._origin = context.world.scenario.robots[robot.name].pose.build().position
-        self._odom, self._link = context.frames.believe(robot.name, lambda: self._controller.estimate)
+        self._odom, self._link = context.frames.add_estimate(robot.name, lambda: self._controller.estimate)
         context.standing.append(AskController(robot.name, part, "engage", {}))
         makers: dict[str, Callable[[Estimate], Message | None]] = {
             "nav_msgs/msg/Odometry": self._odometry,

@@ -14,7 +14,7 @@ from skerry.interfaces.ros.bridge.context import Context
 from skerry.interfaces.ros.messages.codec import Message
 from skerry.world.frame_tree import Transform
 
-MOST_FRAMES: Final = 1000  # that are kept; a peer that makes up more is not heard
+MAX_FRAMES: Final = 1000  # that are kept; a peer that makes up more is not heard
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class OutsideFrames:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._own = {item.child for item in context.frames.now()}
+        self._own = {item.child for item in context.frames.transforms()}
         self._heard: dict[str, Transform] = {}
         self._lock = Lock()  # peers speak in threads of their own
         for topic in ("/tf", "/tf_static"):
@@ -45,7 +45,7 @@ class OutsideFrames:
     def _hear(self, message: Message) -> None:
         found = {}
         for item in message.transforms:
-            if item.child_frame_id not in self._own and not self._context.frames.is_own(item.child_frame_id):
+            if item.child_frame_id not in self._own and not self._context.frames.is_dynamic(item.child_frame_id):
                 t, q = item.transform.translation, item.transform.rotation
                 turn = [q.x, q.y, q.z, q.w]
                 if not np.isfinite([t.x, t.y, t.z, *turn]).all() or not any(turn):
@@ -54,8 +54,8 @@ class OutsideFrames:
                 found[item.child_frame_id] = Transform(item.header.frame_id, item.child_frame_id, pose)
         with self._lock:
             self._heard |= found
-            if len(self._heard) > MOST_FRAMES:
-                self._heard = dict(list(self._heard.items())[:MOST_FRAMES])
+            if len(self._heard) > MAX_FRAMES:
+                self._heard = dict(list(self._heard.items())[:MAX_FRAMES])
 
     def placed(self) -> list[PlacedFrame]:
         """Those whose parents lead to the map, to UTM or to a frame of the simulator, in the order of their names."""
@@ -64,7 +64,7 @@ class OutsideFrames:
         if not heard:
             return []
         frames = self._context.frames
-        edges = {item.child: item for item in frames.now()} | heard
+        edges = {item.child: item for item in frames.transforms()} | heard
         known: dict[str, Pose | None] = {frames.map: Pose.identity(), "map": Pose.identity()}
         if frames.projection is not None:
             known["utm"] = Pose(-frames.projection.origin, Pose.identity().orientation)

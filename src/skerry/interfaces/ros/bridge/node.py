@@ -141,7 +141,7 @@ class RosInterface(Interface):
                 voice.say(tick)
 
     def world_changed(self) -> None:
-        self._frames.find_what_moves()
+        self._frames.update_bodies()
         self._add_what_is_new()
         self._say_still_frames()
         self._changes = -1
@@ -264,7 +264,7 @@ class RosInterface(Interface):
     def _say_still_frames(self) -> None:
         topic = self.bus.advertise("/tf_static", "tf2_msgs/TFMessage", LATCHED)
         write = TransformWriter(self.bus.codec).write_all
-        topic.publish(write(self._world.tick * self._context.step, self._frames.still()))
+        topic.publish(write(self._world.tick * self._context.step, self._frames.static_transforms()))
 
     def _add_robot(self, name: str) -> None:
         robot = self._world.robots[name]

@@ -78,12 +78,12 @@ class TransformOutlet(NotingOutlet):
     @property
     def looks_back(self) -> bool:
         """Yes, unless there is among them where robots believe that they are."""
-        return not self._frames.are_believed
+        return not self._frames.has_estimates
 
     @property
     def reads_the_past(self) -> bool:
         """Yes, unless there are ropes among them, which must be seen."""
-        return not self._frames.come_and_go
+        return not self._frames.has_dynamic_frames
 
     def look_at(self, past: PastSamples) -> Readings[FrameSnapshot]:
         motions = past.motions()
@@ -97,21 +97,21 @@ class TransformOutlet(NotingOutlet):
         )
 
     def look(self, tick: int) -> FrameSnapshot:
-        return self._frames.look()
+        return self._frames.snapshot()
 
     def warm_up(self) -> None:
-        self.look(0).frames()
+        self.look(0).poses()
 
     def make(self, tick: int, seen: FrameSnapshot) -> bytes:
-        return self._writer.write(tick * self._step, *seen.frames())
+        return self._writer.write(tick * self._step, *seen.poses())
 
     def make_all(self, ticks: Sequence[int], seen: Sequence[FrameSnapshot]) -> Packed | None:
         times = [tick * self._step for tick in ticks]
         if isinstance(seen, Readings) and seen.columns is not None:
             columns: Any = seen.columns()
-            return self._writer.write_many(times, columns.names, columns.moving.numbers(columns.motion))
+            return self._writer.write_many(times, columns.names, columns.moving.relative_poses(columns.motion))
         moving, names = seen[0].moving, seen[0].moving_names
-        if any(sight.others or sight.moving is not moving for sight in seen):
+        if any(sight.dynamic or sight.moving is not moving for sight in seen):
             return None
-        numbers = moving.numbers(stacked([sight.motion for sight in seen]))
+        numbers = moving.relative_poses(stacked([sight.motion for sight in seen]))
         return self._writer.write_many(times, names, numbers)
