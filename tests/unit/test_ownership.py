@@ -47,7 +47,7 @@ def test_nobody_owns_at_first_and_the_first_who_commands_takes_control(sam, sour
     assert (screw.owner, screw.setpoint) == (source, 100.0)
     assert sam.control == source.partition("/")[0]
     assert sam.actuators["thruster2"].owner is None
-    assert f"sam/thruster1: control passes from nobody to {source}" in caplog.text
+    assert f"sam/thruster1: control passes from no owner to {source}" in caplog.text
 
 
 @pytest.mark.parametrize("owner", ["manual", "external", "controller", "api"])
@@ -68,7 +68,7 @@ def test_a_source_that_does_not_own_is_told_so_once_until_control_changes_hands(
         for _ in range(20):
             assert not sam.actuators[name].receive(rpm=100.0)
     (line,) = refusals(caplog)
-    assert "sam/thruster1: commands of ros are ignored, as controller has control" in line
+    assert "sam/thruster1: command from external ignored, because controller has control" in line
     assert "robot.control = 'external'" in line
     sam.control = "manual"
     for _ in range(20):

@@ -92,9 +92,7 @@ class _Assembly:
 class _WorldBuilder:
     """Builds the parts of one world, in small steps."""
 
-    def __init__(
-        self, loaded: LoadedScenario, assembly: _Assembly, python_forces: Mapping[str, PythonForce]
-    ) -> None:
+    def __init__(self, loaded: LoadedScenario, assembly: _Assembly, python_forces: Mapping[str, PythonForce]) -> None:
         self._loaded = loaded
         self._scenario = loaded.scenario
         self._model = assembly.model
@@ -401,9 +399,7 @@ def _python_forces(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) 
     return {name: PythonForce(name, function) for name, function in forces.items()}
 
 
-def _assemble(
-    loaded: LoadedScenario, python_forces: Mapping[str, PythonForce]
-) -> _Assembly:
+def _assemble(loaded: LoadedScenario, python_forces: Mapping[str, PythonForce]) -> _Assembly:
     """Build bodies, laws and actuators of a scenario, and compile the physics model."""
     scenario = loaded.scenario.with_seeds()
     water = scenario.water.build(scenario.gravity)
