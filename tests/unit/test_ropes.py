@@ -34,14 +34,14 @@ def crane(rope: Mapping[str, Any], **winch: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("rope", "words"),
     [
-        ({"start": [0, 0, 0]}, "give either `length`, or the `winch`"),
+        ({"start": [0, 0, 0]}, "give either `length` or `winch`"),
         ({**LINE, "length": 0}, "greater than 0"),
         ({**LINE, "length": -1}, "greater than 0"),
         ({**LINE, "segment_length": 3}, "`segment_length` 3.0 m is more than `length` 2.0 m"),
         ({**LINE, "segment_length": 1e-4}, "more than 5000"),
-        ({**LINE, "direction": [0, 0, 0]}, "`direction` must point somewhere"),
-        ({**LINE, "end": [1, 0, 0], "buoy": {"mass": 1}}, "one thing is at its end: end, buoy"),
-        ({**LINE, "buoy": {"mass": 1}, "hook": {}}, "one thing is at its end: buoy, hook"),
+        ({**LINE, "direction": [0, 0, 0]}, "`direction` must not be zero"),
+        ({**LINE, "end": [1, 0, 0], "buoy": {"mass": 1}}, "only one of these at its end: end, buoy"),
+        ({**LINE, "buoy": {"mass": 1}, "hook": {}}, "only one of these at its end: buoy, hook"),
         ({**LINE, "diametre": 0.1}, "diameter"),
         ({**LINE, "end": [9, 0, -1]}, "its ends are 9 m apart, but it is 2 m long"),
         ({**LINE, "end": "bal"}, "there is no robot or object 'bal'; did you mean 'ball'"),
@@ -102,14 +102,14 @@ def test_what_cannot_be_tied_or_released_is_refused_and_the_world_goes_on() -> N
                 line.attach(place)
             with pytest.raises(SkerryError, match=words):
                 later.attach(place)
-        with pytest.raises(SkerryError, match="has nothing at its end to release"):
+        with pytest.raises(SkerryError, match="is not tied, so it cannot be released"):
             line.release()
         with pytest.raises(SkerryError, match=r"there is no rope 'lin'|lin"):
             _ = world.ropes["lin"]
         assert bytes(world.snapshot()) == before
         assert not later.exists
         line.attach("near")
-        with pytest.raises(SkerryError, match="is tied to something already; release it first"):
+        with pytest.raises(SkerryError, match="is tied already; release it first"):
             line.attach("near")
         world.advance(0.5)
         line.release()

@@ -1,1 +1,1 @@
-"""Ropes: chains of points with an implicit solver, tied to bodies, fed by winches, run over hooks."""
+"""Ropes: chains of nodes with an implicit solver, tied to bodies, paid out by winches, caught by hooks."""

@@ -1,9 +1,9 @@
-"""Where a rope touches: the ground and the bodies around it, as planes that push its nodes back.
+"""Contacts of ropes with the ground and with bodies, as planes that push nodes back.
 
-A node is a ball. Each step it gets the plane of the ground below it and that of the nearest body, if they are near; the
-solver treats them as stiff springs, so that nothing bounces. Friction is Coulomb's: a drag of μ N/|v| against sliding,
-linear in the new velocity, that stops a node but never pushes it backwards. What a body is pushed by goes back to it.
-Ropes do not touch each other, but for hooks. Thin things may slip between two nodes.
+A node is a sphere. In each step it gets the plane of the ground below it and that of the nearest body, if they are
+close. The solver treats the planes as stiff springs, so that nodes do not bounce. Friction is Coulomb's: a drag of μ
+N/|v| against sliding, linear in the new velocity, which stops a node but never reverses its motion. The opposite force
+acts on the body. Ropes do not touch each other, except at hooks. Objects thinner than a segment may slip between nodes.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from skerry.ropes.layout import (
 from skerry.ropes.matrices import add_along
 from skerry.terrain import ground
 
-SLOWEST: Final = 1e-3  # m/s below which friction is a drag that fades
-SOFTNESS: Final = 1e-3  # m that a node sinks in under its own weight in air
-# per node of scratch: the ground's rows
-PER_NODE: Final = ground.ROWS
+FRICTION_SPEED: Final = 1e-3  # m/s, sliding speed below which friction decreases to 0
+SOFTNESS: Final = 1e-3  # m, depth to which a node sinks in under its own weight in air
+PER_NODE: Final = ground.ROWS  # floats of scratch memory per node, for the ground's values
 
 
 @kernel
 def _stiffness(own: Any, heavy: float, tension: Any, k: int) -> float:
-    """Of a node's contact, N/m: under its own weight it gives way by a millimetre, round a corner by its radius."""
+    """Return the contact stiffness of a node, N/m: it yields by SOFTNESS under its weight, by a radius at a corner."""
     return heavy * 9.81 / SOFTNESS + 2.0 * max(tension[max(k - 1, 0)], tension[k]) / own[RADIUS]
 
 
 @kernel
-def _touch(
+def _set_plane(
     side: int, planes: Any, touch: Any, nx: float, ny: float, nz: float, far: float, stiffness: float, body: float
 ) -> None:
+    """Write a plane of a node, and the body behind it."""
     plane = planes[PLANE * side : PLANE * side + PLANE]
     plane[0], plane[1], plane[2], plane[3], plane[4] = nx, ny, nz, far, stiffness
     touch[TOUCH * side] = body
@@ -59,7 +59,7 @@ def _touch(
 
 
 @kernel
-def look_at_ground(
+def find_ground_contacts(
     numbers: Any,
     common: Any,
     own: Any,
@@ -73,7 +73,7 @@ def look_at_ground(
     touching: Any,
     touch: Any,
 ) -> None:
-    """Give every node near the ground its plane."""
+    """Set the plane of the ground for every node near it."""
     for k in range(count):
         touching[k] = 0
     if numbers[GROUND] == 0:
@@ -86,20 +86,20 @@ def look_at_ground(
     for k in range(count):
         height = rows[ground.HEIGHT * count + k]
         reach = max(0.5 * own[DIAMETER], own[RADIUS]) + 0.05 + 2.0 * h * abs(v[3 * k + 2])
-        if not x[3 * k + 2] - height < reach:  # also where there is no ground
+        if not x[3 * k + 2] - height < reach:  # also true for NaN, where there is no ground
             continue
         nx = rows[ground.NORMAL * count + k]
         ny = rows[(ground.NORMAL + 1) * count + k]
         nz = rows[(ground.NORMAL + 2) * count + k]
         far = nx * x[3 * k] + ny * x[3 * k + 1] + nz * height + 0.5 * own[DIAMETER]
-        _touch(
+        _set_plane(
             0, planes[PLANES * k :], touch[2 * TOUCH * k :], nx, ny, nz, far, _stiffness(own, heavy[k], tension, k), 0.0
         )
         touching[k] = 1
 
 
 @kernel
-def look_at_shapes(
+def find_body_contacts(
     model: int,
     data: int,
     layout: Any,
@@ -118,7 +118,7 @@ def look_at_shapes(
     touching: Any,
     touch: Any,
 ) -> None:
-    """Give every node near a body the plane of the nearest one."""
+    """Set the plane of the nearest body for every node near one."""
     if numbers[SHAPES] == 0:
         return
     h = common[STEP]
@@ -133,8 +133,8 @@ def look_at_shapes(
         low_x, high_x = min(low_x, x[3 * k]), max(high_x, x[3 * k])
         low_y, high_y = min(low_y, x[3 * k + 1]), max(high_y, x[3 * k + 1])
         low_z, high_z = min(low_z, x[3 * k + 2]), max(high_z, x[3 * k + 2])
-    # The first nodes from where a rope is tied do not touch what it is tied to.
-    bare = int(np.ceil(2.0 * (1.0 + own[RADIUS] / own[SEGMENT])))
+    # The first nodes from an attachment have no contact with the robot or object that the rope is tied to.
+    skipped = int(np.ceil(2.0 * (1.0 + own[RADIUS] / own[SEGMENT])))
     for shape in range(numbers[SHAPES]):
         row = words(numbers[SHAPE_TABLE] + 16 * shape, 2)
         sizes = floats(numbers[SHAPE_SIZES] + 16 * shape, 2)
@@ -145,8 +145,8 @@ def look_at_shapes(
         if at[2] + reach < low_z or at[2] - reach > high_z:
             continue
         root = words(numbers[BODIES] + 24 * row[1], BODY_ROW)[ROOT]
-        first = bare if root == tail_root and tail[BODY] > 0.0 else 0
-        last = count - bare if root == head_root and head[BODY] > 0.0 else count
+        first = skipped if root == tail_root and tail[BODY] > 0.0 else 0
+        last = count - skipped if root == head_root and head[BODY] > 0.0 else count
         for k in range(first, last):
             dx, dy, dz = x[3 * k] - at[0], x[3 * k + 1] - at[1], x[3 * k + 2] - at[2]
             speed = np.sqrt(v[3 * k] ** 2 + v[3 * k + 1] ** 2 + v[3 * k + 2] ** 2)
@@ -167,28 +167,28 @@ def look_at_shapes(
             own_planes, own_touch = planes[PLANES * k :], touch[2 * TOUCH * k :]
             side = touching[k]
             if side == 2 or (side == 1 and own_touch[0] > 0.0):
-                # another body already: keep the one that is deeper
+                # The node has the plane of another body already: keep the deeper contact.
                 side = side - 1
                 held = own_planes[PLANE * side : PLANE * side + PLANE]
                 deep = held[3] - held[0] * x[3 * k] - held[1] * x[3 * k + 1] - held[2] * x[3 * k + 2]
                 if deep >= own[RADIUS] - apart:
                     continue
             stiffness = min(_stiffness(own, heavy[k], tension, k), sizes[1])
-            _touch(side, own_planes, own_touch, nx, ny, nz, far, stiffness, float(row[1]))
+            _set_plane(side, own_planes, own_touch, nx, ny, nz, far, stiffness, float(row[1]))
             motion = line[6:9]
             velocity_at(data, layout, numbers[BODIES], row[1], line[3], line[4], line[5], motion)
             for i in range(3):
                 own_touch[TOUCH * side + 1 + i] = motion[i]
-            # the plane moves on with the body in this step
+            # The plane moves with the body during the step.
             own_planes[PLANE * side + 3] += h * (nx * motion[0] + ny * motion[1] + nz * motion[2])
             touching[k] = side + 1
 
 
 @kernel
-def rub(
+def add_friction(
     common: Any, own: Any, k: int, x: Any, v: Any, planes: Any, touching: Any, touch: Any, mass: Any, push: Any
 ) -> None:
-    """Add the friction of what a node touches to its inertia and momentum."""
+    """Add the friction of a node's contacts to its inertia and momentum."""
     h = common[STEP]
     for side in range(touching[k]):
         plane = planes[PLANES * k + PLANE * side : PLANES * k + PLANE * side + PLANE]
@@ -201,7 +201,7 @@ def rub(
         ux, uy, uz = v[3 * k] - kept[1], v[3 * k + 1] - kept[2], v[3 * k + 2] - kept[3]
         along = ux * nx + uy * ny + uz * nz
         speed = np.sqrt((ux - along * nx) ** 2 + (uy - along * ny) ** 2 + (uz - along * nz) ** 2)
-        factor = own[FRICTION] * plane[4] * deep / max(speed, SLOWEST)
+        factor = own[FRICTION] * plane[4] * deep / max(speed, FRICTION_SPEED)
         kept[4] = factor
         add_along(mass, h * factor, -h * factor, nx, ny, nz)
         along = kept[1] * nx + kept[2] * ny + kept[3] * nz
@@ -211,10 +211,10 @@ def rub(
 
 
 @kernel
-def push_back(
+def push_bodies(
     data: int, layout: Any, numbers: Any, k: int, x: Any, v: Any, planes: Any, touching: Any, touch: Any
 ) -> None:
-    """Push the bodies that a node touches by what pushed the node."""
+    """Apply the opposite of a node's contact forces to the bodies."""
     for side in range(touching[k]):
         kept = touch[TOUCH * (2 * k + side) : TOUCH * (2 * k + side) + TOUCH]
         if kept[0] <= 0.0:

@@ -1,9 +1,9 @@
-"""A hook at the end of a winch's rope: it catches a rope, lets it run as over a pulley, and ends as a plain load.
+"""Hook at the end of a winch's rope: it catches a rope, which then runs over it as over a pulley.
 
-HANGING: the hook hangs free. When a rope passes within its reach, in line with its own rope rather than beside it, that
-rope is cut into two that run over the hook: PULLEY. When the free end of it has been pulled up to the hook, what the
-other side is tied to hangs from the winch's own rope, now that much longer: CARRYING. Hook, free end and second rope
-are gone.
+HANGING: the hook hangs free. If a rope passes within its reach, in line with the hook's own rope and not beside it,
+that rope is divided into two sides that run over the hook, and the phase is PULLEY. When the free end of the caught
+rope has been pulled up to the hook, the other side becomes the end of the winch's rope, which is longer by its length,
+and the phase is CARRYING. The hook, the free end and the second rope no longer exist.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ from skerry.ropes.layout import (
     COUNT,
     END,
     END_RADIUS,
-    FEED,
     HANGING,
     HEAD,
     HOOK,
-    JOIN,
-    LEAST,
-    NOTHING,
-    PARTNER,
+    HOOK_ROPE,
+    MIN_LENGTH,
+    NO_INDEX,
+    OTHER_SIDE,
+    PAYOUT_SPEED,
     PHASE,
+    PHASE_TIMES,
     PULLEY,
     RADIUS,
-    SINCE,
     SPARE,
     TAIL,
     WINCH,
 )
 from skerry.ropes.payout import constants_of_rope, length_of, nodes_of, state_of_rope
 
-# A rope beside a hook is not in it: the line to it must lie within 60° of the hook's own rope.
+# Cosine of the largest angle between the hook's own rope and the line from the hook to a rope that it catches, 60°.
 FACING: Final = 0.5
 
 
 @kernel
 def _up(x: Any, i: int) -> float:
-    """A component of the direction of a rope at its tail."""
+    """Return component i of the direction of a rope at its tail."""
     size = np.sqrt((x[3] - x[0]) ** 2 + (x[4] - x[1]) ** 2 + (x[5] - x[2]) ** 2)
     return (x[3 + i] - x[i]) / size if size > 1e-12 else 0.0
 
 
 @kernel
 def _touches(x: Any, k: int, hook: Any, reach: float) -> float:
-    """Where the hook touches edge k, as a share of it; or −1."""
+    """Return the position on edge k at which the hook touches it, from 0 to 1, or −1."""
     ax, ay, az = x[3 * k], x[3 * k + 1], x[3 * k + 2]
     ex, ey, ez = x[3 * k + 3] - ax, x[3 * k + 4] - ay, x[3 * k + 5] - az
     square = ex * ex + ey * ey + ez * ez
@@ -70,7 +70,7 @@ def _touches(x: Any, k: int, hook: Any, reach: float) -> float:
 
 @kernel
 def _catch(constants: Any, state: int, hook: int, rope: int, edge: int, share: float, time: float) -> None:
-    """Cut a rope in two at a place of an edge, each with its head at the hook."""
+    """Divide a rope at a position on an edge into two ropes, each with its head at the hook."""
     own = constants_of_rope(constants, rope)
     row = state_of_rope(state, own)
     hooked = state_of_rope(state, constants_of_rope(constants, hook))
@@ -81,9 +81,9 @@ def _catch(constants: Any, state: int, hook: int, rope: int, edge: int, share: f
     at = nodes_of(hooked, constants_of_rope(constants, hook))[0]
     moving = nodes_of(hooked, constants_of_rope(constants, hook))[1]
     count = int(row[COUNT])
-    # A place next to a node is that node, and the hook takes its place: no side begins with next to nothing. At the
-    # very ends there is no such node; the short side then gets a little rope of its own.
-    near, far = edge, edge + 1  # the last nodes that stay on either side
+    # If the position is close to a node, the hook replaces that node, so that no side starts with a very short edge. At
+    # the ends of the rope no node can be replaced; the short side then gets some extra rope.
+    near, far = edge, edge + 1  # last nodes that remain on either side
     on_near, on_far = share * rest[edge], (1.0 - share) * rest[edge]
     if share < 0.1:
         if edge > 0:
@@ -95,7 +95,7 @@ def _catch(constants: Any, state: int, hook: int, rope: int, edge: int, share: f
             far, on_near, on_far = edge + 2, rest[edge], rest[edge + 1]
         else:
             on_far += 0.1 * rest[edge]
-    beyond_count = count - far  # nodes on the side of the head, whose order is turned round
+    beyond_count = count - far  # nodes on the side of the head; their order is reversed
     for k in range(beyond_count):
         for i in range(3):
             y[3 * k + i], w[3 * k + i] = x[3 * (count - 1 - k) + i], v[3 * (count - 1 - k) + i]
@@ -107,21 +107,21 @@ def _catch(constants: Any, state: int, hook: int, rope: int, edge: int, share: f
     row[COUNT], beyond[COUNT] = near + 2, beyond_count + 1
     for i in range(END):
         beyond[TAIL + i] = row[HEAD + i]
-    row[HEAD + BODY] = beyond[HEAD + BODY] = NOTHING
-    row[JOIN] = beyond[JOIN] = hook
-    row[PARTNER], beyond[PARTNER] = own[SPARE], rope
-    row[FEED] = beyond[FEED] = 0.0
+    row[HEAD + BODY] = beyond[HEAD + BODY] = NO_INDEX
+    row[HOOK_ROPE] = beyond[HOOK_ROPE] = hook
+    row[OTHER_SIDE], beyond[OTHER_SIDE] = own[SPARE], rope
+    row[PAYOUT_SPEED] = beyond[PAYOUT_SPEED] = 0.0
     hooked[PHASE] = PULLEY
-    hooked[SINCE + 1] = time
+    hooked[PHASE_TIMES + 1] = time
 
 
 @kernel
 def _carry(constants: Any, state: int, userdata: int, hook: int, rope: int, time: float) -> None:
-    """Let what the far side is tied to hang from the winch: its rope becomes the end of the winch's."""
+    """Append the far side of the caught rope to the winch's rope, so that its load hangs from the winch."""
     own = constants_of_rope(constants, hook)
     row = state_of_rope(state, own)
     loose = state_of_rope(state, constants_of_rope(constants, rope))
-    second = constants_of_rope(constants, int(loose[PARTNER]))
+    second = constants_of_rope(constants, int(loose[OTHER_SIDE]))
     beyond = state_of_rope(state, second)
     x, v, rest, tension = nodes_of(row, own)
     y, w, other_rest, other_tension = nodes_of(beyond, second)
@@ -139,9 +139,9 @@ def _carry(constants: Any, state: int, userdata: int, hook: int, rope: int, time
     for i in range(END):
         row[TAIL + i] = beyond[TAIL + i]
     row[PHASE] = CARRYING
-    row[SINCE + 2] = time
+    row[PHASE_TIMES + 2] = time
     loose[COUNT] = beyond[COUNT] = 0.0
-    loose[JOIN] = beyond[JOIN] = loose[PARTNER] = beyond[PARTNER] = NOTHING
+    loose[HOOK_ROPE] = beyond[HOOK_ROPE] = loose[OTHER_SIDE] = beyond[OTHER_SIDE] = NO_INDEX
     if own[WINCH] >= 0.0:
         winch = floats(userdata + 8 * int(own[WINCH]), WINCH_STATE)
         winch[EXTRA] += length
@@ -151,14 +151,14 @@ def _carry(constants: Any, state: int, userdata: int, hook: int, rope: int, time
 
 @kernel
 def _try_to_catch(constants: Any, state: int, ropes: int, hook: int, time: float) -> None:
-    """Look at every edge of every rope that may be caught; take the first that is touched."""
+    """Catch the first edge within reach among all catchable ropes."""
     own = constants_of_rope(constants, hook)
     row = state_of_rope(state, own)
     at = nodes_of(row, own)[0]
     for rope in range(ropes):
         other = constants_of_rope(constants, rope)
         target = state_of_rope(state, other)
-        if rope == hook or other[CATCHABLE] == 0.0 or target[COUNT] < 2.0 or target[JOIN] >= 0.0:
+        if rope == hook or other[CATCHABLE] == 0.0 or target[COUNT] < 2.0 or target[HOOK_ROPE] >= 0.0:
             continue
         x = nodes_of(target, other)[0]
         reach = own[HOOK] + other[RADIUS]
@@ -170,8 +170,8 @@ def _try_to_catch(constants: Any, state: int, ropes: int, hook: int, time: float
 
 
 @kernel
-def move_hooks(constants: Any, userdata: int, state: int, ropes: int, time: float) -> None:
-    """Let every hook go to its next phase if it is time."""
+def update_hooks(constants: Any, userdata: int, state: int, ropes: int, time: float) -> None:
+    """Move every hook to its next phase when its condition is met."""
     for hook in range(ropes):
         own = constants_of_rope(constants, hook)
         row = state_of_rope(state, own)
@@ -183,11 +183,11 @@ def move_hooks(constants: Any, userdata: int, state: int, ropes: int, time: floa
             for rope in range(ropes):
                 side = constants_of_rope(constants, rope)
                 end = state_of_rope(state, side)
-                # the loose side: joined to this hook, its tail tied to nothing
-                if end[COUNT] == 0.0 or end[JOIN] != hook or end[TAIL + BODY] >= 0.0:
+                # the loose side: it runs over this hook, and its tail is free
+                if end[COUNT] == 0.0 or end[HOOK_ROPE] != hook or end[TAIL + BODY] >= 0.0:
                     continue
                 x, at = nodes_of(end, side)[0], nodes_of(row, own)[0]
                 distance = np.sqrt((x[0] - at[0]) ** 2 + (x[1] - at[1]) ** 2 + (x[2] - at[2]) ** 2)
-                if distance <= side[END_RADIUS] + own[END_RADIUS] + side[LEAST]:
+                if distance <= side[END_RADIUS] + own[END_RADIUS] + side[MIN_LENGTH]:
                     _carry(constants, state, userdata, hook, rope, time)
                     break

@@ -1,11 +1,11 @@
-"""What acts on the nodes of a rope beside its tension: weight, buoyancy, water, wind, force fields.
+"""Loads on the nodes of a rope besides tension: weight, buoyancy, water, wind, force fields.
 
-A node stands for half of each edge beside it. Drag is Morison's, along and across the rope on its own: ½ ρ C_n d ℓ
-|u_n| u_n and ½ ρ C_t π d ℓ |u_t| u_t; the water's added mass C_a ρ π d²/4 ℓ acts across only; the force of Froude and
-Krylov and the added mass follow the water's acceleration (Morison et al. 1950; Faltinsen 1990, ch. 7; split and
+A node represents half of each adjacent edge. Drag is Morison's, with separate terms along and across the rope: ½ ρ C_n
+d ℓ |u_n| u_n and ½ ρ C_t π d ℓ |u_t| u_t; the added mass C_a ρ π d²/4 ℓ acts only across the rope; the Froude–Krylov
+force and the added mass follow the acceleration of the water (Morison et al. 1950; Faltinsen 1990, ch. 7; split and
 coefficients as in MoorDyn, Hall & Goupee 2015, Ocean Engineering 104). Drag is linear in the velocity at the end of the
-step, with the factor |u| of its beginning, so that it never overshoots. A buoy or hook at the tail is a ball: its share
-under water is that of its cap, its added mass half the water that it displaces (Lamb 1932, §92).
+step, with the factor |u| from its start, so that it never overshoots. A buoy or hook at the tail is a sphere: its share
+under water is that of a spherical cap, its added mass half the displaced water (Lamb 1932, §92).
 """
 
 from __future__ import annotations
@@ -24,37 +24,39 @@ from skerry.ropes.layout import (
     END_MASS,
     END_RADIUS,
     END_VOLUME,
+    FLOW_NEEDED,
     GRAVITY,
+    HAS_WIND,
     MASS,
-    NEED,
     NORMAL_DRAG,
     OWNER,
     STEP,
     TANGENT_DRAG,
-    WINDY,
 )
 from skerry.ropes.matrices import add_along, times
 from skerry.water import flow
 from skerry.water.fields import add_fields
 
 AIR_DENSITY: Final = 1.225  # kg/m³: the standard atmosphere at sea level (ISO 2533:1975, table 1)
-# Scratch numbers per node for the surroundings: places, water, wind, depths, fields
+# Floats of scratch memory per node for the environment: position, water, wind, depth, field force.
 PER_NODE: Final = 3 + flow.ROWS + flow.ROWS + 1 + 3
 
 
 @kernel
-def look_around(data: int, table: int, userdata: int, numbers: Any, own: Any, count: int, x: Any, memory: int) -> None:
-    """Ask water, wind and fields at every node; the answers stay in `memory`, as rows of `count`."""
+def sample_environment(
+    data: int, table: int, userdata: int, numbers: Any, own: Any, count: int, x: Any, memory: int
+) -> None:
+    """Query water, wind and force fields at every node, and write the values to `memory` in rows of `count`."""
     header = words(table, HEADER)
     where = floats(memory, 3 * count)
     for k in range(count):
         where[k], where[count + k], where[2 * count + k] = x[3 * k], x[3 * k + 1], x[3 * k + 2]
     sample = memory + 24 * count
     time = data + header[TIME_OFFSET]
-    call7(header[WATER], header[WATER_TABLE], userdata, time, numbers[NEED], count, memory, sample)
+    call7(header[WATER], header[WATER_TABLE], userdata, time, numbers[FLOW_NEEDED], count, memory, sample)
     height = floats(sample + 8 * flow.HEIGHT * count, count)
     wind = sample + 8 * flow.ROWS * count
-    if numbers[WINDY] != 0:
+    if numbers[HAS_WIND] != 0:
         call7(header[WIND], header[WIND_TABLE], userdata, time, flow.NEED_FLOW, count, memory, wind)
     depth = floats(wind + 8 * flow.ROWS * count, count)
     for k in range(count):
@@ -96,7 +98,7 @@ def _drag(
     uz: float,
     mass: Any,
 ) -> tuple[float, float, float]:
-    """Add h times the drag's slope to the mass; give what the moving fluid adds to the momentum."""
+    """Add h times the slope of the drag to `mass`; return the momentum that the moving fluid adds."""
     along = rx * tx + ry * ty + rz * tz
     square = rx * rx + ry * ry + rz * rz
     across = np.sqrt(max(square - along * along, 0.0))
@@ -124,9 +126,25 @@ def load_node(
     mass: Any,
     push: Any,
 ) -> float:
-    """Write a node's inertia and drag (symmetric, kg) and the momentum it would have after the step (3, kg m/s).
+    """Write the inertia and drag of a node to `mass`, and its momentum after the step without tension to `push`.
 
-    Gives its mass alone, kg.
+    Args:
+        k: number of the node.
+        count: number of nodes.
+        has_end: whether the rope has its buoy or hook.
+        has_fields: whether there are force fields.
+        windy: whether there is wind.
+        common: constants of all ropes.
+        own: constants of the rope.
+        x: positions of the nodes, m.
+        v: velocities of the nodes, m/s.
+        rest: rest lengths of the edges, m.
+        memory: address of the values that `sample_environment` wrote.
+        mass: symmetric matrix (6,), kg.
+        push: momentum (3,), kg m/s.
+
+    Returns:
+        The mass of the node without added mass, kg.
     """
     h, g = common[STEP], common[GRAVITY]
     water = floats(memory + 24 * count, flow.ROWS * count)
@@ -162,7 +180,7 @@ def load_node(
     add_along(mass, heavy + added + 0.5 * displaced_ball, -added, tx, ty, tz)
     vx, vy, vz = v[3 * k], v[3 * k + 1], v[3 * k + 2]
     px, py, pz = times(mass, vx, vy, vz)
-    # the water's acceleration carries what it displaces (Froude and Krylov) and the added mass
+    # The acceleration of the water acts on the displaced volume (Froude–Krylov) and on the added mass.
     ax, ay, az = (
         water[flow.FLOW_RATE * count + k],
         water[(flow.FLOW_RATE + 1) * count + k],

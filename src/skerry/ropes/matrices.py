@@ -1,4 +1,4 @@
-"""Symmetric 3×3 matrices as six numbers (xx, xy, xz, yy, yz, zz), in kernels."""
+"""Kernels for symmetric 3×3 matrices, stored as six numbers (xx, xy, xz, yy, yz, zz)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skerry.core.kernels import kernel
 
 @kernel
 def invert(m: Any, out: Any) -> None:
-    """The inverse of a symmetric matrix; may be done in place."""
+    """Write the inverse of a symmetric matrix into `out`, which may be the same array."""
     a, b, c, d, e, f = m[0], m[1], m[2], m[3], m[4], m[5]
     c0, c1, c2 = d * f - e * e, c * e - b * f, b * e - c * d
     q = 1.0 / (a * c0 + b * c1 + c * c2)
@@ -19,13 +19,13 @@ def invert(m: Any, out: Any) -> None:
 
 @kernel
 def times(m: Any, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """A symmetric matrix times a vector."""
+    """Return a symmetric matrix times a vector."""
     return m[0] * x + m[1] * y + m[2] * z, m[1] * x + m[3] * y + m[4] * z, m[2] * x + m[4] * y + m[5] * z
 
 
 @kernel
 def add_along(m: Any, all_round: float, along: float, x: float, y: float, z: float) -> None:
-    """Add `all_round` times the identity and `along` times the projection on a direction of length 1."""
+    """Add `all_round` times the identity and `along` times the projection on the unit vector (x, y, z)."""
     m[0] += all_round + along * x * x
     m[1] += along * x * y
     m[2] += along * x * z

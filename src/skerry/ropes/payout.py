@@ -1,10 +1,11 @@
-"""Ropes that grow and shrink at their heads: by a winch, or over a hook by the pull of both sides.
+"""Payout: ropes that get longer or shorter at their heads, by a winch, or over a hook by the tension of both sides.
 
-Material points keep their nodes; only the edge at the head changes its rest length, and a node is born or vanishes when
-that edge gets longer than one and a half times the usual, or shorter than half of it.
+Nodes stay at their material points. Only the edge at the head changes its rest length. A node is added when that edge
+is longer than 1.5 times the nominal segment, and removed when it is shorter than half of it.
 
-Over a hook, rope goes to the side that pulls harder: m ṡ = T₁ − T₂ − c s with the sheave's inertia m and drag c. Both
-tensions answer at once to s, so it is sought, by the secant method, together with the step of the ropes: see `step.py`.
+Over a hook, the rope runs to the side with the larger tension: m ṡ = T₁ − T₂ − c s, with the inertia m and the drag c
+of the pulley. Both tensions depend strongly on s, so `step.py` finds s by the secant method together with the step of
+the ropes.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from skerry.ropes.layout import (
     CAPACITY,
     COMMON,
     COUNT,
-    FEED,
-    JOIN,
-    LEAST,
+    HOOK_ROPE,
+    MIN_LENGTH,
+    NO_INDEX,
     NODES,
-    NOTHING,
-    PARTNER,
+    OTHER_SIDE,
+    PAYOUT_SPEED,
     PER_NODE,
-    PLACE,
     ROPE,
     SEGMENT,
+    STATE_OFFSET,
     STEP,
     TAIL,
     WINCH,
@@ -36,19 +37,19 @@ from skerry.ropes.layout import (
 
 @kernel
 def constants_of_rope(constants: Any, rope: int) -> Any:
-    """A rope's own constants."""
+    """Return the constants of a rope."""
     return constants[COMMON + ROPE * rope : COMMON + ROPE * (rope + 1)]
 
 
 @kernel
 def state_of_rope(state: int, own: Any) -> Any:
-    """A rope's state, with its nodes behind the numbers."""
-    return floats(state + 8 * int(own[PLACE]), NODES + PER_NODE * int(own[CAPACITY]))
+    """Return the state of a rope: its header, then its nodes."""
+    return floats(state + 8 * int(own[STATE_OFFSET]), NODES + PER_NODE * int(own[CAPACITY]))
 
 
 @kernel
 def nodes_of(row: Any, own: Any) -> tuple[Any, Any, Any, Any]:
-    """Positions, velocities, rest lengths and tensions of a rope's nodes."""
+    """Return positions, velocities, rest lengths and tensions of a rope's nodes; `own` are its constants."""
     n = int(own[CAPACITY])
     return (
         row[NODES : NODES + 3 * n],
@@ -60,7 +61,7 @@ def nodes_of(row: Any, own: Any) -> tuple[Any, Any, Any, Any]:
 
 @kernel
 def length_of(row: Any, own: Any) -> float:
-    """The length of a rope at rest, m."""
+    """Return the length of a rope at rest, m."""
     rest = nodes_of(row, own)[2]
     total = 0.0
     for k in range(int(row[COUNT]) - 1):
@@ -69,14 +70,14 @@ def length_of(row: Any, own: Any) -> float:
 
 
 @kernel
-def grow(row: Any, own: Any, more: float) -> None:
-    """Let a rope grow at its head, or shrink."""
+def change_length(row: Any, own: Any, more: float) -> None:
+    """Make a rope longer at its head by `more`, or shorter if `more` is negative, m."""
     x, v, rest, tension = nodes_of(row, own)
     segment = own[SEGMENT]
     count = int(row[COUNT])
     rest[count - 2] += more
     while rest[count - 2] > 1.5 * segment and count < int(own[CAPACITY]):
-        # Along itself the rope moves as one, so that the new node is as fast as the last one; across, it is in between.
+        # Along the rope the new node has the velocity of the last node; across, it is interpolated.
         share = segment / rest[count - 2]
         last, head = 3 * (count - 2), 3 * (count - 1)
         dx, dy, dz = x[head] - x[last], x[head + 1] - x[last + 1], x[head + 2] - x[last + 2]
@@ -103,43 +104,43 @@ def grow(row: Any, own: Any, more: float) -> None:
 
 
 @kernel
-def feed_from_winch(userdata: int, row: Any, own: Any, step: float) -> None:
-    """Make a rope as long as its winch says, and let go of its load if it says so."""
+def follow_winch(userdata: int, row: Any, own: Any, step: float) -> None:
+    """Set the length of a rope to that of its winch, and release its end if the winch requests it."""
     winch = floats(userdata + 8 * int(own[WINCH]), WINCH_STATE)
     if winch[RELEASE] != 0.0:
         winch[RELEASE] = 0.0
-        row[TAIL + BODY] = NOTHING
+        row[TAIL + BODY] = NO_INDEX
     more = winch[LENGTH] - length_of(row, own)
-    row[FEED] = more / step
-    grow(row, own, more)
+    row[PAYOUT_SPEED] = more / step
+    change_length(row, own, more)
 
 
 @kernel
 def run_over_hook(constants: Any, state: int, rope: int) -> None:
-    """Let rope run over a hook as fast as it did, between two sides, of which `rope` is one; `balance` corrects it."""
+    """Run rope over a hook at the speed of the last step; `rope` is one of the two sides. `_balance` corrects it."""
     first = constants_of_rope(constants, rope)
     row = state_of_rope(state, first)
-    second = constants_of_rope(constants, int(row[PARTNER]))
+    second = constants_of_rope(constants, int(row[OTHER_SIDE]))
     other = state_of_rope(state, second)
     h = constants[STEP]
-    most = length_of(other, second) - second[LEAST]
-    least = first[LEAST] - length_of(row, first)
-    more = min(max(h * row[FEED], least), most)
-    row[FEED], other[FEED] = more / h, -more / h
-    grow(row, first, more)
-    grow(other, second, -more)
+    most = length_of(other, second) - second[MIN_LENGTH]
+    least = first[MIN_LENGTH] - length_of(row, first)
+    more = min(max(h * row[PAYOUT_SPEED], least), most)
+    row[PAYOUT_SPEED], other[PAYOUT_SPEED] = more / h, -more / h
+    change_length(row, first, more)
+    change_length(other, second, -more)
 
 
 @kernel
-def feed_all(constants: Any, numbers: Any, userdata: int, state: int, ropes: int) -> None:
-    """Feed every rope that is fed, once a step."""
+def update_lengths(constants: Any, numbers: Any, userdata: int, state: int, ropes: int) -> None:
+    """Update the length of every rope on a winch or over a hook, once per step."""
     for rope in range(ropes):
         own = constants_of_rope(constants, rope)
         row = state_of_rope(state, own)
         if row[COUNT] == 0.0:
             continue
-        if row[JOIN] >= 0.0:
-            if row[PARTNER] > rope:  # each pair once
+        if row[HOOK_ROPE] >= 0.0:
+            if row[OTHER_SIDE] > rope:  # visit each pair once
                 run_over_hook(constants, state, rope)
         elif own[WINCH] >= 0.0:
-            feed_from_winch(userdata, row, own, constants[STEP])
+            follow_winch(userdata, row, own, constants[STEP])

@@ -1,4 +1,4 @@
-"""A rope as a user holds it: where it lies, what it pulls, what it is tied to."""
+"""Rope in the public API: positions, tensions and attachments."""
 
 from __future__ import annotations
 
@@ -17,84 +17,95 @@ from skerry.ropes.system import lay
 
 Floats = NDArray[np.float64]
 Locate = Callable[[str | Vector3, Vector3], tuple[int, Floats, Floats]]
-"""Finds what a rope is to be tied to: the body, the point on it, and where that is in the world now."""
+"""Function that returns the body number, the point on the body, and its current position in the world."""
 
 Phase = Literal["hanging", "pulley", "carrying"]
 PHASES: tuple[Phase, Phase, Phase] = ("hanging", "pulley", "carrying")
 
 
 class Rope:
-    """A rope; its nodes go from its start to its end. Everything it is lives in the world's state."""
+    """Rope of a world, with nodes from its start to its end. Its whole state is part of the world's state.
+
+    Args:
+        name: name of the rope.
+        config: its settings.
+        memory: live view of its state.
+        spare: live view of the state of the part beyond a hook, or None if no hook may catch it.
+        segment: nominal length of a segment, m.
+        full_length: function that returns the length of a rope that is to be laid, m.
+        locate: function that finds an attachment.
+        end_position: function that returns the current position of a tied end from its state.
+    """
 
     def __init__(
         self,
         name: str,
         config: RopeConfig,
         memory: Floats,
-        twin: Floats | None,
+        spare: Floats | None,
         segment: float,
         full_length: Callable[[], float],
         locate: Locate,
-        where: Callable[[Floats], Floats],
+        end_position: Callable[[Floats], Floats],
     ) -> None:
         self.name = name
         self.config = config
         self._memory = memory
-        self._twin = twin
+        self._spare = spare
         self._segment = segment
         self._full_length = full_length
         self._locate = locate
-        self._where = where
+        self._end_position = end_position
 
-    # -------------------------------------------------------------------------------------------- looking
+    # -------------------------------------------------------------------------------------------- state
 
     @property
     def exists(self) -> bool:
-        """Whether there is such a rope now."""
+        """Whether the rope exists now."""
         return bool(self._memory[at.COUNT] > 0)
 
     @property
     def points(self) -> Floats:
-        """Its nodes in the world, (n, 3), m; of a rope on a hook, those of both sides."""
+        """Positions of its nodes in the world, (n, 3), m; a rope on a hook includes both sides."""
         return self._both(lambda row: _nodes(row, 0, 3))
 
     @property
     def velocities(self) -> Floats:
-        """Of its nodes, (n, 3), m/s."""
+        """Velocities of its nodes, (n, 3), m/s."""
         return self._both(lambda row: _nodes(row, 3, 3))
 
     @property
     def tension(self) -> Floats:
-        """Of its segments, (n − 1,), N."""
+        """Tensions of its segments, (n − 1,), N."""
         return self._edges(7)
 
     @property
     def rest_lengths(self) -> Floats:
-        """Of its segments, (n − 1,), m."""
+        """Rest lengths of its segments, (n − 1,), m."""
         return self._edges(6)
 
     @property
     def length(self) -> float:
-        """Its length at rest, m: what a winch has paid out."""
+        """Length at rest, m; for a rope on a winch the length paid out."""
         return float(self.rest_lengths.sum())
 
     @property
     def distance(self) -> float:
-        """From its start to its end in a straight line, m."""
+        """Straight distance from its start to its end, m."""
         points = self.points
         return 0.0 if len(points) == 0 else float(np.linalg.norm(points[-1] - points[0]))
 
     @property
     def taut(self) -> bool:
-        """Whether it pulls at what it is tied to at its start."""
+        """Whether the rope has tension at its start."""
         tension = self.tension
         return bool(len(tension) and tension[0] > 0)
 
     @property
     def tightness(self) -> NDArray[np.bool_]:
-        """Of each segment, whether the rope is tight towards the start and towards the end, (n − 1, 2).
+        """Whether the rope is tight from each segment to the start, and to the end, (n − 1, 2).
 
-        It is tight where the straight line is as long as the rope, within `tightness_tolerance` of it.
+        It is tight if the straight line is as long as the rope, within `tightness_tolerance`.
         """
         points, rest = self.points, self.rest_lengths
         if len(points) == 0:
@@ -107,58 +118,68 @@ class Rope:
 
     @property
     def end(self) -> Floats:
-        """Where its end is: the load, buoy or hook, m."""
+        """Position of its end, which may have a load, buoy or hook, (3,), m."""
         return self.points[-1].copy()
 
     @property
     def loaded(self) -> bool:
-        """Whether its end is tied to something."""
+        """Whether its end is tied."""
         return bool(self.exists and self._memory[at.TAIL + at.BODY] >= 0)
 
     @property
     def phase(self) -> Phase | None:
-        """Of a rope with a hook: hanging free, a pulley for another rope, or carrying what hung on that."""
+        """Phase of a rope with a hook: "hanging" free, "pulley" for a caught rope, or "carrying" its load."""
         return None if self.config.hook is None else PHASES[int(self._memory[at.PHASE])]
 
     @property
     def events(self) -> list[tuple[float, Phase]]:
-        """What its hook did: times, s, and phases, in order."""
+        """Times, s, at which its hook entered a phase, with the phases, in order."""
         phase = int(self._memory[at.PHASE])
-        since = self._memory[at.SINCE : at.SINCE + 3]
+        since = self._memory[at.PHASE_TIMES : at.PHASE_TIMES + 3]
         return [] if self.config.hook is None else [(float(since[k]), PHASES[k]) for k in range(1, phase + 1)]
 
-    def words(self, userdata: Floats) -> NDArray[np.int64]:
-        """Where native code finds it in the world's userdata, as `skerry.parts.native_controller` has it, (ROPE,)."""
+    def native_indices(self, userdata: Floats) -> NDArray[np.int64]:
+        """Return the indices in userdata by which native controllers read the rope, (ROPE,).
+
+        The order is that of `skerry.parts.native_controller`.
+        """
         start = index_in_userdata(userdata, self._memory)
-        places = [start + at.COUNT, start + at.JOIN, start + at.TAIL + at.BODY]
-        places += [start + at.NODES + column * self._capacity for column in (0, 3, 7)]
+        indices = [start + at.COUNT, start + at.HOOK_ROPE, start + at.TAIL + at.BODY]
+        indices += [start + at.NODES + column * self._capacity for column in (0, 3, 7)]
         beyond = -1
-        if self._twin is not None:
-            capacity = (self._twin.size - at.NODES) // at.PER_NODE
-            beyond = index_in_userdata(userdata, self._twin) + at.NODES + 7 * capacity
-        return np.array([*places, beyond], np.int64)
+        if self._spare is not None:
+            capacity = (self._spare.size - at.NODES) // at.PER_NODE
+            beyond = index_in_userdata(userdata, self._spare) + at.NODES + 7 * capacity
+        return np.array([*indices, beyond], np.int64)
 
     # -------------------------------------------------------------------------------------------- tying
 
-    def attach(self, place: str | Vector3, point: Vector3 = (0.0, 0.0, 0.0)) -> None:
-        """Tie its end to a link ("robot/link"), a robot, an object, or a point of the world.
+    def attach(self, target: str | Vector3, point: Vector3 = (0.0, 0.0, 0.0)) -> None:
+        """Tie its end to a link, a robot, an object, or a point of the world.
 
-        The end is where that is now: if it lies further away than a segment, the rope is laid anew.
+        If the end is farther from the target than a segment, the whole rope is laid again at rest.
+
+        Args:
+            target: "robot/link", a robot, an object, or a point of the world, m.
+            point: point on the target, in its frame, m.
+
+        Raises:
+            SkerryError: the end is tied already, runs over a hook, or cannot reach the target.
         """
         row = self._memory
         if self.loaded:
-            raise SkerryError(f"the rope {self.name!r} is tied to something already; release it first")
-        if row[at.JOIN] >= 0 or (self.phase == "pulley"):
-            raise SkerryError(f"the rope {self.name!r} runs over a hook; nothing can be tied to it now")
-        for numbers in (point,) if isinstance(place, str) else (place, point):
+            raise SkerryError(f"the end of the rope {self.name!r} is tied already; release it first")
+        if row[at.HOOK_ROPE] >= 0 or (self.phase == "pulley"):
+            raise SkerryError(f"the rope {self.name!r} runs over a hook; it cannot be tied now")
+        for numbers in (point,) if isinstance(target, str) else (target, point):
             if np.shape(numbers) != (3,) or not np.isfinite(numbers).all():
-                raise SkerryError(f"the rope {self.name!r} is tied to a point of three finite numbers, not {numbers}")
-        body, on_body, where = self._locate(place, point)
+                raise SkerryError(f"the rope {self.name!r} needs a point of three finite numbers, not {numbers}")
+        body, on_body, end_position = self._locate(target, point)
         head = row[at.HEAD : at.HEAD + at.END]
         start_body, start_point, start = self._locate(self.config.start, self.config.start_point)
-        if not self.exists or np.linalg.norm(where - self.end) > self._segment:
+        if not self.exists or np.linalg.norm(end_position - self.end) > self._segment:
             length = self.length if self.exists else self._full_length()
-            self._lay(start, where, length, max(round(length / self._segment), 1))
+            self._lay(start, end_position, length, max(round(length / self._segment), 1))
         if head[at.BODY] < 0:
             head[:] = 0.0
             head[at.BODY], head[at.POINT : at.POINT + 3] = start_body, start_point
@@ -167,34 +188,38 @@ class Rope:
         tail[at.BODY], tail[at.POINT : at.POINT + 3] = body, on_body
 
     def release(self) -> None:
-        """Let go of what its end is tied to."""
+        """Untie its end.
+
+        Raises:
+            SkerryError: the end is not tied.
+        """
         if not self.loaded:
-            raise SkerryError(f"the rope {self.name!r} has nothing at its end to release")
+            raise SkerryError(f"the end of the rope {self.name!r} is not tied, so it cannot be released")
         self._memory[at.TAIL : at.TAIL + at.END] = 0.0
-        self._memory[at.TAIL + at.BODY] = at.NOTHING
+        self._memory[at.TAIL + at.BODY] = at.NO_INDEX
 
     @property
     def bodies(self) -> tuple[int | None, int | None]:
-        """The numbers of the bodies that its start and its end are tied to."""
-        row = self._memory if self._memory[at.JOIN] < 0 or self._twin is None else self._twin
+        """Body numbers that its start and its end are tied to; None for a free end."""
+        row = self._memory if self._memory[at.HOOK_ROPE] < 0 or self._spare is None else self._spare
         head = row[at.HEAD + at.BODY] if row is self._memory else row[at.TAIL + at.BODY]
         tail = self._memory[at.TAIL + at.BODY]
         return (None if head < 0 else int(head)), (None if tail < 0 else int(tail))
 
     def lay_again(self) -> None:
-        """Lay it from what its start is tied to, to what its end is tied to, at rest."""
+        """Lay the rope again, at rest, between the current positions of its tied ends."""
         row = self._memory
-        ends = [self._where(row[end : end + at.END]) for end in (at.HEAD, at.TAIL)]
+        ends = [self._end_position(row[end : end + at.END]) for end in (at.HEAD, at.TAIL)]
         self._lay(ends[0], ends[1], self.length, int(row[at.COUNT]) - 1)
-        _forget(row)
+        _clear_end_motion(row)
 
     def move(self, change: Callable[[Floats], Floats]) -> None:
-        """Put all its nodes elsewhere, at rest, as when what it is tied to is put elsewhere."""
-        for row in (self._memory,) if self._twin is None else (self._memory, self._twin):
+        """Move all nodes by a function of positions, (n, 3), at rest, because the bodies at its ends were moved."""
+        for row in (self._memory,) if self._spare is None else (self._memory, self._spare):
             nodes = _nodes(row, 0, 3)
             nodes[:] = change(nodes)
             _nodes(row, 3, 3)[:] = 0.0
-            _forget(row)
+            _clear_end_motion(row)
 
     def _lay(self, start: Floats, end: Floats, length: float, segments: int) -> None:
         try:
@@ -207,27 +232,27 @@ class Rope:
         return (self._memory.size - at.NODES) // at.PER_NODE
 
     def _both(self, nodes: Callable[[Floats], Floats]) -> Floats:
-        """From start to end; a rope on a hook goes on beyond it in its twin."""
+        """Return values of all nodes from start to end; beyond a hook they come from the spare rope."""
         own = nodes(self._memory)[::-1].copy()
-        if self._memory[at.JOIN] < 0 or self._twin is None:
+        if self._memory[at.HOOK_ROPE] < 0 or self._spare is None:
             return own
-        return np.concatenate([nodes(self._twin), own[1:]])
+        return np.concatenate([nodes(self._spare), own[1:]])
 
     def _edges(self, column: int) -> Floats:
         own = _nodes(self._memory, column, 1)[:-1, 0][::-1].copy()
-        if self._memory[at.JOIN] < 0 or self._twin is None:
+        if self._memory[at.HOOK_ROPE] < 0 or self._spare is None:
             return own
-        return np.concatenate([_nodes(self._twin, column, 1)[:-1, 0], own])
+        return np.concatenate([_nodes(self._spare, column, 1)[:-1, 0], own])
 
 
-def _forget(row: Floats) -> None:
-    """Forget how the ends moved: what is put elsewhere was not pushed there."""
+def _clear_end_motion(row: Floats) -> None:
+    """Clear the stored motion of the ends, so that a teleport does not count as an acceleration."""
     for end in (at.HEAD, at.TAIL):
-        row[end + at.KNOWN : end + at.END] = 0.0
+        row[end + at.INERTIA_KNOWN : end + at.END] = 0.0
 
 
 def _nodes(row: Floats, column: int, width: int) -> Floats:
-    """Some numbers of a rope's nodes, from tail to head; a view."""
+    """Return a view (count, width) of a section of a rope's nodes, from tail to head."""
     capacity = (row.size - at.NODES) // at.PER_NODE
     count = int(row[at.COUNT])
     start = at.NODES + column * capacity

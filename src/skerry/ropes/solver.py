@@ -1,13 +1,13 @@
-"""The implicit step of a rope: Newton's method on the energy of implicit Euler, in O(n).
+"""Implicit step of ropes: Newton's method on the energy of implicit Euler, in O(n).
 
-A step of length h ends where E(x) = ½ Σ (x − g)ᵀ M (x − g)/h² + Σ ½ k max(0, |x_i − x_p| − l)² + … is least; g is where
-each node would go without its neighbours, l the rest length of the edge to its parent. Its gradient is Newton's second
-law at the end of the step (Martin et al. 2011, Example-based elastic materials, §4; Baraff & Witkin 1998). Slack edges
-have no force; stretched ones pull at any ratio of stiffness to mass without blowing up, because E falls in every
-iteration.
+A step of length h ends at the minimum of E(x) = ½ Σ (x − g)ᵀ M (x − g)/h² + Σ ½ k max(0, |x_i − x_p| − l)² + …. Here g
+is the position of each node without its neighbours, and l the rest length of the edge to its parent. The gradient of E
+is Newton's second law at the end of the step (Martin et al. 2011, Example-based elastic materials, §4; Baraff & Witkin
+1998). Slack edges have no force. Stretched edges are stable at any ratio of stiffness to mass, because E decreases in
+every iteration.
 
-Each node has at most one parent, of a higher number: a rope is a chain, ropes tied to one point are a tree. So the
-Hessian is eliminated from the leaves to the root without fill-in, as of a block-tridiagonal matrix.
+Each node has at most one parent, which has a higher number: a rope is a chain, and ropes tied to one point are a tree.
+Therefore the Hessian is eliminated from the leaves to the root without fill-in, like a block-tridiagonal matrix.
 
 Symmetric 3×3 matrices are six numbers: xx, xy, xz, yy, yz, zz.
 """
@@ -21,7 +21,6 @@ import numpy as np
 from skerry.core.kernels import kernel
 from skerry.ropes.group import (
     BEND,
-    BESIDE,
     CHANGE,
     CONTACTS,
     DIAGONAL,
@@ -29,6 +28,7 @@ from skerry.ropes.group import (
     GOAL,
     GRADIENT,
     MASS,
+    OFF_DIAGONAL,
     PARENT,
     PLANE,
     PLANES,
@@ -37,22 +37,22 @@ from skerry.ropes.group import (
     TOUCHING,
     TRIAL,
     X,
-    numbers_at,
-    whole_at,
+    floats_at,
+    integers_at,
 )
 
 MAX_ITERATIONS: Final = 40
-# m; Newton's method squares its error near the end: after a step as small as this nothing is left to correct
-CLOSE_ENOUGH: Final = 1e-7
+# Largest step of the last iteration, m. Newton's method converges quadratically, so the remaining error is negligible.
+TOLERANCE: Final = 1e-7
 
 
 @kernel
 def energy_of(memory: int, n: int, x: Any) -> float:
-    """E of a group with n nodes at positions x, (3n), in J."""
-    goal, mass = numbers_at(memory, GOAL, n, 0, 3, n), numbers_at(memory, MASS, n, 0, 6, n)
-    parent, touching = whole_at(memory, PARENT, n, 0, n), whole_at(memory, TOUCHING, n, 0, n)
-    stiffness, rest = numbers_at(memory, STIFF, n, 0, 1, n), numbers_at(memory, REST, n, 0, 1, n)
-    bending, planes = numbers_at(memory, BEND, n, 0, 1, n), numbers_at(memory, CONTACTS, n, 0, PLANES, n)
+    """Return the energy E of a group with n nodes at positions x, (3n), J."""
+    goal, mass = floats_at(memory, GOAL, n, 0, 3, n), floats_at(memory, MASS, n, 0, 6, n)
+    parent, touching = integers_at(memory, PARENT, n, 0, n), integers_at(memory, TOUCHING, n, 0, n)
+    stiffness, rest = floats_at(memory, STIFF, n, 0, 1, n), floats_at(memory, REST, n, 0, 1, n)
+    bending, planes = floats_at(memory, BEND, n, 0, 1, n), floats_at(memory, CONTACTS, n, 0, PLANES, n)
     total = 0.0
     for i in range(n):
         a, b, c = x[3 * i] - goal[3 * i], x[3 * i + 1] - goal[3 * i + 1], x[3 * i + 2] - goal[3 * i + 2]
@@ -65,7 +65,7 @@ def energy_of(memory: int, n: int, x: Any) -> float:
             if stretch > 0.0:
                 total += 0.5 * stiffness[i] * stretch * stretch
             if bending[i] > 0.0:
-                # the child of node i is the one before it
+                # the child of node i is node i − 1
                 a += x[3 * i - 3] - x[3 * i]
                 b += x[3 * i - 2] - x[3 * i + 1]
                 c += x[3 * i - 1] - x[3 * i + 2]
@@ -80,14 +80,14 @@ def energy_of(memory: int, n: int, x: Any) -> float:
 
 @kernel
 def _assemble(memory: int, n: int) -> None:
-    """The Hessian, D on the diagonal and B towards the parents, and the downhill gradient R."""
-    goal, mass = numbers_at(memory, GOAL, n, 0, 3, n), numbers_at(memory, MASS, n, 0, 6, n)
-    parent, touching = whole_at(memory, PARENT, n, 0, n), whole_at(memory, TOUCHING, n, 0, n)
-    stiffness, rest = numbers_at(memory, STIFF, n, 0, 1, n), numbers_at(memory, REST, n, 0, 1, n)
-    bending, planes = numbers_at(memory, BEND, n, 0, 1, n), numbers_at(memory, CONTACTS, n, 0, PLANES, n)
-    x, R = numbers_at(memory, X, n, 0, 3, n), numbers_at(memory, GRADIENT, n, 0, 3, n)
-    D, B = numbers_at(memory, DIAGONAL, n, 0, 6, n), numbers_at(memory, BESIDE, n, 0, 6, n)
-    fixed = whole_at(memory, FIXED, n, 0, n)
+    """Write the Hessian, D on the diagonal and B towards the parents, and the downhill gradient R."""
+    goal, mass = floats_at(memory, GOAL, n, 0, 3, n), floats_at(memory, MASS, n, 0, 6, n)
+    parent, touching = integers_at(memory, PARENT, n, 0, n), integers_at(memory, TOUCHING, n, 0, n)
+    stiffness, rest = floats_at(memory, STIFF, n, 0, 1, n), floats_at(memory, REST, n, 0, 1, n)
+    bending, planes = floats_at(memory, BEND, n, 0, 1, n), floats_at(memory, CONTACTS, n, 0, PLANES, n)
+    x, R = floats_at(memory, X, n, 0, 3, n), floats_at(memory, GRADIENT, n, 0, 3, n)
+    D, B = floats_at(memory, DIAGONAL, n, 0, 6, n), floats_at(memory, OFF_DIAGONAL, n, 0, 6, n)
+    fixed = integers_at(memory, FIXED, n, 0, n)
     for i in range(n):
         a, b, c = x[3 * i] - goal[3 * i], x[3 * i + 1] - goal[3 * i + 1], x[3 * i + 2] - goal[3 * i + 2]
         m = mass[6 * i : 6 * i + 6]
@@ -119,8 +119,9 @@ def _assemble(memory: int, n: int) -> None:
             continue
         u, v, w = x[3 * p] - x[3 * i], x[3 * p + 1] - x[3 * i + 1], x[3 * p + 2] - x[3 * i + 2]
         if bending[i] > 0.0:
-            # of |(x_c − x_i) + (x_p − x_i)|² the gradient is exact; its Hessian, which would reach past the neighbours,
-            # is bounded by that of 2 |x_c − x_i|² + 2 |x_p − x_i|², so that the step still goes downhill
+            # The gradient of |(x_c − x_i) + (x_p − x_i)|² is exact. Its Hessian couples nodes that are not neighbours,
+            # so it is replaced by that of the bound 2 |x_c − x_i|² + 2 |x_p − x_i|², with which the step still goes
+            # downhill.
             k, c = bending[i], i - 1
             for a in range(3):
                 bend = k * (x[3 * c + a] - 2.0 * x[3 * i + a] + x[3 * p + a])
@@ -178,10 +179,10 @@ def _assemble(memory: int, n: int) -> None:
 
 @kernel
 def _solve(memory: int, n: int) -> float:
-    """dx = Hessian⁻¹ R, from the leaves up and back down; gives the longest of its components."""
-    parent = whole_at(memory, PARENT, n, 0, n)
-    D, B = numbers_at(memory, DIAGONAL, n, 0, 6, n), numbers_at(memory, BESIDE, n, 0, 6, n)
-    R, dx = numbers_at(memory, GRADIENT, n, 0, 3, n), numbers_at(memory, CHANGE, n, 0, 3, n)
+    """Solve dx = Hessian⁻¹ R from the leaves to the root and back; return the largest component of dx, m."""
+    parent = integers_at(memory, PARENT, n, 0, n)
+    D, B = floats_at(memory, DIAGONAL, n, 0, 6, n), floats_at(memory, OFF_DIAGONAL, n, 0, 6, n)
+    R, dx = floats_at(memory, GRADIENT, n, 0, 3, n), floats_at(memory, CHANGE, n, 0, 3, n)
     for i in range(n):
         a, b, c, d, e, f = D[6 * i], D[6 * i + 1], D[6 * i + 2], D[6 * i + 3], D[6 * i + 4], D[6 * i + 5]
         c0, c1, c2 = d * f - e * e, c * e - b * f, b * e - c * d
@@ -225,10 +226,10 @@ def _solve(memory: int, n: int) -> float:
 
 
 @kernel
-def settle(memory: int, n: int) -> int:
-    """Move the n nodes of a group to where E is least, fixed ones staying; gives how many iterations it took."""
-    x, trial = numbers_at(memory, X, n, 0, 3, n), numbers_at(memory, TRIAL, n, 0, 3, n)
-    dx = numbers_at(memory, CHANGE, n, 0, 3, n)
+def minimise_energy(memory: int, n: int) -> int:
+    """Move the n nodes of a group to the minimum of E, without the fixed nodes; return the number of iterations."""
+    x, trial = floats_at(memory, X, n, 0, 3, n), floats_at(memory, TRIAL, n, 0, 3, n)
+    dx = floats_at(memory, CHANGE, n, 0, 3, n)
     now = energy_of(memory, n, x)
     for iteration in range(MAX_ITERATIONS):
         _assemble(memory, n)
@@ -245,6 +246,6 @@ def settle(memory: int, n: int) -> int:
         for k in range(3 * n):
             x[k] = trial[k]
         now = after
-        if longest * share < CLOSE_ENOUGH:
+        if longest * share < TOLERANCE:
             return iteration + 1
     return MAX_ITERATIONS

@@ -1,4 +1,4 @@
-"""One step of all ropes of a world, natively: hooks, winches, then each rope's implicit step, then the bodies' pull."""
+"""Native step of all ropes of a world: hooks, winches, implicit step of each group of ropes, forces on bodies."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from skerry.parts.law import (
 from skerry.physics.mujoco import LAYOUT_SIZE, QFRC_APPLIED
 from skerry.physics.points import free, mark, scratch, update_kinematics
 from skerry.ropes import contacts, loads
-from skerry.ropes.contacts import look_at_ground, look_at_shapes, push_back, rub
+from skerry.ropes.contacts import add_friction, find_body_contacts, find_ground_contacts, push_bodies
 from skerry.ropes.ends import (
-    AT,
-    END_NOW,
+    DISTURBANCE,
+    END_MOTION,
+    END_POSITION,
+    END_VELOCITY,
     INERTIA,
-    LED,
-    PUSHED,
-    SPEED,
+    PRESCRIBED,
     end_of,
-    look_at_end,
     measure_ends,
-    note_ends,
     pull_end,
+    read_end,
+    update_ends,
 )
 from skerry.ropes.group import (
-    BEGIN,
     BEND,
     CONTACTS,
     FIXED,
     GOAL,
-    HEAVY,
     MASS,
+    NODE_MASS,
     PARENT,
     PLANES,
     REST,
+    START,
     STIFF,
     TOUCH,
     TOUCHES,
     TOUCHING,
     WIDTH,
     X,
-    numbers_at,
-    whole_at,
+    floats_at,
+    integers_at,
 )
-from skerry.ropes.hooks import move_hooks
+from skerry.ropes.hooks import update_hooks
 from skerry.ropes.layout import (
     AXES,
     BENDING,
@@ -63,10 +63,11 @@ from skerry.ropes.layout import (
     COMMON,
     COUNT,
     DAMPING,
-    FEED,
+    HAS_WIND,
     HEAD,
-    JOIN,
-    PARTNER,
+    HOOK_ROPE,
+    OTHER_SIDE,
+    PAYOUT_SPEED,
     PHASE,
     ROPES,
     SHEAVE_DRAG,
@@ -74,14 +75,13 @@ from skerry.ropes.layout import (
     STEP,
     STIFFNESS,
     TAIL,
-    WINDY,
 )
-from skerry.ropes.loads import load_node, look_around
+from skerry.ropes.loads import load_node, sample_environment
 from skerry.ropes.matrices import invert, times
-from skerry.ropes.payout import constants_of_rope, feed_all, nodes_of, state_of_rope
-from skerry.ropes.solver import settle
+from skerry.ropes.payout import constants_of_rope, nodes_of, state_of_rope, update_lengths
+from skerry.ropes.solver import minimise_energy
 
-AROUND: Final = loads.PER_NODE + contacts.PER_NODE
+AROUND: Final = loads.PER_NODE + contacts.PER_NODE  # floats of scratch memory per node for the environment
 
 
 @kernel
@@ -103,7 +103,11 @@ def _prepare(
     head_now: Any,
     tail_now: Any,
 ) -> None:
-    """Write a rope's nodes into the memory of its group, from `first` on; `join` is the node its head is, or −1."""
+    """Write a rope's nodes into the memory of its group, from node `first` on.
+
+    `join` is the node that replaces its head, at a hook, or −1. `head_now` and `tail_now` get the data of its tied
+    ends.
+    """
     own = constants_of_rope(constants, rope)
     row = state_of_rope(state, own)
     x, v, rest, tension = nodes_of(row, own)
@@ -112,39 +116,39 @@ def _prepare(
     head, tail = end_of(state, constants, rope, HEAD), end_of(state, constants, rope, TAIL)
     head_tied, tail_tied = join < 0 and head[BODY] >= 0.0, tail[BODY] >= 0.0
     if head_tied:
-        look_at_end(data, layout, constants, numbers, state, rope, HEAD, head_now)
+        read_end(data, layout, constants, numbers, state, rope, HEAD, head_now)
         for i in range(3):
-            x[3 * (count - 1) + i] = head_now[AT + i]
+            x[3 * (count - 1) + i] = head_now[END_POSITION + i]
     if tail_tied:
-        look_at_end(data, layout, constants, numbers, state, rope, TAIL, tail_now)
+        read_end(data, layout, constants, numbers, state, rope, TAIL, tail_now)
         for i in range(3):
-            x[i] = tail_now[AT + i]
+            x[i] = tail_now[END_POSITION + i]
     header = words(table, HEADER)
-    windy = numbers[WINDY] != 0
-    look_around(data, table, userdata, numbers, own, count, x, around)
+    windy = numbers[HAS_WIND] != 0
+    sample_environment(data, table, userdata, numbers, own, count, x, around)
     mine = count if join < 0 else count - 1
-    planes = numbers_at(memory, CONTACTS, total, first, PLANES, mine)
-    touch = numbers_at(memory, TOUCHES, total, first, 2 * TOUCH, mine)
-    touching = whole_at(memory, TOUCHING, total, first, mine)
-    heavy = numbers_at(memory, HEAVY, total, first, 1, mine)
-    goal, begin = numbers_at(memory, GOAL, total, first, 3, mine), numbers_at(memory, BEGIN, total, first, 3, mine)
-    here = numbers_at(memory, X, total, first, 3, mine)
-    parent, fixed = whole_at(memory, PARENT, total, first, mine), whole_at(memory, FIXED, total, first, mine)
-    stiff, length = numbers_at(memory, STIFF, total, first, 1, mine), numbers_at(memory, REST, total, first, 1, mine)
-    bend = numbers_at(memory, BEND, total, first, 1, mine)
-    masses = numbers_at(memory, MASS, total, first, 6, mine)
+    planes = floats_at(memory, CONTACTS, total, first, PLANES, mine)
+    touch = floats_at(memory, TOUCHES, total, first, 2 * TOUCH, mine)
+    touching = integers_at(memory, TOUCHING, total, first, mine)
+    heavy = floats_at(memory, NODE_MASS, total, first, 1, mine)
+    goal, begin = floats_at(memory, GOAL, total, first, 3, mine), floats_at(memory, START, total, first, 3, mine)
+    here = floats_at(memory, X, total, first, 3, mine)
+    parent, fixed = integers_at(memory, PARENT, total, first, mine), integers_at(memory, FIXED, total, first, mine)
+    stiff, length = floats_at(memory, STIFF, total, first, 1, mine), floats_at(memory, REST, total, first, 1, mine)
+    bend = floats_at(memory, BEND, total, first, 1, mine)
+    masses = floats_at(memory, MASS, total, first, 6, mine)
     inverse = floats(scratch(data, 9), 9)
     push = inverse[6:9]
-    has_end = row[PHASE] != CARRYING  # the hook is gone then
+    has_end = row[PHASE] != CARRYING  # the hook no longer exists while CARRYING
     for k in range(mine):
         m = masses[6 * k : 6 * k + 6]
         heavy[k] = load_node(k, count, has_end, header[FIELDS] != 0, windy, constants, own, x, v, rest, around, m, push)
         for i in range(3):
-            goal[3 * k + i] = push[i]  # for now its momentum
+            goal[3 * k + i] = push[i]  # holds the momentum until the loop below
     ground = around + 8 * loads.PER_NODE * count
-    look_at_ground(numbers, constants, own, mine, x, v, tension, heavy, ground, planes, touching, touch)
+    find_ground_contacts(numbers, constants, own, mine, x, v, tension, heavy, ground, planes, touching, touch)
     line = floats(scratch(data, 9), 9)
-    look_at_shapes(
+    find_body_contacts(
         model,
         data,
         layout,
@@ -167,23 +171,27 @@ def _prepare(
         m = masses[6 * k : 6 * k + 6]
         for i in range(3):
             push[i] = goal[3 * k + i]
-        rub(constants, own, k, x, v, planes, touching, touch, m, push)
+        add_friction(constants, own, k, x, v, planes, touching, touch, m, push)
         led = False
         for side in range(2):
             now = tail_now if side == 0 else head_now
             if (side == 0 and tail_tied and k == 0) or (side == 1 and head_tied and k == count - 1):
-                if now[LED] != 0.0:
+                if now[PRESCRIBED] != 0.0:
                     led = True
-                    bx, by, bz = times(m, now[SPEED], now[SPEED + 1], now[SPEED + 2])
-                    now[PUSHED], now[PUSHED + 1], now[PUSHED + 2] = push[0] - bx, push[1] - by, push[2] - bz
+                    bx, by, bz = times(m, now[END_VELOCITY], now[END_VELOCITY + 1], now[END_VELOCITY + 2])
+                    now[DISTURBANCE], now[DISTURBANCE + 1], now[DISTURBANCE + 2] = (
+                        push[0] - bx,
+                        push[1] - by,
+                        push[2] - bz,
+                    )
                     for i in range(3):
-                        goal[3 * k + i] = x[3 * k + i] + h * now[SPEED + i]
+                        goal[3 * k + i] = x[3 * k + i] + h * now[END_VELOCITY + i]
                 else:
                     body = now[INERTIA : INERTIA + 6]
                     ax, ay, az = (
-                        now[SPEED] + h * now[PUSHED],
-                        now[SPEED + 1] + h * now[PUSHED + 1],
-                        now[SPEED + 2] + h * now[PUSHED + 2],
+                        now[END_VELOCITY] + h * now[DISTURBANCE],
+                        now[END_VELOCITY + 1] + h * now[DISTURBANCE + 1],
+                        now[END_VELOCITY + 2] + h * now[DISTURBANCE + 2],
                     )
                     bx, by, bz = times(body, ax, ay, az)
                     push[0], push[1], push[2] = push[0] + bx, push[1] + by, push[2] + bz
@@ -210,10 +218,10 @@ def _prepare(
             dx, dy, dz = x[3 * k + 3] - x[3 * k], x[3 * k + 4] - x[3 * k + 1], x[3 * k + 5] - x[3 * k + 2]
             now_long = np.sqrt(dx * dx + dy * dy + dz * dz)
             if k == count - 2:
-                now_long += h * row[FEED]  # rope that is fed in is no stretch
+                now_long += h * row[PAYOUT_SPEED]  # paid-out rope is not a stretch
             elastic, damped = own[STIFFNESS] / rest[k], own[DAMPING] / rest[k] / h
             stiff[k] = elastic + damped
-            # damping against the length of before: together a spring of both, from a length in between
+            # Spring and damper against the previous length act together as one spring with a rest length in between.
             length[k] = max(rest[k], (elastic * rest[k] + damped * now_long) / stiff[k])
             if k > 0 and own[BENDING] > 0.0:
                 even = 0.5 * (rest[k - 1] + rest[k])
@@ -235,28 +243,28 @@ def _finish(
     head_now: Any,
     tail_now: Any,
 ) -> None:
-    """Write a rope's nodes back, and pull at the bodies."""
+    """Copy the solved nodes back to a rope's state, and apply its forces to the bodies."""
     own = constants_of_rope(constants, rope)
     row = state_of_rope(state, own)
     x, v, _, tension = nodes_of(row, own)
     count = int(row[COUNT])
     h = constants[STEP]
     mine = count if join < 0 else count - 1
-    here, begin = numbers_at(memory, X, total, first, 3, mine), numbers_at(memory, BEGIN, total, first, 3, mine)
-    planes = numbers_at(memory, CONTACTS, total, first, PLANES, mine)
-    touch = numbers_at(memory, TOUCHES, total, first, 2 * TOUCH, mine)
-    touching = whole_at(memory, TOUCHING, total, first, mine)
-    stiff, length = numbers_at(memory, STIFF, total, first, 1, mine), numbers_at(memory, REST, total, first, 1, mine)
+    here, begin = floats_at(memory, X, total, first, 3, mine), floats_at(memory, START, total, first, 3, mine)
+    planes = floats_at(memory, CONTACTS, total, first, PLANES, mine)
+    touch = floats_at(memory, TOUCHES, total, first, 2 * TOUCH, mine)
+    touching = integers_at(memory, TOUCHING, total, first, mine)
+    stiff, length = floats_at(memory, STIFF, total, first, 1, mine), floats_at(memory, REST, total, first, 1, mine)
     for k in range(3 * mine):
         x[k] = here[k]
         v[k] = (here[k] - begin[k]) / h
     if join >= 0:
-        hook, was = numbers_at(memory, X, total, join, 3, 1), numbers_at(memory, BEGIN, total, join, 3, 1)
+        hook, was = floats_at(memory, X, total, join, 3, 1), floats_at(memory, START, total, join, 3, 1)
         for i in range(3):
             x[3 * (count - 1) + i] = hook[i]
             v[3 * (count - 1) + i] = (hook[i] - was[i]) / h
     for k in range(mine):
-        push_back(data, layout, numbers, k, x, v, planes, touching, touch)
+        push_bodies(data, layout, numbers, k, x, v, planes, touching, touch)
     for k in range(count - 1):
         dx, dy, dz = x[3 * k + 3] - x[3 * k], x[3 * k + 4] - x[3 * k + 1], x[3 * k + 5] - x[3 * k + 2]
         tension[k] = stiff[k] * max(np.sqrt(dx * dx + dy * dy + dz * dz) - length[k], 0.0)
@@ -275,20 +283,20 @@ def _finish(
 
 @kernel
 def _tension(memory: int, total: int, node: int) -> float:
-    """Of the edge from a node to its parent, N."""
-    p = whole_at(memory, PARENT, total, node, 1)[0]
-    here, there = numbers_at(memory, X, total, node, 3, 1), numbers_at(memory, X, total, p, 3, 1)
+    """Return the tension of the edge from a node to its parent, N."""
+    p = integers_at(memory, PARENT, total, node, 1)[0]
+    here, there = floats_at(memory, X, total, node, 3, 1), floats_at(memory, X, total, p, 3, 1)
     size = np.sqrt((there[0] - here[0]) ** 2 + (there[1] - here[1]) ** 2 + (there[2] - here[2]) ** 2)
-    return numbers_at(memory, STIFF, total, node, 1, 1)[0] * max(
-        size - numbers_at(memory, REST, total, node, 1, 1)[0], 0.0
+    return floats_at(memory, STIFF, total, node, 1, 1)[0] * max(
+        size - floats_at(memory, REST, total, node, 1, 1)[0], 0.0
     )
 
 
 @kernel
 def _balance(constants: Any, state: int, memory: int, total: int, hook: int, pair: Any) -> None:
-    """Solve the step of a group with a rope over its hook, and with it how fast that runs.
+    """Solve the step of a group with a rope over its hook, together with the speed s of that rope.
 
-    r(s) = m (s − s₀)/h + c s − (T₁ − T₂) grows with s: the secant method finds its root in a few solves.
+    r(s) = m (s − s₀)/h + c s − (T₁ − T₂) increases with s; the secant method finds its root in a few solves.
     """
     h = constants[STEP]
     own = constants_of_rope(constants, hook)
@@ -296,17 +304,17 @@ def _balance(constants: Any, state: int, memory: int, total: int, hook: int, pai
     first, second = state_of_rope(state, one), state_of_rope(state, other)
     rest1, rest2 = nodes_of(first, one)[2], nodes_of(second, other)[2]
     n1, n2 = int(first[COUNT]), int(second[COUNT])
-    length1, length2 = numbers_at(memory, REST, total, pair[2], 1, 1), numbers_at(memory, REST, total, pair[3], 1, 1)
-    stiff1, stiff2 = numbers_at(memory, STIFF, total, pair[2], 1, 1), numbers_at(memory, STIFF, total, pair[3], 1, 1)
-    begun = first[FEED]
-    # no edge may vanish in a step: half of what the shorter has is the most that runs
+    length1, length2 = floats_at(memory, REST, total, pair[2], 1, 1), floats_at(memory, REST, total, pair[3], 1, 1)
+    stiff1, stiff2 = floats_at(memory, STIFF, total, pair[2], 1, 1), floats_at(memory, STIFF, total, pair[3], 1, 1)
+    begun = first[PAYOUT_SPEED]
+    # No edge may vanish in a step, so s is limited to half of the shorter edge per step.
     most = 0.5 * min(rest1[n1 - 2], rest2[n2 - 2]) / h
     low, high = begun - most, begun + most
     s = begun
     slope = own[SHEAVE_MASS] / h + own[SHEAVE_DRAG] + h * (stiff1[0] + stiff2[0])
     before, error_before = s, 0.0
     for round_ in range(12):
-        settle(memory, total)
+        minimise_energy(memory, total)
         t1, t2 = _tension(memory, total, pair[2]), _tension(memory, total, pair[3])
         error = own[SHEAVE_MASS] * (s - begun) / h + own[SHEAVE_DRAG] * s - (t1 - t2)
         if abs(error) < 1e-4 * (t1 + t2) + 1e-6:
@@ -323,12 +331,12 @@ def _balance(constants: Any, state: int, memory: int, total: int, hook: int, pai
         length2[0] -= h * (s - before)
         rest1[n1 - 2] += h * (s - before)
         rest2[n2 - 2] -= h * (s - before)
-    first[FEED], second[FEED] = s, -s
+    first[PAYOUT_SPEED], second[PAYOUT_SPEED] = s, -s
 
 
 @law
 def step_ropes(model: int, data: int, table: int) -> None:
-    """Move all ropes by a step; what they pull at bodies acts in the step of the bodies that follows."""
+    """Step all ropes; their forces on bodies act in the following step of the bodies."""
     header = words(table, HEADER)
     layout = words(header[LAYOUT], LAYOUT_SIZE)
     constants = constants_of(table)
@@ -340,42 +348,42 @@ def step_ropes(model: int, data: int, table: int) -> None:
     applied = floats(load_word(data + layout[QFRC_APPLIED]), numbers[AXES])
     for k in range(numbers[AXES]):
         applied[k] = 0.0
-    move_hooks(constants, userdata, state, ropes, time_of(data, table))
-    feed_all(constants, numbers, userdata, state, ropes)
-    note_ends(data, layout, constants, numbers, state, constants[STEP])
+    update_hooks(constants, userdata, state, ropes, time_of(data, table))
+    update_lengths(constants, numbers, userdata, state, ropes)
+    update_ends(data, layout, constants, numbers, state, constants[STEP])
     for root in range(ropes):
         row = state_of_rope(state, constants_of_rope(constants, root))
-        if row[COUNT] == 0.0 or row[JOIN] >= 0.0:
+        if row[COUNT] == 0.0 or row[HOOK_ROPE] >= 0.0:
             continue
-        # the ropes over this one's hook come first, so that their last edges lead to a later node
+        # Ropes over this rope's hook come first, so that their last edges lead to a node with a higher number.
         total, longest, group = int(row[COUNT]), int(row[COUNT]), 1
         for rope in range(ropes):
             other = state_of_rope(state, constants_of_rope(constants, rope))
-            if other[COUNT] > 0.0 and int(other[JOIN]) == root:
+            if other[COUNT] > 0.0 and int(other[HOOK_ROPE]) == root:
                 total += int(other[COUNT]) - 1
                 longest = max(longest, int(other[COUNT]))
                 group += 1
         mark(data)
         memory = scratch(data, WIDTH * total)
         around = scratch(data, AROUND * longest)
-        ends = scratch(data, 2 * END_NOW * group)
+        ends = scratch(data, 2 * END_MOTION * group)
         base = total - int(row[COUNT])
-        pair = words(scratch(data, 4), 4)  # the ropes on either side of its hook, and the nodes next to it
+        pair = words(scratch(data, 4), 4)  # ropes on both sides of its hook, and their nodes next to it
         pair[0] = pair[1] = -1
         for backwards in range(2):
-            first, member = total - total, 0  # no literal, which would be compiled for itself
+            first, member = total - total, 0  # a literal 0 would compile the kernels a second time
             for rope in range(ropes + 1):
                 if rope == ropes:
                     chosen, join = root, -1
                 else:
                     other = state_of_rope(state, constants_of_rope(constants, rope))
-                    if other[COUNT] == 0.0 or int(other[JOIN]) != root:
+                    if other[COUNT] == 0.0 or int(other[HOOK_ROPE]) != root:
                         continue
                     chosen, join = rope, base
-                    side = 0 if other[PARTNER] > rope else 1
+                    side = 0 if other[OTHER_SIDE] > rope else 1
                     pair[side], pair[2 + side] = rope, first + int(other[COUNT]) - 2
-                head_now = floats(ends + 16 * END_NOW * member, END_NOW)
-                tail_now = floats(ends + 16 * END_NOW * member + 8 * END_NOW, END_NOW)
+                head_now = floats(ends + 16 * END_MOTION * member, END_MOTION)
+                tail_now = floats(ends + 16 * END_MOTION * member + 8 * END_MOTION, END_MOTION)
                 if backwards == 0:
                     _prepare(
                         model, data, table, layout, constants, numbers, userdata, state, chosen, memory, total, first,
@@ -392,13 +400,13 @@ def step_ropes(model: int, data: int, table: int) -> None:
                 if pair[0] >= 0:
                     _balance(constants, state, memory, total, root, pair)
                 else:
-                    settle(memory, total)
+                    minimise_energy(memory, total)
         free(data)
 
 
 @law
 def measure_inertia(model: int, data: int, table: int) -> None:
-    """After the mass matrix is factored: what inertia the tied ends feel, for the next step."""
+    """Compute the inertia at the tied ends for the next step, after the mass matrix is factored."""
     header = words(table, HEADER)
     constants = constants_of(table)
     numbers = words(table + 8 * HEADER, COMMON)

@@ -1,4 +1,4 @@
-"""All ropes of a world as one native system: its tables, the first state, and what they say of it afterwards."""
+"""Rope system: all ropes of a world as one native law, with its tables and its initial state."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ from skerry.water import flow
 from skerry.water.fields import NO_FIELD_OWNER
 
 Floats = NDArray[np.float64]
-STIFFEST = 0.1  # share of a body's inertia over the step squared that a contact's stiffness may be: it acts a step late
+# Largest stiffness of a contact with a body, as a share of the body's mass over the step squared. The force acts on the
+# body one step late, so a stiffer contact would be unstable.
+MAX_STIFFNESS_SHARE = 0.1
 
 
 @dataclass(frozen=True)
 class RopePlan:
-    """A rope to be built: its settings, the robot whose part it is, and the winch that feeds it."""
+    """Plan of a rope: its settings, the robot that it belongs to, and the winch that pays it out."""
 
     config: RopeConfig
     robot: str | None = None
@@ -37,7 +39,7 @@ class RopePlan:
 
     @property
     def length(self) -> float:
-        """At the start, m."""
+        """Length at the start, m."""
         if self.winch is not None:
             start = self.winch.start_length
             return self.winch.target_length if start is None else start
@@ -45,36 +47,39 @@ class RopePlan:
         return self.config.length
 
     @property
-    def longest(self) -> float:
-        """That it may get by itself, m."""
+    def max_length(self) -> float:
+        """Largest length without rope that its hook has caught, m."""
         return self.length if self.winch is None else self.winch.rope_length
 
     @property
     def segments(self) -> int:
-        """At the start."""
-        return max(round(self.length / self.segment), 1)
+        """Number of segments at the start."""
+        return max(round(self.length / self.segment_length), 1)
 
     @property
-    def segment(self) -> float:
-        """The usual length of an edge, m: so many make the length."""
+    def segment_length(self) -> float:
+        """Nominal length of a segment, m; a rope without a winch has a whole number of them."""
         if self.winch is not None:
             return self.config.segment_length
         assert self.config.length is not None
         return self.config.length / max(round(self.config.length / self.config.segment_length), 1)
 
     @property
-    def nodes(self) -> int:
-        """That it may have by itself."""
-        return ceil(self.longest / self.segment) + 3
+    def max_nodes(self) -> int:
+        """Largest number of nodes without rope that its hook has caught."""
+        return ceil(self.max_length / self.segment_length) + 3
 
     @property
     def catchable(self) -> bool:
-        """Whether a hook may catch it."""
+        """Whether a hook may catch the rope."""
         return self.config.catchable and self.config.end is None and self.config.hook is None and self.winch is None
 
 
 class RopeSystem(WorldSystem):
-    """The ropes of a world. Those that hooks may catch have a twin, for the part beyond the hook."""
+    """All ropes of a world.
+
+    Each rope that a hook may catch has a spare rope, which represents the part beyond the hook.
+    """
 
     def __init__(self, plans: Mapping[str, RopePlan], terrain: Terrain | None, windy: bool) -> None:
         self.plans = dict(plans)
@@ -84,75 +89,86 @@ class RopeSystem(WorldSystem):
         hooks = any(plan.config.hook is not None for plan in plans.values())
         caught = [name for name, plan in plans.items() if plan.catchable] if hooks else []
         self.names = list(plans)
-        self.twins = {name: len(plans) + number for number, name in enumerate(caught)}
-        longest = max((plans[name].nodes for name in caught), default=0)
-        self.capacities = [plan.nodes + (longest if plan.config.hook is not None else 0) for plan in plans.values()]
-        self.capacities += [plans[name].nodes for name in caught]
-        self.places = np.concatenate([[0], np.cumsum([at.NODES + at.PER_NODE * n for n in self.capacities])]).astype(
+        self.spares = {name: len(plans) + number for number, name in enumerate(caught)}
+        most_caught = max((plans[name].max_nodes for name in caught), default=0)
+        self.capacities = [
+            plan.max_nodes + (most_caught if plan.config.hook is not None else 0) for plan in plans.values()
+        ]
+        self.capacities += [plans[name].max_nodes for name in caught]
+        self.offsets = np.concatenate([[0], np.cumsum([at.NODES + at.PER_NODE * n for n in self.capacities])]).astype(
             int
         )
 
     def state_size(self) -> int:
-        return int(self.places[-1])
+        return int(self.offsets[-1])
 
-    def slice_of(self, name: str) -> slice:
-        """Where a rope's state is in that of all."""
+    def state_slice(self, name: str) -> slice:
+        """Return the slice of a rope's state in the state of all ropes."""
         number = self.names.index(name)
-        return slice(int(self.places[number]), int(self.places[number + 1]))
+        return slice(int(self.offsets[number]), int(self.offsets[number + 1]))
 
-    def twin_of(self, name: str) -> slice | None:
-        """Where the state of the part beyond a hook is, if a hook may catch the rope."""
-        number = self.twins.get(name)
-        return None if number is None else slice(int(self.places[number]), int(self.places[number + 1]))
+    def spare_slice(self, name: str) -> slice | None:
+        """Return the slice of the spare rope's state, or None if no hook may catch the rope."""
+        number = self.spares.get(name)
+        return None if number is None else slice(int(self.offsets[number]), int(self.offsets[number + 1]))
 
     def build(self, model: Model) -> Law:
-        # Only worlds with ropes need their kernels, which take seconds to compile for the first time.
+        # Imported here, because the kernels take seconds to compile and only worlds with ropes need them.
         from skerry.ropes.step import measure_inertia, step_ropes
 
-        numbers = [*range(len(self.names)), *(self.names.index(name) for name in self.twins)]
+        numbers = [*range(len(self.names)), *(self.names.index(name) for name in self.spares)]
         constants = np.zeros(at.COMMON + at.ROPE * len(numbers))
         self._write_common(constants, model, len(numbers))
         state = np.zeros(self.state_size())
         for slot, number in enumerate(numbers):
             name = self.names[number]
             own = constants[at.COMMON + at.ROPE * slot : at.COMMON + at.ROPE * (slot + 1)]
-            own[at.CAPACITY], own[at.PLACE] = self.capacities[slot], self.places[slot]
+            own[at.CAPACITY], own[at.STATE_OFFSET] = self.capacities[slot], self.offsets[slot]
             try:
                 self._write_rope(own, model, name)
-                if slot >= len(self.names):  # the part beyond a hook ends in what the rope was tied to
+                if slot >= len(self.names):  # a spare rope has no buoy or hook
                     own[[at.END_MASS, at.END_RADIUS, at.END_VOLUME, at.END_DRAG]] = 0.0
-                row = state[self.places[slot] : self.places[slot + 1]]
-                row[[at.JOIN, at.PARTNER, at.HEAD + at.BODY, at.TAIL + at.BODY]] = at.NOTHING
+                row = state[self.offsets[slot] : self.offsets[slot + 1]]
+                row[[at.HOOK_ROPE, at.OTHER_SIDE, at.HEAD + at.BODY, at.TAIL + at.BODY]] = at.NO_INDEX
                 if slot < len(self.names) and self.plans[name].config.setup_on_start:
                     self._lay(row, model, name, self.capacities[slot])
             except SkerryError as error:
                 raise SkerryError(f"ropes.{name}: {error}") from None
         return Law(constants, force=measure_inertia, update=step_ropes, initial_state=state, phase=MEASURE)
 
-    def take_over(self, state: Floats, former: RopeSystem, was: Floats, bodies: Mapping[int, int]) -> None:
-        """Go on from where the ropes of another world are, which may have others; `bodies` are former → new numbers.
+    def carry_over(self, state: Floats, former: RopeSystem, former_state: Floats, bodies: Mapping[int, int]) -> None:
+        """Copy the states of ropes with the same name from the ropes of a former world.
 
-        An end that was tied to a body which is gone is free.
+        An end that was tied to a removed body becomes free.
+
+        Args:
+            state: state of all ropes, changed in place.
+            former: ropes of the former world.
+            former_state: state of the former ropes.
+            bodies: former body number → new body number.
+
+        Raises:
+            SkerryError: a rope runs over a hook that no longer exists.
         """
         numbers = {former.names.index(name): self.names.index(name) for name in former.names if name in self.names}
-        numbers |= {old: self.twins[name] for name, old in former.twins.items() if name in self.twins}
+        numbers |= {old: self.spares[name] for name, old in former.spares.items() if name in self.spares}
         for old, new in numbers.items():
             row, before = (
-                state[self.places[new] : self.places[new + 1]],
-                was[former.places[old] : former.places[old + 1]],
+                state[self.offsets[new] : self.offsets[new + 1]],
+                former_state[former.offsets[old] : former.offsets[old + 1]],
             )
             capacity, count = self.capacities[new], int(before[at.COUNT])
-            joined = {int(before[word]) for word in (at.JOIN, at.PARTNER) if before[word] != at.NOTHING}
+            joined = {int(before[k]) for k in (at.HOOK_ROPE, at.OTHER_SIDE) if before[k] != at.NO_INDEX}
             if count > capacity or not joined <= numbers.keys():
-                raise SkerryError("a rope lies over a hook of what would be gone; let it go first")
+                raise SkerryError("a rope runs over a hook that would be removed; release the rope first")
             row[: at.NODES] = before[: at.NODES]
-            for word in (at.JOIN, at.PARTNER):
-                row[word] = numbers.get(int(before[word]), at.NOTHING)
+            for k in (at.HOOK_ROPE, at.OTHER_SIDE):
+                row[k] = numbers.get(int(before[k]), at.NO_INDEX)
             for end in (at.HEAD, at.TAIL):
-                row[end + at.BODY] = bodies.get(int(before[end + at.BODY]), at.NOTHING)
+                row[end + at.BODY] = bodies.get(int(before[end + at.BODY]), at.NO_INDEX)
             for start, width in ((0, 3), (3, 3), (6, 1), (7, 1)):
-                here, there = at.NODES + start * capacity, at.NODES + start * former.capacities[old]
-                row[here : here + width * count] = before[there : there + width * count]
+                section, old_section = at.NODES + start * capacity, at.NODES + start * former.capacities[old]
+                row[section : section + width * count] = before[old_section : old_section + width * count]
 
     # -------------------------------------------------------------------------------------------- tables
 
@@ -171,9 +187,9 @@ class RopeSystem(WorldSystem):
         for row, geom in zip(sizes, touched, strict=True):
             root = int(compiled.body_rootid[compiled.geom_bodyid[geom]])
             movable = bodies[compiled.geom_bodyid[geom], 1] > 0
-            # a plane has no radius, and is everywhere
+            # a plane is infinite and has no bounding radius
             row[0] = compiled.geom_rbound[geom] or 1e6
-            row[1] = STIFFEST * float(compiled.body_subtreemass[root]) / step**2 if movable else np.inf
+            row[1] = MAX_STIFFNESS_SHARE * float(compiled.body_subtreemass[root]) / step**2 if movable else np.inf
         self._kept += [bodies, axes, shapes, sizes]
         words = constants.view(np.int64)
         words[at.ROPES], words[at.AXES] = ropes, compiled.nv
@@ -183,7 +199,7 @@ class RopeSystem(WorldSystem):
             self._kept.append(self._terrain)
         words[at.SHAPES], words[at.SHAPE_TABLE] = len(touched), shapes.ctypes.data
         words[at.SHAPE_SIZES], words[at.PROBE] = sizes.ctypes.data, compiled.geom(PROBE).id
-        words[at.WINDY], words[at.NEED] = self._windy, flow.NEED_FLOW | flow.NEED_FLOW_RATE
+        words[at.HAS_WIND], words[at.FLOW_NEEDED] = self._windy, flow.NEED_FLOW | flow.NEED_FLOW_RATE
         constants[at.STEP], constants[at.GRAVITY] = step, model.options.gravity
 
     def _write_rope(self, own: Floats, model: Model, name: str) -> None:
@@ -194,16 +210,17 @@ class RopeSystem(WorldSystem):
         own[at.NORMAL_DRAG], own[at.TANGENT_DRAG] = config.normal_drag, config.tangential_drag
         own[at.ADDED], own[at.FRICTION] = config.added_mass, config.friction
         own[at.RADIUS] = 0.5 * (config.collision_diameter or config.diameter)
-        own[at.SEGMENT] = plan.segment
-        own[at.LEAST] = 0.1 * plan.segment if plan.winch is None else plan.winch.minimum_length
-        own[at.WINCH] = at.NOTHING
+        own[at.SEGMENT] = plan.segment_length
+        own[at.MIN_LENGTH] = 0.1 * plan.segment_length if plan.winch is None else plan.winch.minimum_length
+        own[at.WINCH] = at.NO_INDEX
         if config.winch is not None:
             assert plan.robot is not None
             own[at.WINCH] = model.law_slots[plan.robot, f"actuators.{config.winch}"][0]
-        # fields of the world have no owner and must act on a rope that has none: it is somebody else's than nobody's
+        # Force fields of the world have the owner NO_FIELD_OWNER. They must act on ropes without a robot too, so these
+        # ropes have another negative owner.
         own[at.OWNER] = NO_FIELD_OWNER - 1 if plan.robot is None else list(model.laws).index(plan.robot)
-        own[at.CATCHABLE] = name in self.twins
-        own[at.SPARE] = self.twins.get(name, 0)
+        own[at.CATCHABLE] = name in self.spares
+        own[at.SPARE] = self.spares.get(name, 0)
         if (buoy := config.buoy) is not None:
             own[at.END_MASS], own[at.END_RADIUS] = buoy.mass, buoy.radius
             own[at.END_VOLUME] = 4 / 3 * pi * buoy.radius**3
@@ -213,17 +230,17 @@ class RopeSystem(WorldSystem):
             own[at.END_DRAG] = hook.drag_coefficient * pi * hook.radius**2
             own[at.HOOK], own[at.SHEAVE_MASS], own[at.SHEAVE_DRAG] = hook.reach, hook.pulley_mass, hook.pulley_drag
 
-    # -------------------------------------------------------------------------------------------- first places
+    # -------------------------------------------------------------------------------------------- initial state
 
     def _lay(self, row: Floats, model: Model, name: str, capacity: int) -> None:
-        """Put a rope where it lies at first."""
+        """Write the initial state of a rope."""
         plan = self.plans[name]
         config = plan.config
-        body, point, start, pose = place_of(model, config.start, config.start_point, plan.robot)
+        body, point, start, pose = attachment_point(model, config.start, config.start_point, plan.robot)
         row[at.HEAD + at.BODY] = body
         row[at.HEAD + at.POINT : at.HEAD + at.POINT + 3] = point
         if config.end is not None:
-            body, point, end, _ = place_of(model, config.end, config.end_point, plan.robot)
+            body, point, end, _ = attachment_point(model, config.end, config.end_point, plan.robot)
             row[at.TAIL + at.BODY] = body
             row[at.TAIL + at.POINT : at.TAIL + at.POINT + 3] = point
         else:
@@ -233,11 +250,23 @@ class RopeSystem(WorldSystem):
 
 
 def lay(row: Floats, capacity: int, start: Floats, end: Floats, length: float, segments: int) -> None:
-    """Lay a rope at rest from its head at `start` to its tail at `end`: straight, or sagging if it is longer."""
+    """Lay a rope at rest from its head at `start` to its tail at `end`, straight or sagging.
+
+    Args:
+        row: state of the rope, changed in place.
+        capacity: largest number of nodes.
+        start: position of the head in the world, (3,), m.
+        end: position of the tail in the world, (3,), m.
+        length: length at rest, m.
+        segments: number of segments.
+
+    Raises:
+        SkerryError: the distance is more than 1.2 times the length.
+    """
     distance = float(np.linalg.norm(end - start))
     if distance > 1.2 * length + 0.01:
         raise SkerryError(
-            f"its ends are {distance:.3g} m apart, but it is {length:.3g} m long; make it longer or move them"
+            f"its ends are {distance:.3g} m apart, but it is {length:.3g} m long; use a longer rope or move its ends"
         )
     n = segments + 1
     nodes = _arc(end, start, max(length, distance), n)
@@ -249,14 +278,14 @@ def lay(row: Floats, capacity: int, start: Floats, end: Floats, length: float, s
 
 
 def _arc(begin: Floats, end: Floats, length: float, count: int) -> Floats:
-    """Nodes at equal steps along a parabola of a given length from one point to another, (count, 3)."""
+    """Return nodes at equal distances along a parabola of a given length between two points, (count, 3)."""
     line = end - begin
     distance = float(np.linalg.norm(line))
     share = np.linspace(0.0, 1.0, 50 * count)
     straight = begin + share[:, None] * line
     if length - distance < 1e-9:
         return straight[0] + np.linspace(0.0, 1.0, count)[:, None] * line
-    # it sags downwards, square to the line; one that hangs straight down, to the side
+    # The rope sags downwards, perpendicular to the line; a vertical rope bends to the side.
     across = np.array([0.0, 0.0, -1.0])
     across -= line * float(line @ across) / max(distance**2, 1e-18)
     if np.linalg.norm(across) < 1e-3:
@@ -277,15 +306,26 @@ def _arc(begin: Floats, end: Floats, length: float, count: int) -> Floats:
     return np.stack([np.interp(wanted, along, found[:, axis]) for axis in range(3)], axis=1)
 
 
-Placed = tuple[int, Floats, Floats, Pose]
+AttachmentPoint = tuple[int, Floats, Floats, Pose]
+"""Body number, point on the body, its position in the world at the start, and the pose of the link there."""
 
 
-def place_of(model: Model, place: Any, point: Any, robot: str | None) -> Placed:
-    """What a rope is tied to: the body, the point on it, where that is at the start, and the pose of the axes there."""
-    if not isinstance(place, str):
-        fixed = np.array(place, np.float64)
+def attachment_point(model: Model, target: Any, point: Any, robot: str | None) -> AttachmentPoint:
+    """Return the point that an end of a rope is tied to.
+
+    Args:
+        model: the model.
+        target: "robot/link", a robot, an object, or a point of the world; with `robot` one of its links.
+        point: point on the target, in its frame, m.
+        robot: robot that the rope belongs to, or None.
+
+    Raises:
+        SkerryError: there is no such target.
+    """
+    if not isinstance(target, str):
+        fixed = np.array(target, np.float64)
         return 0, fixed, fixed, Pose(fixed, np.array([0.0, 0.0, 0.0, 1.0]))
-    owner, _, link = place.partition("/") if robot is None else (robot, "/", place)
+    owner, _, link = target.partition("/") if robot is None else (robot, "/", target)
     trees = {name: links for name, links in model.links.items() if name != WORLD_OWNER}
     if owner not in trees:
         raise SkerryError(f"there is no robot or object {owner!r}; {did_you_mean(owner, trees)}")

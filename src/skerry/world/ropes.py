@@ -19,7 +19,7 @@ from skerry.physics.model import Model
 from skerry.rays import RayRope, Strand
 from skerry.ropes import layout as at
 from skerry.ropes.rope import Rope
-from skerry.ropes.system import RopePlan, RopeSystem, place_of
+from skerry.ropes.system import RopePlan, RopeSystem, attachment_point
 from skerry.scenario.loading import LoadedScenario
 from skerry.terrain.materials import find_material
 from skerry.world.robot import BodyTree
@@ -48,7 +48,7 @@ def build_ropes(
     memory = model.laws[WORLD_OWNER][ROPES].memory
     found = {}
     for name, plan in system.plans.items():
-        twin = system.twin_of(name)
+        twin = system.spare_slice(name)
         winch: WinchActuator | None = None
         if plan.robot is not None and plan.config.winch is not None:
             found_winch = actuators[plan.robot][plan.config.winch]
@@ -57,9 +57,9 @@ def build_ropes(
         found[name] = Rope(
             name,
             plan.config,
-            memory[system.slice_of(name)],
+            memory[system.state_slice(name)],
             None if twin is None else memory[twin],
-            plan.segment,
+            plan.segment_length,
             partial(_full_length, plan, winch),
             partial(_locate, model, engine, plan.robot),
             partial(_end_position, engine),
@@ -76,15 +76,15 @@ def ropes_for_rays(loaded: LoadedScenario, system: RopeSystem | None) -> list[Ra
     for name, plan in system.plans.items():
         config, end = plan.config, plan.config.buoy or plan.config.hook
         strands = [_strand(system, system.names.index(name), plan, 0.0 if end is None else end.radius)]
-        if name in system.twins:
-            strands.append(_strand(system, system.twins[name], plan, 0.0))
+        if name in system.spares:
+            strands.append(_strand(system, system.spares[name], plan, 0.0))
         of_end = find_material("buoy" if config.hook is None else "metal", own)
         found.append(RayRope(f"ropes/{name}", tuple(strands), find_material("rope", own, config.colour), of_end))
     return found
 
 
 def _strand(system: RopeSystem, number: int, plan: RopePlan, ball_radius: float) -> Strand:
-    index = int(system.places[number])
+    index = int(system.offsets[number])
     ended = index + at.PHASE, at.CARRYING  # in this phase the hook no longer exists
     return Strand(
         index + at.COUNT, index + at.NODES, system.capacities[number], 0.5 * plan.config.diameter, ball_radius, ended
@@ -108,7 +108,7 @@ def _locate(
     A rope of a robot searches the links of that robot first.
     """
     own = robot is not None and isinstance(place, str) and place in model.links[robot]
-    body, on_body, _, _ = place_of(model, place, point, robot if own else None)
+    body, on_body, _, _ = attachment_point(model, place, point, robot if own else None)
     return body, on_body, Pose.of(engine.motion(0, body)[:7]).transform(on_body)
 
 

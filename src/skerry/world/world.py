@@ -457,7 +457,7 @@ class World:
         carry_over_state(self._engine, former._engine, bodies)
         if self._rope_system is not None and former._rope_system is not None:
             states = [world._engine.model.laws[WORLD_OWNER][ROPES].memory for world in (self, former)]
-            self._rope_system.take_over(states[0], former._rope_system, states[1], bodies)
+            self._rope_system.carry_over(states[0], former._rope_system, states[1], bodies)
         self._clock.set_state(former._clock.state())
         before = dict(former._components())
         for name, component in self._components():

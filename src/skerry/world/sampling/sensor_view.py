@@ -115,7 +115,7 @@ class RobotSampleView:
         return found.links[link].body if link else found.root, np.concatenate([pose.position, pose.orientation])
 
     def rope_offsets(self, name: str) -> NDArray[np.int64]:
-        return self.rope(name).words(self.userdata)
+        return self.rope(name).native_indices(self.userdata)
 
     def pose(self, link: str) -> Pose:
         return Pose.of(self._motion(NOW, link, None)[:7])
