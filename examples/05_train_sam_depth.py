@@ -51,16 +51,16 @@ class Curve(BaseCallback):
 def examine(model: PPO) -> tuple[float, float]:
     """Mean return, and the share of episodes that end at their depth."""
     worlds = VectorEnvironment(TASK, EPISODES, steps=STEPS)
-    seen, _ = worlds.reset(seed=1_000_000)
+    observed, _ = worlds.reset(seed=1_000_000)
     returns, going = np.zeros(EPISODES), np.ones(EPISODES, bool)
     success = np.zeros(EPISODES, bool)
     while going.any():
-        actions, _ = model.predict(seen, deterministic=True)
-        seen, rewards, over, cut, infos = worlds.step(actions)
+        actions, _ = model.predict(observed, deterministic=True)
+        observed, rewards, terminated, cut, infos = worlds.step(actions)
         returns += rewards * going
         if "is_success" in infos:
             success |= infos["is_success"] & going & cut
-        going &= ~(over | cut)
+        going &= ~(terminated | cut)
     worlds.close()
     return float(returns.mean()), float(success.mean())
 

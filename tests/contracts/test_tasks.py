@@ -1,4 +1,4 @@
-"""Every task keeps Gymnasium's rules, repeats itself to the bit, and is the same alone, among others, on each stage."""
+"""Every task passes Gymnasium's checker, is deterministic, and gives equal bits alone, in a vector, on each backend."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 
 import skerry.gym
 from skerry.gym import Environment, Task, VectorEnvironment
-from skerry.gym.batch_backend import BatchStage
+from skerry.gym.batch_backend import BatchBackend
 from skerry.gym.tasks import shipped_tasks
 
 TASKS = list(shipped_tasks().values())
@@ -28,19 +28,19 @@ def actions_of(task: Task, steps: int, seed: int = 3) -> np.ndarray:
     return np.random.default_rng(seed).uniform(-1, 1, (steps, len(task.commands))).astype(np.float32)
 
 
-def play(environment: Environment, actions: np.ndarray, seed: int) -> list[bytes]:
-    """All that an episode gives, as bytes; begins anew where it ends."""
+def episode_world(environment: Environment, actions: np.ndarray, seed: int) -> list[bytes]:
+    """Return everything that episodes give, as bytes; reset at the end of an episode."""
     found = [environment.reset(seed=seed)[0].tobytes()]
     for action in actions:
-        observation, reward, over, cut, _ = environment.step(action)
-        found.append(observation.tobytes() + np.array([reward, over, cut]).tobytes())
-        if over or cut:
+        observation, reward, terminated, truncated, _ = environment.step(action)
+        found.append(observation.tobytes() + np.array([reward, terminated, truncated]).tobytes())
+        if terminated or truncated:
             found.append(environment.reset()[0].tobytes())
     return found
 
 
 @pytest.mark.parametrize("task", TASKS, ids=name_of)
-def test_it_keeps_the_rules_of_gymnasium(task: Task) -> None:
+def test_it_passes_the_checker_of_gymnasium(task: Task) -> None:
     environment = gymnasium.make(f"skerry/{task.name}-v0", render_mode="rgb_array")
     check_env(environment.unwrapped)
     environment.close()
@@ -51,9 +51,9 @@ def test_it_keeps_the_rules_of_gymnasium(task: Task) -> None:
 def test_the_same_seed_gives_the_same_episode_and_another_another(task: Task, observation: str) -> None:
     actions = actions_of(task, STEPS)
     environment = Environment(task, observation=observation)
-    first = play(environment, actions, seed=5)
-    assert play(environment, actions, seed=5) == first
-    assert play(environment, actions, seed=6) != first
+    first = episode_world(environment, actions, seed=5)
+    assert episode_world(environment, actions, seed=5) == first
+    assert episode_world(environment, actions, seed=6) != first
     environment.close()
 
 
@@ -61,34 +61,34 @@ def test_the_same_seed_gives_the_same_episode_and_another_another(task: Task, ob
 def test_each_world_of_a_vector_is_bit_equal_to_the_environment_alone(task: Task) -> None:
     actions = np.stack([actions_of(task, STEPS, seed) for seed in range(3)], axis=1)
     with_others = VectorEnvironment(task, 3, threads=2, max_episode_steps=5, autoreset_mode=AutoresetMode.SAME_STEP)
-    seen = [with_others.reset(seed=9)[0]]
+    observed = [with_others.reset(seed=9)[0]]
     rewards = []
     for action in actions:
         observation, reward, *_ = with_others.step(action)
-        seen.append(observation)
+        observed.append(observation)
         rewards.append(reward)
     with_others.close()
     for world in range(3):
         alone = gymnasium.make(f"skerry/{task.name}-v0", max_episode_steps=5)
         observation, _ = alone.reset(seed=9 + world)
-        assert observation.tobytes() == seen[0][world].tobytes()
+        assert observation.tobytes() == observed[0][world].tobytes()
         for number, action in enumerate(actions[:, world]):
-            observation, reward, over, cut, _ = alone.step(action)
-            if over or cut:
+            observation, reward, terminated, truncated, _ = alone.step(action)
+            if terminated or truncated:
                 observation, _ = alone.reset()
-            assert observation.tobytes() == seen[number + 1][world].tobytes()
+            assert observation.tobytes() == observed[number + 1][world].tobytes()
             assert reward == rewards[number][world]
         alone.close()
 
 
 @pytest.mark.parametrize("task", NATIVE, ids=name_of)
 def test_rows_of_a_batch_are_bit_equal_to_whole_worlds(task: Task) -> None:
-    """Two ways of stepping, with nothing in common but the engine and the rules, agree in every bit."""
+    """Two backends that share only the engine and the task's functions agree in every bit."""
     fast, whole = Environment(task), Environment(task, whole_worlds=True)
-    assert isinstance(fast.episodes.stage, BatchStage)
-    assert not isinstance(whole.episodes.stage, BatchStage)
+    assert isinstance(fast.episodes.backend, BatchBackend)
+    assert not isinstance(whole.episodes.backend, BatchBackend)
     actions = actions_of(task, STEPS)
-    assert play(fast, actions, seed=2) == play(whole, actions, seed=2)
+    assert episode_world(fast, actions, seed=2) == episode_world(whole, actions, seed=2)
     fast.close()
     whole.close()
 

@@ -158,7 +158,7 @@ def test_a_fake_endpoint_gets_topics_and_commands_sam(both: tuple[FakeEndpoint, 
 
     def is_heard() -> bool:
         endpoint.send("/sam/core/thruster1_cmd", encode(endpoint, "smarc_msgs/ThrusterRPM", rpm=321))
-        return bool(thruster.wanted == 321)
+        return bool(thruster.setpoint == 321)
 
     wait_for(is_heard)
     assert "ROS 2" in simulation.ros.status if endpoint.ros2 else "ROS 1" in simulation.ros.status
@@ -201,7 +201,7 @@ def test_the_simulation_runs_before_there_is_an_endpoint_and_finds_it_later() ->
     simulation.thread.start()
     wait_for(lambda: simulation.world.time > 0.5)
     assert "waits for" in simulation.ros.status
-    assert simulation.ros.wanted == frozenset()  # nobody is there, so nothing is measured
+    assert simulation.ros.subscriptions == frozenset()  # nobody is there, so nothing is measured
     endpoint = FakeEndpoint(True, port)
     wait_for(lambda: endpoint.messages("/sam/core/imu"))
     simulation.close()

@@ -1,4 +1,4 @@
-"""Environments: what is drawn, how episodes end and begin, what is refused, and several robots in one world."""
+"""Environments: random values, end and reset of episodes, invalid input, and several robots in one world."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pettingzoo.test import parallel_api_test
 
 import skerry.gym
 from skerry.core.errors import SkerryError, UnknownName
-from skerry.gym import Choice, Command, Environment, LogUniform, Normal, Uniform, VectorEnvironment
-from skerry.gym.batch_backend import BatchStage
+from skerry.gym import ActionCommand, Choice, Environment, LogUniform, Normal, Uniform, VectorEnvironment
+from skerry.gym.batch_backend import BatchBackend
 from skerry.gym.parallel import ParallelEnvironment
 from skerry.gym.sensor_features import sectors
-from skerry.gym.task import OWN, PITCH, ROLL, YAW, P, U, X, Z
+from skerry.gym.task import BASE_FEATURES, PITCH, ROLL, YAW, P, U, X, Z
 from skerry.gym.tasks import find_task
 
 SAM_DEPTH = find_task("SamDepth")
@@ -28,7 +28,7 @@ NOTHING = np.zeros(4, np.float32)
 
 @pytest.fixture
 def make(request: pytest.FixtureRequest) -> Any:
-    """Makes environments that are closed afterwards."""
+    """Create environments that are closed after the test."""
 
     def build(kind: Any = Environment, task: Any = "SamDepth", *arguments: Any, **settings: Any) -> Any:
         environment = kind(task, *arguments, **settings)
@@ -41,7 +41,7 @@ def make(request: pytest.FixtureRequest) -> Any:
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def test_distributions_give_what_lies_below_a_probability() -> None:
+def test_distributions_return_quantiles() -> None:
     assert Uniform(2, 4).at(0.25) == 2.5
     assert LogUniform(1, 100).at(0.5) == pytest.approx(10)
     assert Normal(3, 2).at(0.5) == 3
@@ -57,19 +57,19 @@ def test_a_distribution_that_makes_no_sense_is_refused(wrong: Any) -> None:
         wrong()
 
 
-def test_values_are_drawn_for_each_episode_and_said(make: Any) -> None:
+def test_values_are_drawn_for_each_episode_and_returned_in_info(make: Any) -> None:
     environment = make()
     _, first = environment.reset(seed=1)
     _, second = environment.reset()
     assert 2 < first["depth"] < 10
     assert -10 < first["robots.sam.pose.position.2"] < -2
     assert all(first[path] != second[path] for path in first)
-    facts = environment.episodes.ledger.now[0]
-    assert facts[Z] == second["robots.sam.pose.position.2"]
-    assert facts[PITCH] == pytest.approx(math.radians(second["robots.sam.pose.pitch_deg"]))
+    features = environment.episodes.buffers.now[0]
+    assert features[Z] == second["robots.sam.pose.position.2"]
+    assert features[PITCH] == pytest.approx(math.radians(second["robots.sam.pose.pitch_deg"]))
 
 
-def test_another_value_more_changes_none_of_the_others(make: Any) -> None:
+def test_an_additional_value_changes_no_other_value(make: Any) -> None:
     _, plain = make().reset(seed=4)
     _, more = make(randomise={"water.density": Uniform(1000, 1030)}).reset(seed=4)
     assert {path: more[path] for path in plain} == plain
@@ -77,7 +77,7 @@ def test_another_value_more_changes_none_of_the_others(make: Any) -> None:
 
 @pytest.mark.parametrize("whole_worlds", [False, True])
 def test_any_value_of_the_scenario_and_of_a_vehicle_can_be_drawn(make: Any, whole_worlds: bool) -> None:
-    """Laid over it and built anew for each episode: heavier drag slows SAM down, by the number that was drawn."""
+    """The world is rebuilt with the drawn values: more drag slows SAM down."""
     drag = "robots.sam.overrides.forces.damping.quadratic[0]"
     speeds = {}
     environment = make(
@@ -87,7 +87,7 @@ def test_any_value_of_the_scenario_and_of_a_vehicle_can_be_drawn(make: Any, whol
         _, drawn = environment.reset(seed=seed)
         for _ in range(6):
             environment.step(np.array([0, 0, 0, 1], np.float32))
-        speeds[drawn[drag]] = environment.episodes.ledger.now[0, U]
+        speeds[drawn[drag]] = environment.episodes.buffers.now[0, U]
     assert speeds[14.0] > 1.2 * speeds[60.0]
 
 
@@ -102,37 +102,39 @@ def test_any_value_of_the_scenario_and_of_a_vehicle_can_be_drawn(make: Any, whol
         ("gravity.x", "has no parts"),
     ],
 )
-def test_a_path_that_leads_nowhere_is_refused_with_a_guess(path: str, hint: str) -> None:
+def test_an_unknown_path_is_refused_with_a_suggestion(path: str, hint: str) -> None:
     with pytest.raises(UnknownName, match=hint):
         Environment("SamDepth", randomise={path: Uniform(0, 1)})
 
 
-def test_a_value_that_is_no_distribution_is_refused() -> None:
+def test_a_value_that_is_not_a_distribution_is_refused() -> None:
     with pytest.raises(SkerryError, match=r"Uniform\(1, 2\)"):
         Environment("SamDepth", randomise={"gravity": 9.8})  # type: ignore[dict-item]
 
 
 def test_overrides_are_laid_over_the_scenario(make: Any) -> None:
     environment = make(overrides={"gravity": 3.0})
-    assert environment.episodes.stage._mirror.scenario.gravity == 3.0
+    assert environment.episodes.backend._mirror.scenario.gravity == 3.0
 
 
-# ------------------------------------------------------------------------------------------------ facts
+# ------------------------------------------------------------------------------------------------ features
 
 
-def test_facts_are_those_of_the_robot(make: Any) -> None:
-    """Against the same world's own words for pose, twist and joints."""
+def test_features_equal_the_state_of_the_robot(make: Any) -> None:
+    """Compare the features with pose, twist and joints of the same world."""
     environment = make(whole_worlds=True)
     environment.reset(seed=1)
     for _ in range(30):
         environment.step(np.array([0.5, 0.2, -1, 1], np.float32))
-    world = environment.episodes.stage._plays[0].world
-    sam, facts = world.robots["sam"], environment.episodes.ledger.now[0]
-    assert facts[X : X + 3] == pytest.approx(sam.pose.position)
-    assert facts[[ROLL, PITCH, YAW]] == pytest.approx(np.radians(_degrees(sam.pose)), abs=1e-9)
-    assert facts[U : U + 3] == pytest.approx(sam.twist.linear)
-    assert facts[P : P + 3] == pytest.approx(sam.twist.angular)
-    assert facts[OWN : OWN + 3] == pytest.approx([sam.joint_position(joint) for joint in SAM_DEPTH.joints])
+    world = environment.episodes.backend._episode_worlds[0].world
+    sam, features = world.robots["sam"], environment.episodes.buffers.now[0]
+    assert features[X : X + 3] == pytest.approx(sam.pose.position)
+    assert features[[ROLL, PITCH, YAW]] == pytest.approx(np.radians(_degrees(sam.pose)), abs=1e-9)
+    assert features[U : U + 3] == pytest.approx(sam.twist.linear)
+    assert features[P : P + 3] == pytest.approx(sam.twist.angular)
+    assert features[BASE_FEATURES : BASE_FEATURES + 3] == pytest.approx(
+        [sam.joint_position(joint) for joint in SAM_DEPTH.joints]
+    )
 
 
 def _degrees(pose: Any) -> Any:
@@ -145,24 +147,26 @@ def test_commands_reach_the_actuators_as_their_own_commands_would(make: Any) -> 
     environment = make(whole_worlds=True)
     environment.reset(seed=1)
     environment.step(np.array([0.5, -1, 0.25, 2.0], np.float32))  # beyond 1 is 1
-    actuators = environment.episodes.stage._plays[0].world.robots["sam"].actuators
-    wanted = {name: actuators[name].wanted for name in ("lcg", "vbs", "thrust_vector_pitch", "thruster1", "thruster2")}
-    assert wanted == pytest.approx(
+    actuators = environment.episodes.backend._episode_worlds[0].world.robots["sam"].actuators
+    setpoints = {
+        name: actuators[name].setpoint for name in ("lcg", "vbs", "thrust_vector_pitch", "thruster1", "thruster2")
+    }
+    assert setpoints == pytest.approx(
         {"lcg": 75.0, "vbs": 0.0, "thrust_vector_pitch": 0.0305, "thruster1": 1000.0, "thruster2": 1000.0}
     )
 
 
-def test_by_sensors_an_agent_sees_noise_but_is_judged_by_the_truth(make: Any) -> None:
+def test_with_sensors_observations_have_noise_but_rewards_use_the_true_state(make: Any) -> None:
     truth, sensors = make(), make(observation="sensors")
-    assert isinstance(truth.episodes.stage, BatchStage)
+    assert isinstance(truth.episodes.backend, BatchBackend)
     for environment in (truth, sensors):
         environment.reset(seed=3)
     for _ in range(20):
         true, true_reward, *_ = truth.step(NOTHING)
-        seen, reward, *_ = sensors.step(NOTHING)
+        observed, reward, *_ = sensors.step(NOTHING)
         assert reward == true_reward
-    assert (seen != true).any()
-    assert seen[:2] == pytest.approx(true[:2], abs=0.1)  # pressure to some centimetres
+    assert (observed != true).any()
+    assert observed[:2] == pytest.approx(true[:2], abs=0.1)  # pressure to some centimetres
 
 
 def test_a_scan_has_the_nearest_point_of_each_sector() -> None:
@@ -173,25 +177,25 @@ def test_a_scan_has_the_nearest_point_of_each_sector() -> None:
     assert ranges == pytest.approx([math.sqrt(2), 50, 5, 50])
 
 
-# ------------------------------------------------------------------------------------------------ ends and beginnings
+# ------------------------------------------------------------------------------------------------ end of episodes
 
 
-def test_in_the_mode_of_the_next_step_an_episode_begins_anew_in_a_step_of_its_own(make: Any) -> None:
-    """Gymnasium's AutoresetMode.NEXT_STEP: that step gives the first observation, no reward, and ends nothing."""
+def test_with_next_step_an_episode_is_reset_in_a_separate_step(make: Any) -> None:
+    """Gymnasium's AutoresetMode.NEXT_STEP: the reset step returns the first observation and no reward."""
     vector = make(VectorEnvironment, "SamDepth", 2, max_episode_steps=3, threads=1)
     vector.reset(seed=1)
     actions = np.zeros((2, 4), np.float32)
     ends = []
     for _ in range(8):
-        observations, rewards, _, cut, infos = vector.step(actions)
-        ends.append(cut.tolist())
+        observations, rewards, _, truncated, infos = vector.step(actions)
+        ends.append(truncated.tolist())
         if len(ends) == 4:
             assert (rewards == 0).all()
             assert "depth" in infos and observations[:, 2] == pytest.approx([0, 0])
     assert ends == [[False] * 2] * 2 + [[True] * 2] + [[False] * 2] * 3 + [[True] * 2] + [[False] * 2]
 
 
-def test_worlds_end_and_begin_by_themselves(make: Any) -> None:
+def test_worlds_end_and_reset_independently(make: Any) -> None:
     vector = make(VectorEnvironment, "SamDepth", 2, max_episode_steps=4, threads=1)
     first, _ = vector.reset(seed=1)
     vector.step(np.zeros((2, 4), np.float32))
@@ -203,14 +207,14 @@ def test_worlds_end_and_begin_by_themselves(make: Any) -> None:
     assert lengths == [[False, False], [False, False], [True, False], [False, True]]
 
 
-def test_in_the_mode_of_the_same_step_the_last_observation_is_told_apart(make: Any) -> None:
+def test_with_same_step_the_last_observation_is_in_info(make: Any) -> None:
     vector = make(
         VectorEnvironment, "SamDepth", 2, max_episode_steps=2, threads=1, autoreset_mode=AutoresetMode.SAME_STEP
     )
     vector.reset(seed=1)
     vector.step(np.zeros((2, 4), np.float32))
-    observations, _, _, cut, infos = vector.step(np.zeros((2, 4), np.float32))
-    assert cut.all()
+    observations, _, _, truncated, infos = vector.step(np.zeros((2, 4), np.float32))
+    assert truncated.all()
     assert (infos["final_obs"][0] != observations[0]).any()
     assert infos["final_info"]["is_success"].shape == (2,)
 
@@ -225,47 +229,49 @@ def test_without_autoreset_a_step_after_the_end_is_refused(make: Any) -> None:
         vector.step(np.zeros((1, 4), np.float32))
 
 
-def test_an_episode_that_leaves_its_bounds_is_over(make: Any) -> None:
+def test_an_episode_that_leaves_its_bounds_is_terminated(make: Any) -> None:
     environment = make(randomise={"robots.sam.pose.position.2": Choice([-0.45])})
     environment.reset(seed=1)
-    _, reward, over, cut, info = environment.step(NOTHING)
-    assert over and not cut and reward < -4
+    _, reward, terminated, truncated, info = environment.step(NOTHING)
+    assert terminated and not truncated and reward < -4
     assert info == {"is_success": False}
 
 
 @pytest.mark.parametrize("whole_worlds", [False, True])
-def test_a_world_that_diverges_is_cut_off_and_says_why(make: Any, whole_worlds: bool) -> None:
+def test_a_world_that_diverges_is_truncated_with_a_reason(make: Any, whole_worlds: bool) -> None:
     environment = make(whole_worlds=whole_worlds)
     environment.reset(seed=1)
-    stage = environment.episodes.stage
-    engine = stage._engine if isinstance(stage, BatchStage) else stage._plays[0].world.robots["sam"].engine
+    backend = environment.episodes.backend
+    engine = (
+        backend._engine if isinstance(backend, BatchBackend) else backend._episode_worlds[0].world.robots["sam"].engine
+    )
     engine.part("qvel")[0, 0] = 1e7
-    _, _, over, cut, info = environment.step(NOTHING)
-    assert cut and not over
+    _, _, terminated, truncated, info = environment.step(NOTHING)
+    assert truncated and not terminated
     assert "sam" in info["failure"]
     environment.reset(seed=1)
     assert not environment.step(NOTHING)[3]
 
 
-def test_a_vector_goes_on_when_one_of_its_worlds_diverges(make: Any) -> None:
+def test_a_vector_continues_when_one_of_its_worlds_diverges(make: Any) -> None:
     vector = make(VectorEnvironment, "SamDepth", 3, threads=2)
     vector.reset(seed=1)
-    vector.episodes.stage._engine.part("qvel")[1, 0] = 1e7
-    _, _, _, cut, infos = vector.step(np.zeros((3, 4), np.float32))
-    assert cut.tolist() == [False, True, False]
+    vector.episodes.backend._engine.part("qvel")[1, 0] = 1e7
+    _, _, _, truncated, infos = vector.step(np.zeros((3, 4), np.float32))
+    assert truncated.tolist() == [False, True, False]
     assert "sam" in infos["failure"][1]
     assert not vector.step(np.zeros((3, 4), np.float32))[3].any()
 
 
-# ------------------------------------------------------------------------------------------------ what is refused
+# ------------------------------------------------------------------------------------------------ invalid input
 
 
 def test_an_action_that_is_not_a_number_is_refused(make: Any) -> None:
     environment = make()
     environment.reset(seed=1)
-    with pytest.raises(SkerryError, match="not a number"):
+    with pytest.raises(SkerryError, match="NaN or infinity"):
         environment.step(np.array([0, np.nan, 0, 0], np.float32))
-    with pytest.raises(SkerryError, match="4 numbers"):
+    with pytest.raises(SkerryError, match=r"expected \(1, 4\)"):
         environment.step(np.zeros(3, np.float32))
 
 
@@ -277,12 +283,12 @@ def test_an_action_that_is_not_a_number_is_refused(make: Any) -> None:
         ({"steps": 0}, "at least one step"),
     ],
 )
-def test_a_wrong_setting_is_refused_in_words(settings: dict[str, Any], words: str) -> None:
+def test_an_invalid_setting_gives_a_clear_error(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(SkerryError, match=words):
         Environment("SamDepth", **settings)
 
 
-def test_an_unknown_task_is_answered_with_a_guess() -> None:
+def test_an_unknown_task_gives_a_suggestion() -> None:
     with pytest.raises(UnknownName, match="SamDepth"):
         Environment("SamDept")
 
@@ -291,7 +297,7 @@ def test_a_command_beyond_the_limits_of_its_actuator_is_refused() -> None:
     from dataclasses import replace
 
     with pytest.raises(SkerryError, match="from 0 to 100"):
-        Environment(replace(SAM_DEPTH, commands=(Command("vbs", low=-50, high=100), *SAM_DEPTH.commands[1:])))
+        Environment(replace(SAM_DEPTH, commands=(ActionCommand("vbs", low=-50, high=100), *SAM_DEPTH.commands[1:])))
 
 
 WITHOUT_GYMNASIUM = """
@@ -304,48 +310,48 @@ except ImportError as error:
 """
 
 
-def test_without_gymnasium_it_says_what_to_install() -> None:
+def test_without_gymnasium_the_error_says_what_to_install() -> None:
     said = subprocess.run([sys.executable, "-c", WITHOUT_GYMNASIUM], capture_output=True, text=True, check=False)
     assert "pip install 'skerry[gym]'" in said.stdout + said.stderr
 
 
-# ------------------------------------------------------------------------------------------------ pictures, many robots
+# ------------------------------------------------------------------------------------------------ images and fleets
 
 
 @pytest.mark.parametrize("whole_worlds", [False, True])
-def test_it_is_shown_by_the_camera(make: Any, whole_worlds: bool) -> None:
+def test_the_camera_renders_the_environment(make: Any, whole_worlds: bool) -> None:
     environment = make(render_mode="rgb_array", whole_worlds=whole_worlds)
     environment.reset(seed=1)
-    picture = environment.render()
-    assert picture.shape == (360, 640, 3) and picture.dtype == np.uint8
-    assert picture.std() > 3  # SAM is seen in the water
+    render = environment.render()
+    assert render.shape == (360, 640, 3) and render.dtype == np.uint8
+    assert render.std() > 3  # SAM is visible in the water
     for _ in range(20):
         environment.step(np.array([1, 1, -1, 1], np.float32))
-    assert (environment.render() != picture).any()
+    assert (environment.render() != render).any()
 
 
-def test_both_stages_show_the_same_picture(make: Any) -> None:
-    pictures = []
+def test_both_backends_render_the_same_image(make: Any) -> None:
+    images = []
     for whole_worlds in (False, True):
         environment = make(render_mode="rgb_array", whole_worlds=whole_worlds)
         environment.reset(seed=1)
         environment.step(np.array([1, 1, -1, 1], np.float32))
-        pictures.append(environment.render())
-    assert (pictures[0] == pictures[1]).all()
+        images.append(environment.render())
+    assert (images[0] == images[1]).all()
 
 
 @pytest.mark.parametrize("task", ["SamDepth", "EvoloSlalom"])
-def test_several_robots_keep_the_rules_of_pettingzoo(make: Any, task: str) -> None:
+def test_several_robots_pass_the_checks_of_pettingzoo(make: Any, task: str) -> None:
     parallel_api_test(make(ParallelEnvironment, task, 2, spacing=20.0, max_episode_steps=15), num_cycles=40)
 
 
-def test_robots_of_a_fleet_have_the_same_task_from_where_each_began(make: Any) -> None:
+def test_robots_of_a_fleet_have_the_same_task_relative_to_their_start(make: Any) -> None:
     fleet = make(ParallelEnvironment, "BluerovStation", 3, spacing=6.0)
-    seen, infos = fleet.reset(seed=1)
+    observed, infos = fleet.reset(seed=1)
     assert fleet.agents == ["rov_0", "rov_1", "rov_2"]
     north = [infos["rov_0"][f"robots.rov_{k}.pose.position.1"] - 6.0 * k for k in range(3)]
-    assert all(abs(place) < 1.5 for place in north) and len(set(north)) == 3
-    assert all(np.abs(seen[name][:2]).max() < 2.2 for name in fleet.agents)
+    assert all(abs(index) < 1.5 for index in north) and len(set(north)) == 3
+    assert all(np.abs(observed[name][:2]).max() < 2.2 for name in fleet.agents)
     first = fleet.step({name: np.zeros(6, np.float32) for name in fleet.agents})
     fleet.reset(seed=1)
     second = fleet.step({name: np.zeros(6, np.float32) for name in fleet.agents})
@@ -353,12 +359,12 @@ def test_robots_of_a_fleet_have_the_same_task_from_where_each_began(make: Any) -
     assert first[1] == second[1]
 
 
-def test_a_robot_that_is_tied_to_something_has_no_fleet() -> None:
+def test_a_task_with_a_rope_has_no_fleet() -> None:
     with pytest.raises(SkerryError, match="ties its robot"):
         ParallelEnvironment("QuadrotorLoad")
 
 
-def test_ids_can_be_made_by_gymnasium_alone_with_the_module_named() -> None:
+def test_gymnasium_can_make_an_id_with_the_module_name() -> None:
     environment = gymnasium.make("skerry.gym:skerry/SamDepth-v0", steps=4)
     assert environment.reset(seed=1)[0].shape == environment.observation_space.shape
     environment.close()

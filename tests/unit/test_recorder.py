@@ -321,7 +321,7 @@ def test_a_recording_begun_while_a_node_runs_holds_each_of_its_topics_once_and_l
             assert verify(Recording(path)).commands >= 2  # that of the snapshot, and the thruster's
             # the node goes on for its peer, and for nobody else
             assert runner.interfaces == {"ros": ros}
-            assert ros.wanted == {("sam", "imu")}
+            assert ros.subscriptions == {("sam", "imu")}
             peer.take(0)
             runner.run(0.5)
             assert [outgoing.topic.name for outgoing in peer.take(0)] == ["/sam/core/imu"] * 5

@@ -149,7 +149,7 @@ def test_a_rope_tells_whether_it_is_tight() -> None:
 def test_a_winch_takes_length_and_speed_and_keeps_to_its_limits() -> None:
     with skerry.load({"robots": {"crane": crane({}, expected_frequency=None)}}) as world:
         winch, rope = world.robots["crane"].actuators["winch"], world.robots["crane"].ropes["lift"]
-        assert (winch.wanted, winch.length, winch.speed, winch.rate) == (2.0, 2.0, 0.5, 0.0)
+        assert (winch.setpoint, winch.length, winch.speed, winch.rate) == (2.0, 2.0, 0.5, 0.0)
         winch.command(length=3.0, speed=1.0)
         world.advance(0.5)
         assert winch.length == pytest.approx(2.5)
@@ -158,11 +158,11 @@ def test_a_winch_takes_length_and_speed_and_keeps_to_its_limits() -> None:
         winch.command(speed=0.0)
         world.advance(0.5)
         assert winch.length == pytest.approx(2.5)
-        assert winch.wanted == 3.0
+        assert winch.setpoint == 3.0
         winch.command(speed=100.0)
         assert winch.speed == 5.0  # its maximum
         winch.command(length=99.0)
-        assert winch.wanted == 10.0
+        assert winch.setpoint == 10.0
         world.advance(2.0)
         assert winch.length == pytest.approx(10.0)
         winch.command(length=-5.0)
@@ -174,7 +174,7 @@ def test_a_winch_takes_length_and_speed_and_keeps_to_its_limits() -> None:
         with pytest.raises(SkerryError, match="length"):
             winch.command(length=float("nan"))
         winch.reset()
-        assert winch.wanted == 2.0
+        assert winch.setpoint == 2.0
 
 
 def test_a_winch_lets_go_of_its_load() -> None:

@@ -255,7 +255,10 @@ HEARD: list[tuple[str, str, dict[str, Any], Callable[[Peer], bool]]] = [
         "sam_msgs/msg/ThrusterAngles",
         {"thruster_horizontal_radians": 0.05, "thruster_vertical_radians": -0.04},
         lambda peer: (
-            [round(peer.world.robots["sam"].actuators[f"thrust_vector_{axis}"].wanted, 6) for axis in ("yaw", "pitch")]
+            [
+                round(peer.world.robots["sam"].actuators[f"thrust_vector_{axis}"].setpoint, 6)
+                for axis in ("yaw", "pitch")
+            ]
             == [0.05, -0.04]
         ),
     ),
@@ -263,19 +266,19 @@ HEARD: list[tuple[str, str, dict[str, Any], Callable[[Peer], bool]]] = [
         "/sam/core/vbs_cmd",
         "smarc_msgs/msg/PercentStamped",
         {"value": 20.0},
-        lambda peer: peer.world.robots["sam"].actuators["vbs"].wanted == pytest.approx(20.0),
+        lambda peer: peer.world.robots["sam"].actuators["vbs"].setpoint == pytest.approx(20.0),
     ),
     (
         "/sam/core/lcg_cmd",
         "smarc_msgs/msg/PercentStamped",
         {"value": 70.0},
-        lambda peer: peer.world.robots["sam"].actuators["lcg"].wanted == pytest.approx(70.0),
+        lambda peer: peer.world.robots["sam"].actuators["lcg"].setpoint == pytest.approx(70.0),
     ),
     (
         "/sam/core/thruster2_cmd",
         "smarc_msgs/msg/ThrusterRPM",
         {"rpm": 400},
-        lambda peer: peer.world.robots["sam"].actuators["thruster2"].wanted == 400,
+        lambda peer: peer.world.robots["sam"].actuators["thruster2"].setpoint == 400,
     ),
     (
         "/mate/teleport",

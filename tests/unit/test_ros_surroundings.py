@@ -222,7 +222,7 @@ def test_percentages_are_of_the_package_that_is_asked_for() -> None:
     assert graph.bus.topics["/a/core/lcg_fb"].type == "sam_msgs/msg/PercentStamped"
     graph.say("/a/core/vbs_cmd", value=70.0)
     graph.run(0.1)
-    assert graph.world.robots["a"].actuators["vbs"].wanted == 70
+    assert graph.world.robots["a"].actuators["vbs"].setpoint == 70
     graph.close()
 
 

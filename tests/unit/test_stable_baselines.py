@@ -1,4 +1,4 @@
-"""The native vector as Stable-Baselines3 wants it; skipped where that is not installed."""
+"""Stable-Baselines3 on the native vector environment; skipped where it is not installed."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from skerry.gym.stable_baselines import StableBaselinesEnvironment
 NOTHING = np.zeros((2, 4), np.float32)
 
 
-def test_it_gives_what_the_vector_gives() -> None:
+def test_it_returns_the_data_of_the_vector_environment() -> None:
     worlds, vector = StableBaselinesEnvironment("SamDepth", 2), VectorEnvironment("SamDepth", 2)
     worlds.seed(5)
     assert (worlds.reset() == vector.reset(seed=5)[0]).all()
-    seen, rewards, ended, infos = worlds.step(NOTHING)
+    observed, rewards, ended, infos = worlds.step(NOTHING)
     expected, expected_rewards, *_ = vector.step(NOTHING)
-    assert (seen == expected).all()
+    assert (observed == expected).all()
     assert rewards == pytest.approx(expected_rewards)
     assert not ended.any() and infos == [{}, {}]
     worlds.close()
     vector.close()
 
 
-def test_an_episode_that_is_cut_off_tells_its_last_observation_and_begins_anew() -> None:
+def test_a_truncated_episode_reports_its_last_observation_and_is_reset() -> None:
     worlds = StableBaselinesEnvironment("SamDepth", 2, max_episode_steps=3)
     worlds.seed(5)
     worlds.reset()
     for _ in range(3):
-        seen, _, ended, infos = worlds.step(NOTHING)
+        observed, _, ended, infos = worlds.step(NOTHING)
     assert ended.all()
     assert all(info["TimeLimit.truncated"] for info in infos)
-    assert (infos[0]["terminal_observation"] != seen[0]).any()
+    assert (infos[0]["terminal_observation"] != observed[0]).any()
     worlds.close()
 
 
-def test_a_policy_learns_on_it_and_is_asked() -> None:
+def test_a_policy_can_be_trained_and_evaluated() -> None:
     from stable_baselines3 import PPO
 
     worlds = StableBaselinesEnvironment("SamDepth", 4, steps=20, max_episode_steps=10)

@@ -543,7 +543,7 @@ def test_every_actuator_reaches_both_limits_and_the_vehicle_stays_sound(launch, 
         world.restore(start)
         for limit, beyond in zip(actuator.limits, (-2.0, 2.0), strict=True):
             actuator.command(**{actuator.keyword: limit + beyond})
-            assert actuator.wanted == limit
+            assert actuator.setpoint == limit
             world.advance(6.0)
             assert actuator.feedback == pytest.approx(limit, rel=0.02)
             assert np.isfinite(world._engine.states).all()
@@ -573,7 +573,7 @@ def test_a_reset_restores_everything(launch, name):
         actuator.reset()
     world.advance(8.0)
     for key, actuator in robot.actuators.items():
-        assert actuator.wanted == actuator.reset_value, key
+        assert actuator.setpoint == actuator.reset_value, key
         assert actuator.feedback == pytest.approx(actuator.reset_value, abs=0.002 * actuator.limits[1]), key
     world.restore(start)
     assert bytes(world.snapshot()) == bytes(start)

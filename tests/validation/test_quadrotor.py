@@ -223,7 +223,7 @@ def test_a_released_controller_leaves_the_propellers_alone(fly) -> None:
     drone.controllers["tracking"].release()
     drone.actuators["front"].command(rpm=0)
     world.advance(0.5)
-    assert drone.actuators["front"].wanted == 0
+    assert drone.actuators["front"].setpoint == 0
     assert drone.controllers["tracking"].idle
     drone.controllers["tracking"].engage()
     assert not drone.controllers["tracking"].idle

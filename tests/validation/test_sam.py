@@ -531,7 +531,7 @@ def test_every_actuator_reaches_both_its_limits_and_no_more(dive, name, keyword,
     limit, span = (lower, upper)[end], upper - lower
     actuator.command(**{keyword: limit + (1e6 if end else -1e6)})
     world.advance(25.0)
-    assert actuator.wanted == pytest.approx(limit, abs=1e-9 * span)
+    assert actuator.setpoint == pytest.approx(limit, abs=1e-9 * span)
     assert actuator.feedback == pytest.approx(limit, abs=1e-3 * span)
     if joint is not None:
         where, low, high = joint

@@ -55,8 +55,8 @@ def _steps(environment: Any, count: int) -> Any:
 
     def go() -> None:
         for number in range(count):
-            _, _, over, cut, _ = environment.step(actions[number % 100])
-            if over is True or cut is True:
+            _, _, terminated, cut, _ = environment.step(actions[number % 100])
+            if terminated is True or cut is True:
                 environment.reset()
 
     return go

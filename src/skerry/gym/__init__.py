@@ -1,6 +1,6 @@
-"""Learning: tasks as Gymnasium environments, one or many at once, and several robots as a PettingZoo environment.
+"""Learning: tasks as Gymnasium environments, single or vectorised, and fleets as PettingZoo environments.
 
-Importing this registers them: `import skerry.gym`, then `gymnasium.make("skerry/SamDepth-v0")`.
+Importing this package registers the environments: `import skerry.gym`, then `gymnasium.make("skerry/SamDepth-v0")`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ except ImportError as error:
 
 from skerry.gym.distributions import Choice, LogUniform, Normal, Uniform
 from skerry.gym.environment import Environment
-from skerry.gym.task import Command, Scan, Task
+from skerry.gym.task import ActionCommand, Scan, Task
 from skerry.gym.tasks import shipped_tasks
 from skerry.gym.vector import VectorEnvironment
 
 VERSION = 0
-"""Of all ids; grows when a change makes old scores and new ones differ."""
+"""Version number in all environment ids; incremented when a change makes old and new scores differ."""
 
 
 def register(task: Task) -> str:
-    """Make a task known to Gymnasium; gives its id."""
+    """Register a task with Gymnasium.
+
+    Returns:
+        The environment id, for `gymnasium.make`.
+    """
     name = f"skerry/{task.name}-v{VERSION}"
     gymnasium.register(
         name,
@@ -40,8 +44,8 @@ for _task in shipped_tasks().values():
     register(_task)
 
 __all__ = [
+    "ActionCommand",
     "Choice",
-    "Command",
     "Environment",
     "LogUniform",
     "Normal",

@@ -1,4 +1,4 @@
-"""What a value is drawn from: each gives the value below which it lies with some probability."""
+"""Distributions of random values, given by their quantile functions."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from skerry.core.noise import quantile
 
 
 class Distribution:
-    """Of one value."""
+    """Distribution of one value."""
 
     @abstractmethod
     def at(self, probability: float) -> Any:
-        """The value that belongs to a probability between 0 and 1, neither of which ever comes."""
+        """Return the quantile for a probability strictly between 0 and 1."""
 
 
 @dataclass(frozen=True)
 class Uniform(Distribution):
-    """Every number between two is as likely as the others."""
+    """Uniform distribution between `low` and `high`."""
 
     low: float
     high: float
@@ -36,7 +36,7 @@ class Uniform(Distribution):
 
 @dataclass(frozen=True)
 class LogUniform(Distribution):
-    """The logarithm is uniform: for what may be some times smaller or larger, as a drag."""
+    """Log-uniform distribution, for values that vary by a factor, such as drag."""
 
     low: float
     high: float
@@ -44,7 +44,7 @@ class LogUniform(Distribution):
     def __post_init__(self) -> None:
         _check_order(self, self.low, self.high)
         if self.low <= 0:
-            raise SkerryError(f"{self}: `low` must be above 0")
+            raise SkerryError(f"{self}: `low` must be greater than 0")
 
     def at(self, probability: float) -> float:
         return exp(log(self.low) + (log(self.high) - log(self.low)) * probability)
@@ -52,14 +52,14 @@ class LogUniform(Distribution):
 
 @dataclass(frozen=True)
 class Normal(Distribution):
-    """A bell."""
+    """Normal distribution."""
 
     mean: float
     sigma: float
 
     def __post_init__(self) -> None:
         if not (isfinite(self.mean) and isfinite(self.sigma) and self.sigma >= 0):
-            raise SkerryError(f"{self}: needs finite numbers, and a `sigma` of 0 or more")
+            raise SkerryError(f"{self}: `mean` and `sigma` must be finite, and `sigma` at least 0")
 
     def at(self, probability: float) -> float:
         return self.mean + self.sigma * float(quantile(probability))
@@ -67,13 +67,13 @@ class Normal(Distribution):
 
 @dataclass(frozen=True)
 class Choice(Distribution):
-    """One of several values, of any type."""
+    """Uniform choice among values of any type."""
 
     values: Sequence[Any]
 
     def __post_init__(self) -> None:
         if len(self.values) == 0:
-            raise SkerryError("a Choice needs at least one value")
+            raise SkerryError("Choice needs at least one value")
 
     def at(self, probability: float) -> Any:
         return self.values[int(probability * len(self.values))]
@@ -81,4 +81,4 @@ class Choice(Distribution):
 
 def _check_order(distribution: Distribution, low: float, high: float) -> None:
     if not (isfinite(low) and isfinite(high) and low <= high):
-        raise SkerryError(f"{distribution}: `low` must not be above `high`, and both must be finite")
+        raise SkerryError(f"{distribution}: `low` must not exceed `high`, and both must be finite")

@@ -1,4 +1,4 @@
-"""Several robots with the same task in one world, as a PettingZoo parallel environment; they feel each other."""
+"""PettingZoo parallel environment: several robots with the same task in one world; they interact physically."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from skerry.core.errors import DependencyError, SkerryError
 from skerry.gym.distributions import Distribution
-from skerry.gym.environment import MOST_SEED, check_render_mode, spaces_of
+from skerry.gym.environment import MAX_SEED, check_render_mode, spaces_of
 from skerry.gym.episodes import Episodes, Observation
-from skerry.gym.task import OVER, REWARD, SUCCESS, Task
+from skerry.gym.task import REWARD, SUCCESS, TERMINATED, Task
 from skerry.gym.tasks import find_task
 from skerry.scenario import load_scenario
 from skerry.scenario.key_paths import parse_key_path
@@ -25,12 +25,12 @@ try:
 except ImportError as error:
     raise DependencyError("skerry.gym.parallel needs PettingZoo; run `pip install 'skerry[pettingzoo]'`") from error
 
-Seen = dict[str, NDArray[np.float32]]
+Observations = dict[str, NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
 class Shifted(Distribution):
-    """Another one, some way off."""
+    """Distribution with a constant offset."""
 
     inner: Distribution
     by: float
@@ -42,10 +42,10 @@ class Shifted(Distribution):
 def fleet(
     task: Task, count: int, spacing: float, randomise: Mapping[str, Distribution]
 ) -> tuple[Task, dict[str, tuple[float, float]]]:
-    """The task for several robots side by side, and their names, each with where it takes the world's origin to be."""
+    """Return the task for several robots side by side, and the origin (east, north) of each robot by name."""
     scenario = load_scenario(task.scenario).scenario.model_dump(mode="json")
     if scenario["ropes"]:
-        raise SkerryError(f"the task {task.name!r} ties its robot to something; there cannot be several of them")
+        raise SkerryError(f"task {task.name!r} attaches its robot to a rope; it supports one robot only")
     one = scenario["robots"].pop(task.robot)
     agents = {f"{task.robot}_{k}": (0.0, spacing * k) for k in range(count)}
     distributions: dict[str, Distribution] = {}
@@ -53,16 +53,16 @@ def fleet(
         robot = scenario["robots"][name] = deepcopy(one)
         robot["pose"]["position"][1] += origin[1]
         for path, what in {**task.randomise, **randomise}.items():
-            place = parse_key_path(path)
-            if place[:2] == ("robots", task.robot):
+            key_path = parse_key_path(path)
+            if key_path[:2] == ("robots", task.robot):
                 path = f"robots.{name}" + path.removeprefix(f"robots.{task.robot}")
-                what = Shifted(what, origin[1]) if place[2:] == ("pose", "position", 1) else what
+                what = Shifted(what, origin[1]) if key_path[2:] == ("pose", "position", 1) else what
             distributions[path] = what
     return replace(task, scenario=scenario, randomise=distributions), agents
 
 
 class ParallelEnvironment(ParallelEnv[str, NDArray[np.float32], NDArray[np.float32]]):  # type: ignore[misc]
-    """Robots `sam_0`, `sam_1`, … , `spacing` metres apart to the north; each has the task, from where it began."""
+    """Environment with the robots `sam_0`, `sam_1`, …, `spacing` metres apart to the north, each with the same task."""
 
     metadata: dict[str, Any] = {"name": "skerry", "render_modes": ["rgb_array"], "render_fps": 25}  # noqa: RUF012
 
@@ -81,7 +81,7 @@ class ParallelEnvironment(ParallelEnv[str, NDArray[np.float32], NDArray[np.float
     ) -> None:
         check_render_mode(render_mode)
         if robots < 1:
-            raise SkerryError(f"a fleet has at least one robot, not {robots}")
+            raise SkerryError(f"expected at least one robot, found {robots}")
         task = find_task(task) if isinstance(task, str) else task
         self.task, agents = fleet(task, robots, spacing, randomise or {})
         self.render_mode = render_mode
@@ -104,50 +104,50 @@ class ParallelEnvironment(ParallelEnv[str, NDArray[np.float32], NDArray[np.float
         self._length = 0
 
     def observation_space(self, agent: str) -> Any:
-        """What a robot sees."""
+        """Return the observation space of a robot."""
         return self._spaces[agent][0]
 
     def action_space(self, agent: str) -> Any:
-        """What a robot may do."""
+        """Return the action space of a robot."""
         return self._spaces[agent][1]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Seen, dict[str, dict[str, Any]]]:
-        """Begin a new episode for all robots."""
+    ) -> tuple[Observations, dict[str, dict[str, Any]]]:
+        """Start a new episode for all robots."""
         if seed is not None:
             self._generator = seeding.np_random(seed)[0]
         observations = self.episodes.new_observations()
-        drawn = self.episodes.begin({0: int(self._generator.integers(MOST_SEED))}, observations)[0]
+        drawn = self.episodes.reset({0: int(self._generator.integers(MAX_SEED))}, observations)[0]
         self.agents = list(self.possible_agents)
         self._actions[:] = 0.0
         self._length = 0
-        seen = {name: observations[row] for name, row in self._rows.items()}
-        return seen, {name: dict(drawn) for name in self.agents}
+        observed = {name: observations[row] for name, row in self._rows.items()}
+        return observed, {name: dict(drawn) for name in self.agents}
 
     def step(
         self, actions: Mapping[str, NDArray[np.float32]]
-    ) -> tuple[Seen, dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """Act for one step of control; a robot whose episode is over stays in the world as it was last commanded."""
+    ) -> tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Apply actions for one control step; a robot whose episode has ended keeps its last command."""
         for name, action in actions.items():
             self._actions[self._rows[name]] = action
         observations = self.episodes.new_observations()
         errors = self.episodes.step(self._actions, observations)
         self._length += 1
-        cut = bool(errors) or self._length >= self.max_episode_steps
-        acting, verdicts = self.agents, self.episodes.ledger.verdicts
+        truncated = bool(errors) or self._length >= self.max_episode_steps
+        acting, outcomes = self.agents, self.episodes.buffers.outcomes
         rows = {name: self._rows[name] for name in acting}
-        over = {name: bool(verdicts[row, OVER]) for name, row in rows.items()}
-        rewards = {name: float(verdicts[row, REWARD]) for name, row in rows.items()}
-        infos = {name: {"is_success": bool(verdicts[row, SUCCESS])} for name, row in rows.items()}
-        self.agents = [] if cut else [name for name in acting if not over[name]]
-        seen = {name: observations[row] for name, row in rows.items()}
-        return seen, rewards, over, dict.fromkeys(acting, cut), infos
+        terminated = {name: bool(outcomes[row, TERMINATED]) for name, row in rows.items()}
+        rewards = {name: float(outcomes[row, REWARD]) for name, row in rows.items()}
+        infos = {name: {"is_success": bool(outcomes[row, SUCCESS])} for name, row in rows.items()}
+        self.agents = [] if truncated else [name for name in acting if not terminated[name]]
+        observed = {name: observations[row] for name, row in rows.items()}
+        return observed, rewards, terminated, dict.fromkeys(acting, truncated), infos
 
     def render(self) -> NDArray[np.uint8] | None:
-        """A picture by the ray-traced camera that follows the first robot."""
-        return None if self.render_mode is None else self.episodes.stage.picture(0)
+        """Return an image of the ray-traced camera that follows the first robot."""
+        return None if self.render_mode is None else self.episodes.backend.render(0)
 
     def close(self) -> None:
-        """Free all memory; closing twice is harmless."""
+        """Release all memory. Calling it twice is harmless."""
         self.episodes.close()

@@ -1,17 +1,18 @@
-"""What a task is: a scenario, what is commanded, what is seen, and what is good; one file of `tasks/` each.
+"""Task: scenario, commands, observation and reward of an environment; one file of `tasks/` each.
 
-A task looks at numbers, the *facts* of a robot: first those named here, then its `joints` (rad or m), then of each of
-its `others` place and velocity in the world (six numbers), then the sectors of its `scan`. With `observation="truth"`
-they are true; with "sensors" the same facts are what the robot's own sensors say.
+A task reads *features* of a robot: first those named here, then its `joints` (rad or m), then position and velocity of
+each of its `others` in the world (six numbers), then the sectors of its `scan`. With `observation="truth"` they are
+true values; with "sensors" they come from the robot's own sensors.
 
-Its two rules are native functions, compiled by numba, so that a step of a thousand worlds costs Python no more than
-one of a single world. They read and write plain numbers by their places:
+A task has two native functions, compiled by numba, so that a step of a thousand worlds costs one Python call. They read
+and write arrays of numbers:
 
-- `observe(now, goal, action, memory, observation)` writes what an agent sees;
-- `judge(before, now, goal, action, memory, verdict)` writes `REWARD`, and whether it is `OVER` and a `SUCCESS`.
+- `observe(now, goal, action, memory, observation)` writes the observation;
+- `reward(before, now, goal, action, memory, outcome)` writes `REWARD`, `TERMINATED` and `SUCCESS`.
 
-`before` and `now` are facts, always true for the judge; `goal` the numbers that were drawn for this episode; `action`
-the one of this step and, behind it, the one before, each −1 to 1; `memory` numbers of the task's own, 0 at first.
+`before` and `now` are features; those of `reward` are always true values. `goal` holds the numbers drawn for this
+episode. `action` holds the action of this step, then the previous action, each from −1 to 1. `memory` holds numbers of
+the task itself, 0 at the start of an episode.
 """
 
 from __future__ import annotations
@@ -29,30 +30,30 @@ from skerry.core.kernels import native
 from skerry.gym.distributions import Distribution
 from skerry.scenario import Scenario
 
-# ------------------------------------------------------------------------------------------------ the facts of a robot
-TIME: Final = 0  # s since the episode's beginning
+# ------------------------------------------------------------------------------------------------ features of a robot
+TIME: Final = 0  # s since the start of the episode
 X, Y, Z = 1, 2, 3  # m, of the root link's origin in the world (ENU)
 ROLL, PITCH, YAW = 4, 5, 6  # rad; pitch is positive with the nose down, yaw turns left from east
-U, V, W = 7, 8, 9  # m/s, forwards, to the left and up, in the robot's own axes
-P, Q, R = 10, 11, 12  # rad/s about these axes
-QX, QY, QZ, QW = 13, 14, 15, 16  # the attitude as a quaternion
-OWN: Final = 17  # joints, others and scan follow
-OTHER: Final = 6  # numbers of each of the others: place and velocity
+U, V, W = 7, 8, 9  # m/s: forward, left and up, in body axes
+P, Q, R = 10, 11, 12  # rad/s about the body axes
+QX, QY, QZ, QW = 13, 14, 15, 16  # attitude as a quaternion
+BASE_FEATURES: Final = 17  # number of base features; joints, others and scan follow
+OBJECT_FEATURES: Final = 6  # features per other object: position and velocity
 
-REWARD, OVER, SUCCESS, VERDICT = 0, 1, 2, 3
+REWARD, TERMINATED, SUCCESS, OUTCOME = 0, 1, 2, 3
 
 _numbers = types.CPointer(types.float64)
 observe = native(types.void(*[_numbers] * 5))
-"""Decorator of a task's rule `(now, goal, action, memory, observation)`."""
-judge = native(types.void(*[_numbers] * 6))
-"""Decorator of a task's rule `(before, now, goal, action, memory, verdict)`."""
+"""Decorator of a task's function `(now, goal, action, memory, observation)`."""
+reward = native(types.void(*[_numbers] * 6))
+"""Decorator of a task's function `(before, now, goal, action, memory, outcome)`."""
 
 
 @dataclass(frozen=True)
-class Command:
-    """One number of an action, −1 to 1, and what it commands: actuators, or a dial of a controller (`flight.roll_deg`).
+class ActionCommand:
+    """Element of an action, from −1 to 1, and the actuators or controller setpoints (`flight.roll_deg`) it commands.
 
-    −1 is `low` and 1 is `high`, in the unit of the actuator's own command.
+    −1 maps to `low` and 1 to `high`, in the unit of the actuator's command.
     """
 
     names: tuple[str, ...]
@@ -66,68 +67,68 @@ class Command:
 
     @property
     def manual_setpoints(self) -> tuple[tuple[str, str], ...]:
-        """Controller and dial of each name that is one."""
+        """Controller and setpoint of each name of the form `controller.setpoint`."""
         return tuple((name.split(".")[0], name.split(".")[1]) for name in self.names if "." in name)
 
     @property
     def actuators(self) -> tuple[str, ...]:
-        """The others."""
+        """Names of actuators."""
         return tuple(name for name in self.names if "." not in name)
 
 
 @dataclass(frozen=True)
 class Scan:
-    """What a lidar sees round about, as the nearest range in each of so many sectors, from astern on to the left.
+    """Lidar scan: nearest range in each of `sectors` sectors; sector 0 begins astern, numbers increase to the left.
 
-    A scanner sees objects above the water; their true ranges are those of the `obstacles`, upright cylinders.
+    True ranges are computed from the `obstacles`, which are upright cylinders.
     """
 
     sensor: str
     sectors: int
-    range: float  # m; what is farther counts as this
-    obstacles: Mapping[str, float]  # names of objects, with their radius, m
+    range: float  # m; larger ranges are cut to this value
+    obstacles: Mapping[str, float]  # radius by object name, m
 
 
 @dataclass(frozen=True)
 class Task:
-    """Settings of a task; all of it data but the two rules."""
+    """Settings of a task: data and two native functions."""
 
     name: str
     description: str
     scenario: Mapping[str, Any]
     robot: str
-    commands: tuple[Command, ...]
-    observations: tuple[str, ...]  # what each number is, for people
+    commands: tuple[ActionCommand, ...]
+    observations: tuple[str, ...]  # description of each element
     observe: Any
-    judge: Any
-    seconds: float  # of an episode, after which it is cut off
-    steps: int  # of physics, to a step of control
-    navigation: NavigationConfig  # the sensors that tell the facts
+    reward: Any
+    seconds: float  # duration of an episode, after which it is truncated
+    steps: int  # physics steps per control step
+    navigation: NavigationConfig  # sensors that give the features
     goals: Mapping[str, Distribution] = field(default_factory=dict)  # drawn for each episode
-    randomise: Mapping[str, Distribution] = field(default_factory=dict)  # path in the scenario → its value
+    randomise: Mapping[str, Distribution] = field(default_factory=dict)  # distribution by scenario path
     joints: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()  # objects or robots whose place and velocity it knows
+    others: tuple[str, ...] = ()  # objects or robots whose position and velocity are features
     scan: Scan | None = None
-    memory: int = 0  # numbers of its own
-    reward_threshold: float | None = None  # mean return from which the task counts as solved
+    memory: int = 0  # number of memory values
+    reward_threshold: float | None = None  # mean return at which the task counts as solved
     camera: Mapping[str, Any] = field(default_factory=lambda: {"position": [-3.0, 0.0, 0.8], "pitch_deg": 12})
 
     def __post_init__(self) -> None:
         if not self.commands or not self.observations:
-            raise SkerryError(f"the task {self.name!r} needs at least one command and one observation")
+            raise SkerryError(f"task {self.name!r} needs at least one command and one observation")
 
     def __deepcopy__(self, memo: object) -> Task:
-        """Itself, as nothing can change it; Gymnasium copies what an environment is made from."""
+        """Return the task itself, since it is immutable; Gymnasium deep-copies environment arguments."""
         return self
 
     @property
     def control_steps(self) -> int:
-        """Steps of control in an episode that is not over before."""
+        """Control steps of a full episode."""
         step = Fraction(str(self.scenario.get("step", Scenario.model_fields["step"].default)))
         return round(self.seconds / float(self.steps * step))
 
     @property
-    def facts(self) -> int:
-        """How many there are."""
+    def features(self) -> int:
+        """Number of features."""
         scan = 0 if self.scan is None else self.scan.sectors
-        return OWN + len(self.joints) + OTHER * len(self.others) + scan
+        return BASE_FEATURES + len(self.joints) + OBJECT_FEATURES * len(self.others) + scan

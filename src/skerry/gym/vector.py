@@ -1,4 +1,4 @@
-"""Many episodes of a task at once, as a Gymnasium vector environment: one native call steps all worlds in threads."""
+"""Gymnasium vector environment: one native call steps all worlds of a task in threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skerry.core.errors import SkerryError
 from skerry.gym.distributions import Distribution
-from skerry.gym.environment import MOST_SEED, check_render_mode, spaces_of
+from skerry.gym.environment import MAX_SEED, check_render_mode, spaces_of
 from skerry.gym.episodes import Episodes, Observation
 from skerry.gym.task import REWARD, Task
 from skerry.gym.tasks import find_task
@@ -23,7 +23,7 @@ Bools = NDArray[np.bool_]
 
 
 class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
-    """World number i is bit for bit the single environment with seed + i, from episode to episode."""
+    """Vector environment; world i is bit-equal to the single environment with seed + i, in every episode."""
 
     def __init__(
         self,
@@ -40,9 +40,13 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
         render_mode: str | None = None,
         whole_worlds: bool = False,
     ) -> None:
-        """As the single one; `threads` are native ones, 0 is one per core.
+        """Create the environment. Arguments not listed here are those of `Environment`.
 
-        An episode is cut off after `max_episode_steps`, by default as many as make up the task's seconds.
+        Args:
+            num_envs: Number of worlds.
+            threads: Native threads; 0 means one per core.
+            autoreset_mode: When ended episodes are reset; see Gymnasium.
+            max_episode_steps: Control steps after which an episode is truncated; by default the task's duration.
         """
         check_render_mode(render_mode)
         self.task = find_task(task) if isinstance(task, str) else task
@@ -74,45 +78,45 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Floats, dict[str, Any]]:
-        """Begin new episodes: in all worlds, or in those of `options["reset_mask"]`; seeds as Gymnasium gives them."""
+        """Start new episodes in all worlds, or in those of `options["reset_mask"]`."""
         seeds: list[int | None]
         if isinstance(seed, int | np.integer):
             seeds = [int(seed) + k for k in range(self.num_envs)]
         else:
             seeds = [None] * self.num_envs if seed is None else list(seed)
         if len(seeds) != self.num_envs:
-            raise SkerryError(f"{self.num_envs} environments need as many seeds, not {len(seeds)}")
+            raise SkerryError(f"expected {self.num_envs} seeds, one per environment, found {len(seeds)}")
         chosen: NDArray[Any] = self._all
         if options is not None and "reset_mask" in options:
             mask = np.asarray(options["reset_mask"])
             if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
-                raise SkerryError(f"`reset_mask` must be {self.num_envs} bools, at least one of them true")
+                raise SkerryError(f"`reset_mask` must be an array of {self.num_envs} bools with at least one True")
             chosen = np.flatnonzero(mask)
         for world in chosen.tolist():
             if seeds[world] is not None:
                 self._generators[world] = seeding.np_random(seeds[world])[0]
         observations = self.episodes.new_observations()
         if len(chosen) < self.num_envs:
-            self.episodes.ledger.observe(self._all, observations)
+            self.episodes.buffers.observe(self._all, observations)
         infos = self._begin(chosen, observations)
         return observations, infos
 
     def step(self, actions: Floats) -> tuple[Floats, NDArray[np.float64], Bools, Bools, dict[str, Any]]:
-        """Act for one step of control in all worlds; those whose episode ended begin anew, as the mode says."""
-        ledger, observations = self.episodes.ledger, self.episodes.new_observations()
-        resting = self._ended if self._some_ended else None  # worlds that begin anew in this step
+        """Apply actions for one control step in all worlds; ended episodes are reset according to `autoreset_mode`."""
+        buffers, observations = self.episodes.buffers, self.episodes.new_observations()
+        resting = self._ended if self._some_ended else None  # worlds that are reset in this step
         if resting is not None and self.autoreset_mode is AutoresetMode.DISABLED:
-            raise SkerryError("some episodes are over; `reset` them by `reset_mask` before the next step")
+            raise SkerryError("some episodes have ended; reset them with `reset_mask` before the next step")
         going = None if resting is None else np.flatnonzero(~resting)
         errors: dict[int, SkerryError] = {}
         if going is None or len(going):
             errors = self.episodes.step(np.asarray(actions), observations, going)
         self._lengths += 1
-        terminated = ledger.over()
+        terminated = buffers.terminated()
         truncated = self._lengths >= self.max_episode_steps
         for world in errors:
             truncated[world] = True
-        rewards = ledger.verdicts[:, REWARD].copy()
+        rewards = buffers.outcomes[:, REWARD].copy()
         infos: dict[str, Any] = {}
         if resting is not None:
             begun = np.flatnonzero(resting)
@@ -125,8 +129,8 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
         return observations, rewards, terminated, truncated, infos
 
     def _begin(self, worlds: NDArray[np.int64], observations: Floats) -> dict[str, Any]:
-        seeds = {world: int(self._generators[world].integers(MOST_SEED)) for world in worlds.tolist()}
-        drawn = self.episodes.begin(seeds, observations)
+        seeds = {world: int(self._generators[world].integers(MAX_SEED)) for world in worlds.tolist()}
+        drawn = self.episodes.reset(seeds, observations)
         self._lengths[worlds] = 0
         self._ended[worlds] = False
         self._some_ended = bool(self._ended.any())
@@ -136,8 +140,8 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
         return infos
 
     def _finish(self, observations: Floats, infos: dict[str, Any], errors: dict[int, SkerryError]) -> dict[str, Any]:
-        """Tell how episodes ended; in the mode of the same step, begin the next ones at once."""
-        success = self.episodes.ledger.success()
+        """Add the infos of ended episodes; with SAME_STEP, also start the next episodes."""
+        success = self.episodes.buffers.success()
         ended = np.flatnonzero(self._ended)
         for world in ended.tolist():
             info: dict[str, Any] = {"is_success": bool(success[world])}
@@ -151,11 +155,11 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
         return infos
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
-        """A picture of every world, by the ray-traced camera that follows its robot."""
+        """Return an image of every world from the ray-traced camera that follows its robot."""
         if self.render_mode is None:
             return None
-        return tuple(self.episodes.stage.picture(world) for world in range(self.num_envs))
+        return tuple(self.episodes.backend.render(world) for world in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Free all memory."""
+        """Release all memory."""
         self.episodes.close()

@@ -1,4 +1,4 @@
-"""The tasks that come with Skerry, one file each; a task's name is that of its file, `sam_depth` being SamDepth."""
+"""Shipped tasks, one file each; the file `sam_depth.py` holds the task SamDepth."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from skerry.gym.task import Task
 
 @cache
 def shipped_tasks() -> dict[str, Task]:
-    """All of them, by name."""
+    """Return all shipped tasks by name."""
     modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
     return {module.TASK.name: module.TASK for module in modules}
 
 
 def find_task(name: str) -> Task:
-    """A task by its name; raise `UnknownName` with a guess if there is none."""
+    """Return a shipped task by name.
+
+    Raises:
+        UnknownName: If there is no such task; the message suggests a name.
+    """
     tasks = shipped_tasks()
     if name not in tasks:
         raise UnknownName(f"there is no task {name!r}; {did_you_mean(name, tasks)}")

@@ -1,4 +1,4 @@
-"""BlueROV2 keeps its place and heading in a current that nobody tells it of."""
+"""BlueROV2 holds its position and heading in an unknown current."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any
 
 from skerry.control.loops.navigation import NavigationConfig
 from skerry.gym.distributions import Uniform
-from skerry.gym.rules import in_own_axes, restlessness, wrapped
 from skerry.gym.task import (
-    OVER,
     PITCH,
     REWARD,
     ROLL,
     SUCCESS,
+    TERMINATED,
     TIME,
     YAW,
-    Command,
+    ActionCommand,
     P,
     Q,
     R,
@@ -27,21 +26,22 @@ from skerry.gym.task import (
     X,
     Y,
     Z,
-    judge,
     observe,
+    reward,
 )
+from skerry.gym.task_kernels import action_change, to_body_axes, wrap_angle
 
-DEPTH, HEADING = 0, 1  # of the goal: m, rad left from east; its place is the world's origin
+DEPTH, HEADING = 0, 1  # goal: m, rad left from east; the goal position is the origin
 ACTIONS = 6
 NEAR = 0.3  # m
 TOO_FAR = 8.0  # m
 
 
 @observe
-def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
-    ahead, left, above = in_own_axes(now, -now[X], -now[Y], -goal[DEPTH] - now[Z])
+def compute_observation(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
+    ahead, left, above = to_body_axes(now, -now[X], -now[Y], -goal[DEPTH] - now[Z])
     observation[0], observation[1], observation[2] = ahead, left, above
-    turn = wrapped(goal[HEADING] - now[YAW])
+    turn = wrap_angle(goal[HEADING] - now[YAW])
     observation[3], observation[4] = math.sin(turn), math.cos(turn)
     observation[5], observation[6] = 2.0 * now[ROLL], 2.0 * now[PITCH]
     observation[7], observation[8], observation[9] = 2.0 * now[U], 2.0 * now[V], 2.0 * now[W]
@@ -50,24 +50,24 @@ def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None
         observation[13 + k] = action[k]
 
 
-@judge
-def rate(before: Any, now: Any, goal: Any, action: Any, memory: Any, verdict: Any) -> None:
+@reward
+def compute_reward(before: Any, now: Any, goal: Any, action: Any, memory: Any, outcome: Any) -> None:
     off = math.sqrt(now[X] ** 2 + now[Y] ** 2 + (now[Z] + goal[DEPTH]) ** 2)
     turned = 1.0 - math.cos(goal[HEADING] - now[YAW])
     good = 1.0 - math.tanh(off) - 0.2 * turned - 0.05 * (now[P] ** 2 + now[Q] ** 2 + now[R] ** 2)
-    verdict[REWARD] = (now[TIME] - before[TIME]) * good - 0.001 * restlessness(action, ACTIONS)
+    outcome[REWARD] = (now[TIME] - before[TIME]) * good - 0.001 * action_change(action, ACTIONS)
     lost = off > TOO_FAR or now[Z] > 0.0
-    verdict[OVER] = 1.0 if lost else 0.0
-    verdict[SUCCESS] = 1.0 if off < NEAR else 0.0
+    outcome[TERMINATED] = 1.0 if lost else 0.0
+    outcome[SUCCESS] = 1.0 if off < NEAR else 0.0
     if lost:
-        verdict[REWARD] -= 5.0
+        outcome[REWARD] -= 5.0
 
 
 THRUSTERS = ("front_right", "front_left", "rear_right", "rear_left", "vertical_right", "vertical_left")
 
 TASK = Task(
     name="BluerovStation",
-    description="BlueROV2 keeps its place and heading in a current",
+    description="BlueROV2 holds its position and heading in a current",
     scenario={
         "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
         "terrain": {"kind": "flat", "depth": 20},
@@ -75,9 +75,9 @@ TASK = Task(
         "robots": {"rov": {"vehicle": "bluerov2", "pose": {"position": [0, 0, -5]}}},
     },
     robot="rov",
-    commands=tuple(Command(name, low=-0.6, high=0.6) for name in THRUSTERS),
+    commands=tuple(ActionCommand(name, low=-0.6, high=0.6) for name in THRUSTERS),
     observations=(
-        *(f"way to its place, {axis}, m" for axis in ("ahead", "left", "up")),
+        *(f"distance to the goal position, {axis}, m" for axis in ("ahead", "left", "up")),
         "sine of the turn to its heading",
         "cosine of it",
         "roll, 0.5 rad",
@@ -86,8 +86,8 @@ TASK = Task(
         *(f"rate of {axis}, rad/s" for axis in ("roll", "pitch", "yaw")),
         *(f"action {k}" for k in range(ACTIONS)),
     ),
-    observe=see,
-    judge=rate,
+    observe=compute_observation,
+    reward=compute_reward,
     seconds=30.0,
     steps=10,
     navigation=NavigationConfig(

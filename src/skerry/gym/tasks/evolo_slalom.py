@@ -1,4 +1,4 @@
-"""Evolo flies a slalom: past each mark on the side that is asked for; it finds the marks by its lidar."""
+"""Evolo flies a slalom: it passes each mark on the required side and detects the marks with its lidar."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ from typing import Any
 
 from skerry.control.loops.navigation import NavigationConfig
 from skerry.gym.distributions import Uniform
-from skerry.gym.rules import restlessness
 from skerry.gym.task import (
-    OTHER,
-    OVER,
-    OWN,
+    BASE_FEATURES,
+    OBJECT_FEATURES,
     REWARD,
     ROLL,
     SUCCESS,
+    TERMINATED,
     YAW,
-    Command,
+    ActionCommand,
     R,
     Scan,
     Task,
     U,
     X,
     Y,
-    judge,
     observe,
+    reward,
 )
+from skerry.gym.task_kernels import action_change
 
-FIRST_SIDE = 0  # of the goal: below 0 the first mark is to be left to port, above to starboard
+FIRST_SIDE = 0  # goal: < 0 passes the first mark on its port side, > 0 on starboard
 MARKS = 5
 SPACING = 40.0  # m
 RADIUS = 0.4  # m
 ACTIONS = 2
-NEXT = 0  # of the memory: the number of the next mark
+NEXT = 0  # memory: number of the next mark
 RANGE = 60.0  # m
 SECTORS = 36
-FIRST, LAST = 9, 27  # sectors that look ahead, from starboard to port
-SCAN = OWN + OTHER * MARKS  # its place among the facts
-CLEAR = 1.0  # m from a mark's middle: nearer is a collision
+FIRST, LAST = 9, 27  # sectors ahead, from starboard to port
+SCAN = BASE_FEATURES + OBJECT_FEATURES * MARKS  # index among the features
+CLEAR = 1.0  # m from the centre of a mark; nearer is a collision
 TOO_WIDE = 25.0  # m
 
 
 @observe
-def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
+def compute_observation(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
     side = 1.0 if goal[FIRST_SIDE] > 0.0 else -1.0
     if memory[NEXT] % 2.0 == 1.0:
         side = -side
@@ -54,28 +54,28 @@ def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None
         observation[6 + LAST - FIRST + k] = action[k]
 
 
-@judge
-def rate(before: Any, now: Any, goal: Any, action: Any, memory: Any, verdict: Any) -> None:
-    verdict[REWARD] = 0.05 * (now[X] - before[X]) - 0.01 * restlessness(action, ACTIONS)
-    verdict[OVER] = verdict[SUCCESS] = 0.0
+@reward
+def compute_reward(before: Any, now: Any, goal: Any, action: Any, memory: Any, outcome: Any) -> None:
+    outcome[REWARD] = 0.05 * (now[X] - before[X]) - 0.01 * action_change(action, ACTIONS)
+    outcome[TERMINATED] = outcome[SUCCESS] = 0.0
     number = int(memory[NEXT])
-    mark = OWN + OTHER * number
+    mark = BASE_FEATURES + OBJECT_FEATURES * number
     side = 1.0 if (goal[FIRST_SIDE] > 0.0) == (number % 2 == 0) else -1.0
     for k in range(MARKS):
-        x, y = now[X] - now[OWN + OTHER * k], now[Y] - now[OWN + OTHER * k + 1]
+        x, y = now[X] - now[BASE_FEATURES + OBJECT_FEATURES * k], now[Y] - now[BASE_FEATURES + OBJECT_FEATURES * k + 1]
         if x * x + y * y < CLEAR * CLEAR:
-            verdict[OVER] = 1.0
+            outcome[TERMINATED] = 1.0
     wrong = False
     if now[X] > now[mark]:
         wrong = (now[Y] - now[mark + 1]) * side < CLEAR
         memory[NEXT] += 1.0
-        verdict[REWARD] += 0.0 if wrong else 5.0
+        outcome[REWARD] += 0.0 if wrong else 5.0
     if wrong or abs(now[Y]) > TOO_WIDE or now[X] < -60.0:
-        verdict[OVER] = 1.0
-    if verdict[OVER] > 0.0:
-        verdict[REWARD] -= 5.0
+        outcome[TERMINATED] = 1.0
+    if outcome[TERMINATED] > 0.0:
+        outcome[REWARD] -= 5.0
     elif memory[NEXT] >= MARKS:
-        verdict[OVER] = verdict[SUCCESS] = 1.0
+        outcome[TERMINATED] = outcome[SUCCESS] = 1.0
 
 
 NAMES = tuple(f"mark_{k + 1}" for k in range(MARKS))
@@ -98,12 +98,12 @@ TASK = Task(
     },
     robot="evolo",
     commands=(
-        Command("flight.roll_deg", low=-13, high=13),
-        Command("flight.speed_kn", low=8, high=13),
+        ActionCommand("flight.roll_deg", low=-13, high=13),
+        ActionCommand("flight.speed_kn", low=8, high=13),
     ),
     observations=(
         "side on which to pass the next mark: 1 is north of it",
-        "place to the north, 10 m",
+        "position north, 10 m",
         "yaw, rad",
         "roll, 0.25 rad",
         "speed ahead, 5 m/s",
@@ -111,8 +111,8 @@ TASK = Task(
         *(f"nearness in sector {k}, from starboard to port" for k in range(LAST - FIRST)),
         *(f"action {k}" for k in range(ACTIONS)),
     ),
-    observe=see,
-    judge=rate,
+    observe=compute_observation,
+    reward=compute_reward,
     seconds=80.0,
     steps=20,
     navigation=NavigationConfig(position="gps", attitude="imu", turn_rate="imu", speed="odometry"),

@@ -1,4 +1,4 @@
-"""Otter follows a winding path at a wanted speed."""
+"""Otter follows a sinusoidal path at a set speed."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from typing import Any
 from skerry.control.loops.navigation import NavigationConfig
 from skerry.core.kernels import kernel
 from skerry.gym.distributions import Uniform
-from skerry.gym.rules import restlessness, wrapped
-from skerry.gym.task import OVER, REWARD, SUCCESS, TIME, YAW, Command, R, Task, U, V, X, Y, judge, observe
+from skerry.gym.task import REWARD, SUCCESS, TERMINATED, TIME, YAW, ActionCommand, R, Task, U, V, X, Y, observe, reward
+from skerry.gym.task_kernels import action_change, wrap_angle
 
-AMPLITUDE, WAVELENGTH, SPEED = range(3)  # of the goal: m, m, m/s
+AMPLITUDE, WAVELENGTH, SPEED = range(3)  # goal: m, m, m/s
 ACTIONS = 2
-AHEAD = (0.0, 3.0, 6.0, 10.0)  # m to the east at which it knows the way of the path
+AHEAD = (0.0, 3.0, 6.0, 10.0)  # m to the east at which the path is observed
 NEAR = 1.0  # m
 TOO_FAR = 10.0  # m
 
 
 @kernel
 def path(goal: Any, x: float) -> Any:
-    """North of the path at an east, m, and its direction left from east, rad: a sine."""
+    """Return north (m) and direction (rad left from east) of the sinusoidal path at an east coordinate."""
     k = 2.0 * math.pi / goal[WAVELENGTH]
     return goal[AMPLITUDE] * math.sin(k * x), math.atan(goal[AMPLITUDE] * k * math.cos(k * x))
 
 
 @observe
-def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
+def compute_observation(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
     y, direction = path(goal, now[X])
     off = (now[Y] - y) * math.cos(direction)
     observation[0], observation[1] = math.tanh(off), 0.2 * off
     for k in range(len(AHEAD)):
         _, direction = path(goal, now[X] + AHEAD[k])
-        observation[2 + k] = 2.0 * wrapped(direction - now[YAW])
+        observation[2 + k] = 2.0 * wrap_angle(direction - now[YAW])
     observation[6] = 2.0 * (goal[SPEED] - now[U])
     observation[7], observation[8], observation[9] = now[U], 4.0 * now[V], 4.0 * now[R]
     for k in range(ACTIONS):
         observation[10 + k] = action[k]
 
 
-@judge
-def rate(before: Any, now: Any, goal: Any, action: Any, memory: Any, verdict: Any) -> None:
+@reward
+def compute_reward(before: Any, now: Any, goal: Any, action: Any, memory: Any, outcome: Any) -> None:
     y, direction = path(goal, now[X])
     off = abs(now[Y] - y) * math.cos(direction)
     along = now[U] * math.cos(now[YAW] - direction) - now[V] * math.sin(now[YAW] - direction)
     good = (1.0 - math.tanh(off)) * (1.0 - min(abs(goal[SPEED] - along) / goal[SPEED], 1.0))
-    verdict[REWARD] = (now[TIME] - before[TIME]) * good - 0.001 * restlessness(action, ACTIONS)
+    outcome[REWARD] = (now[TIME] - before[TIME]) * good - 0.001 * action_change(action, ACTIONS)
     lost = off > TOO_FAR
-    verdict[OVER] = 1.0 if lost else 0.0
-    verdict[SUCCESS] = 1.0 if off < NEAR else 0.0
+    outcome[TERMINATED] = 1.0 if lost else 0.0
+    outcome[SUCCESS] = 1.0 if off < NEAR else 0.0
     if lost:
-        verdict[REWARD] -= 5.0
+        outcome[REWARD] -= 5.0
 
 
 TASK = Task(
@@ -62,12 +62,12 @@ TASK = Task(
     },
     robot="otter",
     commands=(
-        Command("propeller_port", low=-900, high=900),
-        Command("propeller_starboard", low=-900, high=900),
+        ActionCommand("propeller_port", low=-900, high=900),
+        ActionCommand("propeller_starboard", low=-900, high=900),
     ),
     observations=(
-        "tanh of the way left of the path, m",
-        "way left of the path, 5 m",
+        "tanh of the offset to the left of the path, m",
+        "offset to the left of the path, 5 m",
         *(f"turn to the path {way:g} m ahead, 0.5 rad" for way in AHEAD),
         "speed that it lacks, 0.5 m/s",
         "speed ahead, m/s",
@@ -75,8 +75,8 @@ TASK = Task(
         "rate of yaw, 0.25 rad/s",
         *(f"action {k}" for k in range(ACTIONS)),
     ),
-    observe=see,
-    judge=rate,
+    observe=compute_observation,
+    reward=compute_reward,
     seconds=60.0,
     steps=20,
     navigation=NavigationConfig(position="gps", attitude="imu", heading="compass", turn_rate="imu", speed="odometry"),

@@ -1,4 +1,4 @@
-"""The quadrotor brings a load on a rope to a place and lets it hang there still, by its four propellers alone."""
+"""The quadrotor carries a load on a rope to a position and holds it still, with its four propellers."""
 
 from __future__ import annotations
 
@@ -7,53 +7,72 @@ from typing import Any
 
 from skerry.control.loops.navigation import NavigationConfig
 from skerry.gym.distributions import Uniform
-from skerry.gym.rules import in_own_axes, restlessness, upright
-from skerry.gym.task import OVER, OWN, REWARD, SUCCESS, TIME, Command, P, Q, R, Task, U, V, W, X, Y, Z, judge, observe
+from skerry.gym.task import (
+    BASE_FEATURES,
+    REWARD,
+    SUCCESS,
+    TERMINATED,
+    TIME,
+    ActionCommand,
+    P,
+    Q,
+    R,
+    Task,
+    U,
+    V,
+    W,
+    X,
+    Y,
+    Z,
+    observe,
+    reward,
+)
+from skerry.gym.task_kernels import action_change, tilt_cosine, to_body_axes
 
-EAST, NORTH, HEIGHT = range(3)  # of the goal, of the load: m
+EAST, NORTH, HEIGHT = range(3)  # goal position of the load, m
 ACTIONS = 4
-LOAD = OWN  # its place among the facts; its velocity is behind it
-LENGTH = 1.5  # m, of the rope
+LOAD = BASE_FEATURES  # index among the features; velocity follows
+LENGTH = 1.5  # m, rope length
 NEAR, STILL = 0.3, 0.3  # m, m/s
 TOO_FAR = 6.0  # m
 PROPELLERS = ("front", "right", "back", "left")
 
 
 @observe
-def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
-    # of the vehicle to where it would hang the load, and of the load below it
-    ahead, left, above = in_own_axes(now, goal[EAST] - now[X], goal[NORTH] - now[Y], goal[HEIGHT] + LENGTH - now[Z])
+def compute_observation(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
+    # errors of the vehicle, above the goal position of the load, and of the load
+    ahead, left, above = to_body_axes(now, goal[EAST] - now[X], goal[NORTH] - now[Y], goal[HEIGHT] + LENGTH - now[Z])
     observation[0], observation[1], observation[2] = ahead, left, above
     observation[3], observation[4], observation[5] = now[U], now[V], now[W]
-    a, b, c = in_own_axes(now, 0.0, 0.0, 1.0)
+    a, b, c = to_body_axes(now, 0.0, 0.0, 1.0)
     observation[6], observation[7], observation[8] = a, b, c
     observation[9], observation[10], observation[11] = now[P], now[Q], now[R]
-    a, b, c = in_own_axes(now, now[LOAD] - now[X], now[LOAD + 1] - now[Y], now[LOAD + 2] - now[Z])
+    a, b, c = to_body_axes(now, now[LOAD] - now[X], now[LOAD + 1] - now[Y], now[LOAD + 2] - now[Z])
     observation[12], observation[13], observation[14] = a, b, c
-    a, b, c = in_own_axes(now, now[LOAD + 3], now[LOAD + 4], now[LOAD + 5])
+    a, b, c = to_body_axes(now, now[LOAD + 3], now[LOAD + 4], now[LOAD + 5])
     observation[15], observation[16], observation[17] = a, b, c
     for k in range(ACTIONS):
         observation[18 + k] = action[k]
 
 
-@judge
-def rate(before: Any, now: Any, goal: Any, action: Any, memory: Any, verdict: Any) -> None:
+@reward
+def compute_reward(before: Any, now: Any, goal: Any, action: Any, memory: Any, outcome: Any) -> None:
     x, y, z = now[LOAD], now[LOAD + 1], now[LOAD + 2]
     off = math.sqrt((goal[EAST] - x) ** 2 + (goal[NORTH] - y) ** 2 + (goal[HEIGHT] - z) ** 2)
     speed = math.sqrt(now[LOAD + 3] ** 2 + now[LOAD + 4] ** 2 + now[LOAD + 5] ** 2)
     turning = now[P] ** 2 + now[Q] ** 2 + now[R] ** 2
     good = 1.0 - math.tanh(0.7 * off) - 0.1 * min(speed, 3.0) - 0.02 * turning
-    verdict[REWARD] = (now[TIME] - before[TIME]) * good - 0.001 * restlessness(action, ACTIONS)
-    lost = off > TOO_FAR or upright(now) < 0.0 or z < 0.2
-    verdict[OVER] = 1.0 if lost else 0.0
-    verdict[SUCCESS] = 1.0 if off < NEAR and speed < STILL else 0.0
+    outcome[REWARD] = (now[TIME] - before[TIME]) * good - 0.001 * action_change(action, ACTIONS)
+    lost = off > TOO_FAR or tilt_cosine(now) < 0.0 or z < 0.2
+    outcome[TERMINATED] = 1.0 if lost else 0.0
+    outcome[SUCCESS] = 1.0 if off < NEAR and speed < STILL else 0.0
     if lost:
-        verdict[REWARD] -= 5.0
+        outcome[REWARD] -= 5.0
 
 
 TASK = Task(
     name="QuadrotorLoad",
-    description="The quadrotor brings a load on a rope to a place",
+    description="The quadrotor carries a load on a rope to a position",
     scenario={
         "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
         "robots": {
@@ -77,18 +96,18 @@ TASK = Task(
         },
     },
     robot="drone",
-    commands=tuple(Command(name, low=1300, high=3740) for name in PROPELLERS),  # 2520 rpm carry it with its load
+    commands=tuple(ActionCommand(name, low=1300, high=3740) for name in PROPELLERS),  # hovers with its load at 2520 rpm
     observations=(
-        *(f"way to above the place, {axis}, m" for axis in ("ahead", "left", "up")),
+        *(f"distance to the point above the goal, {axis}, m" for axis in ("ahead", "left", "up")),
         *(f"velocity, {axis}, m/s" for axis in ("ahead", "left", "up")),
         *(f"the world's up, {axis}" for axis in ("ahead", "left", "up")),
         *(f"rate of {axis}, rad/s" for axis in ("roll", "pitch", "yaw")),
-        *(f"way to the load, {axis}, m" for axis in ("ahead", "left", "up")),
+        *(f"distance to the load, {axis}, m" for axis in ("ahead", "left", "up")),
         *(f"the load's velocity, {axis}, m/s" for axis in ("ahead", "left", "up")),
         *(f"action {k}" for k in range(ACTIONS)),
     ),
-    observe=see,
-    judge=rate,
+    observe=compute_observation,
+    reward=compute_reward,
     seconds=20.0,
     steps=4,
     navigation=NavigationConfig(position="gps", attitude="imu", turn_rate="imu", speed="odometry"),

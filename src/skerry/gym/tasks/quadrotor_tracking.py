@@ -1,4 +1,4 @@
-"""The quadrotor flies along a figure of eight that moves on with time, by its four propellers alone."""
+"""The quadrotor tracks a point on a figure of eight, with its four propellers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,28 @@ from typing import Any
 from skerry.control.loops.navigation import NavigationConfig
 from skerry.core.kernels import kernel
 from skerry.gym.distributions import Uniform
-from skerry.gym.rules import in_own_axes, restlessness, upright
-from skerry.gym.task import OVER, REWARD, SUCCESS, TIME, Command, P, Q, R, Task, U, V, W, X, Y, Z, judge, observe
+from skerry.gym.task import (
+    REWARD,
+    SUCCESS,
+    TERMINATED,
+    TIME,
+    ActionCommand,
+    P,
+    Q,
+    R,
+    Task,
+    U,
+    V,
+    W,
+    X,
+    Y,
+    Z,
+    observe,
+    reward,
+)
+from skerry.gym.task_kernels import action_change, tilt_cosine, to_body_axes
 
-SIZE, PERIOD, HEIGHT = range(3)  # of the goal: m, s, m
+SIZE, PERIOD, HEIGHT = range(3)  # goal: m, s, m
 ACTIONS = 4
 NEAR = 0.5  # m
 TOO_FAR = 5.0  # m
@@ -20,7 +38,7 @@ PROPELLERS = ("front", "right", "back", "left")
 
 @kernel
 def target(goal: Any, time: float) -> Any:
-    """Where it should be, and how fast: Gerono's lemniscate, whose middle is the world's origin."""
+    """Return reference position and velocity: Gerono's lemniscate, centred at the origin."""
     omega = 2.0 * math.pi / goal[PERIOD]
     a = goal[SIZE]
     return (
@@ -32,31 +50,31 @@ def target(goal: Any, time: float) -> Any:
 
 
 @observe
-def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
+def compute_observation(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
     x, y, east, north = target(goal, now[TIME])
-    ahead, left, above = in_own_axes(now, x - now[X], y - now[Y], goal[HEIGHT] - now[Z])
+    ahead, left, above = to_body_axes(now, x - now[X], y - now[Y], goal[HEIGHT] - now[Z])
     observation[0], observation[1], observation[2] = ahead, left, above
-    u, v, w = in_own_axes(now, east, north, 0.0)
+    u, v, w = to_body_axes(now, east, north, 0.0)
     observation[3], observation[4], observation[5] = u - now[U], v - now[V], w - now[W]
-    a, b, c = in_own_axes(now, 0.0, 0.0, 1.0)
+    a, b, c = to_body_axes(now, 0.0, 0.0, 1.0)
     observation[6], observation[7], observation[8] = a, b, c
     observation[9], observation[10], observation[11] = now[P], now[Q], now[R]
     for k in range(ACTIONS):
         observation[12 + k] = action[k]
 
 
-@judge
-def rate(before: Any, now: Any, goal: Any, action: Any, memory: Any, verdict: Any) -> None:
+@reward
+def compute_reward(before: Any, now: Any, goal: Any, action: Any, memory: Any, outcome: Any) -> None:
     x, y, _, _ = target(goal, now[TIME])
     off = math.sqrt((x - now[X]) ** 2 + (y - now[Y]) ** 2 + (goal[HEIGHT] - now[Z]) ** 2)
     turning = now[P] ** 2 + now[Q] ** 2 + now[R] ** 2
-    verdict[REWARD] = (now[TIME] - before[TIME]) * (1.0 - math.tanh(off) - 0.02 * turning)
-    verdict[REWARD] -= 0.001 * restlessness(action, ACTIONS)
-    lost = off > TOO_FAR or upright(now) < 0.0 or now[Z] < 0.3
-    verdict[OVER] = 1.0 if lost else 0.0
-    verdict[SUCCESS] = 1.0 if off < NEAR else 0.0
+    outcome[REWARD] = (now[TIME] - before[TIME]) * (1.0 - math.tanh(off) - 0.02 * turning)
+    outcome[REWARD] -= 0.001 * action_change(action, ACTIONS)
+    lost = off > TOO_FAR or tilt_cosine(now) < 0.0 or now[Z] < 0.3
+    outcome[TERMINATED] = 1.0 if lost else 0.0
+    outcome[SUCCESS] = 1.0 if off < NEAR else 0.0
     if lost:
-        verdict[REWARD] -= 5.0
+        outcome[REWARD] -= 5.0
 
 
 TASK = Task(
@@ -73,16 +91,16 @@ TASK = Task(
         },
     },
     robot="drone",
-    commands=tuple(Command(name, low=1128, high=3128) for name in PROPELLERS),  # 2128 rpm carry it
+    commands=tuple(ActionCommand(name, low=1128, high=3128) for name in PROPELLERS),  # hovers at 2128 rpm
     observations=(
-        *(f"way to the target, {axis}, m" for axis in ("ahead", "left", "up")),
+        *(f"distance to the target, {axis}, m" for axis in ("ahead", "left", "up")),
         *(f"velocity that it lacks, {axis}, m/s" for axis in ("ahead", "left", "up")),
         *(f"the world's up, {axis}" for axis in ("ahead", "left", "up")),
         *(f"rate of {axis}, rad/s" for axis in ("roll", "pitch", "yaw")),
         *(f"action {k}" for k in range(ACTIONS)),
     ),
-    observe=see,
-    judge=rate,
+    observe=compute_observation,
+    reward=compute_reward,
     seconds=20.0,
     steps=4,
     navigation=NavigationConfig(position="gps", attitude="imu", turn_rate="imu", speed="odometry"),

@@ -1,4 +1,4 @@
-"""SAM goes to a depth and stays there, level and in trim; it may use all that changes its depth."""
+"""SAM goes to a depth and holds it, level and in trim, with all actuators that change its depth."""
 
 from __future__ import annotations
 
@@ -7,18 +7,34 @@ from typing import Any
 
 from skerry.control.loops.navigation import NavigationConfig
 from skerry.gym.distributions import Uniform
-from skerry.gym.rules import restlessness
-from skerry.gym.task import OVER, OWN, PITCH, REWARD, ROLL, SUCCESS, TIME, Command, Q, Task, U, W, Z, judge, observe
+from skerry.gym.task import (
+    BASE_FEATURES,
+    PITCH,
+    REWARD,
+    ROLL,
+    SUCCESS,
+    TERMINATED,
+    TIME,
+    ActionCommand,
+    Q,
+    Task,
+    U,
+    W,
+    Z,
+    observe,
+    reward,
+)
+from skerry.gym.task_kernels import action_change
 
 GOAL = 0  # depth, m
 ACTIONS = 4
 SHALLOWEST, DEEPEST = -0.5, -20.0  # z, m
 STEEPEST = 1.2  # rad
-NEAR = 0.3  # m: so near it counts as there
+NEAR = 0.3  # m: largest depth error that counts as success
 
 
 @observe
-def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
+def compute_observation(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
     error = goal[GOAL] + now[Z]
     observation[0] = math.tanh(error)
     observation[1] = 0.2 * error
@@ -27,53 +43,53 @@ def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None
     observation[4] = 2.0 * now[PITCH]
     observation[5] = 4.0 * now[Q]
     observation[6] = now[ROLL]
-    observation[7] = 40.0 * now[OWN] - 1.12  # from 6 to 50 mm of travel
-    observation[8] = 35.0 * now[OWN + 1] - 1.0  # from 0 to 57 mm
-    observation[9] = 8.2 * now[OWN + 2]  # ±0.122 rad
+    observation[7] = 40.0 * now[BASE_FEATURES] - 1.12  # from 6 to 50 mm of travel
+    observation[8] = 35.0 * now[BASE_FEATURES + 1] - 1.0  # from 0 to 57 mm
+    observation[9] = 8.2 * now[BASE_FEATURES + 2]  # ±0.122 rad
     for k in range(ACTIONS):
         observation[10 + k] = action[k]
 
 
-@judge
-def rate(before: Any, now: Any, goal: Any, action: Any, memory: Any, verdict: Any) -> None:
+@reward
+def compute_reward(before: Any, now: Any, goal: Any, action: Any, memory: Any, outcome: Any) -> None:
     seconds = now[TIME] - before[TIME]
     error = abs(goal[GOAL] + now[Z])
-    verdict[REWARD] = seconds * (
+    outcome[REWARD] = seconds * (
         1.0 - math.tanh(0.5 * error) - 0.1 * now[PITCH] ** 2 - 0.05 * now[Q] ** 2
-    ) - 0.001 * restlessness(action, ACTIONS)
+    ) - 0.001 * action_change(action, ACTIONS)
     lost = now[Z] > SHALLOWEST or now[Z] < DEEPEST or abs(now[PITCH]) > STEEPEST
-    verdict[OVER] = 1.0 if lost else 0.0
+    outcome[TERMINATED] = 1.0 if lost else 0.0
     if lost:
-        verdict[REWARD] -= 5.0
-    verdict[SUCCESS] = 1.0 if error < NEAR else 0.0
+        outcome[REWARD] -= 5.0
+    outcome[SUCCESS] = 1.0 if error < NEAR else 0.0
 
 
 TASK = Task(
     name="SamDepth",
-    description="SAM goes to a depth and stays there",
+    description="SAM goes to a depth and holds it",
     scenario={"extends": "sam_empty", "terrain": {"kind": "flat", "depth": 40}},
     robot="sam",
     commands=(
-        Command("lcg", low=0, high=100),
-        Command("vbs", low=0, high=100),
-        Command("thrust_vector_pitch", low=-0.122, high=0.122),
-        Command("thruster1", "thruster2", low=0, high=1000),
+        ActionCommand("lcg", low=0, high=100),
+        ActionCommand("vbs", low=0, high=100),
+        ActionCommand("thrust_vector_pitch", low=-0.122, high=0.122),
+        ActionCommand("thruster1", "thruster2", low=0, high=1000),
     ),
     observations=(
-        "tanh of the error of depth, m",
-        "error of depth, 5 m",
+        "tanh of the depth error, m",
+        "depth error, 5 m",
         "speed forwards, m/s",
         "speed upwards, 0.25 m/s",
         "pitch, 0.5 rad",
         "rate of pitch, 0.25 rad/s",
         "roll, rad",
         "piston of the buoyancy system",
-        "place of the batteries",
+        "position of the batteries",
         "thrust vector",
         *(f"action {k}" for k in range(ACTIONS)),
     ),
-    observe=see,
-    judge=rate,
+    observe=compute_observation,
+    reward=compute_reward,
     seconds=20.0,
     steps=2,
     navigation=NavigationConfig(depth="depth300", attitude="sbg_imu", turn_rate="sbg_imu", speed="dvl"),

@@ -1,4 +1,4 @@
-"""SAM comes home: into a cage that is open to one side, slowly, straight, and without touching more than it must."""
+"""SAM docks: it enters a cage that is open on one side, slowly and aligned."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any
 
 from skerry.control.loops.navigation import NavigationConfig
 from skerry.gym.distributions import Uniform
-from skerry.gym.rules import restlessness
 from skerry.gym.task import (
-    OVER,
-    OWN,
+    BASE_FEATURES,
     PITCH,
     REWARD,
     ROLL,
     SUCCESS,
+    TERMINATED,
     YAW,
-    Command,
+    ActionCommand,
     P,
     Q,
     R,
@@ -27,13 +26,14 @@ from skerry.gym.task import (
     X,
     Y,
     Z,
-    judge,
     observe,
+    reward,
 )
+from skerry.gym.task_kernels import action_change
 
 ACTIONS = 5
 JOINTS = 1
-DOCK = OWN + JOINTS  # its place among the facts
+DOCK = BASE_FEATURES + JOINTS  # index among the features
 NOSE = 0.65  # m from SAM's origin to its nose
 INSIDE = 0.4  # m that the nose must be behind the mouth
 ALIGNED = 0.2  # rad
@@ -50,7 +50,7 @@ WALLS = {
 
 
 @observe
-def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
+def compute_observation(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
     x, y, z = now[X] - now[DOCK], now[Y] - now[DOCK + 1], now[Z] - now[DOCK + 2]
     observation[0], observation[1], observation[2] = 0.2 * x, y, 2.0 * z
     observation[3], observation[4] = math.tanh(4.0 * y), math.tanh(4.0 * z)
@@ -58,29 +58,29 @@ def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None
     observation[7], observation[8], observation[9] = now[U], 4.0 * now[V], 4.0 * now[W]
     observation[10], observation[11], observation[12] = now[P], 4.0 * now[Q], 4.0 * now[R]
     observation[13] = now[ROLL]
-    observation[14] = 35.0 * now[OWN] - 1.0  # batteries, from 0 to 57 mm
+    observation[14] = 35.0 * now[BASE_FEATURES] - 1.0  # batteries, from 0 to 57 mm
     for k in range(ACTIONS):
         observation[15 + k] = action[k]
 
 
-@judge
-def rate(before: Any, now: Any, goal: Any, action: Any, memory: Any, verdict: Any) -> None:
+@reward
+def compute_reward(before: Any, now: Any, goal: Any, action: Any, memory: Any, outcome: Any) -> None:
     nose = now[X] - now[DOCK] + NOSE * math.cos(now[YAW])
     was = before[X] - before[DOCK] + NOSE * math.cos(before[YAW])
     y = now[Y] - now[DOCK + 1] + NOSE * math.sin(now[YAW])
     z = now[Z] - now[DOCK + 2] - NOSE * math.sin(now[PITCH])
     off = math.sqrt(y * y + z * z)
     way = nose - was if nose < INSIDE else 0.0
-    verdict[REWARD] = way * (1.0 - math.tanh(2.0 * off)) - 0.01 - 0.002 * restlessness(action, ACTIONS)
+    outcome[REWARD] = way * (1.0 - math.tanh(2.0 * off)) - 0.01 - 0.002 * action_change(action, ACTIONS)
     straight = abs(now[YAW]) < ALIGNED and abs(now[PITCH]) < ALIGNED
     docked = nose > INSIDE and off < WIDTH / 2 and straight and now[U] < SLOW
     lost = nose > LENGTH + 1.0 or nose < -20.0 or off > 6.0 or now[Z] > -0.3 or abs(now[PITCH]) > 1.2
-    verdict[OVER] = 1.0 if docked or lost else 0.0
-    verdict[SUCCESS] = 1.0 if docked else 0.0
+    outcome[TERMINATED] = 1.0 if docked or lost else 0.0
+    outcome[SUCCESS] = 1.0 if docked else 0.0
     if docked:
-        verdict[REWARD] += 20.0
+        outcome[REWARD] += 20.0
     elif lost:
-        verdict[REWARD] -= 5.0
+        outcome[REWARD] -= 5.0
 
 
 TASK = Task(
@@ -89,7 +89,7 @@ TASK = Task(
     scenario={
         "extends": "sam_empty",
         "terrain": {"kind": "flat", "depth": 20},
-        "water": {"optical_type": "I"},  # clear, for the eye
+        "water": {"optical_type": "I"},  # clear water, for images
         "robots": {"sam": {"pose": {"position": [-10, 0, -4], "yaw_deg": 0, "heading_deg": None}}},
         "objects": {
             "dock": {
@@ -97,19 +97,19 @@ TASK = Task(
                 "material": "metal",
                 "colour": [0.9, 0.7, 0.1],
                 "shapes": {
-                    name: {"geometry": {"kind": "box", "size": size}, "position": place}
-                    for name, (size, place) in WALLS.items()
+                    name: {"geometry": {"kind": "box", "size": size}, "position": index}
+                    for name, (size, index) in WALLS.items()
                 },
             }
         },
     },
     robot="sam",
     commands=(
-        Command("thrust_vector_yaw", low=-0.122, high=0.122),
-        Command("thrust_vector_pitch", low=-0.122, high=0.122),
-        Command("lcg", low=0, high=100),
-        Command("vbs", low=0, high=100),
-        Command("thruster1", "thruster2", low=-600, high=600),
+        ActionCommand("thrust_vector_yaw", low=-0.122, high=0.122),
+        ActionCommand("thrust_vector_pitch", low=-0.122, high=0.122),
+        ActionCommand("lcg", low=0, high=100),
+        ActionCommand("vbs", low=0, high=100),
+        ActionCommand("thruster1", "thruster2", low=-600, high=600),
     ),
     observations=(
         "ahead of the mouth, 5 m",
@@ -122,11 +122,11 @@ TASK = Task(
         *(f"velocity, {axis}" for axis in ("ahead, m/s", "left, 0.25 m/s", "up, 0.25 m/s")),
         *(f"rate of {axis}" for axis in ("roll, rad/s", "pitch, 0.25 rad/s", "yaw, 0.25 rad/s")),
         "roll, rad",
-        "place of the batteries",
+        "position of the batteries",
         *(f"action {k}" for k in range(ACTIONS)),
     ),
-    observe=see,
-    judge=rate,
+    observe=compute_observation,
+    reward=compute_reward,
     seconds=90.0,
     steps=20,
     navigation=NavigationConfig(

@@ -1,4 +1,4 @@
-"""SAM swims to a waypoint some way off, in any direction and at another depth."""
+"""SAM swims to a waypoint in any direction and at another depth."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Any
 
 from skerry.control.loops.navigation import NavigationConfig
 from skerry.gym.distributions import Uniform
-from skerry.gym.rules import in_own_axes, restlessness
 from skerry.gym.task import (
-    OVER,
-    OWN,
+    BASE_FEATURES,
     PITCH,
     REWARD,
     ROLL,
     SUCCESS,
-    Command,
+    TERMINATED,
+    ActionCommand,
     P,
     Q,
     R,
@@ -26,11 +25,12 @@ from skerry.gym.task import (
     X,
     Y,
     Z,
-    judge,
     observe,
+    reward,
 )
+from skerry.gym.task_kernels import action_change, to_body_axes
 
-RANGE, BEARING, DEPTH = range(3)  # of the goal: m, rad left from east, m
+RANGE, BEARING, DEPTH = range(3)  # goal: m, rad left from east, m
 ACTIONS = 5
 THERE = 2.0  # m
 SHALLOWEST, DEEPEST = -0.3, -25.0  # z, m
@@ -39,37 +39,37 @@ TOO_FAR = 80.0  # m
 
 
 @observe
-def see(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
+def compute_observation(now: Any, goal: Any, action: Any, memory: Any, observation: Any) -> None:
     east = goal[RANGE] * math.cos(goal[BEARING]) - now[X]
     north = goal[RANGE] * math.sin(goal[BEARING]) - now[Y]
     up = -goal[DEPTH] - now[Z]
     distance = math.sqrt(east * east + north * north + up * up) + 1e-9
-    ahead, left, above = in_own_axes(now, east / distance, north / distance, up / distance)
+    ahead, left, above = to_body_axes(now, east / distance, north / distance, up / distance)
     observation[0], observation[1], observation[2] = ahead, left, above
     observation[3] = distance / 20.0
     observation[4] = 0.25 * up
     observation[5], observation[6], observation[7] = now[U], 4.0 * now[V], 4.0 * now[W]
     observation[8], observation[9], observation[10] = now[P], 4.0 * now[Q], 4.0 * now[R]
     observation[11], observation[12] = now[ROLL], 2.0 * now[PITCH]
-    observation[13] = 35.0 * now[OWN] - 1.0  # batteries, from 0 to 57 mm
+    observation[13] = 35.0 * now[BASE_FEATURES] - 1.0  # batteries, from 0 to 57 mm
     for k in range(ACTIONS):
         observation[14 + k] = action[k]
 
 
-@judge
-def rate(before: Any, now: Any, goal: Any, action: Any, memory: Any, verdict: Any) -> None:
+@reward
+def compute_reward(before: Any, now: Any, goal: Any, action: Any, memory: Any, outcome: Any) -> None:
     x, y, z = goal[RANGE] * math.cos(goal[BEARING]), goal[RANGE] * math.sin(goal[BEARING]), -goal[DEPTH]
     was = math.sqrt((x - before[X]) ** 2 + (y - before[Y]) ** 2 + (z - before[Z]) ** 2)
     distance = math.sqrt((x - now[X]) ** 2 + (y - now[Y]) ** 2 + (z - now[Z]) ** 2)
-    verdict[REWARD] = 0.5 * (was - distance) - 0.01 - 0.002 * restlessness(action, ACTIONS)
+    outcome[REWARD] = 0.5 * (was - distance) - 0.01 - 0.002 * action_change(action, ACTIONS)
     there = distance < THERE
     lost = now[Z] > SHALLOWEST or now[Z] < DEEPEST or abs(now[PITCH]) > STEEPEST or distance > TOO_FAR
-    verdict[OVER] = 1.0 if there or lost else 0.0
-    verdict[SUCCESS] = 1.0 if there else 0.0
+    outcome[TERMINATED] = 1.0 if there or lost else 0.0
+    outcome[SUCCESS] = 1.0 if there else 0.0
     if there:
-        verdict[REWARD] += 10.0
+        outcome[REWARD] += 10.0
     elif lost:
-        verdict[REWARD] -= 10.0
+        outcome[REWARD] -= 10.0
 
 
 TASK = Task(
@@ -78,11 +78,11 @@ TASK = Task(
     scenario={"extends": "sam_empty", "terrain": {"kind": "flat", "depth": 40}},
     robot="sam",
     commands=(
-        Command("thrust_vector_yaw", low=-0.122, high=0.122),
-        Command("thrust_vector_pitch", low=-0.122, high=0.122),
-        Command("lcg", low=0, high=100),
-        Command("vbs", low=0, high=100),
-        Command("thruster1", "thruster2", low=0, high=1000),
+        ActionCommand("thrust_vector_yaw", low=-0.122, high=0.122),
+        ActionCommand("thrust_vector_pitch", low=-0.122, high=0.122),
+        ActionCommand("lcg", low=0, high=100),
+        ActionCommand("vbs", low=0, high=100),
+        ActionCommand("thruster1", "thruster2", low=0, high=1000),
     ),
     observations=(
         *(f"direction to the waypoint, {axis}" for axis in ("ahead", "left", "up")),
@@ -92,11 +92,11 @@ TASK = Task(
         *(f"rate of {axis}" for axis in ("roll, rad/s", "pitch, 0.25 rad/s", "yaw, 0.25 rad/s")),
         "roll, rad",
         "pitch, 0.5 rad",
-        "place of the batteries",
+        "position of the batteries",
         *(f"action {k}" for k in range(ACTIONS)),
     ),
-    observe=see,
-    judge=rate,
+    observe=compute_observation,
+    reward=compute_reward,
     seconds=90.0,
     steps=20,
     navigation=NavigationConfig(

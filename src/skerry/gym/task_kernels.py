@@ -1,4 +1,4 @@
-"""What the rules of several tasks need: native functions that become part of them."""
+"""Native functions that several tasks use; they are inlined into the tasks' functions."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from skerry.gym.task import QW, QX, QY, QZ
 
 
 @kernel
-def wrapped(angle: float) -> float:
-    """An angle as one from −π to π."""
+def wrap_angle(angle: float) -> float:
+    """Return an angle wrapped to −π … π, rad."""
     return math.atan2(math.sin(angle), math.cos(angle))
 
 
 @kernel
-def in_own_axes(now: Any, a: float, b: float, c: float) -> Any:
-    """A vector of the world in the robot's axes: forwards, to the left, up."""
+def to_body_axes(now: Any, a: float, b: float, c: float) -> Any:
+    """Rotate a vector from world axes to body axes: forward, left, up."""
     x, y, z, w = now[QX], now[QY], now[QZ], now[QW]
     return (
         (1.0 - 2.0 * (y * y + z * z)) * a + 2.0 * (x * y + z * w) * b + 2.0 * (x * z - y * w) * c,
@@ -27,14 +27,14 @@ def in_own_axes(now: Any, a: float, b: float, c: float) -> Any:
 
 
 @kernel
-def upright(now: Any) -> float:
-    """The cosine of the angle between the robot's up and the world's."""
+def tilt_cosine(now: Any) -> float:
+    """Return the cosine of the angle between the body's z axis and the vertical."""
     return 1.0 - 2.0 * (now[QX] * now[QX] + now[QY] * now[QY])
 
 
 @kernel
-def restlessness(action: Any, count: int) -> float:
-    """How far an action is from the one before: the sum of the squares."""
+def action_change(action: Any, count: int) -> float:
+    """Return the sum of squared differences between an action and the previous one."""
     total = 0.0
     for k in range(count):
         total += (action[k] - action[count + k]) ** 2
