@@ -61,7 +61,7 @@ def test_a_span_that_is_no_span_is_refused_and_changes_nothing(seconds: float) -
 
 
 def test_time_does_not_run_backwards() -> None:
-    with pytest.raises(SkerryError, match="backwards"):
+    with pytest.raises(SkerryError, match="at least 0"):
         Clock(Fraction(1, 200)).advance(-1)
 
 
@@ -126,7 +126,7 @@ def test_next_due_is_the_first_due_tick_after(frequency: Fraction, step: Fractio
 
 
 def test_a_rate_faster_than_the_step_is_an_error_that_says_what_to_do() -> None:
-    with pytest.raises(SkerryError, match="400 Hz is faster than the step of 1/200 s, which allows 200 Hz"):
+    with pytest.raises(SkerryError, match="400 Hz is more than one event per step of 1/200 s, which allows 200 Hz"):
         Rate.of(Fraction(400), Fraction(1, 200))
 
 

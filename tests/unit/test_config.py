@@ -333,9 +333,10 @@ def test_an_unknown_kind_is_an_unknown_name() -> None:
 def test_a_kind_is_one_file_of_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "things_of_a_test"
     package.mkdir()
-    (package / "__init__.py").write_text('NOT_KINDS = ("shared",)\n')
-    (package / "shared.py").write_text("")
-    (package / "_private.py").write_text("")
+    (package / "__init__.py").write_text("")
+    (package / "_shared.py").write_text("")
+    (package / "helpers").mkdir()
+    (package / "helpers" / "__init__.py").write_text("")
     (package / "gadget.py").write_text(
         "from typing import Literal\n"
         "from skerry.core.config import KindConfig\n"
@@ -349,7 +350,7 @@ def test_a_kind_is_one_file_of_its_package(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(UnknownName, match="did you mean 'gadget'"):
         family.find("gadgt")
     with pytest.raises(UnknownName):
-        family.find("shared")
+        family.find("_shared")
     with pytest.raises(ModuleNotFoundError, match="a_module_that_is_not_there"):
         family.find("broken")
 
@@ -438,7 +439,8 @@ def test_a_users_sensor_is_found_through_the_entry_points_of_its_package(tmp_pat
         f"{place}.kind: the entry point 'fails' (boat_parts_that_fail:Sensor) cannot be loaded: ModuleNotFoundError"
     )
     assert lines[5] == (
-        f"{place}.kind: the entry point 'impostor' (boat_parts:Impostor) is not a KindConfig whose kind is 'impostor'"
+        f"{place}.kind: the entry point 'impostor' (boat_parts:Impostor) must be a subclass of KindConfig "
+        "whose kind is 'impostor'"
     )
 
 

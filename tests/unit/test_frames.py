@@ -191,9 +191,9 @@ def test_a_pose_is_a_copy_that_nobody_can_change() -> None:
 
 
 def test_a_pose_of_the_wrong_size_is_refused() -> None:
-    with pytest.raises(SkerryError, match="needs 4 numbers"):
+    with pytest.raises(SkerryError, match="expected 4 numbers"):
         Pose(np.zeros(3), np.zeros(3))
-    with pytest.raises(SkerryError, match="needs 3 numbers"):
+    with pytest.raises(SkerryError, match="expected 3 numbers"):
         Twist(np.zeros(3), np.zeros(4))
 
 
@@ -322,7 +322,6 @@ def test_one_and_many_are_the_same_bits(p: Array, q: Array, v: Array) -> None:
         (frames.quaternion_to_matrix(q), frames.quaternion_to_matrix([q, q])),
         (frames.normalise(q + p / 4.0), frames.normalise([q + p / 4.0] * 2)),
         ((Pose(v, p) @ Pose(v, q)).position, frames.rotate([p, p], v) + v),
-        (Twist(v, q[:3]).moved(p[:3]).linear, v + np.cross([q[:3], q[:3]], p[:3])),
     ]:
         assert one.tobytes() == np.ascontiguousarray(many[1]).tobytes()
 
@@ -337,5 +336,5 @@ def test_poses_and_twists_are_made_from_rows_of_numbers_too() -> None:
     assert_array_equal(twist.angular, [4, 5, 6])
     with pytest.raises(ValueError, match="read-only"):
         pose.position[0] = 1.0
-    with pytest.raises(SkerryError, match="needs 7 numbers"):
+    with pytest.raises(SkerryError, match="expected 7 numbers"):
         Pose.of(np.zeros(6))

@@ -138,7 +138,7 @@ def test_a_loop_of_links_is_named(tmp_path: Path) -> None:
     for number, (parent, child) in enumerate((("a", "b"), ("b", "c"), ("c", "b"))):
         loop += f'<joint name="j{number}" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
     (tmp_path / "loop.urdf").write_text(loop + "</robot>")
-    with pytest.raises(FileError, match='link "b" already hangs from joint "j0"'):
+    with pytest.raises(FileError, match='link "b" is already the child of joint "j0"'):
         import_vehicle(tmp_path / "loop.urdf")
 
 

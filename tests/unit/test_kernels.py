@@ -227,7 +227,7 @@ def test_a_folder_that_cannot_be_written_costs_one_line_and_nothing_else(tmp_pat
     blocked.write_text("a file where a folder should be")
     results, said = package.run(blocked)
     assert results == BEFORE
-    assert said.startswith(f"skerry: compiled kernels cannot be kept in {blocked / 'kernels'} (")
+    assert said.startswith(f"skerry: compiled kernels cannot be stored in {blocked / 'kernels'} (")
     assert "set SKERRY_CACHE_DIR" in said
     assert said.count("\n") == 1
     assert package.files() == sources
@@ -245,7 +245,7 @@ def test_a_kernel_typed_at_a_prompt_works(tmp_path: Path) -> None:
 
 
 def test_a_kernel_must_stand_below_what_it_uses() -> None:
-    with pytest.raises(NameError, match=r"the kernel .*early uses 'defined_below', which does not stand above it"):
+    with pytest.raises(NameError, match=r"the kernel .*early uses 'defined_below', which is not defined before it"):
 
         @kernels.kernel
         def early(x: float) -> float:
@@ -334,7 +334,7 @@ def test_a_user_without_a_home_can_run(fresh: pytest.MonkeyPatch, capsys: pytest
     fresh.setattr(kernels.Path, "home", no_home)
     assert folder() is None
     assert capsys.readouterr().err.startswith(
-        "skerry: compiled kernels cannot be kept in the user's cache folder (Could"
+        "skerry: compiled kernels cannot be stored in the user's cache folder (Could"
     )
 
 

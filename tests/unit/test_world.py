@@ -108,14 +108,14 @@ def test_a_robot_starts_where_the_scenario_puts_it() -> None:
     ("look", "words"),
     [
         (lambda world: world.robots["b"], "there is no robot 'b'; known: a"),
-        (lambda world: world.objects["ball"], "there is no object 'ball'; there are none"),
+        (lambda world: world.objects["ball"], "there is no object 'ball'; none are defined"),
         (
             lambda world: world.robots["a"].sensors["odometri"],
             "there is no sensor 'odometri'; did you mean 'odometry'?",
         ),
         (lambda world: world.robots["a"].forces["balast"], "there is no force 'balast'; did you mean 'ballast'?"),
         (lambda world: world.robots["a"].links["nose"], "there is no link 'nose'; did you mean 'nose_link'?"),
-        (lambda world: world.robots["a"].actuators["x"], "there is no actuator 'x'; there are none"),
+        (lambda world: world.robots["a"].actuators["x"], "there is no actuator 'x'; none are defined"),
         (
             lambda world: world.robots["a"].link_pose("bse_link"),
             "there is no link 'bse_link'; did you mean 'base_link'?",

@@ -1,1 +1,1 @@
-"""What everything stands on and what imports nothing of ours: settings, time, frames, noise, errors, kernels."""
+"""Foundations that import no other package of Skerry: settings, time, frames, noise, errors and native kernels."""

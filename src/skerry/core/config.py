@@ -1,4 +1,4 @@
-"""Settings: frozen, checked, and picked by `kind`; a kind is found by name, so that adding one is adding one file."""
+"""Settings: frozen and checked data. A `kind` selects the class by module name, so a new kind is one new file."""
 
 from __future__ import annotations
 
@@ -32,9 +32,12 @@ from skerry.core.errors import Fault, FileError, SkerryError, UnknownName, did_y
 
 
 def _forbid_coercion(schema: object) -> None:
-    """Let `true` be no number and "5" no 5. Pydantic's own strict mode would refuse lists for tuples too."""
+    """Make bool, int and float fields strict, so that `true` and "5" are not accepted as numbers.
+
+    Pydantic's strict mode for a whole model would also reject lists for tuples.
+    """
     if isinstance(schema, dict):
-        kind = schema.get("type")  # of a mapping of fields, the field of that name
+        kind = schema.get("type")  # a mapping of fields can have a field called `type`; its value is then a dictionary
         if isinstance(kind, str) and kind in {"bool", "int", "float"}:
             schema["strict"] = True
         for inner in schema.values():
@@ -45,7 +48,7 @@ def _forbid_coercion(schema: object) -> None:
 
 
 class Config(BaseModel):
-    """Settings as pure data: unknown keys, NaN and wrong types are errors."""
+    """Base class of settings. Unknown keys, NaN, infinity and values of a wrong type are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
 
@@ -57,7 +60,15 @@ class Config(BaseModel):
 
     @classmethod
     def load(cls, document: Document, folder: Path | None = None) -> Self:
-        """Check a document against this class; raise one `FileError` with all its faults."""
+        """Check a document against this class.
+
+        Args:
+            document: Content of the file.
+            folder: Folder that relative paths in the settings refer to.
+
+        Raises:
+            FileError: The document has faults; the error lists all of them.
+        """
         with resolve_paths_from(folder):
             try:
                 return cls.model_validate(document.data)
@@ -66,7 +77,7 @@ class Config(BaseModel):
 
 
 class KindConfig(Config):
-    """Settings that a file picks by `kind:`; each subclass fixes its own word as a `Literal`."""
+    """Base class of settings that a file selects by `kind:`. Each subclass declares its kind as a `Literal`."""
 
     kind: str
 
@@ -83,7 +94,7 @@ def _fraction(value: object) -> object:
     if isinstance(value, Fraction):
         return value
     if isinstance(value, int | float | str) and not isinstance(value, bool):
-        text = str(value)  # a float too is taken as it is written: 0.1 is 1/10
+        text = str(value)  # the decimal form of a float counts: 0.1 is 1/10
         if _RATIONAL.fullmatch(text):
             try:
                 return Fraction("".join(text.split()))
@@ -93,7 +104,7 @@ def _fraction(value: object) -> object:
 
 
 Rational = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(str, return_type=str)]
-"""An exact number: 1/200, 0.005 or 5."""
+"""Exact number, written as 1/200, 0.005 or 5."""
 
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
@@ -106,7 +117,7 @@ _folder: ContextVar[Path | None] = ContextVar("folder of the file being read", d
 
 @contextmanager
 def resolve_paths_from(folder: Path | None) -> Iterator[None]:
-    """Read relative paths in settings as relative to this folder, the one of the file that names them."""
+    """Resolve relative paths in settings against this folder (that of the settings file) inside the `with` block."""
     token = _folder.set(folder)
     try:
         yield
@@ -115,15 +126,15 @@ def resolve_paths_from(folder: Path | None) -> Iterator[None]:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a file; no path, however odd, is an error."""
+    """Return whether a file exists; invalid and inaccessible paths give False."""
     try:
         return path.is_file()
     except OSError:
-        return False  # a name too long, or a folder that may not be looked into
+        return False  # the name is too long, or the folder is not readable
 
 
 def expand_user(path: str | Path) -> Path:
-    """The path with `~` as the user's home, if there is such a user."""
+    """Return the path with `~` replaced by the home folder; unchanged if the user is unknown."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -131,7 +142,7 @@ def expand_user(path: str | Path) -> Path:
 
 
 def resolve_path(path: str | Path) -> Path:
-    """A path that a file names, relative to the folder of that file."""
+    """Return a path from a settings file, resolved against the folder of that file."""
     expanded, folder = expand_user(path), _folder.get()
     return expanded if expanded.is_absolute() or folder is None else folder / expanded
 
@@ -149,26 +160,26 @@ def _existing_folder(value: object) -> object:
     if isinstance(value, str | Path):
         path = resolve_path(value)
         try:
-            is_there = path.is_dir()
+            exists = path.is_dir()
         except OSError:
-            is_there = False
-        if not is_there:
+            exists = False
+        if not exists:
             raise PydanticCustomError("missing_file", "there is no folder {path}", {"path": str(path)})
         return path
     return value
 
 
 ExistingFile = Annotated[Path, BeforeValidator(_existing_file)]
-"""A path to a file that is there; relative to the file that names it."""
+"""Path of an existing file, relative to the settings file."""
 
 ExistingFolder = Annotated[Path, BeforeValidator(_existing_folder)]
-"""A path to a folder that is there; relative to the file that names it."""
+"""Path of an existing folder, relative to the settings file."""
 
 # ------------------------------------------------------------------------------------------------ kinds
 
 
 class Family:
-    """A family of kinds: modules of the given packages, and entry points of other installed packages.
+    """Family of kinds: modules of the given packages, and entry points of other installed packages.
 
     A kind `imu` of the family `sensors` is the `KindConfig` in module `skerry.sensors.imu` whose `kind` is "imu".
     Other packages add theirs through the entry-point group `skerry.<family>`, name = kind, value = "module:Class".
@@ -186,7 +197,7 @@ class Family:
         self.folders = folders
 
     def kinds(self) -> list[str]:
-        """All kinds there are, without importing them."""
+        """Return the names of all kinds, without importing them."""
         found = {point.name for point in self._points()}
         for package in self.packages:
             path = import_module(package).__path__
@@ -195,7 +206,11 @@ class Family:
         return sorted(found)
 
     def find(self, kind: str) -> type[KindConfig]:
-        """The settings class of a kind; raise `UnknownName` with a guess if there is none."""
+        """Return the settings class of a kind.
+
+        Raises:
+            UnknownName: The kind does not exist; the message has a guess.
+        """
         found = self._find(kind) if isinstance(kind, str) else None
         if found is None:
             raise UnknownName(f"unknown kind {kind!r} of {self.name}; {did_you_mean(str(kind), self.kinds())}")
@@ -210,7 +225,7 @@ class Family:
 
 @cache
 def _entry_points(group: str) -> list[EntryPoint]:
-    """What installed packages add; to look through all of them takes 15 ms."""
+    """Return the entry points of installed packages; cached, because the search takes 15 ms."""
     return list(entry_points(group=group))
 
 
@@ -247,7 +262,7 @@ def _load_entry_point(point: EntryPoint, kind: str) -> type[KindConfig]:
         raise SkerryError(f"{where} cannot be loaded: {type(error).__name__}: {error}") from error
     if isinstance(member, type) and issubclass(member, KindConfig) and _kind_name(member) == kind:
         return member
-    raise SkerryError(f"{where} is not a KindConfig whose kind is {kind!r}")
+    raise SkerryError(f"{where} must be a subclass of KindConfig whose kind is {kind!r}")
 
 
 def _kind_name(member: type[KindConfig]) -> str | None:
@@ -256,7 +271,7 @@ def _kind_name(member: type[KindConfig]) -> str | None:
 
 
 def config_of(family: Family) -> Any:
-    """The field type of settings whose class is found by their `kind` in a family."""
+    """Return the type of a settings field whose class is selected by its `kind` in a family."""
 
     def resolve(value: object) -> object:
         if isinstance(value, KindConfig):
@@ -290,80 +305,84 @@ _MESSAGES = {
     "extra_forbidden": "is not a known key",
     "union_tag_not_found": "has no `kind`",
 }
-"""What Pydantic finds, in a scenario's words."""
+"""Messages for Pydantic's error types, in the terms of a scenario file."""
 _WITHOUT_VALUE = {"no_kind", "missing_file", "unknown_kind", "missing", "extra_forbidden"}
+"""Error types whose message does not need the value that was found."""
 
 
 def faults_of(error: ValidationError, model: type[BaseModel], document: Document) -> list[Fault]:
-    """Every fault of a validation error, with its place in the file and a guess at the right word."""
+    """Return every fault of a validation error, with its path and line in the file and a guess at the right name."""
     details = [
         (detail, *_locate(detail, document.data))
         for detail in error.errors(include_url=False)
-        if detail["type"] != "default_factory_not_called"  # a default that depends on what is at fault already
+        if detail["type"] != "default_factory_not_called"  # a default that depends on a field which is itself at fault
     ]
-    meant = _likely_branches(details)
+    likely = _likely_branches(details)
     faults: dict[tuple[KeyPath, str], Fault] = {}
-    for detail, place, branches in details:
-        if any(meant[where] != name for where, name in branches):
+    for detail, path, branches in details:
+        if any(likely[where] != name for where, name in branches):
             continue
-        last = place[-1] if place else None
+        last = path[-1] if path else None
         if detail["type"] == "missing" and isinstance(last, int):
-            # A list that is too short lacks each of its last values: one fault is enough, and the last knows the count.
-            found = _child_at(document.data, place[:-1])
-            faults[place[:-1], ""] = document.fault(place[:-1], f"needs {last + 1} values", found)
+            # Pydantic reports each missing value of a short list; one fault with the required count is enough.
+            found = _child_at(document.data, path[:-1])
+            faults[path[:-1], ""] = document.fault(path[:-1], f"needs {last + 1} values", found)
         else:
-            faults.setdefault((place, detail["msg"]), _fault_of(detail, place, model, document))
+            faults.setdefault((path, detail["msg"]), _fault_of(detail, path, model, document))
     return list(faults.values())
 
 
-def _fault_of(detail: ErrorDetails, place: KeyPath, model: type[BaseModel], document: Document) -> Fault:
+def _fault_of(detail: ErrorDetails, path: KeyPath, model: type[BaseModel], document: Document) -> Fault:
     kind, context, hint = detail["type"], detail.get("ctx", {}), ""
     problem = _MESSAGES.get(kind, detail["msg"].removeprefix("Value error, ").replace("Input should", "must"))
-    found = place[-1] if detail["loc"][-1:] == ("[key]",) else _child_at(document.data, place)
+    found = path[-1] if detail["loc"][-1:] == ("[key]",) else _child_at(document.data, path)
     if kind == "extra_forbidden":
-        hint = did_you_mean(str(place[-1]), _known_keys([model], place[:-1], document.data))
+        hint = did_you_mean(str(path[-1]), _known_keys([model], path[:-1], document.data))
     elif kind == "literal_error":
         hint = _guess(found, context["expected"])
     elif kind == "union_tag_invalid":
-        place, problem, found = (*place, "kind"), "there is no such kind", context["tag"]
+        path, problem, found = (*path, "kind"), "there is no such kind", context["tag"]
         hint = did_you_mean(str(found), re.findall("'([^']*)'", context["expected_tags"]))
     elif kind == "unknown_kind":
-        place = (*place, "kind")
+        path = (*path, "kind")
     if kind in _WITHOUT_VALUE or isinstance(found, dict | BaseModel):
         found = None
-    return document.fault(place, problem[:1].lower() + problem[1:], found, hint)
+    return document.fault(path, problem[:1].lower() + problem[1:], found, hint)
 
 
 def _guess(found: object, expected: str) -> str:
     hint = did_you_mean(str(found), re.findall("'([^']*)'", expected))
-    return hint if hint.startswith("did you mean") else ""  # the message lists the words already
+    return hint if hint.startswith("did you mean") else ""  # the message already lists the allowed values
 
 
 LocatedError = tuple[ErrorDetails, KeyPath, list[tuple[KeyPath, str | int]]]
-"""A fault's details, its place, and the branches of unions it came by: the union's place, and the branch's name."""
+"""Pydantic's details of an error, its key path, and the union branches on the way: (path of the union, branch)."""
 
 
 def _locate(detail: ErrorDetails, data: object) -> tuple[KeyPath, list[tuple[KeyPath, str | int]]]:
-    """The place as people wrote it, and the branches of unions that Pydantic named in it."""
-    place: KeyPath = ()
+    """Return the key path in the document, and the union branches that Pydantic put into its location."""
+    path: KeyPath = ()
     branches: list[tuple[KeyPath, str | int]] = []
     parts = detail["loc"]
     for number, part in enumerate(parts):
         is_missing = detail["type"] == "missing" and number == len(parts) - 1
         if (child := _child(data, part)) is not _ABSENT or is_missing:
-            place, data = (*place, part), child
+            path, data = (*path, part), child
         elif part != "[key]":
-            branches.append((place, part))
-    return place, branches
+            branches.append((path, part))
+    return path, branches
 
 
 def _likely_branches(details: list[LocatedError]) -> dict[KeyPath, str | int]:
-    """Of each union the branch that was likely meant: it takes this type of value, and has the fewest faults."""
+    """Return for each union the branch that the user most likely intended.
+
+    A branch that accepts the type of the value comes first, then the branch with the fewest faults.
+    """
     ranks: dict[KeyPath, dict[str | int, list[int]]] = {}
-    for detail, place, branches in details:
+    for detail, path, branches in details:
         for where, name in branches:
             rank = ranks.setdefault(where, {}).setdefault(name, [0, 0])
-            rank[0] |= place == where and detail["type"].endswith("_type")
+            rank[0] |= path == where and detail["type"].endswith("_type")
             rank[1] += 1
     return {where: min(names, key=names.__getitem__) for where, names in ranks.items()}
 
@@ -378,35 +397,35 @@ def _child(data: object, part: str | int) -> object:
     return data[part] if inside else _ABSENT  # type: ignore[index]
 
 
-def _child_at(data: object, place: KeyPath) -> object:
-    for part in place:
+def _child_at(data: object, path: KeyPath) -> object:
+    for part in path:
         data = _child(data, part)
     return None if data is _ABSENT else data
 
 
-def _known_keys(types: Iterable[Any], place: KeyPath, data: object) -> list[str]:
-    """The keys that are allowed at a place, found by walking types and data together."""
-    word = _child(data, "kind")
+def _known_keys(types: Iterable[Any], path: KeyPath, data: object) -> list[str]:
+    """Return the keys that are allowed at a path, by following the types and the data together."""
+    kind = _child(data, "kind")
     keys: list[str] = []
     for candidate in types:
         if isinstance(candidate, Family):
-            found = candidate._find(word) if isinstance(word, str) else None
-            keys += _known_keys([found], place, data) if found else []
+            found = candidate._find(kind) if isinstance(kind, str) else None
+            keys += _known_keys([found], path, data) if found else []
         elif get_origin(candidate) is not None:
-            inner = _types_in(_item_type(candidate, place[0])) if place else []
-            keys += _known_keys(inner, place[1:], _child(data, place[0])) if place else []
-        elif issubclass(candidate, BaseModel) and _may_have_kind(candidate, word):
+            inner = _types_in(_item_type(candidate, path[0])) if path else []
+            keys += _known_keys(inner, path[1:], _child(data, path[0])) if path else []
+        elif issubclass(candidate, BaseModel) and _may_have_kind(candidate, kind):
             fields = candidate.model_fields
-            if not place:
+            if not path:
                 keys += fields
-            elif field := fields.get(str(place[0])):
+            elif field := fields.get(str(path[0])):
                 inner = _types_in(field.annotation, field.metadata)
-                keys += _known_keys(inner, place[1:], _child(data, place[0]))
+                keys += _known_keys(inner, path[1:], _child(data, path[0]))
     return keys
 
 
 def _types_in(annotation: Any, metadata: Sequence[Any] = ()) -> Iterator[Any]:
-    """The models, families and containers that a type may be."""
+    """Yield the models, families and containers that a type annotation allows."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if family := next((item for item in metadata if isinstance(item, Family)), None):
         yield family
@@ -426,7 +445,7 @@ def _item_type(container: Any, part: str | int) -> Any:
     return arguments[0] if arguments[-1] is Ellipsis else arguments[-1]
 
 
-def _may_have_kind(model: type[BaseModel], word: object) -> bool:
-    """Whether a model may be the one of this `kind`."""
+def _may_have_kind(model: type[BaseModel], kind: object) -> bool:
+    """Return whether a model accepts this `kind`."""
     field = model.model_fields.get("kind")
-    return field is None or get_origin(field.annotation) is not Literal or word in get_args(field.annotation)
+    return field is None or get_origin(field.annotation) is not Literal or kind in get_args(field.annotation)

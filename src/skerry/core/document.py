@@ -1,4 +1,4 @@
-"""Documents: a file's content as plain data, with the file and line where each value was written."""
+"""Documents: the content of a file as plain data, with the file and line of each value for error messages."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 from skerry.core.errors import Fault
 
 KeyPath = tuple[str | int, ...]
+"""Path of a value in a document: the keys and list indices that lead to it."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a value was written: the file, the place in it, and the line if it has lines."""
+    """Source of a value: the file, the key path in that file, and the line (None for values given by a program)."""
 
     source: str
     path: KeyPath
@@ -21,18 +22,18 @@ class Origin:
 
 @dataclass(frozen=True)
 class Document:
-    """A file's content as plain data, and where each part of it was written, which may be in other files too."""
+    """Content of a file as plain data, with the origin of each value. Origins may be in other files."""
 
     source: str
     data: Any
     origins: dict[KeyPath, Origin] = field(default_factory=dict)
 
-    def fault(self, place: KeyPath, problem: str, found: object = None, hint: str = "") -> Fault:
-        """A fault at a place; its line is that of the nearest thing around it."""
-        for end in range(len(place), -1, -1):
-            if origin := self.origins.get(place[:end]):
-                return self._fault_of(origin, place[end:], problem, found, hint)
-        return Fault(format_key_path(place), problem, found, None, hint)
+    def fault(self, path: KeyPath, problem: str, found: object = None, hint: str = "") -> Fault:
+        """Return a fault at a path. Its line is that of the value, or of the nearest enclosing value with a line."""
+        for end in range(len(path), -1, -1):
+            if origin := self.origins.get(path[:end]):
+                return self._fault_of(origin, path[end:], problem, found, hint)
+        return Fault(format_key_path(path), problem, found, None, hint)
 
     def _fault_of(self, origin: Origin, rest: KeyPath, problem: str, found: object, hint: str) -> Fault:
         shown = format_key_path((*origin.path, *rest))
@@ -41,18 +42,18 @@ class Document:
         line = "" if origin.line is None else f"line {origin.line}: "
         return Fault(f"{origin.source}: {line}{shown}", problem, found, None, hint)
 
-    def part(self, place: KeyPath) -> Document:
-        """The part of the document at a place, as a document."""
-        data, size = self.data, len(place)
-        for key in place:
+    def part(self, path: KeyPath) -> Document:
+        """Return the part of the document at a path as a document."""
+        data, size = self.data, len(path)
+        for key in path:
             data = data[key]
-        origins = {where[size:]: origin for where, origin in self.origins.items() if where[:size] == place}
+        origins = {where[size:]: origin for where, origin in self.origins.items() if where[:size] == path}
         return Document(self.source, data, origins)
 
 
-def format_key_path(place: KeyPath) -> str:
-    """A place in a document as people write it: robots.sam.pose.position[2]."""
+def format_key_path(path: KeyPath) -> str:
+    """Return a key path as text, such as `robots.sam.pose.position[2]`."""
     text = ""
-    for part in place:
+    for part in path:
         text += f"[{part}]" if isinstance(part, int) else (f".{part}" if text else str(part))
     return text

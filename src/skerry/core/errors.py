@@ -1,4 +1,4 @@
-"""Errors that say where, what was found and what to do; all faults of a file at once."""
+"""Errors for users. Each says where the problem is, what was found and what to do; a file error lists all faults."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from difflib import get_close_matches
 
 
 class SkerryError(Exception):
-    """The base of all errors that a user can act on; the command line prints it without a traceback."""
+    """Base class of all errors that a user can fix. The command line prints them without a traceback."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong in a file: the place in it, what is wrong there, and what was found."""
+    """Problem in a file.
+
+    Attributes:
+        location: Where the problem is, such as `robots.sam.pose.position[2]`; empty for the whole file.
+        problem: What is wrong there.
+        found: Value that was found; None to leave it out of the message.
+        line: Line in the file, counted from 1.
+        hint: What to do, or a guess at the intended name.
+    """
 
     location: str
     problem: str
@@ -33,7 +41,7 @@ class Fault:
 
 
 class FileError(SkerryError):
-    """A file that cannot be used, with every fault in it."""
+    """Error for a file that cannot be used. Its message lists every fault of the file."""
 
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
         self.source = source
@@ -47,19 +55,22 @@ class FileError(SkerryError):
 
 
 class UnknownName(SkerryError):
-    """A name that nothing answers to."""
+    """Error for a name that does not exist."""
 
 
 class DependencyError(SkerryError, ImportError):
-    """An installed package does not fit."""
+    """Error for an installed package that is missing or has the wrong version."""
 
 
 class EngineError(SkerryError):
-    """The physics engine refused something, in words that name the part."""
+    """Error of the physics engine, with the name of the part that caused it."""
 
 
 class PhysicsDiverged(SkerryError):
-    """The numbers of a world ran away: which world, body and step, and the last states that were still sound."""
+    """Error for a simulation whose state became infinite, NaN or unreasonably large.
+
+    It holds the world, body and step of the failure, and the last valid position and velocity.
+    """
 
     def __init__(
         self,
@@ -75,23 +86,23 @@ class PhysicsDiverged(SkerryError):
         show = ", ".join(f"{value:.4g}" for value in last_position)
         speed = ", ".join(f"{value:.4g}" for value in last_velocity)
         super().__init__(
-            f"the physics of world {world} diverged at step {step} (t = {time:.4f} s): body {body!r} no longer has "
-            f"finite, sensible numbers. Last sound state: position ({show}), velocity ({speed}). "
-            "A shorter step, more damping or smaller forces help; the world stands at that last sound state"
+            f"the physics of world {world} diverged at step {step} (t = {time:.4f} s): the state of body {body!r} is "
+            f"not finite or far too large. Last valid state: position ({show}), velocity ({speed}); the world is "
+            "back in that state. Use a shorter step, more damping or smaller forces"
         )
 
 
 def shorten(value: object, limit: int = 60) -> str:
-    """A value as it would be written, cut to a readable length."""
+    """Return the repr of a value, cut to `limit` characters."""
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A guess at the right word, or the list of words where no guess is near."""
+    """Return a hint for an unknown name: "did you mean …?" if a known name is similar, otherwise the known names."""
     words = sorted(set(known))
     if not words:
-        return "there are none"
+        return "none are defined"
     near = get_close_matches(name, words, n=1, cutoff=0.6) or [w for w in words if name and name in w][:1]
     if near:
         return f"did you mean {near[0]!r}?"

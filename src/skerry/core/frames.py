@@ -1,13 +1,14 @@
-"""Rotations, poses, and the one place where other conventions of axes are turned into ours.
+"""Rotations, poses, and conversions between axis conventions. Other modules do not convert axes themselves.
 
-Ours: world ENU (x east, y north, z up), body FLU (x forward, y left, z up), quaternions (x, y, z, w) of
-length 1 that take body coordinates to world coordinates. Functions work on the last axis of any arrays.
+Skerry uses ENU in the world (x east, y north, z up), FLU in bodies (x forward, y left, z up), and unit
+quaternions (x, y, z, w) that rotate body coordinates into world coordinates. Functions work on the last axis of
+arrays of any shape.
 
-How a convention is changed: let W take our world coordinates to theirs and B our body coordinates to theirs;
-both are signed permutations. A vector becomes W v or B v. A rotation has a world side and a body side, so R
-becomes W R Bᵀ. Where their axes are left-handed, det W = det B = −1 and W R Bᵀ is a proper rotation again;
-its quaternion has the same formula as ever, and turns clockwise because the axes do. Angular velocities are
-pseudo-vectors: they become det(W) W ω, so that v = ω × r holds, with the same formula, on both sides.
+Conversion to another convention: W maps Skerry's world coordinates to the other world coordinates, and B maps
+Skerry's body coordinates to the other body coordinates. Both are signed permutations. A vector becomes W v or
+B v. A rotation has a world side and a body side, so R becomes W R Bᵀ. If the other axes are left-handed,
+det W = det B = −1, and W R Bᵀ is still a proper rotation. Its quaternion has the usual formula, but positive angles
+are clockwise. Angular velocities are pseudo-vectors: they become det(W) W ω, so that v = ω × r holds on both sides.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ from skerry.core.errors import SkerryError
 Array: TypeAlias = NDArray[np.float64]
 
 # ------------------------------------------------------------------------------------------------ numbers
-# A formula is written once, for plain numbers and for arrays of them alike. Sensors turn one vector at a time, and for
-# that numpy takes twenty times as long as plain numbers do; both round in the same way.
+# Each formula is written once and works on plain numbers and on arrays. Sensors rotate single vectors, for which plain
+# numbers are twenty times as fast as numpy. Both round in the same way.
 
 
 def _parts(values: ArrayLike) -> Any:
-    """The elements along the last axis: plain numbers, or arrays where there is more than one quaternion or vector."""
+    """Return the elements along the last axis: floats for a single vector or quaternion, otherwise arrays."""
     array = np.asarray(values, np.float64)
     return array.tolist() if array.ndim == 1 else [array[..., k] for k in range(array.shape[-1])]
 
 
 def _join(parts: Any) -> Array:
-    """An array with these elements along the last axis."""
+    """Return an array with these elements along the last axis."""
     return np.array(parts) if isinstance(parts[0], float) else np.stack(parts, axis=-1)
 
 
@@ -51,7 +52,7 @@ def _product(a: Any, b: Any) -> Any:
 
 
 def _matrix(q: Any) -> Any:
-    """The elements of the rotation matrix, row by row."""
+    """Return the 9 elements of the rotation matrix, row by row."""
     x, y, z, w = q
     xx, yy, zz = x * x, y * y, z * z
     xy, xz, yz = x * y, x * z, y * z
@@ -73,7 +74,7 @@ def _rotate(q: Any, v: Any) -> Any:
 
 
 def normalise(quaternion: ArrayLike) -> Array:
-    """The quaternion of length 1 in the same direction."""
+    """Return the quaternion scaled to length 1."""
     q = np.asarray(quaternion, np.float64)
     if q.ndim == 1:
         x, y, z, w = q.tolist()
@@ -82,12 +83,12 @@ def normalise(quaternion: ArrayLike) -> Array:
             return q / length
     lengths = np.sqrt(np.sum(q * q, axis=-1, keepdims=True))
     if not np.all(np.isfinite(lengths) & (lengths > 0.0)):
-        raise SkerryError(f"a quaternion needs finite numbers that are not all 0 (found {q.tolist()})")
+        raise SkerryError(f"a quaternion must have finite numbers that are not all 0 (found {q.tolist()})")
     return q / lengths
 
 
 def multiply(first: ArrayLike, second: ArrayLike) -> Array:
-    """The rotation that does the second, then the first: as with matrices."""
+    """Return the product of two quaternions: the rotation by `second`, followed by the rotation by `first`."""
     return _join(_product(_parts(first), _parts(second)))
 
 
@@ -95,25 +96,25 @@ _CONJUGATE: Final = np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def inverse(quaternion: ArrayLike) -> Array:
-    """The rotation back."""
+    """Return the inverse rotation."""
     return np.asarray(quaternion, np.float64) * _CONJUGATE
 
 
 def rotate(quaternion: ArrayLike, vectors: ArrayLike) -> Array:
-    """The vectors turned by the quaternion; one quaternion for all, or one for each."""
+    """Return the vectors rotated by a quaternion; one quaternion for all vectors, or one per vector."""
     return _join(_rotate(_parts(quaternion), _parts(vectors)))
 
 
 def quaternion_to_matrix(quaternion: ArrayLike) -> Array:
-    """The rotation matrix, shape (..., 3, 3), of a quaternion."""
+    """Return the rotation matrix, shape (..., 3, 3), of a quaternion."""
     elements = _join(_matrix(_parts(quaternion)))
     return elements.reshape(*elements.shape[:-1], 3, 3)
 
 
 def matrix_to_quaternion(matrix: ArrayLike) -> Array:
-    """The quaternion of a rotation matrix, shape (..., 3, 3); of the two there are, the one with w ≥ 0."""
+    """Return the quaternion with w ≥ 0 of a rotation matrix, shape (..., 3, 3)."""
     m = np.asarray(matrix, np.float64)
-    # Four times the outer product q qᵀ: each row is q times one of its elements. The longest row loses least.
+    # Four times the outer product q qᵀ: each row is q times one of its elements. The longest row is the most accurate.
     rows = np.empty((*m.shape[:-2], 4, 4))
     xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
     rows[..., 0, 0] = 1.0 + xx - yy - zz
@@ -132,7 +133,7 @@ def matrix_to_quaternion(matrix: ArrayLike) -> Array:
 
 
 def rpy_to_quaternion(rpy: ArrayLike) -> Array:
-    """The quaternion of roll, pitch and yaw in radians: R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    """Return the quaternion of roll, pitch and yaw in radians: R = Rz(yaw) Ry(pitch) Rx(roll)."""
     half = np.asarray(rpy, np.float64) / 2.0
     sr, sp, sy = _parts(np.sin(half))
     cr, cp, cy = _parts(np.cos(half))
@@ -147,10 +148,10 @@ def rpy_to_quaternion(rpy: ArrayLike) -> Array:
 
 
 def quaternion_to_rpy(quaternion: ArrayLike) -> Array:
-    """Roll, pitch and yaw in radians, the pitch from −π/2 to π/2.
+    """Return roll, pitch and yaw in radians, with the pitch from −π/2 to π/2.
 
-    Where the nose points straight up or down, only the sum or difference of roll and yaw has a meaning. Roll
-    is found with yaw given, so that the angles give the same rotation back there too.
+    At a pitch of ±π/2 only the sum or the difference of roll and yaw is defined. Roll is computed from the yaw, so
+    that the angles give the same rotation there too.
     """
     m = quaternion_to_matrix(quaternion)
     yaw = np.arctan2(m[..., 1, 0], m[..., 0, 0])
@@ -164,31 +165,30 @@ def quaternion_to_rpy(quaternion: ArrayLike) -> Array:
 
 
 def heading_to_yaw(heading_deg: ArrayLike) -> Array:
-    """The yaw, radians anticlockwise from east in (−π, π], of a heading, degrees clockwise from north."""
+    """Return the yaw, radians anticlockwise from east in (−π, π], of a heading, degrees clockwise from north."""
     return np.pi - np.radians(wrap_degrees(np.asarray(heading_deg, np.float64) + 90.0))
 
 
 def yaw_to_heading(yaw: ArrayLike) -> Array:
-    """The heading, degrees clockwise from north in [0, 360), of a yaw, radians anticlockwise from east."""
+    """Return the heading, degrees clockwise from north in [0, 360), of a yaw, radians anticlockwise from east."""
     return wrap_degrees(90.0 - np.degrees(np.asarray(yaw, np.float64)))
 
 
 def heading_of(east: float, north: float) -> float:
-    """The heading, degrees clockwise from north in [0, 360), of a direction."""
+    """Return the heading, degrees clockwise from north in [0, 360), of a horizontal direction."""
     return wrap_heading(math.degrees(math.atan2(east, north)))
 
 
 def wrap_heading(heading_deg: float) -> float:
-    """The same heading in [0, 360)."""
-    turned = heading_deg % 360.0
-    return turned if turned < 360.0 else 0.0  # as below
+    """Return the same heading in [0, 360)."""
+    wrapped = heading_deg % 360.0
+    return wrapped if wrapped < 360.0 else 0.0  # the remainder of a tiny negative angle rounds to 360
 
 
 def wrap_degrees(degrees: Array) -> Array:
-    """The same angles in [0, 360)."""
-    # The remainder of a tiny negative angle rounds to 360 itself.
-    turned = np.mod(degrees, 360.0)
-    return np.where(turned < 360.0, turned, 0.0)
+    """Return the same angles in [0, 360)."""
+    wrapped = np.mod(degrees, 360.0)
+    return np.where(wrapped < 360.0, wrapped, 0.0)  # the remainder of a tiny negative angle rounds to 360
 
 
 # ------------------------------------------------------------------------------------------------ poses
@@ -196,7 +196,7 @@ def wrap_degrees(degrees: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Pose:
-    """Where a frame stands in another: p there = position + orientation · p here."""
+    """Pose of an inner frame in an outer frame: p_outer = position + orientation · p_inner."""
 
     position: Array
     orientation: Array
@@ -206,7 +206,7 @@ class Pose:
         object.__setattr__(self, "orientation", _read_only(orientation, (4,)))
 
     def __matmul__(self, inner: Pose) -> Pose:
-        """The pose, in this pose's outer frame, of what has the inner pose in this pose's own frame."""
+        """Return the composed pose: `inner` is given in this pose's inner frame, the result in its outer frame."""
         turn = self.orientation.tolist()
         x, y, z = _rotate(turn, inner.position.tolist())
         px, py, pz = self.position.tolist()
@@ -214,7 +214,7 @@ class Pose:
 
     @classmethod
     def of(cls, numbers: ArrayLike) -> Pose:
-        """The pose of seven numbers, position and orientation: quicker than by two arrays."""
+        """Return the pose of seven numbers, position and orientation; faster than the constructor."""
         both = _read_only(numbers, (7,))
         pose = object.__new__(cls)
         object.__setattr__(pose, "position", both[:3])
@@ -223,27 +223,27 @@ class Pose:
 
     @classmethod
     def identity(cls) -> Pose:
-        """The pose of a frame in itself."""
+        """Return the pose of a frame in itself: no translation, no rotation."""
         return cls(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
 
     @property
     def rotation(self) -> Array:
-        """The orientation as a 3×3 matrix."""
+        """Orientation as a 3×3 matrix."""
         return quaternion_to_matrix(self.orientation)
 
     def inverse(self) -> Pose:
-        """Where the other frame stands in this one."""
+        """Return the pose of the outer frame in the inner frame."""
         back = inverse(self.orientation)
         return Pose(-rotate(back, self.position), back)
 
     def transform(self, points: ArrayLike) -> Array:
-        """Points given in this frame, in the other."""
+        """Return points of the inner frame in coordinates of the outer frame."""
         return rotate(self.orientation, points) + self.position
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Twist:
-    """Linear and angular velocity, m/s and rad/s, in one frame's axes."""
+    """Linear and angular velocity, m/s and rad/s, both in the axes of the same frame."""
 
     linear: Array
     angular: Array
@@ -254,26 +254,19 @@ class Twist:
 
     @classmethod
     def of(cls, numbers: ArrayLike) -> Twist:
-        """The twist of six numbers, linear and angular: quicker than by two arrays."""
+        """Return the twist of six numbers, linear and angular; faster than the constructor."""
         both = _read_only(numbers, (6,))
         twist = object.__new__(cls)
         object.__setattr__(twist, "linear", both[:3])
         object.__setattr__(twist, "angular", both[3:])
         return twist
 
-    def moved(self, arm: Array) -> Twist:
-        """The twist of a point that moves with the frame, at the end of an arm from its origin: v + ω × arm, ω."""
-        x, y, z = arm.tolist()
-        wx, wy, wz = self.angular.tolist()
-        vx, vy, vz = self.linear.tolist()
-        return Twist.of((vx + (wy * z - wz * y), vy + (wz * x - wx * z), vz + (wx * y - wy * x), wx, wy, wz))
-
 
 def _read_only(values: ArrayLike, shape: tuple[int]) -> Array:
-    """A copy that nobody can change, of the right size."""
+    """Return a read-only copy; raise `SkerryError` if its shape is wrong."""
     array = np.array(values, np.float64)
     if array.shape != shape:
-        raise SkerryError(f"needs {shape[0]} numbers, not an array of shape {array.shape}")
+        raise SkerryError(f"expected {shape[0]} numbers, found an array of shape {array.shape}")
     array.setflags(write=False)
     return array
 
@@ -282,7 +275,7 @@ def _read_only(values: ArrayLike, shape: tuple[int]) -> Array:
 
 
 class Axes:
-    """A change from one set of axes to another, each new axis being an old one or its reverse."""
+    """Conversion between two sets of axes. Each new axis is an old axis or its opposite."""
 
     __slots__ = ("_matrix", "_rotation", "_sign")
 
@@ -293,42 +286,48 @@ class Axes:
 
     @property
     def inverse(self) -> Axes:
-        """The change the other way."""
+        """Conversion in the opposite direction."""
         return Axes(self._matrix.T)
 
     @property
     def changes_handedness(self) -> bool:
-        """Whether one side is left-handed and the other right-handed."""
+        """True if one side is left-handed and the other right-handed."""
         return self._sign < 0
 
     def vector(self, vectors: ArrayLike) -> Array:
-        """Points, velocities, forces: whatever has a direction and no sense of turning."""
+        """Convert points, linear velocities or forces."""
         return np.asarray(vectors, np.float64) @ self._matrix.T
 
     def angular(self, vectors: ArrayLike) -> Array:
-        """Angular velocities and torques: pseudo-vectors, which also change sign with the handedness."""
+        """Convert angular velocities or torques: pseudo-vectors, whose sign also changes with the handedness."""
         return self.vector(vectors) * float(self._sign)
 
     def twist(self, twist: Twist) -> Twist:
-        """Both parts of a twist."""
+        """Convert a twist."""
         return Twist(self.vector(twist.linear), self.angular(twist.angular))
 
 
 def convert_orientation(quaternion: ArrayLike, world: Axes, body: Axes) -> Array:
-    """An orientation between other world and body axes, W R Bᵀ; both sides change handedness, or neither."""
+    """Convert an orientation to other world and body axes, W R Bᵀ.
+
+    Raises:
+        SkerryError: Only one of the two conversions changes the handedness.
+    """
     if world.changes_handedness != body.changes_handedness:
-        raise SkerryError("between a left-handed and a right-handed side there is a mirror, no rotation")
+        raise SkerryError(
+            "world and body axes must both change the handedness or neither; otherwise the result is a mirror image"
+        )
     return multiply(multiply(world._rotation, quaternion), inverse(body._rotation))
 
 
 def convert_pose(pose: Pose, world: Axes, body: Axes) -> Pose:
-    """A pose between other world and body axes."""
+    """Convert a pose to other world and body axes."""
     return Pose(world.vector(pose.position), convert_orientation(pose.orientation, world, body))
 
 
 IDENTITY_AXES: Final = Axes(np.eye(3))
 
-# World axes. Rows say which old axes the new ones are.
+# World axes. Each row is a new axis in terms of the old axes.
 ENU_TO_NED: Final = Axes([[0, 1, 0], [1, 0, 0], [0, 0, -1]])
 NED_TO_ENU: Final = ENU_TO_NED.inverse
 ENU_TO_NWU: Final = Axes([[0, 1, 0], [-1, 0, 0], [0, 0, 1]])
@@ -348,4 +347,4 @@ FLU_TO_OPTICAL: Final = Axes([[0, -1, 0], [0, 0, -1], [1, 0, 0]])
 OPTICAL_TO_FLU: Final = FLU_TO_OPTICAL.inverse
 
 OPTICAL_IN_BODY: Final = matrix_to_quaternion([[0, 0, 1], [-1, 0, 0], [0, -1, 0]])
-"""The orientation of a camera's optical frame in the FLU frame whose x axis it looks along."""
+"""Orientation of a camera's optical frame in the camera's FLU frame, whose x axis is the viewing direction."""

@@ -1,15 +1,16 @@
-"""Where a scenario lies on the Earth: local metres, latitude and longitude, and UTM, on WGS 84.
+"""Position of a scenario on the Earth: local metres, latitude and longitude, and UTM, on WGS 84.
 
-Local x and y are metres of the UTM grid, counted from the reference point: x = easting − easting there,
-y = northing − northing there. Zone and hemisphere are those of the reference for the whole scenario, also
-beyond their bounds. So `utm → map` is a pure translation, as vehicle software takes it to be when it turns
-a GPS fix into UTM and compares that with the map frame; with a tangent plane the two would part by tens of
-metres in a kilometre. Altitude is z plus the altitude of the reference and follows the ellipsoid, as water
-does: the surface has one z everywhere, while a tangent plane leaves it by 8 cm in a kilometre.
+Local x and y are metres of the UTM grid, counted from the reference point: x = easting − reference easting,
+y = northing − reference northing. The whole scenario uses the zone and hemisphere of the reference point, even
+outside the bounds of that zone. So `utm → map` is a pure translation. Vehicle software relies on this when it
+converts a GPS fix to UTM and compares it with the map frame; with a tangent plane the two would differ by tens of
+metres per kilometre. Altitude is z plus the altitude of the reference point. It follows the ellipsoid, as the
+water surface does: the surface has the same z everywhere, while a tangent plane departs from it by 8 cm in a
+kilometre.
 
-The price is the distortion of the grid, which the physics ignores. Grid north differs from true north by
-the convergence, at the edge of a zone 3° times the sine of the latitude (`Projection.convergence`), and a
-true metre is k grid metres, with k from 0.9996 in the middle of a zone to 1.0010 at its edge on the equator
+The cost is the distortion of the grid, which the physics ignores. Grid north differs from true north by the
+convergence, at the edge of a zone 3° times the sine of the latitude (`Projection.convergence`). A true metre
+is k grid metres, with k from 0.9996 in the middle of a zone to 1.0010 at its edge on the equator
 (Snyder: "Map projections: a working manual", USGS Professional Paper 1395 (1987), pages 57 to 61).
 """
 
@@ -31,21 +32,21 @@ if TYPE_CHECKING:
     from pyproj.enums import TransformDirection
 
 BANDS: Final = "CDEFGHJKLMNPQRSTUVWX"
-"""Bands of latitude of 8° from 80° S on, the last of 12° (NGA.STND.0037: "Universal grids", 2014)."""
+"""Letters of the latitude bands: 8° each from 80° S northwards, the last 12° (NGA.STND.0037, Universal grids, 2014)."""
 
 Array: TypeAlias = NDArray[np.float64]
 Hemisphere: TypeAlias = Literal["north", "south"]
 
 
 def band_of(latitude_deg: float) -> str:
-    """The letter of the UTM band of a latitude."""
+    """Return the letter of the UTM band of a latitude."""
     if not -80.0 <= latitude_deg <= 84.0:
-        raise SkerryError(f"UTM reaches from 80° south to 84° north (found latitude {latitude_deg})")
+        raise SkerryError(f"latitude {latitude_deg}° is outside UTM, which covers 80° south to 84° north")
     return BANDS[min(int((latitude_deg + 80.0) // 8.0), len(BANDS) - 1)]
 
 
 def zone_of(latitude_deg: float, longitude_deg: float) -> int:
-    """The UTM zone of a place, with the wider zones of Norway and Svalbard (NGA.STND.0037)."""
+    """Return the UTM zone of a position, with the wider zones of Norway and Svalbard (NGA.STND.0037)."""
     longitude = (longitude_deg + 180.0) % 360.0 - 180.0
     band = band_of(latitude_deg)
     if band == "V" and 3.0 <= longitude < 12.0:
@@ -66,10 +67,10 @@ Band = Annotated[str, AfterValidator(_known_band)]
 
 
 class GeoReference(Config):
-    """The place on the Earth of the world's origin: by latitude and longitude, or by UTM; not both.
+    """Position of the world's origin on the Earth, given either by latitude and longitude or by UTM.
 
-    `zone` puts a place given by latitude and longitude on the grid of another zone than its own. `altitude`
-    is the height of z = 0 over the ellipsoid.
+    `zone` selects another UTM zone than that of the given latitude and longitude. `altitude` is the height of z = 0
+    above the ellipsoid.
     """
 
     latitude_deg: Annotated[float, Field(ge=-80.0, le=84.0)] | None = None
@@ -85,7 +86,7 @@ class GeoReference(Config):
     altitude: float = 0.0
 
     @model_validator(mode="after")
-    def _one_whole_form(self) -> Self:
+    def _check_form(self) -> Self:
         geographic = self._given("latitude_deg", "longitude_deg", "zone")
         utm = self._given("utm_zone", "utm_band", "hemisphere", "easting", "northing")
         if geographic and utm:
@@ -103,9 +104,9 @@ class GeoReference(Config):
         if utm and not self._given("utm_band", "hemisphere"):
             missing.append("utm_band (or hemisphere)")
         if missing:
-            raise ValueError(f"the reference point is not whole: {', '.join(missing)} missing")
+            raise ValueError(f"the reference point is incomplete: {', '.join(missing)} missing")
         if len(self._given("utm_band", "hemisphere")) == 2:
-            raise ValueError("give utm_band or hemisphere, not both; the band says which hemisphere it is in")
+            raise ValueError("give utm_band or hemisphere, not both; the band determines the hemisphere")
         if utm:
             self._check_band()
         if self.zone is not None and self.longitude_deg is not None:
@@ -121,18 +122,18 @@ class GeoReference(Config):
         except SkerryError as error:
             raise ValueError(str(error)) from None
         if self.utm_band not in (None, band):
-            raise ValueError(f"northing {self.northing} is in band {band}, not {self.utm_band}; correct one")
+            raise ValueError(f"northing {self.northing} is in band {band}, not {self.utm_band}; correct one of them")
 
     @staticmethod
     def _check_zone(zone: int, longitude_deg: float) -> None:
-        # At 15° from the middle of a zone its metres are 3 % too long; farther away the number is a slip.
+        # At 15° from the middle of a zone its metres are 3 % too long. A zone farther away is most likely a mistake.
         away = abs((longitude_deg - (6 * zone - 183) + 180.0) % 360.0 - 180.0)
         if away > 15.0:
-            raise ValueError(f"zone {zone} is {away:.0f}° away from the reference point; take one within 15°")
+            raise ValueError(f"zone {zone} is {away:.0f}° away from the reference point; use a zone within 15°")
 
 
 class Projection:
-    """The way between local metres, latitude and longitude, and UTM in the zone of the reference point.
+    """Conversion between local metres, latitude and longitude, and UTM in the zone of the reference point.
 
     Points are arrays of shape (..., 3): local (x, y, z), geodetic (latitude and longitude in degrees,
     altitude), UTM (easting, northing, altitude).
@@ -145,7 +146,7 @@ class Projection:
         self.band: str
         self.hemisphere: Hemisphere
         self.origin: Array
-        """The reference point in UTM."""
+        """Reference point in UTM: easting, northing, altitude, m."""
         latitude, longitude = reference.latitude_deg, reference.longitude_deg
         if latitude is not None and longitude is not None:
             self.zone = reference.zone or zone_of(latitude, longitude)
@@ -153,7 +154,7 @@ class Projection:
             self.hemisphere = _hemisphere_of(self.band)
             self.origin = self._forward(np.array([latitude, longitude, reference.altitude]))
         else:
-            assert reference.utm_zone is not None  # GeoReference has one whole form
+            assert reference.utm_zone is not None  # GeoReference checks that one form is complete
             self.zone = reference.utm_zone
             self.hemisphere = reference.hemisphere or _hemisphere_of(reference.utm_band or "")
             self.origin = np.array([reference.easting, reference.northing, reference.altitude], np.float64)
@@ -161,21 +162,22 @@ class Projection:
 
     @property
     def epsg(self) -> int:
-        """The number of this UTM grid in the registry of EPSG."""
+        """EPSG code of this UTM grid."""
         return (32600 if self.hemisphere == "north" else 32700) + self.zone
 
     def to_utm(self, points: ArrayLike) -> Array:
-        """UTM coordinates of local points."""
+        """Convert local points to UTM."""
         return np.asarray(points, np.float64) + self.origin
 
     def from_utm(self, utm: ArrayLike) -> Array:
-        """Local points of UTM coordinates in this zone."""
+        """Convert UTM coordinates of this zone to local points."""
         return np.asarray(utm, np.float64) - self.origin
 
     def to_geodetic(self, points: ArrayLike) -> Array:
-        """Latitude, longitude and altitude of local points."""
+        """Convert local points to latitude, longitude and altitude."""
         utm = self.to_utm(points)
-        # A single point goes to PROJ as plain numbers: ten times as quick, and it takes an array of one for a number.
+        # A single point is given to PROJ as plain numbers: ten times as fast, and PROJ would treat an array of one
+        # element as a number.
         if utm.size == 3:
             east, north, up = utm.reshape(3).tolist()
             longitude, latitude = self._transformer.transform(east, north, direction=_inverse())
@@ -185,16 +187,16 @@ class Projection:
         return self._finite(np.stack((latitude, longitude, utm[..., 2]), axis=-1), utm, "easting, northing")
 
     def from_geodetic(self, geodetic: ArrayLike) -> Array:
-        """Local points of latitude, longitude and altitude."""
+        """Convert latitude, longitude and altitude to local points."""
         return self.from_utm(self._forward(np.asarray(geodetic, np.float64)))
 
     def convergence(self, points: ArrayLike) -> Array:
-        """How far in radians grid north lies east of true north: true heading = grid heading + this."""
+        """Return the angle from true north to grid north, rad, positive east: true heading = grid heading + angle."""
         geodetic = self.to_geodetic(points)
-        # The grid direction of a bit of the meridian, 22 m of it: right to 1e-10 rad.
-        bit = np.array([1e-4, 0.0, 0.0])
-        along = self._forward(geodetic + bit) - self._forward(geodetic - bit)
-        return -np.arctan2(along[..., 0], along[..., 1])
+        # Grid direction of 22 m of the meridian; accurate to 1e-10 rad.
+        delta = np.array([1e-4, 0.0, 0.0])
+        meridian = self._forward(geodetic + delta) - self._forward(geodetic - delta)
+        return -np.arctan2(meridian[..., 0], meridian[..., 1])
 
     def _forward(self, geodetic: Array) -> Array:
         if geodetic.size == 3:
@@ -205,11 +207,11 @@ class Projection:
             utm = np.stack((easting, northing, geodetic[..., 2]), axis=-1)
         return self._finite(utm, geodetic, "latitude, longitude")
 
-    def _finite(self, result: Array, source: Array, words: str) -> Array:
-        sound = np.isfinite(result).all(axis=-1)
-        if not sound.all():
-            wrong = source[~sound].reshape(-1, 3)[0, :2].tolist()
-            raise SkerryError(f"UTM zone {self.zone} {self.hemisphere} does not reach {words} {wrong}")
+    def _finite(self, result: Array, source: Array, names: str) -> Array:
+        valid = np.isfinite(result).all(axis=-1)
+        if not valid.all():
+            wrong = source[~valid].reshape(-1, 3)[0, :2].tolist()
+            raise SkerryError(f"{names} {wrong} is outside UTM zone {self.zone} {self.hemisphere}")
         return result
 
     @property
@@ -223,7 +225,7 @@ def _hemisphere_of(band: str) -> Hemisphere:
 
 @cache
 def _inverse() -> TransformDirection:
-    """PROJ's word for the way back, which pyproj otherwise looks up each time."""
+    """Return PROJ's constant for the inverse transform; cached, because pyproj would look it up at each call."""
     from pyproj.enums import TransformDirection
 
     return TransformDirection.INVERSE
@@ -231,7 +233,7 @@ def _inverse() -> TransformDirection:
 
 @cache
 def _utm(zone: int, hemisphere: Hemisphere) -> Transformer:
-    """PROJ's own UTM, from longitude and latitude in degrees; pyproj makes this object safe for threads."""
+    """Return PROJ's UTM transform from longitude and latitude in degrees; pyproj makes it thread-safe."""
     from pyproj import Transformer  # imported here, as it takes 0.15 s
 
     south = " +south" if hemisphere == "south" else ""

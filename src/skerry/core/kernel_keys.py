@@ -1,7 +1,7 @@
-"""The keys of native kernels: a hash of all that a kernel's machine code is made from.
+"""Cache keys of native kernels: a hash of everything that determines a kernel's machine code.
 
-A kernel is found in the cache by what it *is*: its byte code, the constants it refers to, and the same of every kernel
-it calls. So an edit anywhere below a kernel gives it a new place, and a stale one is never served.
+The key of a kernel covers its byte code, the constants it refers to, and the keys of all kernels it calls. So an edit
+of any called function gives the kernel a new key, and the cache never returns outdated machine code.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from llvmlite import ir
 from numba import types
 
 KEYS: dict[int, tuple[str, Any]] = {}
-"""Of each kernel, by its id, the key; and the kernel itself, so that its id stays its own."""
+"""Key of each kernel by the kernel's `id`. The kernel is stored too, so that its id is not reused."""
 
 _BY_VERSION = {"numpy", "math", "cmath", "numba", "llvmlite", "builtins"}
-"""Packages that change with their version only."""
+"""Packages whose functions are identified by name, because the package versions are part of every key."""
 
 
 @cache
@@ -41,7 +41,13 @@ def _versions() -> str:
 
 
 def key_of(function: FunctionType, signature: str, options: dict[str, Any]) -> str:
-    """The key of a kernel that is about to be compiled."""
+    """Return the cache key of a kernel.
+
+    Args:
+        function: Python function of the kernel.
+        signature: C signature as text; empty if numba infers the types.
+        options: Options of the compiler.
+    """
     digest = _Digest()
     digest.add(
         _versions(),
@@ -53,7 +59,7 @@ def key_of(function: FunctionType, signature: str, options: dict[str, Any]) -> s
 
 
 class _Digest:
-    """A hash of all that a kernel's machine code is made from."""
+    """Hash of everything that determines a kernel's machine code."""
 
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
@@ -80,12 +86,12 @@ class _Digest:
                 self.add_value(_resolve(known[name], attributes))
             elif name != function.__name__:
                 raise NameError(
-                    f"the kernel {function.__qualname__} uses {name!r}, which does not stand above it; "
-                    "what is defined below it could change without its compiled form being made anew"
+                    f"the kernel {function.__qualname__} uses {name!r}, which is not defined before it; move the "
+                    "definition above the kernel, so that changes of it are part of the kernel's cache key"
                 )
 
     def _add_code(self, code: CodeType, docstring: str | None = None) -> None:
-        """Add byte code, names and constants; a docstring, which is the first constant, changes no machine code."""
+        """Add byte code, names and constants, except the docstring (the first constant), which is not compiled."""
         self.add(code.co_code.hex(), repr((code.co_names, code.co_varnames, code.co_freevars)))
         has_docstring = docstring is not None and code.co_consts[:1] == (docstring,)
         for constant in code.co_consts[has_docstring:]:
@@ -117,23 +123,23 @@ class _Digest:
         elif isinstance(value, _HASHED_BY_REPR):
             self.add(type(value).__qualname__, repr(value))
         else:
-            self.add(os.urandom(16).hex())  # whatever it is, it may change unseen: compiled anew each time
+            self.add(os.urandom(16).hex())  # unknown type: a random key, so that the kernel is always compiled again
 
 
 _HASHED_BY_REPR: tuple[type, ...] = (
     *(int, float, complex, str, bytes, type(None), type(Ellipsis)),
     *(np.generic, np.dtype, np.ufunc, types.Type, ir.Type),
 )
-"""What its repr says all about, in every process alike."""
+"""Types whose repr describes the value completely and is the same in every process."""
 
 
 def _python_function(value: Any) -> Any:
-    """The Python function that a dispatcher, a C function or an intrinsic is made from; or the value itself."""
+    """Return the Python function of a dispatcher, C function or intrinsic; other values are returned unchanged."""
     return getattr(value, "py_func", None) or getattr(value, "_pyfunc", None) or getattr(value, "_defn", value)
 
 
 def _closure_of(function: FunctionType) -> dict[str, Any]:
-    """What a function knows of the functions around it."""
+    """Return the variables that a function uses from its enclosing functions."""
     found = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):  # not set yet, as a function's own name
@@ -142,7 +148,7 @@ def _closure_of(function: FunctionType) -> dict[str, Any]:
 
 
 def _resolve(value: Any, attributes: list[str]) -> Any:
-    """What a kernel takes from a module, by its name there; other values are taken as a whole."""
+    """Return the object that attributes of a module refer to; for other values, return the value itself."""
     for attribute in attributes:
         if not isinstance(value, ModuleType):
             break
@@ -150,8 +156,8 @@ def _resolve(value: Any, attributes: list[str]) -> Any:
     return value
 
 
-# The module `dis` says the same of every instruction and more, which took a tenth of a warm start. The number behind an
-# instruction is a name's place, in some above bits that mean something else.
+# The byte code is decoded here, because `dis.get_instructions` took a tenth of a warm start. The argument of an
+# instruction is an index into the names, in some instructions shifted by bits with another meaning.
 _EXTENDED, _CACHE = dis.opmap["EXTENDED_ARG"], dis.opmap["CACHE"]
 _GLOBAL, _OUTER = dis.opmap["LOAD_GLOBAL"], dis.opmap["LOAD_DEREF"]
 _ATTRIBUTES = {
@@ -162,7 +168,7 @@ _ATTRIBUTES = {
 
 
 def _outer_names(code: CodeType) -> set[tuple[str, ...]]:
-    """The names that a function looks up outside itself, each with the attributes that it takes of it."""
+    """Return the global and enclosing names that a function uses, each followed by the attributes read from it."""
     found: set[tuple[str, ...]] = set()
     current: tuple[str, ...] = ()
     extended = 0

@@ -1,4 +1,4 @@
-"""Native kernels: numba functions cached where a user may write, and the few words needed to reach raw memory."""
+"""Native kernels: numba functions with a cache on disk, and intrinsics for access to raw memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from numba.extending import intrinsic
 
 from skerry.core.kernel_keys import KEYS, key_of
 
-# Sums may be reordered and fused, but NaN and infinity stay what they are: divergence must be seen.
+# Operations may be reordered and fused. NaN and infinity are preserved, because divergence must be detected.
 FASTMATH = {"reassoc", "nsz", "arcp", "contract", "afn"}
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": FASTMATH}
 INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
@@ -28,27 +28,26 @@ STRICT: dict[str, Any] = {**OPTIONS, "fastmath": set()}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """A native function, to be called from Python or from other kernels; releases the GIL.
+    """Compile a function that can be called from Python and from other kernels; it releases the GIL.
 
-    It becomes a part of each of its callers. A copy of its own would be shared by all of them under one name, as it was
-    compiled for whoever came first, and round as that one does: a first run would differ from those after it.
+    The kernel is inlined into each caller. A shared copy would be compiled for the first caller and would round as
+    in that caller, so the results of a first run would differ from later runs.
     """
     return _dispatcher(function, INLINED)
 
 
 def strict_kernel(function: Callable[..., Any]) -> Any:
-    """A kernel that rounds each operation as it is written, none reordered or fused: the same bits on every machine.
+    """Compile a kernel without reordered or fused operations, so that it gives the same bits on every machine.
 
-    It stays strict inside a kernel that is not.
+    It stays strict when a kernel that is not strict calls it.
     """
     return _dispatcher(function, STRICT)
 
 
 class NativeFunction:
-    """A native function with a C signature, to be called through a pointer.
+    """Native function with a C signature, called through a pointer.
 
-    It is compiled when its address is first asked for: whoever imports a module with ten of them waits for those alone
-    that its world needs.
+    It is compiled when its address is first read, so that a module with ten of them compiles only those that are used.
     """
 
     def __init__(self, function: FunctionType, signature: Any) -> None:
@@ -58,12 +57,12 @@ class NativeFunction:
 
     @cached_property
     def address(self) -> int:
-        """Where its machine code begins."""
+        """Address of the machine code."""
         return int(self._compiled.address)
 
     @property
     def ctypes(self) -> Any:
-        """To be called from Python."""
+        """Function that can be called from Python through ctypes."""
         return self._compiled.ctypes
 
     @cached_property
@@ -81,7 +80,7 @@ class NativeFunction:
 
 
 def native(signature: Any) -> Callable[[Callable[..., Any]], NativeFunction]:
-    """A native function with a C signature and an `address`, to be called through a pointer."""
+    """Return a decorator that makes a `NativeFunction` with a C signature."""
 
     def decorate(function: Callable[..., Any]) -> NativeFunction:
         assert isinstance(function, FunctionType)
@@ -95,18 +94,18 @@ def native(signature: Any) -> Callable[[Callable[..., Any]], NativeFunction]:
 
 @cache
 def cache_folder() -> Path | None:
-    """The folder of compiled kernels: SKERRY_CACHE_DIR, or the user's cache folder; None if it cannot be written."""
+    """Return the folder of compiled kernels: SKERRY_CACHE_DIR or the user's cache folder; None if not writable."""
     folder: Path | str = "the user's cache folder"
     try:
         folder = _cache_root().absolute() / "kernels"
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return folder
-    except (OSError, RuntimeError) as error:  # RuntimeError: a user without a home
+    except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home folder
         reason = getattr(error, "strerror", None) or error
         _warn(
-            f"skerry: compiled kernels cannot be kept in {folder} ({reason}), so that every start takes about half a "
-            "minute; set SKERRY_CACHE_DIR to a folder that can be written"
+            f"skerry: compiled kernels cannot be stored in {folder} ({reason}), so every start takes about half a "
+            "minute; set SKERRY_CACHE_DIR to a writable folder"
         )
         return None
 
@@ -122,7 +121,7 @@ def _cache_root() -> Path:
 
 
 def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """A function that numba compiles when it is first called with arguments of some types."""
+    """Return a function that numba compiles at the first call with each combination of argument types."""
     assert isinstance(function, FunctionType)
     key = key_of(function, "", options)
     folder = _folder_for(function, key)
@@ -136,16 +135,16 @@ def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 def _folder_for(function: FunctionType, key: str) -> Path | None:
-    """Where a kernel is kept; None if it cannot be, as one that was typed at a prompt."""
+    """Return the cache folder of a kernel; None if there is no cache or the kernel has no source file."""
     folder = cache_folder()
     return None if folder is None or not Path(function.__code__.co_filename).is_file() else folder / key
 
 
 @contextmanager
-def _caching_in(place: Path) -> Iterator[None]:
-    """Point numba at a folder while it sets up a kernel; its global setting is the user's own."""
+def _caching_in(folder: Path) -> Iterator[None]:
+    """Make numba use this cache folder inside the `with` block; the global setting belongs to the user."""
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(place)
+    numba.config.CACHE_DIR = str(folder)
     try:
         yield
     finally:
@@ -154,11 +153,11 @@ def _caching_in(place: Path) -> Iterator[None]:
 
 @cache
 def _announce() -> None:
-    _warn("skerry: compiling native kernels that were not needed before; this happens once, for up to two minutes …")
+    _warn("skerry: compiling native kernels; this happens once and takes up to two minutes …")
 
 
 class _CompileListener(event.Listener):  # type: ignore[misc]
-    """Says so when a kernel must be compiled as it is first called: otherwise a sensor's first reading takes long."""
+    """Listener that prints a message when a kernel is compiled at its first call, which delays that call."""
 
     def on_start(self, happening: Any) -> None:
         if id(happening.data["dispatcher"]) in KEYS and cache_folder() is not None:
@@ -176,12 +175,12 @@ def _warn(text: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ raw memory
-# Addresses are plain integers (intp). None of them is ever a global of a kernel: they come in tables.
+# Addresses are plain integers (intp). They are never globals of a kernel; kernels read them from tables.
 
 
 @intrinsic
 def load_word(typingctx: Any, address: Any) -> Any:
-    """The 64-bit word stored at an address: a pointer, or an integer of a table."""
+    """Return the int64 stored at an address: a pointer, or an integer of a table."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()))
@@ -191,7 +190,7 @@ def load_word(typingctx: Any, address: Any) -> Any:
 
 @intrinsic
 def load_float(typingctx: Any, address: Any) -> Any:
-    """The float64 stored at an address."""
+    """Return the float64 stored at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(builder.inttoptr(arguments[0], ir.DoubleType().as_pointer()))
@@ -218,7 +217,7 @@ integer_pointer = _pointer_to(types.int32, ir.IntType(32))
 
 @intrinsic
 def address_of(typingctx: Any, pointer: Any) -> Any:
-    """A void pointer as an integer."""
+    """Return a void pointer as an integer."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ptrtoint(arguments[0], ir.IntType(64))
@@ -228,9 +227,9 @@ def address_of(typingctx: Any, pointer: Any) -> Any:
 
 @intrinsic
 def stack_floats(typingctx: Any, count: Any) -> Any:
-    """The address of so many float64 on the stack of the calling kernel; the count is a literal.
+    """Return the address of `count` float64 on the stack of the calling kernel; `count` must be a literal.
 
-    They are not cleared, as numba's own are: of some thousand numbers that takes longer than most kernels do.
+    They are not set to zero, unlike numba's own arrays: for a thousand numbers that takes longer than most kernels.
     """
     if not isinstance(count, types.IntegerLiteral):
         return None
@@ -247,7 +246,7 @@ def stack_floats(typingctx: Any, count: Any) -> Any:
 
 @intrinsic
 def wide_product(typingctx: Any, a: Any, b: Any) -> Any:
-    """The product of two unsigned 64-bit words: its upper and its lower 64 bits."""
+    """Return the 128-bit product of two uint64 as its upper and lower 64 bits."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         wide = ir.IntType(128)
@@ -261,17 +260,17 @@ def wide_product(typingctx: Any, a: Any, b: Any) -> Any:
 
 @intrinsic
 def fetch_add(typingctx: Any, address: Any, step: Any) -> Any:
-    """What the word at an address holds, which grows by a step: no two threads are given the same."""
+    """Return the int64 at an address and add `step` to it, atomically, so that each thread gets another value."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
-        return builder.atomic_rmw("add", place, arguments[1], "monotonic")
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        return builder.atomic_rmw("add", pointer, arguments[1], "monotonic")
 
     return types.int64(types.int64, types.int64), generate
 
 
 def _caller(count: int) -> Any:
-    """A call through a function pointer that takes `count` words and returns nothing."""
+    """Return the code generator of a call through a function pointer with `count` int64 arguments, returning void."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word = ir.IntType(64)
@@ -284,69 +283,69 @@ def _caller(count: int) -> Any:
 
 @intrinsic
 def call0(typingctx: Any, function: Any) -> Any:
-    """Call the native function at an address."""
+    """Call the native function at an address without arguments."""
     return types.void(types.int64), _caller(0)
 
 
 @intrinsic
 def call1(typingctx: Any, function: Any, a: Any) -> Any:
-    """Call the native function at an address with one word."""
+    """Call the native function at an address with one int64."""
     return types.void(*[types.int64] * 2), _caller(1)
 
 
 @intrinsic
 def call3(typingctx: Any, function: Any, a: Any, b: Any, c: Any) -> Any:
-    """Call the native function at an address with three words."""
+    """Call the native function at an address with three int64."""
     return types.void(*[types.int64] * 4), _caller(3)
 
 
 @intrinsic
 def call4(typingctx: Any, function: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Call the native function at an address with four words."""
+    """Call the native function at an address with four int64."""
     return types.void(*[types.int64] * 5), _caller(4)
 
 
 @intrinsic
 def call5(typingctx: Any, function: Any, a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:
-    """Call the native function at an address with five words."""
+    """Call the native function at an address with five int64."""
     return types.void(*[types.int64] * 6), _caller(5)
 
 
 @intrinsic
 def call6(typingctx: Any, function: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
-    """Call the native function at an address with six words."""
+    """Call the native function at an address with six int64."""
     return types.void(*[types.int64] * 7), _caller(6)
 
 
 @intrinsic
 def call7(typingctx: Any, function: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any) -> Any:
-    """Call the native function at an address with seven words."""
+    """Call the native function at an address with seven int64."""
     return types.void(*[types.int64] * 8), _caller(7)
 
 
 UNKNOWN_SIZE = 2**31
-"""Of memory whose size a kernel does not know: more than there are."""
+"""Size for views of memory whose size a kernel does not know; larger than any real size."""
 
 
 @numba.njit(inline="always")
 def floats(address: int, count: int) -> Any:
-    """So many float64 at an address, as an array."""
+    """Return an array view of `count` float64 at an address."""
     return numba.carray(float_pointer(address), (count,))
 
 
 @numba.njit(inline="always")
 def singles(address: int, count: int) -> Any:
-    """So many float32 at an address, as an array."""
+    """Return an array view of `count` float32 at an address."""
     return numba.carray(single_pointer(address), (count,))
 
 
 @numba.njit(inline="always")
 def words(address: int, count: int) -> Any:
-    """So many int64 at an address, as an array."""
+    """Return an array view of `count` int64 at an address."""
     return numba.carray(word_pointer(address), (count,))
 
 
 @numba.njit(inline="always")
 def integers(address: int, count: int) -> Any:
-    """So many int32 at an address, as an array."""
+    """Return an array view of `count` int32 at an address."""
     return numba.carray(integer_pointer(address), (count,))

@@ -1,4 +1,4 @@
-"""Triangle meshes: built from primitives, changed, and measured as solids."""
+"""Triangle meshes: primitives, transforms, and the volume and inertia of solids."""
 
 from __future__ import annotations
 
@@ -19,48 +19,51 @@ Indices = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles; seen from outside, the corners of a face run anticlockwise."""
+    """Triangle mesh. Seen from outside, the corners of a face run anticlockwise."""
 
     vertices: Floats  # (n, 3), metres
-    faces: Indices  # (m, 3), rows of `vertices`
-    face_materials: Indices | None = None  # (m,), places in `materials`, −1 for a face that has none
+    faces: Indices  # (m, 3), indices into `vertices`
+    face_materials: Indices | None = None  # (m,), indices into `materials`; −1 for a face without a material
     materials: tuple[str, ...] = ()
 
 
 class SolidInertia(NamedTuple):
-    """The mass of a solid, its centre, and its inertia about that centre in the mesh's axes."""
+    """Mass of a solid (kg), its centre of mass (m), and its inertia about that centre in the mesh's axes (kg m²)."""
 
     mass: float
     centre: Floats
     inertia: Floats
 
 
-# ------------------------------------------------------------------------------------------------ changing
+# ------------------------------------------------------------------------------------------------ transforms
 
 
 def merge_vertices(mesh: Mesh) -> Mesh:
-    """Make one vertex of all that are exactly equal; they keep the order in which they first come."""
+    """Merge vertices that are exactly equal; the order of first occurrence is kept."""
     points = mesh.vertices
     order = np.lexsort(points.T)
     starts = np.ones(len(points), dtype=bool)
     starts[1:] = (points[order[1:]] != points[order[:-1]]).any(axis=1)
     group = np.empty(len(points), dtype=np.int64)
     group[order] = np.cumsum(starts) - 1
-    first = order[starts]  # lexsort is stable: the first of equal points leads its group
+    first = order[starts]  # lexsort is stable, so the first of equal points comes first in its group
     rank = np.empty(len(first), dtype=np.int32)
     rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
     return replace(mesh, vertices=points[np.sort(first)], faces=rank[group][mesh.faces])
 
 
 def flip(mesh: Mesh) -> Mesh:
-    """Turn a mesh inside out."""
+    """Reverse the orientation of all faces."""
     return replace(mesh, faces=np.ascontiguousarray(mesh.faces[:, ::-1]))
 
 
 def transform(
     mesh: Mesh, position: ArrayLike = (0, 0, 0), rotation: ArrayLike | None = None, scale: ArrayLike = 1.0
 ) -> Mesh:
-    """Scale along the mesh's axes, rotate by a 3×3 matrix, then move; a mirrored mesh keeps its outside."""
+    """Scale a mesh along its axes, rotate it by a 3×3 matrix, then translate it.
+
+    If the scale mirrors the mesh, its faces are flipped, so that the outside stays outside.
+    """
     matrix = np.eye(3) if rotation is None else np.asarray(rotation, dtype=np.float64)
     matrix = matrix * np.asarray(scale, dtype=np.float64)
     moved = replace(mesh, vertices=mesh.vertices @ matrix.T + np.asarray(position, dtype=np.float64))
@@ -68,15 +71,15 @@ def transform(
 
 
 def concatenate(meshes: Sequence[Mesh]) -> Mesh:
-    """Several meshes as one; materials of the same name become one."""
+    """Join several meshes into one; materials of the same name are merged."""
     offsets = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes])
     materials: dict[str, int] = {}
     columns = []
     for mesh in meshes:
-        # The last entry answers to −1, the face without a material.
-        places = [materials.setdefault(name, len(materials)) for name in mesh.materials] + [-1]
+        # The last entry is for index −1, a face without a material.
+        indices = [materials.setdefault(name, len(materials)) for name in mesh.materials] + [-1]
         own = np.full(len(mesh.faces), -1) if mesh.face_materials is None else mesh.face_materials
-        columns.append(np.array(places, dtype=np.int32)[own])
+        columns.append(np.array(indices, dtype=np.int32)[own])
     return Mesh(
         np.concatenate([mesh.vertices for mesh in meshes]),
         np.concatenate([mesh.faces + np.int32(offset) for mesh, offset in zip(meshes, offsets, strict=False)]),
@@ -85,11 +88,11 @@ def concatenate(meshes: Sequence[Mesh]) -> Mesh:
     )
 
 
-# ------------------------------------------------------------------------------------------------ measuring
+# ------------------------------------------------------------------------------------------------ properties
 
 
 def open_edges(mesh: Mesh) -> int:
-    """How many edges are not shared by exactly two faces that run through them in opposite directions."""
+    """Return the number of edges that are not shared by exactly two faces with opposite directions."""
     start = mesh.faces.astype(np.int64).ravel()
     end = np.roll(mesh.faces, -1, axis=1).astype(np.int64).ravel()
     key = np.minimum(start, end) * len(mesh.vertices) + np.maximum(start, end)
@@ -99,40 +102,48 @@ def open_edges(mesh: Mesh) -> int:
 
 
 def is_closed(mesh: Mesh) -> bool:
-    """Whether the mesh is the whole surface of a solid."""
+    """Return whether the mesh is the complete surface of a solid."""
     return len(mesh.faces) > 0 and open_edges(mesh) == 0
 
 
 def is_inside_out(mesh: Mesh) -> bool:
-    """Whether the faces of a closed mesh look inwards; `flip` sets that right."""
+    """Return whether the faces of a closed mesh point inwards; `flip` corrects this."""
     return _signed_volume(mesh) < 0
 
 
 def volume(mesh: Mesh) -> float:
-    """The volume that a closed mesh encloses, positive also where it is inside out; an open mesh has none."""
+    """Return the volume of a closed mesh, positive even if it is inside out; undefined for an open mesh."""
     return abs(_signed_volume(mesh))
 
 
 def closed_volume(mesh: Mesh, name: str) -> float:
-    """The volume of a mesh that must be closed; raise `SkerryError` that says what to do if it is not."""
+    """Return the volume of a mesh.
+
+    Args:
+        mesh: Mesh that must be closed.
+        name: Name of the mesh for the error message.
+
+    Raises:
+        SkerryError: The mesh is open or flat; the message says how to repair it.
+    """
     count = open_edges(mesh)
     if count or not len(mesh.faces):
         raise SkerryError(
-            f"the mesh {name!r} is open: {count} of its edges are not shared by exactly two faces that agree "
-            "which side is out, so it encloses no volume; merge its doubled vertices, fill its holes and "
-            "make its normals agree (in Blender: Merge by Distance, Fill, Recalculate Outside), "
-            "or use a box, sphere, cylinder or capsule in its place"
+            f"the mesh {name!r} is open: {count} of its edges are not shared by exactly two faces of the same "
+            "orientation, so its volume is undefined; merge duplicate vertices, fill holes and make the normals "
+            "consistent (in Blender: Merge by Distance, Fill, Recalculate Outside), or use a box, sphere, cylinder or "
+            "capsule instead"
         )
     enclosed = volume(mesh)
     if enclosed <= 1e-12 * np.ptp(mesh.vertices, axis=0).max() ** 3:
-        raise SkerryError(f"the mesh {name!r} is closed but flat: it encloses no volume; give it a thickness")
+        raise SkerryError(f"the mesh {name!r} is closed but flat: its volume is 0; give it a thickness")
     return enclosed
 
 
 def contains(mesh: Mesh, points: Floats) -> NDArray[np.bool_]:
-    """Which of the points (n, 3) lie inside a closed mesh: those around which its faces fill the whole solid angle.
+    """Return which of the points (n, 3) lie inside a closed mesh, by the solid angle of its faces around each point.
 
-    The solid angle of a triangle is after van Oosterom & Strackee 1983, IEEE Trans. Biomed. Eng. 30, eq. 8.
+    The solid angle of a triangle follows van Oosterom & Strackee 1983, IEEE Trans. Biomed. Eng. 30, eq. 8.
     """
     angles = np.empty(len(points))
     _solid_angles(np.ascontiguousarray(mesh.vertices[mesh.faces]), np.ascontiguousarray(points), angles)
@@ -141,7 +152,7 @@ def contains(mesh: Mesh, points: Floats) -> NDArray[np.bool_]:
 
 @kernel
 def _solid_angles(corners: Any, points: Any, angles: Any) -> None:
-    """Of all faces together, seen from each point; 4π from the inside of a closed mesh, 0 from the outside."""
+    """Write the solid angle of all faces seen from each point: 4π inside a closed mesh, 0 outside."""
     for i in range(len(points)):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
         total = 0.0
@@ -159,15 +170,15 @@ def _solid_angles(corners: Any, points: Any, angles: Any) -> None:
 
 
 def centroid(mesh: Mesh) -> Floats:
-    """The centre of the volume that a closed mesh encloses."""
+    """Return the centre of the volume of a closed mesh."""
     return solid_inertia(mesh, 1.0).centre
 
 
 def solid_inertia(mesh: Mesh, density: float, name: str = "solid") -> SolidInertia:
-    """Mass, centre and inertia of a closed mesh filled evenly; the name is for the error if it is not closed.
+    """Return mass, centre and inertia of a closed mesh of uniform density; `name` is for the error message.
 
-    By the divergence theorem a solid is the sum of the signed tetrahedra between a fixed point and its faces.
-    With that point as origin and corners a, b, c, s = a + b + c, d = a · (b × c), a tetrahedron has
+    By the divergence theorem, a solid is the sum of the signed tetrahedra between a fixed point and its faces.
+    With that point as the origin and corners a, b, c, s = a + b + c, d = a · (b × c), a tetrahedron has
     ∫dV = d/6, ∫x dV = d s/24 and ∫x xᵀ dV = d (a aᵀ + b bᵀ + c cᵀ + s sᵀ)/120 (Blow and Binstock,
     "How to find the inertia tensor (or other mass properties) of a 3D solid body represented by a triangle
     mesh", 2004).
@@ -175,7 +186,7 @@ def solid_inertia(mesh: Mesh, density: float, name: str = "solid") -> SolidInert
     closed_volume(mesh, name)
     origin, corners, d = _tetrahedra(mesh)
     s = corners.sum(axis=1)
-    signed = d.sum() / 6  # negative where the mesh is inside out, and so are the moments: the sign cancels
+    signed = d.sum() / 6  # negative if the mesh is inside out; the moments are negative too, so the sign cancels
     centre = d @ s / 24 / signed
     moment = np.einsum("f,fki,fkj->ij", d, corners, corners) + np.einsum("f,fi,fj->ij", d, s, s)
     spread = moment / 120 / signed - np.outer(centre, centre)  # mean of x xᵀ about the centre
@@ -188,7 +199,10 @@ def _signed_volume(mesh: Mesh) -> float:
 
 
 def _tetrahedra(mesh: Mesh) -> tuple[Floats, Floats, Floats]:
-    """A point amid the mesh (so that little cancels), each face's corners seen from it, and a · (b × c)."""
+    """Return the centre of the bounding box, the corners of each face relative to it, and a · (b × c) of each face.
+
+    An origin in the middle of the mesh keeps rounding errors small.
+    """
     origin = (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0)) / 2
     corners = (mesh.vertices - origin)[mesh.faces]
     return origin, corners, np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
@@ -198,7 +212,7 @@ def _tetrahedra(mesh: Mesh) -> tuple[Floats, Floats, Floats]:
 
 
 def box(size: Sequence[float]) -> Mesh:
-    """A box about the origin, with its full lengths along x, y and z."""
+    """Return a box centred at the origin; `size` is the full length along x, y and z."""
     corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
     faces = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]).astype(np.int32)
@@ -206,19 +220,19 @@ def box(size: Sequence[float]) -> Mesh:
 
 
 def sphere(radius: float, segments: int = 32) -> Mesh:
-    """A sphere about the origin with its vertices on the surface, `segments` of them round the equator."""
+    """Return a sphere centred at the origin, with vertices on the surface and `segments` of them on the equator."""
     latitude = np.linspace(-np.pi / 2, np.pi / 2, segments // 2 + 1)[1:-1]
     return _revolve(radius * np.cos(latitude), radius * np.sin(latitude), -radius, radius, segments)
 
 
 def cylinder(radius: float, length: float, segments: int = 32) -> Mesh:
-    """A cylinder about the origin along z, as a prism with its edges on the surface."""
+    """Return a cylinder along z centred at the origin, as a prism whose edges lie on the surface."""
     half = length / 2
     return _revolve(np.full(2, radius), np.array([-half, half]), -half, half, segments)
 
 
 def capsule(radius: float, length: float, segments: int = 32) -> Mesh:
-    """A cylinder of this length about the origin along z, with a half sphere added at each end."""
+    """Return a capsule centred at the origin: a cylinder of this length along z with a hemisphere at each end."""
     latitude = np.linspace(0, np.pi / 2, segments // 4 + 1)[:-1]
     radii, heights = radius * np.cos(latitude), length / 2 + radius * np.sin(latitude)
     end = length / 2 + radius
@@ -228,7 +242,7 @@ def capsule(radius: float, length: float, segments: int = 32) -> Mesh:
 
 
 def _revolve(radii: Floats, heights: Floats, bottom: float, top: float, segments: int) -> Mesh:
-    """Rings about z from the lowest to the highest, closed by a vertex on the axis at each end."""
+    """Return a surface of revolution about z: rings from bottom to top, closed by a vertex on the axis at each end."""
     angle = np.arange(segments) * (2 * np.pi / segments)
     x, y = np.outer(radii, np.cos(angle)), np.outer(radii, np.sin(angle))
     z = np.repeat(heights[:, None], segments, axis=1)

@@ -1,16 +1,16 @@
-"""Noise as a function of seed, component name and tick: the same bytes for every reader, order and machine.
+"""Noise as a function of seed, component name and tick: the same bytes for any order of calls and on any machine.
 
-The bits come from Philox4x64-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
+The random bits come from Philox4x64-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
 SC11). The key is a BLAKE2b hash of seed and name; the counter is (block of four values, tick, channel,
 purpose). A uniform value is (k + 1/2) / 2^52 with k the upper 52 bits of a word; a normal value is the normal
-quantile of one. The quantile uses nothing but + − × ÷ and square roots, which IEEE 754 rounds alike
-everywhere; the logarithms and cosines of other methods differ between processors and libraries. All of it is
-done by strict kernels, which keep every rounding as it is written.
+quantile of one. The quantile uses only + − × ÷ and square roots, which IEEE 754 rounds in the same way on all
+machines; the logarithms and cosines of other methods differ between processors and libraries. All computations run
+in strict kernels, which do not reorder or fuse operations.
 
-A kernel that makes its own noise calls `fill_uniform` or `fill_normal` with `*noise.key`, tick, channel, a block to
-begin with and an array of float64 or float32. From block 0 it gets the very values of `Noise.uniform` and
-`Noise.normal`, and from block b those from 4 b on; so several threads may each fill a part of one stream. For
-single values there are `philox_words`, `uniform_of` and `quantile`.
+A kernel that generates its own noise calls `fill_uniform` or `fill_normal` with `*noise.key`, the tick, the channel,
+the first block and an array of float64 or float32. From block 0 it gets the same values as `Noise.uniform` and
+`Noise.normal`; from block b it gets those from index 4 b on, so several threads can each fill a part of one stream.
+For single values use `philox_words`, `uniform_of` and `quantile`.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _KEY_STEP_0: Final = np.uint64(0x9E3779B97F4A7C15)
 _KEY_STEP_1: Final = np.uint64(0xBB67AE8584CAA73B)
 _ROUNDS: Final = 10
 _LOWER_BITS: Final = np.uint64(12)
-"""The lower bits of a word, which a uniform value leaves out."""
+"""Number of low bits of a random word that a uniform value does not use."""
 
-# What a draw is for is the last word of the counter, so that no two kinds of draw share bits.
+# Purpose of a draw. It is the last word of the counter, so that different purposes never use the same random bits.
 _UNIFORM: Final = 0
 _NORMAL: Final = 1
 _WALK: Final = 2
@@ -54,7 +54,7 @@ def _round(k0: int, k1: int, x: Any) -> Any:
 
 @strict_kernel
 def philox_words(key0: int, key1: int, block: int, tick: int, channel: int, purpose: int) -> Any:
-    """The four 64-bit words of one block, of a key and a counter of words of either sign."""
+    """Return the four random uint64 of one block; key and counter are int64 of either sign."""
     k0, k1 = np.uint64(key0), np.uint64(key1)
     x = (np.uint64(block), np.uint64(tick), np.uint64(channel), np.uint64(purpose))
     for _ in range(_ROUNDS):
@@ -65,7 +65,10 @@ def philox_words(key0: int, key1: int, block: int, tick: int, channel: int, purp
 
 @strict_kernel
 def _two_blocks(key0: int, key1: int, block: int, tick: int, channel: int, purpose: int) -> Any:
-    """The words of a block and of the next: the rounds of one go on while those of the other wait for a product."""
+    """Return the random words of a block and of the next one.
+
+    The two computations are interleaved, so that one continues while the other waits for a product.
+    """
     k0, k1 = np.uint64(key0), np.uint64(key1)
     x = (np.uint64(block), np.uint64(tick), np.uint64(channel), np.uint64(purpose))
     y = (np.uint64(block + 1), np.uint64(tick), np.uint64(channel), np.uint64(purpose))
@@ -77,14 +80,14 @@ def _two_blocks(key0: int, key1: int, block: int, tick: int, channel: int, purpo
 
 @strict_kernel
 def uniform_of(word: int) -> float:
-    """The uniform value that a word stands for; neither 0 nor 1."""
+    """Convert a random word to a uniform value between 0 and 1, both excluded."""
     return (float(np.int64(word >> _LOWER_BITS)) + 0.5) * 2.0**-52
 
 
 # ------------------------------------------------------------------------------------------------ quantile
 
 # Wichura: "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics 37 (1988),
-# routine PPND16, relative accuracy about 1e-16. Numerator and denominator, highest power first.
+# routine PPND16, relative accuracy about 1e-16. Coefficients of numerator and denominator, highest power first.
 # fmt: off
 _CENTRE: Final = np.array((
     (2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4, 4.5921953931549871457e4,
@@ -107,7 +110,7 @@ _FAR_TAIL: Final = np.array((
 # fmt: on
 _LN_2: Final = 0.6931471805599453
 _ATANH: Final = np.array([2.0 / n for n in range(33, 0, -2)])
-"""ln m = 2 atanh s = 2 (s + s³/3 + …) with s = (m − 1)/(m + 1); for m ≥ 1/2 the rest is below 1e-17."""
+"""Coefficients of ln m = 2 atanh s = 2 (s + s³/3 + …), s = (m − 1)/(m + 1); for m ≥ 1/2 the error is below 1e-17."""
 
 
 @strict_kernel
@@ -125,7 +128,7 @@ def _ratio(pair: Any, x: float) -> float:
 
 @strict_kernel
 def quantile(u: float) -> float:
-    """The number below which a standard normal value lies with probability u."""
+    """Return the quantile of the standard normal distribution at probability u."""
     q = u - 0.5
     if abs(q) <= 0.425:
         return q * _ratio(_CENTRE, 0.180625 - q * q)
@@ -140,7 +143,7 @@ def quantile(u: float) -> float:
 
 @strict_kernel
 def fill_uniform(key0: int, key1: int, tick: int, channel: int, block: int, out: Any) -> None:
-    """The uniform values of a stream from a block on, as many as there is room for in `out`."""
+    """Fill `out` with the uniform values of a stream, starting at a block of four values."""
     whole = out.size - out.size % 8
     for i in range(0, whole, 8):
         a, b, c, d, e, f, g, h = _two_blocks(key0, key1, block + i // 4, tick, channel, _UNIFORM)
@@ -154,7 +157,7 @@ def fill_uniform(key0: int, key1: int, tick: int, channel: int, block: int, out:
 
 @strict_kernel
 def fill_normal(key0: int, key1: int, tick: int, channel: int, block: int, out: Any) -> None:
-    """The normal values of a stream from a block on, as many as there is room for in `out`."""
+    """Fill `out` with the normal values of a stream, starting at a block of four values."""
     for i in range(0, out.size, 4):
         words = philox_words(key0, key1, block + i // 4, tick, channel, _NORMAL)
         for k in range(min(4, out.size - i)):
@@ -163,7 +166,7 @@ def fill_normal(key0: int, key1: int, tick: int, channel: int, block: int, out: 
 
 @strict_kernel
 def _fill_rows(key0: int, key1: int, ticks: Any, channel: int, purpose: int, out: Any) -> None:
-    """The first values of a stream at each of several ticks, a row of `out` each."""
+    """Fill each row of `out` with the first values of a stream at one of the ticks."""
     for i in range(ticks.size):
         if purpose == _NORMAL:
             fill_normal(key0, key1, ticks[i], channel, 0, out[i])
@@ -173,7 +176,7 @@ def _fill_rows(key0: int, key1: int, ticks: Any, channel: int, purpose: int, out
 
 @strict_kernel
 def _first_value(key0: int, key1: int, tick: int, channel: int, purpose: int) -> float:
-    """The first value of a stream."""
+    """Return the first value of a stream."""
     u = uniform_of(philox_words(key0, key1, 0, tick, channel, purpose)[0])
     return quantile(u) if purpose == _NORMAL else u
 
@@ -185,10 +188,10 @@ def _walk_step(key0: int, key1: int, tick: int, channel: int) -> float:
 
 @strict_kernel
 def _walk(key0: int, key1: int, tick: int, channel: int) -> float:
-    """A walk of unit steps at a tick, from some 2 log2(tick) ticks, each with one normal value of its own.
+    """Return a random walk with unit steps at a tick, from about 2 log2(tick) normal values.
 
-    A power of two is reached from the one before by one long step. Between two powers a tick is the middle of an
-    interval, a Brownian bridge, whose middle has a variance of a quarter of its length; its ends are middles, too.
+    One long step leads from a power of two to the next. Values between two powers come from bisection: each is the
+    middle of a Brownian bridge, whose variance is a quarter of the length of the interval.
     """
     if tick == 0:
         return 0.0
@@ -210,9 +213,9 @@ def _walk(key0: int, key1: int, tick: int, channel: int) -> float:
 
 
 class Noise:
-    """The noise of one component; a value depends on seed, name, tick, channel and place in the shape alone.
+    """Noise of one component. A value depends only on seed, name, tick, channel and its index in the array.
 
-    Channels are independent streams of one component. A longer shape begins with the values of a shorter one.
+    Channels are independent streams of one component. A longer array begins with the values of a shorter one.
     """
 
     __slots__ = ("key", "name", "seed")
@@ -222,17 +225,17 @@ class Noise:
         self.reseed(seed)
 
     def reseed(self, seed: int) -> None:
-        """Be the noise of another seed from now on, for all who hold it."""
+        """Change the seed; all holders of this object get the noise of the new seed."""
         digest = blake2b(f"{seed}\n{self.name}".encode(), digest_size=16).digest()
         self.seed = seed
-        # Signed, as numba would compile a kernel anew for numbers that are int64 no longer.
+        # Signed, because numba would compile the kernels again for numbers that do not fit into int64.
         self.key: Key = (
             int.from_bytes(digest[:8], "little", signed=True),
             int.from_bytes(digest[8:], "little", signed=True),
         )
 
     def child(self, name: str) -> Noise:
-        """The independent noise of a part of this component."""
+        """Return the independent noise of a part of this component."""
         return Noise(self.seed, f"{self.name}/{name}")
 
     @overload
@@ -240,7 +243,7 @@ class Noise:
     @overload
     def uniform(self, tick: int, shape: Shape, channel: int = 0) -> NDArray[np.float64]: ...
     def uniform(self, tick: int, shape: Shape = (), channel: int = 0) -> float | NDArray[np.float64]:
-        """Values spread evenly between 0 and 1, neither of which ever comes."""
+        """Return uniformly distributed values between 0 and 1, both excluded."""
         tick, channel = _check_counter(tick, channel)
         if shape == ():
             return _first_value(*self.key, tick, channel, _UNIFORM)
@@ -253,7 +256,7 @@ class Noise:
     @overload
     def normal(self, tick: int, shape: Shape, channel: int = 0) -> NDArray[np.float64]: ...
     def normal(self, tick: int, shape: Shape = (), channel: int = 0) -> float | NDArray[np.float64]:
-        """Values of mean 0 and standard deviation 1."""
+        """Return normally distributed values of mean 0 and standard deviation 1."""
         tick, channel = _check_counter(tick, channel)
         if shape == ():
             return _first_value(*self.key, tick, channel, _NORMAL)
@@ -262,11 +265,11 @@ class Noise:
         return values
 
     def normals(self, ticks: NDArray[np.int64], count: int, channel: int = 0) -> NDArray[np.float64]:
-        """What `normal` gives at each of several ticks in the order of time, (ticks, count)."""
+        """Return the values of `normal` at each of several ascending ticks, shape (ticks, count)."""
         return self._rows(ticks, count, channel, _NORMAL)
 
     def uniforms(self, ticks: NDArray[np.int64], count: int, channel: int = 0) -> NDArray[np.float64]:
-        """What `uniform` gives at each of several ticks in the order of time, (ticks, count)."""
+        """Return the values of `uniform` at each of several ascending ticks, shape (ticks, count)."""
         return self._rows(ticks, count, channel, _UNIFORM)
 
     def _rows(self, ticks: NDArray[np.int64], count: int, channel: int, purpose: int) -> NDArray[np.float64]:
@@ -278,16 +281,16 @@ class Noise:
         return values
 
     def walk(self, tick: int, sigma: float, channel: int = 0) -> float:
-        """A random walk: 0 at tick 0, then with each tick a normal step of standard deviation sigma."""
+        """Return a random walk at a tick: 0 at tick 0, and a normal step of standard deviation `sigma` per tick."""
         tick, channel = _check_counter(tick, channel)
         return sigma * _walk(*self.key, tick, channel)
 
 
 MAX_COUNTER: Final = 2**62
-"""Where ticks and channels end: twice as much is still an int64."""
+"""Upper bound of ticks and channels; twice this value still fits into an int64."""
 
 
 def _check_counter(tick: int, channel: int) -> tuple[int, int]:
     if not (0 <= tick < MAX_COUNTER and 0 <= channel < MAX_COUNTER):
-        raise SkerryError(f"noise has ticks and channels from 0 to 2^62 (found tick {tick}, channel {channel})")
+        raise SkerryError(f"ticks and channels of noise must be from 0 to 2^62 (found tick {tick}, channel {channel})")
     return int(tick), int(channel)

@@ -1,4 +1,4 @@
-"""Vectors turned by quaternions, their matrices, and the motions of what is carried, for kernels."""
+"""Rotation kernels: vectors rotated by quaternions, rotation matrices, and motions of frames fixed to a body."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from skerry.core.kernels import kernel, strict_kernel
 
 Vector = tuple[float, float, float]
-MOTION = 13  # numbers of a motion: position, quaternion (x, y, z, w), velocity and angular velocity
+MOTION = 13  # length of a motion: position, quaternion (x, y, z, w), velocity and angular velocity
 
 
 @kernel
 def rotate_to_world(x: float, y: float, z: float, w: float, a: float, b: float, c: float) -> Vector:
-    """The vector (a, b, c) of a frame in the world, by the frame's attitude (x, y, z, w)."""
+    """Rotate the vector (a, b, c) from a frame to the world; (x, y, z, w) is the frame's orientation."""
     return (
         (1 - 2 * (y * y + z * z)) * a + 2 * (x * y - z * w) * b + 2 * (x * z + y * w) * c,
         2 * (x * y + z * w) * a + (1 - 2 * (x * x + z * z)) * b + 2 * (y * z - x * w) * c,
@@ -24,13 +24,13 @@ def rotate_to_world(x: float, y: float, z: float, w: float, a: float, b: float, 
 
 @kernel
 def rotate_to_frame(x: float, y: float, z: float, w: float, a: float, b: float, c: float) -> Vector:
-    """A vector of the world in the axes of a frame."""
+    """Rotate the vector (a, b, c) from the world to a frame; (x, y, z, w) is the frame's orientation."""
     return rotate_to_world(-x, -y, -z, w, a, b, c)
 
 
 @strict_kernel
 def matrix_of(x: float, y: float, z: float, w: float) -> Any:
-    """The rotation matrix, (3, 3)."""
+    """Return the rotation matrix, (3, 3), of a quaternion."""
     R = np.empty((3, 3))
     R[0, 0], R[0, 1], R[0, 2] = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)
     R[1, 0], R[1, 1], R[1, 2] = 2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)
@@ -40,7 +40,13 @@ def matrix_of(x: float, y: float, z: float, w: float) -> Any:
 
 @strict_kernel
 def rotate_each_to_world(motions: Any, vector: Any, turned: Any) -> None:
-    """A vector of a frame in the world, (n, 3), by each of the frame's motions, (n, 13)."""
+    """Rotate a vector from a frame to the world, for each of the frame's motions.
+
+    Args:
+        motions: Motions of the frame, (n, 13).
+        vector: Vector in the frame, (3,).
+        turned: Output, (n, 3).
+    """
     for k in range(len(motions)):
         x, y, z, w = motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6]
         R = matrix_of(x, y, z, w)
@@ -50,7 +56,13 @@ def rotate_each_to_world(motions: Any, vector: Any, turned: Any) -> None:
 
 @strict_kernel
 def rotate_each_to_frame(motions: Any, vector: Any, turned: Any) -> None:
-    """A vector of the world in the axes of a frame, (n, 3), by each of the frame's motions, (n, 13)."""
+    """Rotate a vector from the world to a frame, for each of the frame's motions.
+
+    Args:
+        motions: Motions of the frame, (n, 13).
+        vector: Vector in the world, (3,).
+        turned: Output, (n, 3).
+    """
     for k in range(len(motions)):
         x, y, z, w = motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6]
         R = matrix_of(-x, -y, -z, w)
@@ -60,9 +72,12 @@ def rotate_each_to_frame(motions: Any, vector: Any, turned: Any) -> None:
 
 @strict_kernel
 def motion_of_fixed_frame(row: Any, offset: Any, carried: Any) -> None:
-    """The motion of a frame that is fixed to a body: position, quaternion, velocity and angular velocity.
+    """Compute the motion of a frame that is fixed to a body.
 
-    `row` is the body's motion (13,), `offset` (7,) the frame's pose in the body, `carried` (13,) takes the answer.
+    Args:
+        row: Motion of the body, (13,).
+        offset: Pose of the frame in the body: position and quaternion, (7,).
+        carried: Output: motion of the frame, (13,).
     """
     x, y, z, w = row[3], row[4], row[5], row[6]
     a, b, c = offset[0], offset[1], offset[2]

@@ -1,4 +1,4 @@
-"""What may be fitted to a robot: links and joints of a URDF of their own, whose topmost link is one of the robot's."""
+"""Attachments: URDF files whose links and joints are added to a robot; their root link is a link of the robot."""
 
 from __future__ import annotations
 
@@ -12,26 +12,34 @@ from skerry.formats.urdf_files import read_urdf
 
 
 def attach(robot: UrdfRobot, files: Iterable[Path]) -> UrdfRobot:
-    """The robot with what these files hold; raise `FileError` where one does not go with it."""
+    """Return the robot with the links and joints of these URDF files.
+
+    Raises:
+        FileError: A file does not fit the robot: its root link is unknown, or a name is already used.
+    """
     for path in files:
-        fitting = read_urdf(path)
-        top = fitting.root
+        attachment = read_urdf(path)
+        top = attachment.root
         faults = []
         if top not in robot.links:
             hint = did_you_mean(top, robot.links)
-            problem = f"its topmost link must be one of the vehicle's, on which it sits, not {top!r}"
+            problem = f"its root link must be a link of the vehicle, found {top!r}"
             faults.append(Fault("robot", problem, hint=hint))
-        for word, own, others in (
-            ("link", fitting.links.keys() - {top}, robot.links),
-            ("joint", fitting.joints, robot.joints),
+        for noun, own, others in (
+            ("link", attachment.links.keys() - {top}, robot.links),
+            ("joint", attachment.joints, robot.joints),
         ):
-            faults += [Fault(f'{word} "{name}"', "the vehicle has one of this name") for name in own if name in others]
+            faults += [
+                Fault(f'{noun} "{name}"', f"the vehicle already has a {noun} of this name")
+                for name in own
+                if name in others
+            ]
         if faults:
             raise FileError(str(path), faults)
         robot = replace(
             robot,
-            links={**fitting.links, **robot.links},
-            joints={**robot.joints, **fitting.joints},
-            materials={**fitting.materials, **robot.materials},
+            links={**attachment.links, **robot.links},
+            joints={**robot.joints, **attachment.joints},
+            materials={**attachment.materials, **robot.materials},
         )
     return robot

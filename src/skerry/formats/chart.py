@@ -1,4 +1,4 @@
-"""Charts as SVG: lines and points on axes with ticks, alone or side by side; nothing but text."""
+"""Charts as SVG text: lines and points on axes with ticks, one chart or several side by side."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 COLOURS: Final = ("#0b6e99", "#d1495b", "#edae49", "#3d8361", "#6a4c93", "#8d6a4f", "#4f7cac", "#7f7f7f")
 WIDTH, HEIGHT = 420, 300
-LEFT, RIGHT, TOP, BOTTOM = 64, 14, 30, 44  # px around the axes
-LETTER = 5.8  # px that a letter takes, about
+LEFT, RIGHT, TOP, BOTTOM = 64, 14, 30, 44  # px, margins around the axes
+LETTER = 5.8  # px, approximate width of a letter
 MAX_POINTS = 600
-"""Of a line; more would not be seen at its size."""
+"""Most points that are drawn of a line; more are not visible at this size."""
 
 
 @dataclass
@@ -30,27 +30,27 @@ class _ChartSeries:
 
 @dataclass
 class Chart:
-    """One pair of axes."""
+    """Chart with one pair of axes."""
 
     title: str
     x_label: str
     y_label: str
-    equal: bool = False  # one metre is as long on both axes
+    equal: bool = False  # same scale on both axes
     _series: list[_ChartSeries] = field(default_factory=list)
 
     def line(self, x: ArrayLike, y: ArrayLike, name: str = "", colour: str = "") -> None:
-        """Add a line through points."""
+        """Add a line through points; points that are not finite are left out."""
         self._add(x, y, name, True, colour)
 
     def points(self, x: ArrayLike, y: ArrayLike, name: str = "", colour: str = "") -> None:
-        """Add points."""
+        """Add separate points; points that are not finite are left out."""
         self._add(x, y, name, False, colour)
 
     def _add(self, x: ArrayLike, y: ArrayLike, name: str, is_line: bool, colour: str) -> None:
         xs, ys = (np.atleast_1d(np.asarray(values, np.float64)) for values in (x, y))
-        there = np.isfinite(xs) & np.isfinite(ys)
+        valid = np.isfinite(xs) & np.isfinite(ys)
         chosen = colour or COLOURS[len(self._series) % len(COLOURS)]
-        self._series.append(_ChartSeries(xs[there], ys[there], name, is_line, chosen))
+        self._series.append(_ChartSeries(xs[valid], ys[valid], name, is_line, chosen))
 
     def _range(self, which: str) -> tuple[float, float]:
         values = [getattr(series, which) for series in self._series if len(series.x)]
@@ -63,7 +63,7 @@ class Chart:
         return low - 0.05 * (high - low), high + 0.05 * (high - low)
 
     def draw(self) -> str:
-        """The marks of the chart, without the frame of a file."""
+        """Return the SVG elements of the chart, without the enclosing <svg>."""
         width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
         (x0, x1), (y0, y1) = self._range("x"), self._range("y")
         if self.equal:
@@ -97,13 +97,13 @@ class Chart:
             f"{escape(self.y_label)}</text>"
         )
         for series in self._series:
-            places = [(across(x), up(y)) for x, y in zip(series.x, series.y, strict=True)]
+            points = [(across(x), up(y)) for x, y in zip(series.x, series.y, strict=True)]
             if series.is_line:
-                places = [*places[:: -(-len(places) // MAX_POINTS) or 1], *places[-1:]]
-                path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+                points = [*points[:: -(-len(points) // MAX_POINTS) or 1], *points[-1:]]
+                path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
                 marks.append(f'<polyline points="{path}" stroke="{series.colour}" class="line"/>')
             else:
-                marks += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="{series.colour}"/>' for x, y in places]
+                marks += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="{series.colour}"/>' for x, y in points]
         end = float(LEFT + width)
         for series in reversed([series for series in self._series if series.name]):
             end -= LETTER * len(series.name)
@@ -114,7 +114,7 @@ class Chart:
 
 
 def draw_charts(charts: Sequence[Chart], columns: int) -> str:
-    """Charts side by side, as the text of an SVG file."""
+    """Return the text of an SVG file with charts in rows of `columns`."""
     rows = -(-len(charts) // columns)
     width, height = WIDTH * min(columns, len(charts)), HEIGHT * rows
     parts = [
@@ -130,7 +130,7 @@ def draw_charts(charts: Sequence[Chart], columns: int) -> str:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Some five round numbers between two."""
+    """Return about five round numbers between two limits."""
     rough = (high - low) / 5.0
     power = 10.0 ** math.floor(math.log10(rough))
     step = power * next(factor for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-12))

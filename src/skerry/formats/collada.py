@@ -1,4 +1,4 @@
-"""COLLADA meshes (.dae): the triangles of a scene with its transforms, in metres; colours are passed over."""
+"""COLLADA meshes (.dae): the triangles of a scene with its transforms, in metres. Colours are ignored."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from skerry.core.meshes import Mesh, concatenate, merge_vertices, transform
 Floats = NDArray[np.float64]
 
 MAX_LEVELS = 100
-"""Of nodes within nodes; more is a circle of references."""
+"""Deepest nesting of nodes; a deeper nesting means that the references form a cycle."""
 
 
 def parse_collada(data: bytes) -> Mesh:
-    """The mesh of a file (Khronos, COLLADA 1.4.1); raise `ValueError` in words.
+    """Return the mesh of a COLLADA file (Khronos, COLLADA 1.4.1).
 
-    Lengths are scaled to metres by the file's <unit>. Its <up_axis> is not looked at: ROS's own tools do not
-    either, and robots are drawn for them.
+    Lengths are scaled to metres by the file's <unit>. The <up_axis> is ignored, as ROS tools do, because robot meshes
+    are made for those tools.
+
+    Raises:
+        ValueError: The file is not a valid COLLADA file.
     """
     try:
         root = ElementTree.fromstring(data)
     except ElementTree.ParseError as error:
         raise ValueError(f"is not well-formed XML: {error}") from None
     for element in root.iter():
-        element.tag = re.sub(
-            r"^\{.*\}", "", element.tag
-        )  # the namespace says the version, of which 1.4 and 1.5 are read
+        element.tag = re.sub(r"^\{.*\}", "", element.tag)  # the namespace is the version; 1.4 and 1.5 are supported
     if root.tag != "COLLADA":
         raise ValueError(f"its outermost element must be <COLLADA>, not <{root.tag}>")
     unit = root.find("asset/unit")
@@ -47,7 +48,7 @@ def parse_collada(data: bytes) -> Mesh:
 
 
 def _meshes_below(node: Element, pose: Floats, named: dict[str, Element], level: int) -> Iterator[Mesh]:
-    """All geometry that a node and what hangs from it show."""
+    """Yield the meshes of a node and of all nodes below it."""
     if level > MAX_LEVELS:
         raise ValueError(f"its nodes are nested more than {MAX_LEVELS} levels deep")
     for child in node:
@@ -87,7 +88,7 @@ def _polygons(primitive: Element, named: dict[str, Element]) -> Mesh:
         counts = np.full(len(corners) // 3, 3)
     points = _positions(_find(vertex.get("source", ""), named), named)
     if counts.sum() != len(corners) or len(corners) == 0 or corners.min() < 0 or corners.max() >= len(points):
-        raise ValueError(f"<{primitive.tag}> names vertices that are not there")
+        raise ValueError(f"<{primitive.tag}> refers to vertices that do not exist")
     starts = np.cumsum(counts) - counts
     faces = [
         (corners[start], corners[start + k], corners[start + k + 1])
@@ -98,20 +99,20 @@ def _polygons(primitive: Element, named: dict[str, Element]) -> Mesh:
 
 
 def _positions(vertices: Element, named: dict[str, Element]) -> Floats:
-    """The points (n, 3) of <vertices>, which names a <source>."""
+    """Return the points (n, 3) of a <vertices> element, which refers to a <source>."""
     found = next((item for item in vertices.findall("input") if item.get("semantic") == "POSITION"), None)
     source = vertices if found is None else _find(found.get("source", ""), named)
     accessor = source.find("technique_common/accessor")
     stride = 3 if accessor is None else int(accessor.get("stride", 3))
     numbers = _numbers(source.find("float_array"))
     if stride < 3 or len(numbers) % stride or not np.isfinite(numbers).all():
-        raise ValueError("has positions that are not three finite numbers each")
+        raise ValueError("has positions that are not three finite numbers")
     return np.ascontiguousarray(numbers.reshape(-1, stride)[:, :3])
 
 
 def _find(url: str, named: dict[str, Element]) -> Element:
     if url not in named:
-        raise ValueError(f"names {url!r}, which is not in the file")
+        raise ValueError(f"refers to {url!r}, which is not in the file")
     return named[url]
 
 
@@ -126,7 +127,7 @@ def _translated(numbers: Floats) -> Floats:
 
 
 def _rotated(numbers: Floats) -> Floats:
-    """Axis and angle in degrees, by Rodrigues' formula."""
+    """Return the matrix of a rotation given by axis and angle in degrees, by Rodrigues' formula."""
     x, y, z = numbers[:3] / max(float(np.linalg.norm(numbers[:3])), 1e-300)
     angle = np.radians(numbers[3])
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

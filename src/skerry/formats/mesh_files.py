@@ -1,4 +1,4 @@
-"""Meshes in files: STL, OBJ and COLLADA read, STL written."""
+"""Mesh files: reads STL, OBJ and COLLADA, writes STL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skerry.formats.collada import parse_collada
 Positions = NDArray[np.intp]
 
 MAX_FAULTS = 20
-"""A broken file of a million lines may have a million faults; this many are worth reading."""
+"""Most faults of a file that an error lists; a damaged file of a million lines can have a million faults."""
 
 STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
@@ -28,11 +28,15 @@ STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("att
 
 
 def read_mesh(path: Path) -> Mesh:
-    """Read a binary STL, ASCII STL, OBJ or COLLADA file; raise `FileError` in words if it is not sound."""
+    """Read a binary STL, ASCII STL, OBJ or COLLADA file.
+
+    Raises:
+        FileError: The file cannot be read or is not valid.
+    """
     readers = {".stl": _read_stl, ".obj": _read_obj, ".dae": _read_dae}
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        problem = "is not of a format that Skerry reads, which are STL, OBJ and COLLADA"
+        problem = "has an unknown mesh format; supported are STL, OBJ and COLLADA"
         hint = "convert it to one of them, for example with Blender, MeshLab or assimp"
         raise FileError(str(path), [Fault("", problem, path.suffix, hint=hint)])
     try:
@@ -48,7 +52,7 @@ def read_mesh(path: Path) -> Mesh:
 
 
 def _read_stl(path: Path, data: bytes) -> Mesh:
-    """Layouts: 3D Systems, StereoLithography Interface Specification (1989)."""
+    """Read an STL file (3D Systems, StereoLithography Interface Specification, 1989)."""
     count = int.from_bytes(data[80:84], "little")
     expected = 84 + 50 * count
     if len(data) == expected:
@@ -59,13 +63,15 @@ def _read_stl(path: Path, data: bytes) -> Mesh:
             path,
             [Fault(f"triangle {row // 3 + 1}", "a vertex is not finite", corners[row].tolist()) for row in bad],
         )
-    # A binary header may start with "solid" too, hence the length comes first and the word second.
+    # A binary header may start with "solid" too, so the length is checked first.
     elif data[:512].lstrip()[:5].lower() == b"solid" and b"facet" in data[:1000].lower():
         corners = _read_ascii_corners(path, data)
     elif len(data) < 84:
-        _raise_faults(path, [Fault("", f"is too short for an STL file, {len(data)} bytes")])
+        _raise_faults(
+            path, [Fault("", f"is too short for an STL file: it has {len(data)} bytes, the header alone needs 84")]
+        )
     else:
-        found = f"{count} triangles take {expected} bytes, it has {len(data)}"
+        found = f"{count} triangles need {expected} bytes, the file has {len(data)}"
         _raise_faults(path, [Fault("", f"is truncated or not an STL file: {found}")])
     faces = np.arange(len(corners), dtype=np.int32).reshape(-1, 3)
     return _without_slivers(merge_vertices(Mesh(corners, faces)))
@@ -92,7 +98,7 @@ def _read_ascii_corners(path: Path, data: bytes) -> Floats:
 
 
 def _read_obj(path: Path, data: bytes) -> Mesh:
-    """Statements `v`, `f` and `usemtl`: Wavefront, Advanced Visualizer Manual, appendix B1."""
+    """Read the statements `v`, `f` and `usemtl` of an OBJ file (Wavefront, Advanced Visualizer Manual, appendix B1)."""
     text = _index(_plain_lines(data))
     letter, alone = text.letters[text.head], text.blank[text.head + 1]
     vertex_lines = text.filled[(letter == ord("v")) & alone]
@@ -109,15 +115,15 @@ def _read_obj(path: Path, data: bytes) -> Mesh:
 
     face, step = _spread(sizes)
     word = text.first[face_lines][face] + 1 + step
-    index, sound = _leading_integers(text, text.words[word])
+    index, is_number = _leading_integers(text, text.words[word])
     vertices_before = np.searchsorted(vertex_lines, face_lines)
-    # A negative index counts back from where it stands in the file.
-    place = np.where(index > 0, index - 1, vertices_before[face] + index)
-    there = (index != 0) & (place >= 0) & (place < len(vertices))
-    for corner in np.flatnonzero(~sound | ~there).tolist():
+    # A negative index counts backwards from the last vertex above the face.
+    vertex_index = np.where(index > 0, index - 1, vertices_before[face] + index)
+    exists = (index != 0) & (vertex_index >= 0) & (vertex_index < len(vertices))
+    for corner in np.flatnonzero(~is_number | ~exists).tolist():
         line = int(face_lines[face[corner]])
-        missing = f"there is no such vertex among the {len(vertices)}"
-        problem = missing if sound[corner] else "is not a vertex number"
+        missing = f"there is no such vertex; the file has {len(vertices)}"
+        problem = missing if is_number[corner] else "is not a vertex number"
         faults.append(Fault("face", problem, text.word(word[corner]), line + 1))
     _raise_any(path, faults)
 
@@ -128,13 +134,13 @@ def _read_obj(path: Path, data: bytes) -> Mesh:
         if keyword == "usemtl":
             material_lines.append(line)
             uses.append(materials.setdefault(name[0] if name else "", len(materials)))
-    use = np.searchsorted(np.array(material_lines), face_lines) - 1  # −1, the last, before the first usemtl
+    use = np.searchsorted(np.array(material_lines), face_lines) - 1  # −1 before the first usemtl
     polygon, step = _spread(sizes - 2)
     corner = (np.cumsum(sizes) - sizes)[polygon]
     return _without_slivers(
         Mesh(
             vertices,
-            place[np.stack([corner, corner + step + 1, corner + step + 2], axis=1)].astype(np.int32),
+            vertex_index[np.stack([corner, corner + step + 1, corner + step + 2], axis=1)].astype(np.int32),
             np.array([*uses, -1], dtype=np.int32)[use][polygon] if materials else None,
             tuple(materials),
         )
@@ -145,20 +151,20 @@ def _read_dae(path: Path, data: bytes) -> Mesh:
     try:
         return _without_slivers(parse_collada(data))
     except ValueError as error:
-        _raise_faults(path, [Fault("", f"is not a sound COLLADA file: {error}")])
+        _raise_faults(path, [Fault("", f"is not a valid COLLADA file: {error}")])
 
 
 class _IndexedText(NamedTuple):
-    """A text that ends in a newline, and where its words and lines are; lines count from 0."""
+    """Text that ends in a newline, with the positions of its words and lines; lines count from 0."""
 
     text: bytes
     letters: NDArray[np.uint8]
-    blank: NDArray[np.bool_]  # whether each letter is one at which bytes.split splits
-    words: Positions  # the place of each word, and the end of the text
-    lines: Positions  # the place of each line, and the end of the text
-    first: Positions  # the first word of each line, and the count of words
-    filled: Positions  # the lines that have words
-    head: Positions  # the places of their first words
+    blank: NDArray[np.bool_]  # whether each byte is whitespace for bytes.split
+    words: Positions  # position of each word, and the end of the text
+    lines: Positions  # position of each line, and the end of the text
+    first: Positions  # index of the first word of each line, and the number of words
+    filled: Positions  # lines that are not blank
+    head: Positions  # positions of the first words of the lines that are not blank
 
     def line(self, number: int) -> str:
         return self.text[self.lines[number] : self.lines[number + 1]].decode(errors="replace").strip()
@@ -180,7 +186,7 @@ def _index(text: bytes) -> _IndexedText:
 
 
 def _plain_lines(data: bytes) -> bytes:
-    """OBJ text without comments, and with continued `v` and `f` lines joined; line numbers stay the same."""
+    """Return OBJ text without comments and with continued `v` and `f` lines joined; line numbers do not change."""
 
     def drop(match: re.Match[bytes]) -> bytes:
         starts_word = match.start() == 0 or data[match.start() - 1 : match.start()].isspace()
@@ -195,27 +201,27 @@ def _plain_lines(data: bytes) -> bytes:
 
 
 def _leading_integers(text: _IndexedText, at: Positions) -> tuple[Positions, NDArray[np.bool_]]:
-    """The numbers that start at these places and end at a slash or a blank, and whether each is one."""
+    """Return the integers that start at these positions and end at a slash or whitespace, and which are valid."""
     letters = text.letters
     negative = letters[at] == ord("-")
     start = at + negative
     at, value = start, np.zeros_like(start)
     for _ in range(10):
-        digit = letters[at] - np.uint8(ord("0"))  # what is no digit wraps round to more than 9
+        digit = letters[at] - np.uint8(ord("0"))  # other characters wrap around to more than 9
         value = np.where(digit <= 9, 10 * value + digit, value)
         at = at + (digit <= 9)
-    sound = (at > start) & ((letters[at] == ord("/")) | text.blank[at])
-    return np.where(negative, -value, value), sound
+    is_number = (at > start) & ((letters[at] == ord("/")) | text.blank[at])
+    return np.where(negative, -value, value), is_number
 
 
 def _spread(sizes: Positions) -> tuple[Positions, Positions]:
-    """The members of groups of these sizes: the group of each, and its place in the group."""
+    """Return for each member of groups of these sizes the index of its group and its index in the group."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     return group, np.arange(len(group)) - (np.cumsum(sizes) - sizes)[group]
 
 
 def _vertices(text: _IndexedText, lines: Positions, faults: list[Fault]) -> Floats:
-    """The three numbers after the first word of each line; OBJ allows a weight or a colour after them."""
+    """Return the three numbers after the first word of each line. OBJ allows a weight or a colour after them."""
     first = text.first[lines]
     if (text.first[lines + 1] - first >= 4).all():
         starts = text.words[first + 1]
@@ -249,12 +255,12 @@ def _raise_any(path: Path, faults: list[Fault]) -> None:
 def _raise_faults(path: Path, faults: list[Fault]) -> NoReturn:
     shown = sorted(faults, key=lambda fault: fault.line or 0)[:MAX_FAULTS]
     if len(faults) > MAX_FAULTS:
-        shown.append(Fault("", f"and {len(faults) - MAX_FAULTS} more of the same sort"))
+        shown.append(Fault("", f"and {len(faults) - MAX_FAULTS} more faults"))
     raise FileError(str(path), shown) from None
 
 
 def _without_slivers(mesh: Mesh) -> Mesh:
-    """Drop faces that use a vertex twice: they have no area, and their edges would hide the true topology."""
+    """Return the mesh without faces that use a vertex twice; these have no area and break the closed-mesh check."""
     a, b, c = mesh.faces.T
     keep = (a != b) & (b != c) & (c != a)
     materials = None if mesh.face_materials is None else mesh.face_materials[keep]
@@ -265,7 +271,7 @@ def _without_slivers(mesh: Mesh) -> Mesh:
 
 
 def write_stl(path: Path, mesh: Mesh) -> None:
-    """Write a binary STL; the same mesh always gives the same bytes."""
+    """Write a binary STL file; the same mesh always gives the same bytes."""
     corners = mesh.vertices[mesh.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Greyscale PNG images as arrays: maps of heights and of materials."""
+"""Reader of greyscale PNG images, for maps of heights and materials."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skerry.core.errors import Fault, FileError
 from skerry.core.kernels import kernel
 
-# Numbers and names are those of W3C, Portable Network Graphics (PNG) Specification, Second Edition (2003).
+# Numbers and names follow W3C, Portable Network Graphics (PNG) Specification, Second Edition (2003).
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 COLOUR_TYPES: Final = {
     0: "greyscale",
@@ -24,7 +24,11 @@ COLOUR_TYPES: Final = {
 
 
 def read_grey_png(path: Path, max_pixels: int) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    """The pixels of an 8-bit or 16-bit greyscale PNG, shape (rows, columns), top row first."""
+    """Return the pixels of an 8-bit or 16-bit greyscale PNG, shape (rows, columns), top row first.
+
+    Raises:
+        FileError: The file cannot be read, is not such a PNG, or has more than `max_pixels` pixels.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -38,33 +42,33 @@ def read_grey_png(path: Path, max_pixels: int) -> NDArray[np.uint8] | NDArray[np
     stride = columns * depth // 8
     lines = np.frombuffer(_decompress(path, compressed, rows * (stride + 1)), np.uint8).reshape(rows, stride + 1)
     if lines[:, 0].max() > 4:
-        _fail(path, f"is damaged: it names the filter {lines[:, 0].max()}, and there are only 0 to 4")
+        _fail(path, f"is damaged: filter {lines[:, 0].max()} is unknown; filters are 0 to 4")
     pixels = np.empty((rows, stride), np.uint8)
     _unfilter(lines, depth // 8, pixels)
     return pixels if depth == 8 else pixels.view(">u2").astype(np.uint16)
 
 
 def _read_chunks(path: Path, data: bytes) -> tuple[bytes, bytes]:
-    """The header and the whole compressed image."""
-    header, parts, place = b"", [], len(SIGNATURE)
+    """Return the header and the complete compressed image."""
+    header, parts, offset = b"", [], len(SIGNATURE)
     while True:
-        length, kind = int.from_bytes(data[place : place + 4], "big"), data[place + 4 : place + 8]
-        body, check = data[place + 8 : place + 8 + length], data[place + 8 + length : place + 12 + length]
+        length, kind = int.from_bytes(data[offset : offset + 4], "big"), data[offset + 4 : offset + 8]
+        body, check = data[offset + 8 : offset + 8 + length], data[offset + 8 + length : offset + 12 + length]
         if len(check) < 4:
-            _fail(path, f"is truncated: it ends after {len(data)} bytes, within a chunk or before the last")
+            _fail(path, f"is truncated: it ends after {len(data)} bytes, before the end chunk")
         if zlib.crc32(kind + body) != int.from_bytes(check, "big"):
-            _fail(path, f"is damaged: the checksum of the chunk at byte {place} is wrong")
+            _fail(path, f"is damaged: the checksum of the chunk at byte {offset} is wrong")
         if kind == b"IHDR":
             header = body
         elif kind == b"IDAT":
             parts.append(body)
         elif kind == b"IEND":
             return header, b"".join(parts)
-        place += 12 + length
+        offset += 12 + length
 
 
 def _read_header(path: Path, header: bytes) -> tuple[int, int, int]:
-    """Columns, rows and bits of a pixel."""
+    """Return the number of columns and rows, and the bits per pixel."""
     if len(header) != 13:
         _fail(path, f"is damaged: its header has {len(header)} bytes instead of 13")
     columns, rows = int.from_bytes(header[:4], "big"), int.from_bytes(header[4:8], "big")
@@ -74,9 +78,9 @@ def _read_header(path: Path, header: bytes) -> tuple[int, int, int]:
         found = COLOUR_TYPES.get(colour, f"colour type {colour}")
         faults.append(Fault("", f"must be greyscale, but is {found}", hint="convert it to 16-bit greyscale"))
     elif depth not in (8, 16):
-        faults.append(Fault("", "must have 8 or 16 bits a pixel", depth))
+        faults.append(Fault("", "must have 8 or 16 bits per pixel", depth))
     if interlace:
-        faults.append(Fault("", "is interlaced, which Skerry does not read", hint="save it without interlacing"))
+        faults.append(Fault("", "is interlaced, which is not supported", hint="save it without interlacing"))
     if faults:
         raise FileError(str(path), faults)
     return columns, rows, depth
@@ -85,19 +89,19 @@ def _read_header(path: Path, header: bytes) -> tuple[int, int, int]:
 def _decompress(path: Path, compressed: bytes, expected: int) -> bytes:
     stream = zlib.decompressobj()
     try:
-        # One byte more than expected is enough to see that there are too many.
+        # One byte more than expected shows that there are too many.
         data = stream.decompress(compressed, expected + 1)
     except zlib.error as error:
         _fail(path, f"is damaged: {error}")
     if len(data) != expected:
         found = "more" if len(data) > expected else len(data)
-        _fail(path, f"is truncated or damaged: its pixels take {expected} bytes, and it holds {found}")
+        _fail(path, f"is truncated or damaged: its pixels need {expected} bytes, found {found}")
     return data
 
 
 @kernel
 def _unfilter(lines: Any, step: int, pixels: Any) -> None:
-    """Undo the filter that the first byte of a line names (W3C 2003, section 9); a pixel has `step` bytes."""
+    """Reverse the filter given by the first byte of each line (W3C 2003, section 9); a pixel has `step` bytes."""
     rows, stride = pixels.shape
     for r in range(rows):
         kind = lines[r, 0]

@@ -1,4 +1,4 @@
-"""Robots as URDF describes them: links, joints, inertia and geometry."""
+"""Data model of a URDF robot: links, joints, inertia and geometry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ORIGIN: Vector3 = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Inertial:
-    """Mass, its centre at `position`, and inertia about that centre in axes that are turned by `rpy`."""
+    """Mass (kg), centre of mass at `position` (m), and inertia (kg m²) about it in axes rotated by `rpy` (rad)."""
 
     mass: float
     position: Vector3
@@ -27,7 +27,7 @@ class Inertial:
 
 @dataclass(frozen=True)
 class Shape:
-    """A visual or collision body of a link; of the measures only those of its kind have a meaning."""
+    """Visual or collision shape of a link. Only the dimensions of its `kind` are used."""
 
     kind: ShapeKind
     position: Vector3 = ORIGIN
@@ -39,12 +39,12 @@ class Shape:
     scale: Vector3 = (1.0, 1.0, 1.0)
     material: str = ""
     colour: Colour | None = None
-    glow: float = 0.0  # light that it sends out; URDF knows none
+    glow: float = 0.0  # emitted light; not part of URDF
 
 
 @dataclass(frozen=True)
 class UrdfLink:
-    """A rigid body; without an inertial it has no mass of its own."""
+    """Rigid body; without `inertial` it has no mass."""
 
     name: str
     inertial: Inertial | None
@@ -54,7 +54,7 @@ class UrdfLink:
 
 @dataclass(frozen=True)
 class Mimic:
-    """A joint that follows another: value = multiplier · other + offset."""
+    """Coupling of a joint to another joint: value = multiplier · other + offset."""
 
     joint: str
     multiplier: float
@@ -63,7 +63,7 @@ class Mimic:
 
 @dataclass(frozen=True)
 class UrdfJoint:
-    """What holds a child link to its parent; a limit that the file does not set is infinite."""
+    """Joint between a parent link and a child link; limits that the file does not set are infinite."""
 
     name: str
     kind: JointKind
@@ -83,22 +83,22 @@ class UrdfJoint:
 
 @dataclass(frozen=True)
 class UrdfRobot:
-    """A tree of links held together by joints."""
+    """Tree of links connected by joints."""
 
     name: str
     links: dict[str, UrdfLink]
     joints: dict[str, UrdfJoint]
     root: str
-    materials: dict[str, Colour | None]  # no colour where the material is only a texture
+    materials: dict[str, Colour | None]  # None for a material that is only a texture
 
 
 def children(robot: UrdfRobot, link: str) -> tuple[UrdfJoint, ...]:
-    """The joints that hold other links to this one, in the order of the file."""
+    """Return the joints whose parent is this link, in the order of the file."""
     return tuple(joint for joint in robot.joints.values() if joint.parent == link)
 
 
 def joint_order(robot: UrdfRobot) -> tuple[UrdfJoint, ...]:
-    """All joints, depth first from the root: each after the joint that carries its parent."""
+    """Return all joints, depth first from the root; each follows the joint of its parent link."""
     order: list[UrdfJoint] = []
     waiting = list(reversed(children(robot, robot.root)))
     while waiting:

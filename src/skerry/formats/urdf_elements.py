@@ -1,4 +1,4 @@
-"""The elements of a URDF, read strictly: their words, names and numbers, and every fault with its place."""
+"""Strict reading of URDF elements: tags, attributes, names and numbers, with the location of every fault."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from skerry.formats.urdf import ORIGIN, ShapeKind
 
 
 class NumberRule(NamedTuple):
-    """What numbers in a place must be."""
+    """Condition for the numbers of an attribute: its description, its test, and a hint for the error message."""
 
-    words: str
+    description: str
     holds: Callable[[float], bool]
     hint: str = ""
 
 
 FINITE = NumberRule("finite number", isfinite)
 POSITIVE = NumberRule("number above 0", lambda value: 0 < value < inf)
-MASS = NumberRule(POSITIVE.words, POSITIVE.holds, "a link without mass has no <inertial> at all")
+MASS = NumberRule(POSITIVE.description, POSITIVE.holds, "a link without mass has no <inertial> at all")
 NOT_NEGATIVE = NumberRule("number of at least 0", lambda value: 0 <= value < inf)
 UPPER_LIMIT = NumberRule("number of at least 0, or inf", lambda value: value >= 0)
 NOT_ZERO = NumberRule("number other than 0", lambda value: isfinite(value) and value != 0)
 FRACTION = NumberRule("number from 0 to 1", lambda value: 0 <= value <= 1)
 
-# What may stand inside an element; other words are extensions and left alone, unless they look misspelt.
+# Known attributes and children of each element. Other names are extensions and ignored, unless they look misspelt.
 KNOWN_NAMES: dict[str, tuple[str, ...]] = {
     "robot": ("name", "link", "joint", "material", "gazebo", "transmission", "sensor", "version"),
     "link": ("name", "inertial", "visual", "collision"),
@@ -49,7 +49,7 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
 
 
 class UrdfElements:
-    """The elements of one file and what is wrong with them; a number at fault goes on as NaN."""
+    """Elements of one file and their faults. An invalid number is replaced by NaN, so that reading continues."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -58,10 +58,10 @@ class UrdfElements:
         self.locations: dict[Element, str] = {}
 
     def check_names(self, element: Element) -> None:
-        """Name the place of everything inside, and report words that look like a misspelt known one."""
+        """Record the location of each element below, and report names that look like misspelt known names."""
         known = KNOWN_NAMES.get(element.tag, ())
-        for word in element.attrib:
-            self.check_name(element, word, known)
+        for name in element.attrib:
+            self.check_name(element, name, known)
         for child in element:
             if element.tag == "robot":
                 self.locations[child] = f'{child.tag} "{child.get("name", "")}"'
@@ -73,14 +73,14 @@ class UrdfElements:
             if child.tag in known:
                 self.check_names(child)
 
-    def check_name(self, element: Element, word: str, known: tuple[str, ...]) -> None:
-        near = [] if word in known else get_close_matches(word, known, n=1, cutoff=0.8)
+    def check_name(self, element: Element, name: str, known: tuple[str, ...]) -> None:
+        near = [] if name in known else get_close_matches(name, known, n=1, cutoff=0.8)
         if near:
-            self.fault(element, f"unknown word {word!r}", hint=f"did you mean {near[0]!r}?")
+            self.fault(element, f"unknown name {name!r}", hint=f"did you mean {near[0]!r}?")
 
     def fault(self, element: Element, problem: str, attribute: str = "", found: object = None, hint: str = "") -> None:
-        place = self.locations[element] + (f" / {attribute}" if attribute else "")
-        self.faults.append(Fault(place, problem, found, self.lines[element], hint))
+        location = self.locations[element] + (f" / {attribute}" if attribute else "")
+        self.faults.append(Fault(location, problem, found, self.lines[element], hint))
 
     def raise_faults(self) -> None:
         if self.faults:
@@ -95,7 +95,7 @@ class UrdfElements:
         return name
 
     def named(self, root: Element, tag: str) -> dict[str, Element]:
-        """The elements of a tag by their names."""
+        """Return the child elements with a tag, by name."""
         found: dict[str, Element] = {}
         for element in root.iterfind(tag):
             name = self.name(element)
@@ -142,7 +142,7 @@ class UrdfElements:
         rule: NumberRule,
         default: tuple[float, ...] | None = None,
     ) -> tuple[float, ...]:
-        """The numbers of an attribute; NaN in place of all of them where they are at fault."""
+        """Return the numbers of an attribute, or NaN for all of them after reporting a fault."""
         text = element.get(attribute)
         if text is None and default is not None:
             return default
@@ -155,6 +155,6 @@ class UrdfElements:
             values = ()
         if len(values) == count and all(map(rule.holds, values)):
             return values
-        expected = f"a {rule.words}" if count == 1 else f"{count} {rule.words.replace('number', 'numbers')}"
+        expected = f"a {rule.description}" if count == 1 else f"{count} {rule.description.replace('number', 'numbers')}"
         self.fault(element, f"must be {expected}", attribute, text, rule.hint)
         return (nan,) * count

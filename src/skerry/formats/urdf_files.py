@@ -1,4 +1,4 @@
-"""Robots from URDF files: links, joints, inertia and geometry, read strictly."""
+"""Strict reader of URDF files: links, joints, inertia and geometry."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from skerry.formats.urdf_elements import (
 )
 from skerry.formats.xml_files import read_xml
 
-ROUNDING = 1e-15  # of a length of 1, after a division and a root
+ROUNDING = 1e-15  # rounding error of the length of a unit vector after a division and a square root
 
 
 Preprocessor = Callable[[Element], None]
@@ -36,18 +36,24 @@ Preprocessor = Callable[[Element], None]
 def read_urdf(
     path: Path, packages: Mapping[str, Path] | None = None, preprocess: Preprocessor | None = None
 ) -> UrdfRobot:
-    """Read a URDF file; raise one `FileError` with all its faults.
+    """Read a URDF file.
 
-    What `preprocess` changes in the file's elements counts as written there.
+    A mesh `package://name/rest` is searched in `packages`, then in folders called `name` from the file's folder
+    upwards, and last in the file's folder itself.
 
-    `package://name/rest` is looked for in `packages`, in folders of that name from the file's folder upwards,
-    and last in the file's folder itself.
+    Args:
+        path: Path of the file.
+        packages: Folders of ROS packages by name.
+        preprocess: Function that may change the root element before it is checked.
+
+    Raises:
+        FileError: The file has faults; the error lists all of them.
     """
     return _UrdfReader(path, packages or {}).read(preprocess)
 
 
 class _UrdfReader(UrdfElements):
-    """One reading of one file; no check complains of a number that is at fault already."""
+    """Reader of one file. A number that is already reported as a fault causes no further faults."""
 
     def __init__(self, path: Path, packages: Mapping[str, Path]) -> None:
         super().__init__(path)
@@ -63,7 +69,7 @@ class _UrdfReader(UrdfElements):
             self.fault(root, "a URDF's outermost element must be <robot>", found=root.tag)
         elif any(element.tag.startswith("xacro:") for element in root.iter()):
             hint = f"expand it first: xacro {self.path.name} > robot.urdf"
-            self.fault(root, "is a xacro file, not yet a URDF", hint=hint)
+            self.fault(root, "is a xacro file, not a URDF", hint=hint)
         self.raise_faults()
         self.locations[root] = "robot"
         if preprocess is not None:
@@ -83,7 +89,7 @@ class _UrdfReader(UrdfElements):
     # -------------------------------------------------------------------------------------------- links
 
     def read_materials(self, root: Element) -> None:
-        """Materials of the robot, and those that a visual defines for itself and for others."""
+        """Read the materials of the robot, and those that visuals define."""
         own = self.named(root, "material")
         inside = [element for element in root.iterfind("link/visual/material") if len(element)]
         for element in (*own.values(), *inside):
@@ -114,8 +120,8 @@ class _UrdfReader(UrdfElements):
         mass = nan if mass_element is None else self.number(mass_element, "value", MASS)
         inertia = ((nan, nan, nan),) * 3
         if inertia_element is not None:
-            words = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-            xx, xy, xz, yy, yz, zz = [self.number(inertia_element, word) for word in words]
+            names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+            xx, xy, xz, yy, yz, zz = [self.number(inertia_element, name) for name in names]
             inertia = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
             self.check_inertia(inertia_element, inertia)
         return Inertial(mass, *self.origin(element), inertia)
@@ -173,7 +179,7 @@ class _UrdfReader(UrdfElements):
             return None
         if separator and scheme not in ("file", "package"):
             hint = "write a path relative to this file, file:// or package://"
-            self.fault(element, "is of a sort that is not fetched", "filename", name, hint)
+            self.fault(element, "has an unsupported URL scheme", "filename", name, hint)
             return None
         if scheme == "package" and separator:
             tried = list(self.package_paths(rest))
@@ -182,7 +188,7 @@ class _UrdfReader(UrdfElements):
         for path in tried:
             if path.is_file():
                 return path
-        hint = f"looked for {', '.join(map(str, tried))}"
+        hint = f"searched {', '.join(map(str, tried))}"
         self.fault(element, "there is no such mesh file", "filename", name, hint)
         return None
 
@@ -227,12 +233,12 @@ class _UrdfReader(UrdfElements):
         problem, hint = "unknown type of joint", did_you_mean(found or "", known)
         if found == "floating":
             problem = "floating joints are not supported"
-            hint = "a robot's root link moves freely by itself: leave out this joint and its parent"
+            hint = "the root link of a robot moves freely without a joint: remove this joint and its parent"
         elif found == "planar":
             problem = "planar joints are not supported"
-            hint = "chain two prismatic joints and a continuous one in its place"
+            hint = "use two prismatic joints and a continuous joint instead"
         self.fault(element, "is missing" if found is None else problem, "type", found, hint)
-        return "fixed"  # of which nothing more is asked
+        return "fixed"  # a fixed joint needs no further checks
 
     def end(self, element: Element, tag: str) -> str:
         end = self.required(element, tag)
@@ -252,24 +258,28 @@ class _UrdfReader(UrdfElements):
             self.fault(axis, "must not be zero", "xyz", axis.get("xyz"))
             return nan, nan, nan
         if abs(length - 1.0) < ROUNDING:
-            return x, y, z  # to divide again would change its last bits, and what was written would not come back
+            return (
+                x,
+                y,
+                z,
+            )  # another division would change the last bits, so that a written file would not read back equal
         return x / length, y / length, z / length
 
     def limits(self, element: Element, kind: JointKind) -> tuple[float, float, float, float]:
-        """Lower, upper, effort and velocity."""
+        """Return the lower, upper, effort and velocity limits of a joint."""
         limit = self.only(element, "limit")
         if kind == "fixed":
             return 0.0, 0.0, inf, inf
         if limit is None:
             if kind != "continuous":
-                hint = "a revolute joint without limits is a continuous one" if kind == "revolute" else ""
-                self.fault(element, f"is missing, which a {kind} joint must have", "limit", hint=hint)
+                hint = "for a revolute joint without limits use the type continuous" if kind == "revolute" else ""
+                self.fault(element, f"is missing; a {kind} joint needs limits", "limit", hint=hint)
             return -inf, inf, inf, inf
         lower, upper = -inf, inf
         if kind != "continuous":
             lower, upper = self.number(limit, "lower", FINITE, 0.0), self.number(limit, "upper", FINITE, 0.0)
             if "lower" not in limit.attrib and "upper" not in limit.attrib:
-                self.fault(limit, "has neither lower nor upper, so that the joint could not move")
+                self.fault(limit, "has neither lower nor upper, so the joint could not move")
             if lower > upper:
                 self.fault(limit, "lower must not be above upper", found=[lower, upper])
         return (
@@ -299,7 +309,7 @@ class _UrdfReader(UrdfElements):
             onward = joints[followed].mimic
             followed = onward.joint if onward else ""
         if joint.name in seen:
-            self.fault(mimic, "follows itself", "joint", joint.mimic.joint)
+            self.fault(mimic, "must not mimic itself, directly or through other joints", "joint", joint.mimic.joint)
 
     def check_tree(
         self,
@@ -308,25 +318,25 @@ class _UrdfReader(UrdfElements):
         elements: dict[str, Element],
         joints: dict[str, UrdfJoint],
     ) -> str:
-        """The root link, after seeing that all links hang from it."""
+        """Return the name of the root link, after checking that all links are connected to it."""
         if not links:
             self.fault(root, "has no links")
             return ""
         carriers: dict[str, UrdfJoint] = {}
-        sound = True
+        valid = True
         for name, joint in joints.items():
             for tag, link in (("parent", joint.parent), ("child", joint.child)):
                 end = elements[name].find(tag)
-                sound = sound and link in links
+                valid = valid and link in links
                 if end is not None and link and link not in links:
                     self.fault(end, "there is no such link", found=link, hint=did_you_mean(link, links))
                 elif end is not None and tag == "child" and link in carriers:
-                    sound, first = False, carriers[link].name
-                    problem = f'link "{link}" already hangs from joint "{first}"'
-                    self.fault(end, problem, hint="a link has one parent")
+                    valid, first = False, carriers[link].name
+                    problem = f'link "{link}" is already the child of joint "{first}"'
+                    self.fault(end, problem, hint="a link has exactly one parent")
             carriers.setdefault(joint.child, joint)
-        if not sound:
-            return ""  # a link that lost its joint would look like another root
+        if not valid:
+            return ""  # a link without its joint would look like a second root
         roots = [link for link in links if link not in carriers]
         if len(roots) > 1:
             hint = "all links but one must be the child of a joint"
@@ -339,6 +349,6 @@ class _UrdfReader(UrdfElements):
             waiting += [joint.child for joint in joints.values() if joint.parent == link]
         lost = [link for link in links if link not in reached]
         if lost:
-            hint = "one of them must be no joint's child, or hang from another link"
-            self.fault(links[lost[0]], "its joints go round in a circle of links", found=lost, hint=hint)
+            hint = "make one of them the root, or the child of another link"
+            self.fault(links[lost[0]], "these links form a cycle of joints", found=lost, hint=hint)
         return "" if lost else roots[0]

@@ -1,4 +1,4 @@
-"""XML files read with the line of each element, which ElementTree's own parser does not tell."""
+"""Reader of XML files that records the line of each element, which ElementTree's parser does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from skerry.core.errors import Fault, FileError
 
 
 def read_xml(path: Path) -> tuple[Element, dict[Element, int]]:
-    """The outermost element, and the line of each; raise `FileError` in words if the file is not sound."""
+    """Return the root element and the line of each element.
+
+    Raises:
+        FileError: The file cannot be read or is not well-formed XML.
+    """
     lines: dict[Element, int] = {}
     builder = TreeBuilder()
     parser = expat.ParserCreate()
@@ -30,7 +34,7 @@ def read_xml(path: Path) -> tuple[Element, dict[Element, int]]:
     except expat.ExpatError as error:
         fault = Fault("", f"is not well-formed XML: {expat.ErrorString(error.code)}", line=error.lineno)
     except (ValueError, LookupError) as error:
-        fault = Fault("", f"is in an encoding that cannot be read: {error}")
+        fault = Fault("", f"has an encoding that cannot be read: {error}")
     else:
         return builder.close(), lines
     raise FileError(str(path), [fault])

@@ -1,4 +1,4 @@
-"""YAML files read strictly: YAML 1.2 words, no duplicate keys, and where each value was written for error messages."""
+"""Strict reader of YAML files: YAML 1.2 values, no duplicate keys, and the line of each value for error messages."""
 
 from __future__ import annotations
 
@@ -14,28 +14,30 @@ from skerry.core.document import Document, KeyPath, Origin, format_key_path
 from skerry.core.errors import Fault, FileError
 
 MAX_LEVELS = 100
-"""Of nesting; no sensible file needs more, and the parser's own recursion ends the process at some 100,000."""
+"""Deepest nesting; the recursion of the parser would crash the process at about 100,000 levels."""
 MAX_COPIES = 100_000
-"""Values that aliases repeat: ten lines of aliases of aliases can stand for more values than memory holds."""
+"""Most values that aliases may repeat; ten lines of nested aliases can expand to more values than memory holds."""
 
 # ------------------------------------------------------------------------------------------------ YAML 1.2
 
 
-_YAML = "tag:yaml.org,2002:"  # what `!!` stands for
+_YAML = "tag:yaml.org,2002:"  # the prefix that `!!` abbreviates
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Plain data only, with the words of YAML 1.2: `on` is a word, and 1e-7 a number."""
+    """Loader of plain data with the types of YAML 1.2: `on` is text, and 1e-7 is a number."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
 
 
 class _Dumper(yaml.SafeDumper):
-    """Puts words in quotes that either YAML 1.1 or 1.2 would take for something else."""
+    """Dumper that quotes text which YAML 1.1 or 1.2 would read as another type."""
 
 
 def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    odd = any(character in text for character in "\x85\u2028\u2029\ufeff")  # read back as spaces, but for escapes
+    odd = any(
+        character in text for character in "\x85\u2028\u2029\ufeff"
+    )  # these are read back as spaces unless they are escaped
     return dumper.represent_scalar(_YAML + "str", text, style='"' if odd else None)
 
 
@@ -73,7 +75,11 @@ _SCALARS: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 
 def read_document(path: Path) -> Document:
-    """Read a YAML file; raise `FileError` in words if it is missing, unreadable or malformed."""
+    """Read a YAML file.
+
+    Raises:
+        FileError: The file is missing, unreadable or malformed.
+    """
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -89,17 +95,19 @@ def read_document(path: Path) -> Document:
 
 
 def parse_document(text: str, source: str) -> Document:
-    """Turn YAML text into a `Document`."""
+    """Parse YAML text; `source` is the name of the file for error messages."""
     try:
         _refuse_deep(text, source)
         node = yaml.compose(text, _Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = min(mark.line + 1, max(len(text.splitlines()), 1)) if mark else None  # the end is no line of its own
+        line = (
+            min(mark.line + 1, max(len(text.splitlines()), 1)) if mark else None
+        )  # the end of the text can be behind the last line
         problem = ", ".join(filter(None, (error.context, error.problem)))
         raise FileError(source, [Fault("", f"is not valid YAML: {problem}", line=line)]) from None
     except (yaml.YAMLError, UnicodeError) as error:
-        # Characters that YAML forbids: most are there because the file is none of text.
+        # Characters that YAML forbids; most often the file is not a text file.
         raise FileError(source, [Fault("", f"is not valid YAML: {' '.join(str(error).split())}")]) from None
     reader = _NodeReader(source)
     data = None if node is None else reader.value(node, (), frozenset())
@@ -109,7 +117,7 @@ def parse_document(text: str, source: str) -> Document:
 
 
 def dump_document(data: object) -> str:
-    """Plain data as YAML that `parse_document` reads back equal."""
+    """Return plain data as YAML text that `parse_document` reads back equal."""
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
@@ -123,7 +131,7 @@ def _refuse_deep(text: str, source: str) -> None:
 
 
 class _NodeReader:
-    """Makes plain data of YAML's nodes, and collects the faults on the way."""
+    """Converter of YAML nodes to plain data; it collects the faults."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -132,20 +140,20 @@ class _NodeReader:
         self._seen: set[int] = set()
         self._copies = 0
 
-    def value(self, node: Any, place: KeyPath, above: frozenset[int]) -> Any:
+    def value(self, node: Any, path: KeyPath, above: frozenset[int]) -> Any:
         line = node.start_mark.line + 1
-        self.origins[place] = Origin(self.source, place, line)
+        self.origins[path] = Origin(self.source, path, line)
         if id(node) in above:
-            return self._refuse(place, line, "an alias that contains itself")
+            return self._refuse(path, line, "is an alias that contains itself")
         self._count(node, line)
         if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node, place)
+            return self._scalar(node, path)
         if node.tag not in {_YAML + "seq", _YAML + "map"}:
-            return self._refuse_tag(node, place)
+            return self._refuse_tag(node, path)
         above = above | {id(node)}
         if isinstance(node, yaml.SequenceNode):
-            return [self.value(item, (*place, i), above) for i, item in enumerate(node.value)]
-        return self._mapping(node, place, above)
+            return [self.value(item, (*path, i), above) for i, item in enumerate(node.value)]
+        return self._mapping(node, path, above)
 
     def _count(self, node: Any, line: int) -> None:
         self._copies += id(node) in self._seen
@@ -154,16 +162,16 @@ class _NodeReader:
             problem = f"its aliases repeat more than {MAX_COPIES} values"
             raise FileError(self.source, [Fault("", problem, line=line)])
 
-    def _mapping(self, node: Any, place: KeyPath, above: frozenset[int]) -> dict[str | int, Any]:
+    def _mapping(self, node: Any, path: KeyPath, above: frozenset[int]) -> dict[str | int, Any]:
         mapping: dict[str | int, Any] = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
             key = _key(key_node)
             if key is None:
                 found = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
-                self._refuse(place, line, "a key must be a word", found)
+                self._refuse(path, line, "a key must be text or a whole number", found)
                 continue
-            at = (*place, key)
+            at = (*path, key)
             if key in mapping:
                 self._refuse(at, line, f"given twice, first on line {self.origins[at].line}")
                 continue
@@ -171,22 +179,22 @@ class _NodeReader:
             self.origins[at] = Origin(self.source, at, line)
         return mapping
 
-    def _scalar(self, node: Any, place: KeyPath) -> Any:
+    def _scalar(self, node: Any, path: KeyPath) -> Any:
         line = node.start_mark.line + 1
         what, read = _SCALARS.get(node.tag.removeprefix(_YAML), ("", None))
         if read is None:
-            return self._refuse_tag(node, place)
+            return self._refuse_tag(node, path)
         try:
             return read(node.value)
         except (ValueError, KeyError):
-            return self._refuse(place, line, f"is not {what}", node.value)
+            return self._refuse(path, line, f"is not {what}", node.value)
 
-    def _refuse_tag(self, node: Any, place: KeyPath) -> None:
+    def _refuse_tag(self, node: Any, path: KeyPath) -> None:
         tag = node.tag.replace(_YAML, "!!")
-        self._refuse(place, node.start_mark.line + 1, f"the tag {tag} is not known; leave it out")
+        self._refuse(path, node.start_mark.line + 1, f"the tag {tag} is unknown; remove it")
 
-    def _refuse(self, place: KeyPath, line: int, problem: str, found: object = None) -> None:
-        self.faults.append(Fault(format_key_path(place), problem, found, line))
+    def _refuse(self, path: KeyPath, line: int, problem: str, found: object = None) -> None:
+        self.faults.append(Fault(format_key_path(path), problem, found, line))
 
 
 def _key(node: Any) -> str | int | None:
