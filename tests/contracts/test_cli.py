@@ -185,7 +185,7 @@ def test_a_vehicle_is_exported_imported_and_checked(skerry: Skerry, tmp_path: Pa
     assert "a vehicle with 6 links" in result.stderr
     again = skerry("import", str(file), "--out", str(folder))
     assert again.returncode == 1
-    assert "is there already" in again.stderr
+    assert "already exists" in again.stderr
     assert skerry("export", "torpedo").stdout == file.read_text()
 
 

@@ -1,4 +1,4 @@
-"""What every shipped vehicle promises of its JSON: it comes back as the same model, which moves the same to the bit."""
+"""The JSON of every shipped vehicle is imported as the same model, whose motion is equal to the bit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import skerry
 from skerry.core.errors import FileError, UnknownName
-from skerry.importers.vehicle_import import import_vehicle
+from skerry.importers.vehicle import import_vehicle
 from skerry.importers.vehicle_json import export_text, export_vehicle
 from skerry.scenario.loading import load_scenario
 from skerry.scenario.vehicle import shipped_vehicles
@@ -28,7 +28,7 @@ def scenario(vehicle: str) -> dict[str, object]:
 
 
 def dive(world: World) -> bytes:
-    """Everything after three seconds with all actuators at work."""
+    """Return the state after three seconds with all actuators at work."""
     for actuator in world.robots["it"].actuators.values():
         actuator.command(**{actuator.keyword: 0.4 * actuator.limits[1]})
     world.advance(3.0)
@@ -36,7 +36,7 @@ def dive(world: World) -> bytes:
 
 
 @EVERY
-def test_a_vehicle_comes_back_from_its_json_to_the_bit(name: str, tmp_path: Path) -> None:
+def test_a_vehicle_survives_export_and_import_to_the_bit(name: str, tmp_path: Path) -> None:
     (tmp_path / "it.json").write_text(export_text(name), encoding="utf-8")
     folder = import_vehicle(tmp_path / "it.json", out=tmp_path / "it").folder
     first, second = (load_scenario(scenario(vehicle)).vehicles["it"] for vehicle in (name, str(folder)))
@@ -48,7 +48,7 @@ def test_a_vehicle_comes_back_from_its_json_to_the_bit(name: str, tmp_path: Path
         assert dive(again) == dive(world)
 
 
-def test_a_mesh_travels_inside_of_the_json(tmp_path: Path) -> None:
+def test_a_mesh_is_contained_in_the_json(tmp_path: Path) -> None:
     from skerry.core.meshes import box
     from skerry.formats.mesh_files import write_stl
 
@@ -68,7 +68,7 @@ def test_a_mesh_travels_inside_of_the_json(tmp_path: Path) -> None:
     assert (tmp_path / "again" / "meshes" / "hull.stl").read_bytes() == (home / "shapes" / "hull.stl").read_bytes()
 
 
-def test_the_json_has_geometry_masses_joints_and_components() -> None:
+def test_the_json_contains_geometry_masses_joints_and_components() -> None:
     data = export_vehicle("torpedo")
     assert data["mass"] == pytest.approx(24.93)
     assert data["robot"]["joints"]["battery_hinge"]["upper"] == 1.6
@@ -87,11 +87,11 @@ def test_an_unknown_vehicle_is_guessed() -> None:
     [
         ({"format": "else"}, "must be 'skerry vehicle'"),
         ({"version": 99}, "version"),
-        ({"robot": {}}, "not a whole vehicle"),
-        ({"files": {"../../evil": ""}}, "leads out of"),
+        ({"robot": {}}, "not a complete vehicle"),
+        ({"files": {"../../evil": ""}}, "is outside"),
     ],
 )
-def test_json_that_is_not_sound_is_refused_in_words(change: dict[str, object], words: str, tmp_path: Path) -> None:
+def test_invalid_json_is_refused_with_a_reason(change: dict[str, object], words: str, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text(json.dumps(export_vehicle("torpedo") | change))
     with pytest.raises(FileError, match=words):
         import_vehicle(tmp_path / "bad.json", out=tmp_path / "bad")

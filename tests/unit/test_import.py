@@ -1,4 +1,4 @@
-"""Files of other programs become vehicles that run, and what is wrong with them is told in words."""
+"""Files of other programs become vehicles that run; faults of the files are reported."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from skerry.core.errors import FileError, SkerryError
 from skerry.core.meshes import box
 from skerry.formats.mesh_files import write_stl
 from skerry.formats.urdf_files import read_urdf
-from skerry.importers.terrain_import import TerrainOptions, import_terrain
-from skerry.importers.urdf_text import urdf_of
-from skerry.importers.vehicle_import import import_vehicle
+from skerry.importers.terrain import TerrainOptions, import_terrain
+from skerry.importers.urdf_text import robot_to_urdf
+from skerry.importers.vehicle import import_vehicle
 from skerry.scenario.vehicle import SHIPPED, shipped_vehicles
 
 INERTIA = '<inertia ixx="{0}" iyy="{0}" izz="{0}" ixy="0" ixz="0" iyz="0"/>'
@@ -66,7 +66,7 @@ ROV = f"""<?xml version="1.0"?>
 
 
 def package(folder: Path) -> Path:
-    """A ROS package with the ROV in it; its URDF."""
+    """Write a ROS package with the ROV and return the path of its URDF."""
     home = folder / "src" / "rov_description"
     (home / "meshes").mkdir(parents=True)
     (home / "urdf").mkdir()
@@ -76,8 +76,8 @@ def package(folder: Path) -> Path:
 
 
 def test_a_urdf_becomes_a_vehicle_that_floats_moves_and_sees(tmp_path: Path) -> None:
-    """The hull is scaled to float freely; its weight hangs 5 cm below its buoyancy, so that it stays upright."""
-    made = import_vehicle(package(tmp_path), out=tmp_path / "rov")
+    """The hull is scaled for neutral buoyancy; its weight is 5 cm below its buoyancy, so it stays upright."""
+    imported = import_vehicle(package(tmp_path), out=tmp_path / "rov")
     assert (tmp_path / "rov" / "meshes" / "hull.stl").is_file()
     robots = {"rov": {"vehicle": str(tmp_path / "rov"), "pose": {"position": [0, 0, -5]}}}
     with skerry.load({"robots": robots}) as world:
@@ -91,12 +91,12 @@ def test_a_urdf_becomes_a_vehicle_that_floats_moves_and_sees(tmp_path: Path) -> 
         assert np.isfinite(rov.sensors["imu"].reading.angular_velocity).all()
         assert set(rov.actuators) == {"arm", "slide"}
         assert set(rov.forces) >= {"buoyancy", "added_mass", "damping", "arm_buoyancy"}
-    text = " ".join(made.notes)
-    for word in ("scaled by", "propeller_joint", "effort and velocity of 0", "echo", "400 Hz", "propeller_link moves"):
-        assert word in text
+    text = " ".join(imported.notes)
+    for part in ("scaled by", "propeller_joint", "effort and velocity of 0", "echo", "400 Hz", "propeller_link moves"):
+        assert part in text
 
 
-def test_every_estimate_stands_beside_its_likely_error(tmp_path: Path) -> None:
+def test_every_estimate_has_its_likely_error_beside_it(tmp_path: Path) -> None:
     import_vehicle(package(tmp_path), out=tmp_path / "rov")
     text = (tmp_path / "rov" / "vehicle.yaml").read_text()
     assert text.count("Likely error") == 6  # buoyancy, added mass and drag, of hull and arm
@@ -104,7 +104,7 @@ def test_every_estimate_stands_beside_its_likely_error(tmp_path: Path) -> None:
     assert "pitch_deg: -90.0" in text  # a thruster pushes along x, and this shaft is along z
 
 
-def test_packages_are_found_where_one_says_that_they_are(tmp_path: Path) -> None:
+def test_packages_are_found_in_the_given_folders(tmp_path: Path) -> None:
     package(tmp_path)
     alone = tmp_path / "elsewhere" / "rov.urdf"
     alone.parent.mkdir()
@@ -112,19 +112,19 @@ def test_packages_are_found_where_one_says_that_they_are(tmp_path: Path) -> None
     with pytest.raises(FileError, match=r"there is no such mesh file.*hull\.stl"):
         import_vehicle(alone, out=tmp_path / "rov")
     assert not (tmp_path / "rov").exists()
-    made = import_vehicle(alone, out=tmp_path / "rov", packages=[tmp_path / "src"])
-    assert made.folder == tmp_path / "rov"
+    imported = import_vehicle(alone, out=tmp_path / "rov", packages=[tmp_path / "src"])
+    assert imported.folder == tmp_path / "rov"
 
 
-def test_nothing_is_written_over(tmp_path: Path) -> None:
+def test_no_file_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "rov").mkdir()
     (tmp_path / "rov" / "vehicle.yaml").write_text("mine")
-    with pytest.raises(SkerryError, match="is there already"):
+    with pytest.raises(SkerryError, match="already exists"):
         import_vehicle(package(tmp_path), out=tmp_path / "rov")
     assert (tmp_path / "rov" / "vehicle.yaml").read_text() == "mine"
 
 
-def test_a_xacro_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_a_xacro_is_refused_with_the_command_that_converts_it(tmp_path: Path) -> None:
     file = tmp_path / "rov.urdf.xacro"
     file.write_text(
         '<robot xmlns:xacro="http://ros.org/wiki/xacro" name="r"><xacro:property name="a" value="1"/></robot>'
@@ -142,29 +142,31 @@ def test_a_loop_of_links_is_named(tmp_path: Path) -> None:
         import_vehicle(tmp_path / "loop.urdf")
 
 
-def test_a_file_of_another_sort_is_told_where_it_belongs(tmp_path: Path) -> None:
+def test_a_terrain_file_is_refused_with_the_right_command(tmp_path: Path) -> None:
     (tmp_path / "hull.stl").write_text("")
     with pytest.raises(FileError, match="import-terrain"):
         import_vehicle(tmp_path / "hull.stl")
 
 
 @pytest.mark.parametrize("name", shipped_vehicles())
-def test_a_urdf_that_is_written_reads_back_equal(name: str, tmp_path: Path) -> None:
+def test_a_written_urdf_reads_back_equal(name: str, tmp_path: Path) -> None:
     robot = read_urdf(SHIPPED / name / "robot.urdf")
     shapes = [shape for link in robot.links.values() for shape in (*link.visuals, *link.collisions)]
-    (tmp_path / "robot.urdf").write_text(urdf_of(robot, {s.mesh: str(s.mesh) for s in shapes if s.mesh is not None}))
+    (tmp_path / "robot.urdf").write_text(
+        robot_to_urdf(robot, {s.mesh: str(s.mesh) for s in shapes if s.mesh is not None})
+    )
     assert read_urdf(tmp_path / "robot.urdf") == robot
 
 
 @pytest.mark.parametrize("name", ["bluerov2", "lolo", "remus100", "sam", "torpedo"])
 def test_a_submersible_imported_as_neutral_stays_where_it_is_and_level(name: str, tmp_path: Path) -> None:
-    """Of the URDF alone, without its vehicle.yaml: buoyancy is scaled to the weight, to six digits, and put above it.
+    """Only the URDF is imported, without its vehicle.yaml: buoyancy equals the weight to six digits and lies above it.
 
-    A tenth of a metre in 20 s is what such a rest, 1e-6 of the weight, and swinging batteries leave, and more.
+    A tenth of a metre in 20 s is more than the rest, 1e-6 of the weight, and swinging batteries cause.
     """
-    made = import_vehicle(SHIPPED / name / "robot.urdf", out=tmp_path / name, neutral=True)
-    assert "floats freely" in " ".join(made.notes)
-    robots = {"it": {"vehicle": str(made.folder), "pose": {"position": [0, 0, -5]}}}
+    imported = import_vehicle(SHIPPED / name / "robot.urdf", out=tmp_path / name, neutral=True)
+    assert "neutral buoyancy" in " ".join(imported.notes)
+    robots = {"it": {"vehicle": str(imported.folder), "pose": {"position": [0, 0, -5]}}}
     with skerry.load({"robots": robots}) as world:
         world.advance(20.0)
         assert np.linalg.norm(world.robots["it"].pose.position - [0, 0, -5]) < 0.1
@@ -198,9 +200,9 @@ SDF = """<?xml version="1.0"?>
 
 
 def test_an_sdf_becomes_a_vehicle(tmp_path: Path) -> None:
-    """Link frames move to the joints above them, as a URDF has it: here from x = −0.1 m to 0, 1 m behind the hull's."""
+    """Link frames move to their parent joints, as URDF requires: here from x = −0.1 m to 0, 1 m behind the hull."""
     (tmp_path / "boat.sdf").write_text(SDF)
-    made = import_vehicle(tmp_path / "boat.sdf", out=tmp_path / "boat")
+    imported = import_vehicle(tmp_path / "boat.sdf", out=tmp_path / "boat")
     robot = read_urdf(tmp_path / "boat" / "robot.urdf")
     joint = robot.joints["rudder_joint"]
     assert joint.position == pytest.approx((-1.0, 0.0, -0.2))
@@ -208,8 +210,8 @@ def test_an_sdf_becomes_a_vehicle(tmp_path: Path) -> None:
     inertial = robot.links["rudder"].inertial
     assert inertial is not None
     assert inertial.position == pytest.approx((-0.1, 0.0, 0.0))
-    assert "plane" in " ".join(made.notes)
-    assert "gz-sim-thruster-system" in " ".join(made.notes)
+    assert "plane" in " ".join(imported.notes)
+    assert "gz-sim-thruster-system" in " ".join(imported.notes)
     with skerry.load(
         {"robots": {"boat": {"vehicle": str(tmp_path / "boat"), "pose": {"position": [0, 0, 0]}}}}
     ) as world:
@@ -220,8 +222,8 @@ def test_an_sdf_becomes_a_vehicle(tmp_path: Path) -> None:
         assert boat.sensors["eye"].reading.image.shape == (24, 32, 3)
 
 
-def test_what_sdf_files_of_others_have_is_understood(tmp_path: Path) -> None:
-    """Poses in degrees and as quaternions (SDF 1.9), 1e12 for no limit, links that a plugin holds, parts of meshes."""
+def test_variants_of_real_sdf_files_are_supported(tmp_path: Path) -> None:
+    """Poses in degrees and as quaternions (SDF 1.9), 1e12 for no limit, links held by a plugin, submeshes."""
     changed = SDF.replace("<pose>0.1 0 0 0 0 0</pose>", '<pose degrees="true">0.1 0 0 0 0 90</pose>')
     changed = changed.replace("<lower>-0.5</lower><upper>0.5</upper>", "<lower>-1e12</lower><upper>1e12</upper>")
     changed = changed.replace("<plane/>", "<mesh><uri>hull.dae</uri><submesh><name>Keel</name></submesh></mesh>")
@@ -229,7 +231,7 @@ def test_what_sdf_files_of_others_have_is_understood(tmp_path: Path) -> None:
       <pose rotation_format="quat_xyzw">1 0 0 0.70710678 0 0 0.70710678</pose>
       <inertial><mass>1</mass></inertial></link></model>"""
     (tmp_path / "boat.sdf").write_text(changed.replace("</model>", weight))
-    made = import_vehicle(tmp_path / "boat.sdf", out=tmp_path / "boat")
+    imported = import_vehicle(tmp_path / "boat.sdf", out=tmp_path / "boat")
     robot = read_urdf(tmp_path / "boat" / "robot.urdf")
     joint = robot.joints["rudder_joint"]
     assert joint.kind == "continuous"
@@ -239,9 +241,9 @@ def test_what_sdf_files_of_others_have_is_understood(tmp_path: Path) -> None:
     assert held.position == pytest.approx((0.0, 0.0, -0.2))
     assert held.rpy == pytest.approx((np.pi / 2, 0.0, 0.0))
     assert robot.links["hull"].visuals == ()
-    notes = " ".join(made.notes)
-    assert "weight hangs on no joint" in notes
-    assert "a part of a mesh, Keel, left out" in notes
+    notes = " ".join(imported.notes)
+    assert "weight has no joint" in notes
+    assert "submesh Keel left out" in notes
 
 
 def test_a_missing_mesh_and_a_bad_number_of_an_sdf_are_named(tmp_path: Path) -> None:
@@ -254,11 +256,11 @@ def test_a_missing_mesh_and_a_bad_number_of_an_sdf_are_named(tmp_path: Path) -> 
         import_vehicle(tmp_path / "b.sdf")
 
 
-# ------------------------------------------------------------------------------------------------ slips of real files
+# ------------------------------------------------------------------------------------------------ faults of real files
 
 
-def test_what_other_programs_forgive_in_a_urdf_is_mended_and_told(tmp_path: Path) -> None:
-    """Seen in public files: frames of mass 0, joints without limits, xacro's `$(optenv)`, moments no body has."""
+def test_faults_that_other_programs_tolerate_in_a_urdf_are_repaired_with_a_note(tmp_path: Path) -> None:
+    """Public files have frames of mass 0, joints without limits, `$(optenv)` of xacro and impossible inertias."""
     odd = '<inertia ixx="0.1" iyy="0.2" izz="0.4" ixy="0" ixz="0" iyz="0"/>'
     text = ROV.replace(
         '<link name="camera_link"/>',
@@ -269,7 +271,7 @@ def test_what_other_programs_forgive_in_a_urdf_is_mended_and_told(tmp_path: Path
     text = text.replace(INERTIA.format(0.8), odd)
     urdf = package(tmp_path)
     urdf.write_text(text)
-    made = import_vehicle(urdf, out=tmp_path / "rov")
+    imported = import_vehicle(urdf, out=tmp_path / "rov")
     robot = read_urdf(tmp_path / "rov" / "robot.urdf")
     assert robot.links["camera_link"].inertial is None
     assert robot.joints["camera_joint"].position == (0.3, 0.0, 0.1)
@@ -277,18 +279,18 @@ def test_what_other_programs_forgive_in_a_urdf_is_mended_and_told(tmp_path: Path
     base = robot.links["base_link"].inertial
     assert base is not None
     assert np.linalg.eigvalsh(base.inertia) == pytest.approx([0.2, 0.2, 0.4])
-    notes = "\n".join(made.notes)
-    for word in (
+    notes = "\n".join(imported.notes)
+    for part in (
         "camera_link: a mass of 0",
         "arm_joint: a revolute",
-        "camera_joint: left open",
-        "base_link: no body has",
+        "camera_joint: the default of",
+        "base_link: no body can have",
     ):
-        assert word in notes
+        assert part in notes
 
 
-def test_an_inertia_that_no_body_has_is_refused_in_a_vehicle_of_ones_own(tmp_path: Path) -> None:
-    """Only what is imported is mended: one's own file says what one means."""
+def test_an_impossible_inertia_is_refused_in_a_vehicle_that_is_not_imported(tmp_path: Path) -> None:
+    """Only imported files are repaired."""
     (tmp_path / "own.urdf").write_text(
         '<robot name="own"><link name="base_link"><inertial><mass value="0"/>'
         f"{INERTIA.format(1)}</inertial></link></robot>"
@@ -304,13 +306,13 @@ def test_an_imported_vehicle_may_be_named_like_a_shipped_one(tmp_path: Path) -> 
         assert "propeller_link" in world.robots["it"].links
 
 
-def test_a_disk_without_room_is_told_when_a_vehicle_is_written(tmp_path: Path) -> None:
-    """A limit of 10 bytes a file fails a write as a full disk does."""
+def test_a_full_disk_is_reported_when_a_vehicle_is_written(tmp_path: Path) -> None:
+    """A limit of 10 bytes per file makes a write fail as a full disk does."""
     urdf = package(tmp_path)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
     try:
-        with pytest.raises(SkerryError, match=r"rov cannot be written: .*it is not complete"):
+        with pytest.raises(SkerryError, match=r"rov cannot be written: .*it is incomplete"):
             import_vehicle(urdf, out=tmp_path / "rov")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -350,7 +352,7 @@ SCN = """<scenario>
 
 def test_a_stonefish_robot_becomes_a_vehicle_with_z_up(tmp_path: Path) -> None:
     (tmp_path / "glider.scn").write_text(SCN)
-    made = import_vehicle(tmp_path / "glider.scn", out=tmp_path / "glider")
+    imported = import_vehicle(tmp_path / "glider.scn", out=tmp_path / "glider")
     robot = read_urdf(tmp_path / "glider" / "robot.urdf")
     assert robot.joints["Vehicle_Battery_joint"].position == pytest.approx((0.1, -0.02, -0.06))
     fin = robot.joints["FinJoint"]
@@ -362,15 +364,15 @@ def test_a_stonefish_robot_becomes_a_vehicle_with_z_up(tmp_path: Path) -> None:
     assert hull.mass == pytest.approx(1000.0 * np.pi * 0.1**2, rel=0.01)  # a prism of 32 sides is 0.6 % less
     text = (tmp_path / "glider" / "vehicle.yaml").read_text()
     assert "# Surge:" in text and "diameter: 0.18" in text
-    for word in ("profiler", "<environment>", "forward, left, up"):
-        assert word in " ".join(made.notes)
+    for part in ("profiler", "<environment>", "forward, left, up"):
+        assert part in " ".join(imported.notes)
 
 
-def test_a_stonefish_robot_displaces_what_its_buoyant_parts_do(tmp_path: Path) -> None:
+def test_a_stonefish_robot_displaces_the_volume_of_its_buoyant_parts(tmp_path: Path) -> None:
     """Stonefish's documentation, "Dynamic bodies": a body that is not buoyant has no buoyancy, a shell is its walls.
 
-    A hull that the water fills, a float inside it, and a shell: (0.3·0.2·0.1 + 6·0.2²·0.002) m³ float, a plate's
-    cells and a box's area are exact.
+    A flooded hull, foam inside it, and a shell: (0.3·0.2·0.1 + 6·0.2²·0.002) m³ are buoyant. The volume of a box and
+    the area of its walls are exact.
     """
     parts = """
       <external_part name="Hull" type="cylinder" buoyant="false">
@@ -388,7 +390,7 @@ def test_a_stonefish_robot_displaces_what_its_buoyant_parts_do(tmp_path: Path) -
     </base_link>"""
     start, end = SCN.index("<external_part"), SCN.index("</base_link>") + len("</base_link>")
     (tmp_path / "glider.scn").write_text(SCN[:start] + parts + SCN[end:])
-    made = import_vehicle(tmp_path / "glider.scn", out=tmp_path / "glider")
+    imported = import_vehicle(tmp_path / "glider.scn", out=tmp_path / "glider")
     forces = yaml.safe_load((tmp_path / "glider" / "vehicle.yaml").read_text())["forces"]
     foam, shell = 0.3 * 0.2 * 0.1, 6 * 0.2**2 * 0.002
     assert forces["buoyancy"]["volume"] == pytest.approx(foam + shell, rel=1e-5)
@@ -398,11 +400,11 @@ def test_a_stonefish_robot_displaces_what_its_buoyant_parts_do(tmp_path: Path) -
     assert forces["added_mass"]["ellipsoid"]["volume"] > 0.9 * np.pi * 0.2**2  # the water flows around the hull
     robot = read_urdf(tmp_path / "glider" / "robot.urdf")
     assert robot.links["Vehicle_Foam"].collisions == ()
-    assert "by the file it displaces" in " ".join(made.notes)
+    assert "the file gives it a displacement" in " ".join(imported.notes)
 
 
-def test_a_stonefish_robot_that_other_files_include_stands_alone(tmp_path: Path) -> None:
-    """Its name comes from outside, meshes from packages, materials and places from the including file."""
+def test_a_stonefish_robot_that_is_meant_to_be_included_is_imported_alone(tmp_path: Path) -> None:
+    """Name, materials and pose come from the including file, meshes from packages."""
     start, end = SCN.index("<robot"), SCN.index("</scenario>")
     text = SCN[start:end].replace('"Glider"', '"$(arg robot_name)"').replace('xyz="0 0 1"', 'xyz="$(arg place)"')
     text = text.replace('rate="20">', 'rate="20"><ros_publisher topic="/$(param robot_name)/imu"/>')
@@ -414,30 +416,30 @@ def test_a_stonefish_robot_that_other_files_include_stands_alone(tmp_path: Path)
     (tmp_path / "parts/meshes").mkdir(parents=True)
     (tmp_path / "parts/package.xml").write_text("<package><name>glider_parts</name></package>")
     write_stl(tmp_path / "parts/meshes/fin.stl", box((1.0, 3.0, 0.2)))
-    made = import_vehicle(tmp_path / "tested.scn", out=tmp_path / "tested", packages=[tmp_path / "parts"])
+    imported = import_vehicle(tmp_path / "tested.scn", out=tmp_path / "tested", packages=[tmp_path / "parts"])
     robot = read_urdf(tmp_path / "tested" / "robot.urdf")
     assert robot.name == "tested"
     fin_link = robot.links["Fin"].inertial
     assert fin_link is not None
     assert fin_link.mass == pytest.approx(0.1 * 0.3 * 0.02 * 1000.0)
-    assert "does not say what 'Neutral' weighs" in " ".join(made.notes)
+    assert "does not define the density of 'Neutral'" in " ".join(imported.notes)
 
 
-def test_values_that_stonefish_works_out_are_refused(tmp_path: Path) -> None:
+def test_placeholders_of_stonefish_are_refused(tmp_path: Path) -> None:
     (tmp_path / "glider.scn").write_text(SCN.replace('radius="0.1"', 'radius="$(arg radius)"'))
-    with pytest.raises(FileError, match="work out"):
+    with pytest.raises(FileError, match="placeholders"):
         import_vehicle(tmp_path / "glider.scn")
 
 
-# ------------------------------------------------------------------------------------------------ ground
+# ------------------------------------------------------------------------------------------------ terrain
 
 
-def test_an_array_becomes_ground_of_its_own_metres(tmp_path: Path) -> None:
+def test_an_array_becomes_terrain_in_metres(tmp_path: Path) -> None:
     """A plane, which bilinear resampling keeps: −10 m in the middle, a rise of 1:20 to the east."""
     columns = np.tile(-10.0 + 0.1 * (np.arange(41) - 20.0), (21, 1))  # every 2 m
     np.save(tmp_path / "slope.npy", columns)
-    made = import_terrain(tmp_path / "slope.npy", tmp_path / "slope", TerrainOptions(cell=2.0, resolution=1.0))
-    assert made.folder == tmp_path / "slope"
+    imported = import_terrain(tmp_path / "slope.npy", tmp_path / "slope", TerrainOptions(cell=2.0, resolution=1.0))
+    assert imported.folder == tmp_path / "slope"
     with skerry.load(tmp_path / "slope" / "terrain.yaml") as world:
         assert world.terrain is not None
         assert world.terrain.extent == pytest.approx((-41.0, -21.0, 41.0, 21.0), abs=1e-3)
@@ -446,7 +448,7 @@ def test_an_array_becomes_ground_of_its_own_metres(tmp_path: Path) -> None:
         )
 
 
-def test_a_survey_becomes_ground_about_its_own_middle(tmp_path: Path) -> None:
+def test_a_survey_becomes_terrain_around_its_centre(tmp_path: Path) -> None:
     x, y = np.arange(700_000.0, 700_200.0, 2.0), np.arange(6_578_000.0, 6_578_100.0, 2.0)
     depths = 12.0 + 0.01 * np.add.outer(y - y.mean(), np.zeros_like(x))
     np.savez(tmp_path / "survey.npz", heights=depths, x=x, y=y, crs="EPSG:32633")
@@ -470,7 +472,7 @@ def test_a_mesh_becomes_a_heightfield(tmp_path: Path) -> None:
     ("name", "options", "words"),
     [("a.npy", {}, "--cell"), ("a.laz", {}, "must be one of"), ("a.tif", {}, "there is no such file")],
 )
-def test_ground_that_cannot_be_read_is_refused(
+def test_an_unreadable_terrain_file_is_refused(
     name: str, options: dict[str, float], words: str, tmp_path: Path
 ) -> None:
     if name == "a.npy":

@@ -12,7 +12,7 @@ from skerry.core.meshes import Mesh, capsule
 from skerry.formats.mesh_files import write_stl
 from skerry.formats.urdf import Inertial, Shape, UrdfJoint, UrdfLink, UrdfRobot
 from skerry.importers.hydrodynamics import suggest_hydrodynamics
-from skerry.importers.solids import Solid, solids_of
+from skerry.importers.solids import Solid, measure_solids
 from skerry.physics.shapes import Ellipsoid
 
 ALONG_X = (0.0, np.pi / 2, 0.0)
@@ -25,7 +25,7 @@ def robot_of(*shapes: Shape, mass: float = 10.0) -> UrdfRobot:
 
 
 def solid_of(*shapes: Shape) -> Solid:
-    return solids_of(robot_of(*shapes))["base"]
+    return measure_solids(robot_of(*shapes))["base"]
 
 
 def test_the_volume_of_two_boxes_that_overlap_is_that_of_their_union() -> None:
@@ -60,9 +60,9 @@ def test_shadows_and_sweeps_of_a_box_are_its_faces() -> None:
     """
     a, b, c = 1.2, 0.6, 0.3
     solid = solid_of(Shape("box", size=(a, b, c)))
-    assert solid.shadows == pytest.approx([b * c, a * c, a * b], rel=0.01)
-    assert solid.sweeps[2] == pytest.approx((a**4 * c + b**4 * c) / 32, rel=0.02)
-    assert solid.sweeps[0] == pytest.approx((b**4 * a + c**4 * a) / 32, rel=0.02)
+    assert solid.projected_areas == pytest.approx([b * c, a * c, a * b], rel=0.01)
+    assert solid.turning_integrals[2] == pytest.approx((a**4 * c + b**4 * c) / 32, rel=0.02)
+    assert solid.turning_integrals[0] == pytest.approx((b**4 * a + c**4 * a) / 32, rel=0.02)
 
 
 def test_force_points_have_the_centre_and_the_mean_squares_of_the_volume() -> None:
@@ -70,7 +70,7 @@ def test_force_points_have_the_centre_and_the_mean_squares_of_the_volume() -> No
     size = np.array([2.0, 0.8, 0.4])
     shape = Shape("box", size=(2.0, 0.8, 0.4), position=(0.3, 0.0, 0.1))
     robot = robot_of(shape, mass=100.0)
-    parts = {part.name: part.settings for part in suggest_hydrodynamics(robot, solids_of(robot), [])}
+    parts = {part.name: part.settings for part in suggest_hydrodynamics(robot, measure_solids(robot), [])}
     points = np.array(parts["buoyancy"]["points"])
     assert points.mean(axis=0) == pytest.approx([0.3, 0.0, 0.1], abs=1e-3)
     assert points.var(axis=0) == pytest.approx(size**2 / 12, rel=0.01)
@@ -80,7 +80,7 @@ def test_force_points_have_the_centre_and_the_mean_squares_of_the_volume() -> No
 def test_the_ellipsoid_of_a_ball_is_the_ball() -> None:
     """Half of what it displaces (Lamb 1932, §92): the spread of a ball of cells is within 1 % of r²/5."""
     robot = robot_of(Shape("sphere", radius=0.5), mass=2000.0)
-    parts = {part.name: part.settings for part in suggest_hydrodynamics(robot, solids_of(robot), [])}
+    parts = {part.name: part.settings for part in suggest_hydrodynamics(robot, measure_solids(robot), [])}
     matrix = Ellipsoid(**parts["added_mass"]["ellipsoid"]).added_mass(SEA, 0.0)
     assert np.diag(matrix)[:3] == pytest.approx([0.5 * SEA * 4 / 3 * np.pi * 0.5**3] * 3, rel=0.02)
 
@@ -93,7 +93,7 @@ def test_the_added_mass_of_blocks_is_as_far_off_as_is_written_beside_it(ratio: f
     25 % and 65 % leave room for the published values' own last digit.
     """
     robot = robot_of(Shape("box", size=(ratio, 1.0, 1.0)), mass=5000.0)
-    parts = {part.name: part.settings for part in suggest_hydrodynamics(robot, solids_of(robot), [])}
+    parts = {part.name: part.settings for part in suggest_hydrodynamics(robot, measure_solids(robot), [])}
     along = Ellipsoid(**parts["added_mass"]["ellipsoid"]).added_mass(SEA, 0.0)[0, 0]
     assert 0.35 < along / (published * SEA * ratio) < 0.75
 
@@ -101,7 +101,7 @@ def test_the_added_mass_of_blocks_is_as_far_off_as_is_written_beside_it(ratio: f
 def test_a_slender_hull_is_found_whichever_way_it_lies() -> None:
     """A cylinder along y: strip theory with x along it. Its spread is L²/12 along and r²/4 across, of cells to 2 %."""
     robot = robot_of(Shape("cylinder", radius=0.1, length=1.5, rpy=(np.pi / 2, 0.0, 0.0)), mass=48.0)
-    parts = {part.name: part.settings for part in suggest_hydrodynamics(robot, solids_of(robot), [])}
+    parts = {part.name: part.settings for part in suggest_hydrodynamics(robot, measure_solids(robot), [])}
     damping = parts["damping"]
     assert damping["slender"] == {
         "length": pytest.approx(1.5, rel=0.02),
@@ -114,7 +114,7 @@ def test_a_vehicle_near_neutral_is_made_neutral_and_a_boat_is_not() -> None:
     block = Shape("box", size=(1.0, 0.5, 0.4))  # 205 kg of sea water
     for mass, volume in ((190.0, 190.0 / SEA), (60.0, 0.2)):
         robot, notes = robot_of(block, mass=mass), list[str]()
-        parts = suggest_hydrodynamics(robot, solids_of(robot), notes)
+        parts = suggest_hydrodynamics(robot, measure_solids(robot), notes)
         assert parts[0].settings["volume"] == pytest.approx(volume, rel=1e-4)
         assert notes
 
@@ -131,7 +131,7 @@ def test_a_vehicle_whose_weight_is_off_the_middle_is_trimmed_level() -> None:
         assert inertial is not None
         moved = replace(robot.links["base"], inertial=replace(inertial, position=(x, 0.0, -0.05 if x < 0.2 else 0.0)))
         robot = replace(robot, links={"base": moved})
-        points = np.array(suggest_hydrodynamics(robot, solids_of(robot), notes)[0].settings["points"])
+        points = np.array(suggest_hydrodynamics(robot, measure_solids(robot), notes)[0].settings["points"])
         assert points.mean(axis=0)[:2] == pytest.approx([x if x < 0.2 else 0.0, 0.0], abs=2e-4)
         assert words in " ".join(notes)
         assert ("nothing keeps it upright" in " ".join(notes)) == (x > 0.2)
@@ -144,6 +144,6 @@ def test_links_that_are_fixed_are_one_solid_in_the_frame_of_the_one_that_carries
     rigid = UrdfJoint(
         "j", "fixed", "base", "tool", (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0, 0), 0, 0, np.inf, np.inf, 0, 0, None
     )
-    solids = solids_of(UrdfRobot("it", {"base": base, "tool": tool}, {"j": rigid}, "base", {}))
+    solids = measure_solids(UrdfRobot("it", {"base": base, "tool": tool}, {"j": rigid}, "base", {}))
     assert list(solids) == ["base"]
     assert solids["base"].centre == pytest.approx([1.5, 0.0, 0.0], abs=0.005)

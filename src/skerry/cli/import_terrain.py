@@ -38,8 +38,8 @@ def import_terrain(
     from rich.markup import escape
 
     from skerry.core.document import Document
-    from skerry.importers.terrain_import import TerrainOptions
-    from skerry.importers.terrain_import import import_terrain as write_terrain
+    from skerry.importers.terrain import TerrainOptions
+    from skerry.importers.terrain import import_terrain as write_terrain
 
     given = {
         "resolution": resolution,

@@ -46,7 +46,7 @@ def import_vehicle(
     from rich.console import Console
     from rich.markup import escape
 
-    from skerry.importers.vehicle_import import import_vehicle as write_vehicle
+    from skerry.importers.vehicle import import_vehicle as write_vehicle
 
     console = Console(stderr=True)
     folder = None if out is None else Path(out).expanduser()

@@ -1,1 +1,1 @@
-"""Vehicles and ground from and to the files of other programs: URDF, SDF, Stonefish, JSON; surveys and meshes."""
+"""Import of vehicles (URDF, SDF, Stonefish, JSON) and terrain (surveys, meshes), and export of vehicles as JSON."""

@@ -1,4 +1,4 @@
-"""What a rigid body of a robot displaces, measured from its shapes: volume, its spread, and its shadows."""
+"""Volume, distribution and projected areas of the rigid bodies of a robot, measured from their shapes."""
 
 from __future__ import annotations
 
@@ -12,45 +12,51 @@ from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.core.meshes import Mesh, contains, is_closed, transform, volume
 from skerry.formats.mesh_files import read_mesh
 from skerry.formats.urdf import Shape, UrdfRobot
-from skerry.importers.draft import Float
+from skerry.importers.vehicle_draft import BuoyantShape
 from skerry.physics.tree import Body, carriers
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-MOST_CELLS = 20_000
-"""Of the box around a body: a volume is then known to a per cent or two, a shadow to a few."""
-MOST_SOLID_ANGLES = 50_000_000
-"""Cells times faces of a mesh; some two seconds of work."""
-LEAST_CELLS = 8
-"""Along each axis."""
+MAX_CELLS = 20_000
+"""Number of cells of the box around a body; the error is then 1 to 2 % of a volume and a few % of an area."""
+MAX_SOLID_ANGLES = 50_000_000
+"""Largest product of cells and faces of a mesh; it takes about two seconds."""
+MIN_CELLS = 8
+"""Smallest number of cells along an axis."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """The space that a rigid body takes up, in the frame of the link that carries it."""
+    """Space that a rigid body occupies, in the frame of the link that carries it."""
 
-    volume: float  # m³
-    samples: Floats  # (n, 3), m; each stands for an equal part of the volume
-    size: Floats  # (3,), m: of the box around it
-    shadows: Floats  # (3,), m²: areas as seen along x, y and z
-    sweeps: Floats  # (3,), m⁵: ∫ |r|³ dA about each axis through the centre, over the shadows that turning sweeps
-    source: str  # which shapes were measured, and how
+    volume: float
+    """Volume, m³."""
+    samples: Floats
+    """Points (n, 3), m; each represents an equal part of the volume."""
+    size: Floats
+    """Size (3,) of the bounding box, m."""
+    projected_areas: Floats
+    """Areas (3,) seen along x, y and z, m²."""
+    turning_integrals: Floats
+    """Integrals (3,) of |r|³ dA about each axis through the centre, over the projected areas that rotate, m⁵."""
+    source: str
+    """Shapes that were measured, as text."""
 
     @property
     def centre(self) -> Floats:
-        """Of the volume, m."""
+        """Centre (3,) of the volume, m."""
         return np.asarray(self.samples.mean(axis=0))
 
     @property
     def covariance(self) -> Floats:
-        """The mean of x xᵀ about the centre, m²; along an axis of an ellipsoid it is a²/5."""
+        """Mean (3, 3) of x xᵀ about the centre, m²; along an axis of an ellipsoid it is a²/5."""
         return np.asarray(np.cov(self.samples.T, bias=True), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
-class _Placed:
-    """A shape in the body's frame."""
+class _PlacedShape:
+    """Shape in the body's frame."""
 
     shape: Shape
     pose: Pose
@@ -61,7 +67,7 @@ class _Placed:
 
     @property
     def exact_volume(self) -> float | None:
-        """None of an open mesh, which has none."""
+        """Volume, m³; None for an open mesh."""
         shape = self.shape
         if shape.kind == "box":
             return float(np.prod(shape.size))
@@ -70,12 +76,12 @@ class _Placed:
         ball, rod = 4 / 3 * np.pi * shape.radius**3, np.pi * shape.radius**2 * shape.length
         return float({"sphere": ball, "cylinder": rod, "capsule": ball + rod}[shape.kind])
 
-    def holds(self, points: Floats) -> Flags:
-        """Which of the points (n, 3) are inside."""
+    def contains_points(self, points: Floats) -> Flags:
+        """Return a mask (n,) of the points (n, 3) inside the shape."""
         inside = np.asarray(((points >= self.low) & (points <= self.high)).all(axis=1))
         near = np.flatnonzero(inside)
         if self.mesh is not None:
-            # The solid angle also settles what is inside of a mesh with holes (Jacobson et al. 2013, ACM Trans. Graph.
+            # The solid angle also defines the inside of a mesh with holes (Jacobson et al. 2013, ACM Trans. Graph.
             # 32(4), generalised winding numbers).
             inside[near] = contains(self.mesh, points[near])
             return inside
@@ -85,35 +91,41 @@ class _Placed:
             inside[near] = (x <= shape.size[0] / 2) & (y <= shape.size[1] / 2) & (z <= shape.size[2] / 2)
         elif shape.kind == "cylinder":
             inside[near] = (np.hypot(x, y) <= shape.radius) & (z <= shape.length / 2)
-        else:  # a sphere is a capsule without length
+        else:  # a sphere is a capsule of length 0
             beyond = np.maximum(z - shape.length / 2, 0.0) if shape.kind == "capsule" else z
             inside[near] = x**2 + y**2 + beyond**2 <= shape.radius**2
         return inside
 
 
-def solids_of(robot: UrdfRobot) -> dict[str, Solid]:
-    """The solid of each rigid body that has one, by the link that carries it; links that are fixed are one body."""
-    placed: dict[str, list[_Placed]] = {}
+def measure_solids(robot: UrdfRobot) -> dict[str, Solid]:
+    """Return the solids of all rigid bodies that have a volume, by the link that carries each body.
+
+    Links that are fixed to each other are one body.
+    """
+    placed: dict[str, list[_PlacedShape]] = {}
     sources: dict[str, set[str]] = {}
-    places = carriers(Body(robot.name, robot, Pose.identity()))
-    for carrier in dict.fromkeys(owner for owner, _ in places.values()):
-        members = [(robot.links[link], pose) for link, (owner, pose) in places.items() if owner == carrier]
-        touched = any(link.collisions for link, _ in members)
+    owners = carriers(Body(robot.name, robot, Pose.identity()))
+    for carrier in dict.fromkeys(owner for owner, _ in owners.values()):
+        members = [(robot.links[link], pose) for link, (owner, pose) in owners.items() if owner == carrier]
+        has_collisions = any(link.collisions for link, _ in members)
         for link, pose in members:
-            # Where a body has shapes to touch, those are its hull; what it shows beyond them is often detail.
-            for shape in link.collisions if touched else link.visuals:
+            # Collision shapes, if there are any, are the hull; visual shapes beyond them are often details.
+            for shape in link.collisions if has_collisions else link.visuals:
                 placed.setdefault(carrier, []).append(_place(shape, pose))
-                sources.setdefault(carrier, set()).add("collision" if touched else "visual")
+                sources.setdefault(carrier, set()).add("collision" if has_collisions else "visual")
     solids = {carrier: _measure(shapes, sources[carrier].pop()) for carrier, shapes in placed.items()}
     return {carrier: solid for carrier, solid in solids.items() if solid is not None}
 
 
-def floats_of(robot: UrdfRobot, floats: Mapping[str, Float]) -> dict[str, Solid]:
-    """What each rigid body displaces where the file says so: its volume and centre, spread as the shapes are."""
-    places = carriers(Body(robot.name, robot, Pose.identity()))
-    members: dict[str, list[tuple[Float, Pose]]] = {}
+def measure_buoyancy(robot: UrdfRobot, floats: Mapping[str, BuoyantShape]) -> dict[str, Solid]:
+    """Return the displaced solids of all rigid bodies whose displacement the file gives.
+
+    Volume and centre are those of the file; the distribution is that of the shapes.
+    """
+    owners = carriers(Body(robot.name, robot, Pose.identity()))
+    members: dict[str, list[tuple[BuoyantShape, Pose]]] = {}
     for link, item in floats.items():
-        carrier, pose = places[link]
+        carrier, pose = owners[link]
         members.setdefault(carrier, []).append((item, pose))
     solids = {}
     for carrier, parts in members.items():
@@ -129,33 +141,36 @@ def floats_of(robot: UrdfRobot, floats: Mapping[str, Float]) -> dict[str, Solid]
     return solids
 
 
-def _place(shape: Shape, link: Pose) -> _Placed:
+def _place(shape: Shape, link: Pose) -> _PlacedShape:
     pose = link @ Pose(np.array(shape.position), rpy_to_quaternion(shape.rpy))
     if shape.kind == "mesh":
         assert shape.mesh is not None
         mesh = transform(read_mesh(shape.mesh), pose.position, pose.rotation, shape.scale)
-        return _Placed(shape, pose, mesh, mesh.vertices.min(axis=0), mesh.vertices.max(axis=0), is_closed(mesh))
+        return _PlacedShape(shape, pose, mesh, mesh.vertices.min(axis=0), mesh.vertices.max(axis=0), is_closed(mesh))
     turned = np.abs(pose.rotation)
     if shape.kind == "box":
         half = turned @ (0.5 * np.array(shape.size))
     else:
         half = turned @ (0.0, 0.0, 0.5 * shape.length if shape.kind != "sphere" else 0.0) + shape.radius
-    return _Placed(shape, pose, None, pose.position - half, pose.position + half, True)
+    return _PlacedShape(shape, pose, None, pose.position - half, pose.position + half, True)
 
 
-def _measure(shapes: Sequence[_Placed], source: str) -> Solid | None:
-    """By cells of the box around all shapes; volumes of shapes are exact, and only what they share is by cells."""
+def _measure(shapes: Sequence[_PlacedShape], source: str) -> Solid | None:
+    """Measure shapes by cells of the box around them.
+
+    The volumes of single shapes are exact; only the share of their overlap is measured by cells.
+    """
     low, high = np.min([s.low for s in shapes], axis=0), np.max([s.high for s in shapes], axis=0)
     size = high - low
     if not (size > 0.0).all():
         return None
     faces = sum(len(shape.mesh.faces) for shape in shapes if shape.mesh is not None)
-    cells = min(MOST_CELLS, max(MOST_SOLID_ANGLES // faces, LEAST_CELLS**3)) if faces else MOST_CELLS
+    cells = min(MAX_CELLS, max(MAX_SOLID_ANGLES // faces, MIN_CELLS**3)) if faces else MAX_CELLS
     edge = (float(np.prod(size)) / cells) ** (1 / 3)
-    counts = np.maximum(np.ceil(size / edge).astype(int), LEAST_CELLS)
+    counts = np.maximum(np.ceil(size / edge).astype(int), MIN_CELLS)
     axes = [low[k] + size[k] * (np.arange(counts[k]) + 0.5) / counts[k] for k in range(3)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-    held = [shape.holds(points) for shape in shapes]
+    held = [shape.contains_points(points) for shape in shapes]
     inside = np.logical_or.reduce(held)
     if not inside.any():
         return None
@@ -167,25 +182,25 @@ def _measure(shapes: Sequence[_Placed], source: str) -> Solid | None:
         total += float(points_held.sum() * np.prod(cell)) if exact is None else exact
     shared = float(inside.sum()) / float(sum(flags.sum() for flags in held))
     samples, grid = points[inside], inside.reshape(counts)
-    shadows, sweeps = _shadows(grid, axes, cell, samples.mean(axis=0))
-    words = f"{len(shapes)} {source} shape{'s' if len(shapes) > 1 else ''}"
+    projected_areas, turning_integrals = _project(grid, axes, cell, samples.mean(axis=0))
+    text = f"{len(shapes)} {source} shape{'s' if len(shapes) > 1 else ''}"
     if shared < 1.0:
-        words += f", {100 * (1 - shared):.0f} % of which they have in common"
+        text += f", which overlap by {100 * (1 - shared):.0f} %"
     if open_meshes:
-        words += f", {open_meshes} of them with holes: its volume is that of {int(inside.sum())} cells"
-    return Solid(total * shared, samples, size, shadows, sweeps, words)
+        text += f", {open_meshes} of them with holes, measured by {int(inside.sum())} cells"
+    return Solid(total * shared, samples, size, projected_areas, turning_integrals, text)
 
 
-def _shadows(grid: Flags, axes: Sequence[Floats], cell: Floats, centre: Floats) -> tuple[Floats, Floats]:
-    areas, sweeps = np.zeros(3), np.zeros(3)
+def _project(grid: Flags, axes: Sequence[Floats], cell: Floats, centre: Floats) -> tuple[Floats, Floats]:
+    areas, turning_integrals = np.zeros(3), np.zeros(3)
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
-        shadow = grid.any(axis=k)
+        seen = grid.any(axis=k)
         if i > j:
-            shadow = shadow.T  # rows are the axis i, whichever comes first
+            seen = seen.T  # makes axis i the rows
         area = float(cell[i] * cell[j])
-        areas[k] = area * shadow.sum()
-        # Turning about j moves the shadow along k by ω times the distance along i, and the other way round.
-        sweeps[j] += area * float((np.abs(axes[i] - centre[i]) ** 3) @ shadow.sum(axis=1))
-        sweeps[i] += area * float((np.abs(axes[j] - centre[j]) ** 3) @ shadow.sum(axis=0))
-    return areas, sweeps
+        areas[k] = area * seen.sum()
+        # A rotation about j moves this area along k with ω times the distance along i, and the reverse for i.
+        turning_integrals[j] += area * float((np.abs(axes[i] - centre[i]) ** 3) @ seen.sum(axis=1))
+        turning_integrals[i] += area * float((np.abs(axes[j] - centre[j]) ** 3) @ seen.sum(axis=0))
+    return areas, turning_integrals

@@ -1,4 +1,4 @@
-"""A robot as the text of a URDF that reads back equal, to the last bit of every number."""
+"""Conversion of a robot to URDF text that reads back equal, to the last bit of every number."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ from xml.etree.ElementTree import Comment, Element, SubElement, indent, tostring
 from skerry.formats.urdf import Colour, Inertial, Shape, UrdfJoint, UrdfLink, UrdfRobot
 
 
-def urdf_of(robot: UrdfRobot, meshes: Mapping[Path, str], note: str = "") -> str:
-    """The URDF; `meshes` are the names by which it calls mesh files."""
+def robot_to_urdf(robot: UrdfRobot, meshes: Mapping[Path, str], note: str = "") -> str:
+    """Return the URDF text of a robot.
+
+    Args:
+        robot: Robot to write.
+        meshes: File names to write for the meshes.
+        note: Comment at the start.
+    """
     root = Element("robot", name=robot.name)
     if note:
         root.append(Comment(f" {note.replace('--', '—')} "))
@@ -26,13 +32,13 @@ def urdf_of(robot: UrdfRobot, meshes: Mapping[Path, str], note: str = "") -> str
 
 
 def _numbers(values: Iterable[float]) -> str:
-    """`repr` of a float reads back as the same float."""
+    """Return numbers as text; `repr` of a float reads back as the same float."""
     return " ".join(repr(float(value)) for value in values)
 
 
 def _colour(parent: Element, colour: Colour | None) -> None:
     if colour is None:
-        SubElement(parent, "texture")  # a material must have one of the two; its picture was never read
+        SubElement(parent, "texture")  # a material needs a colour or a texture; the image of the texture was not read
     else:
         SubElement(parent, "color", rgba=_numbers(colour))
 

@@ -1,4 +1,4 @@
-"""Writes a vehicle's folder: robot.urdf, its meshes, and a vehicle.yaml that says why each number is what it is."""
+"""Writer of a vehicle's folder: robot.urdf, meshes, and vehicle.yaml with the source of each number."""
 
 from __future__ import annotations
 
@@ -11,39 +11,45 @@ from typing import Any
 
 from skerry.core.errors import SkerryError
 from skerry.formats.urdf import UrdfRobot
-from skerry.importers.draft import Draft, Part
-from skerry.importers.urdf_text import urdf_of
+from skerry.importers.urdf_text import robot_to_urdf
+from skerry.importers.vehicle_draft import PartDraft, VehicleDraft
 
-PLAIN = re.compile(r"[A-Za-z_][\w./-]*")
-TAKEN_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+PLAIN_TEXT = re.compile(r"[A-Za-z_][\w./-]*")
+YAML_KEYWORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 WIDTH = 116
 
 
-def new_folder(folder: Path) -> Path:
-    """Make a folder that was not there, or was empty; nothing is ever written over."""
+def create_folder(folder: Path) -> Path:
+    """Create a folder and return it; a folder that exists and contains files is an error, so no file is overwritten."""
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise SkerryError(f"{folder} is there already; choose another place by --out, or move it away")
+            raise SkerryError(f"the folder {folder} already exists; choose another one with --out, or remove it")
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SkerryError(f"{folder} cannot be made: {error.strerror}") from None
+        raise SkerryError(f"the folder {folder} cannot be created: {error.strerror}") from None
     return folder
 
 
-def write_draft(draft: Draft, folder: Path, source: str) -> None:
-    """Write a drafted vehicle into a new folder; `source` is the file that it came from."""
-    new_folder(folder)
+def write_draft(draft: VehicleDraft, folder: Path, source: str) -> None:
+    """Write a draft into a new folder.
+
+    Args:
+        draft: Vehicle to write.
+        folder: Folder to create.
+        source: Name of the imported file, for comments.
+    """
+    create_folder(folder)
     try:
         meshes = copy_meshes(draft.robot, folder)
-        text = urdf_of(draft.robot, meshes, f"Imported from {source}.")
+        text = robot_to_urdf(draft.robot, meshes, f"Imported from {source}.")
         (folder / "robot.urdf").write_text(text, encoding="utf-8")
         (folder / "vehicle.yaml").write_text(vehicle_text(draft, source), encoding="utf-8")
     except OSError as error:
-        raise SkerryError(f"{folder} cannot be written: {error.strerror}; it is not complete") from None
+        raise SkerryError(f"the folder {folder} cannot be written: {error.strerror}; it is incomplete") from None
 
 
 def copy_meshes(robot: UrdfRobot, folder: Path) -> dict[Path, str]:
-    """Copy the meshes of a robot into `meshes/`; their new names, those of the same name told apart by a number."""
+    """Copy the meshes of a robot into `meshes/` and return their new names; equal names get a number."""
     names: dict[Path, str] = {}
     for mesh in _meshes(robot):
         name, number = mesh.name, 1
@@ -64,23 +70,23 @@ def _meshes(robot: UrdfRobot) -> Iterable[Path]:
 # ------------------------------------------------------------------------------------------------ vehicle.yaml
 
 
-def vehicle_text(draft: Draft, source: str) -> str:
-    """The text of vehicle.yaml."""
-    lines = [f"# {draft.robot.name}, imported from {source}. [guess] is a number that nothing in that file says."]
+def vehicle_text(draft: VehicleDraft, source: str) -> str:
+    """Return the text of vehicle.yaml."""
+    lines = [f"# {draft.robot.name}, imported from {source}. [guess] marks a number that is not in that file."]
     for note in draft.notes:
         lines += [f"# {line}" for line in wrap(note, WIDTH, initial_indent="- ", subsequent_indent="  ")]
     lines += ["", f"description: {_flow(f'{draft.robot.name}, imported from {source}')}", "urdf: robot.urdf"]
     for group in ("forces", "actuators", "sensors"):
         parts = [part for part in draft.parts if part.group == group]
         if parts:
-            # A group whose parts are all comments would be a key without a value.
+            # A group that contains only comments would be a key without a value, so it is a comment too.
             lines += ["", f"{group}:" if any(part.in_use for part in parts) else f"# {group}:"]
             for part in parts:
                 lines += _part_lines(part)
     return "\n".join(lines) + "\n"
 
 
-def _part_lines(part: Part) -> list[str]:
+def _part_lines(part: PartDraft) -> list[str]:
     mark = "  " if part.in_use else "  # "
     lines = [f"  # {line}" for line in wrap(part.reason, WIDTH)]
     lines.append(f"{mark}{part.name}:")
@@ -94,7 +100,7 @@ def _part_lines(part: Part) -> list[str]:
 
 
 def _flow(value: Any) -> str:
-    """A value on one line."""
+    """Return a value as YAML on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -102,7 +108,7 @@ def _flow(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        if PLAIN.fullmatch(value) and value.lower() not in TAKEN_WORDS:
+        if PLAIN_TEXT.fullmatch(value) and value.lower() not in YAML_KEYWORDS:
             return value
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return repr(value)

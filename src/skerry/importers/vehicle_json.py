@@ -1,4 +1,4 @@
-"""A vehicle as one JSON file: geometry, masses, joints, components and the files they need; and back, to the bit."""
+"""Export of a vehicle as one JSON file (geometry, masses, joints, components, files), and its exact import."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from skerry import __version__
 from skerry.core.errors import Fault, FileError, SkerryError, UnknownName, did_you_mean
 from skerry.formats.urdf import Inertial, Mimic, Shape, UrdfJoint, UrdfLink, UrdfRobot
 from skerry.formats.yaml_documents import dump_document
-from skerry.importers.urdf_text import urdf_of
-from skerry.importers.vehicle_folder import new_folder
+from skerry.importers.urdf_text import robot_to_urdf
+from skerry.importers.vehicle_folder import create_folder
 from skerry.scenario.loading import load_scenario
 from skerry.scenario.vehicle import find_vehicle, shipped_vehicles
 
 FORMAT = "skerry vehicle"
 VERSION = 1
-"""Of the format; it grows when a reader of before would misread a file."""
-ENDLESS = {"lower": -inf, "upper": inf, "effort": inf, "velocity": inf}
-"""JSON has no infinity: of a joint's limits, null is none."""
+"""Version of the format; it increases when an older reader would misread a file."""
+NO_LIMITS = {"lower": -inf, "upper": inf, "effort": inf, "velocity": inf}
+"""Values of a joint's limits that are null in JSON, which has no infinity."""
 
 
 @dataclass(frozen=True)
 class ExportedVehicle:
-    """A vehicle as its JSON holds it; meshes and other files are bytes by their names."""
+    """Vehicle of a JSON file; `files` are the bytes of meshes and other files by name."""
 
     name: str
     robot: UrdfRobot
@@ -40,14 +40,14 @@ class ExportedVehicle:
 
 
 def export_vehicle(vehicle: str) -> dict[str, Any]:
-    """The JSON of a vehicle: a shipped one's name, or a path of its folder."""
+    """Return the JSON object of a vehicle, given by the name of a shipped vehicle or the path of a folder."""
     path = Path(vehicle).expanduser()
     home = find_vehicle(str(path.resolve()) if path.is_dir() else vehicle, None)
     if home is None:
         hint = did_you_mean(vehicle, shipped_vehicles())
-        raise UnknownName(f"there is no vehicle {vehicle!r}; {hint} A path names a folder that has a vehicle.yaml")
-    somewhere = {"latitude_deg": 0.0, "longitude_deg": 0.0}  # for parts that want to know where on earth they are
-    scenario = {"reference": somewhere, "robots": {"vehicle": {"vehicle": str(home)}}}
+        raise UnknownName(f"there is no vehicle {vehicle!r}; {hint} A path must name a folder with a vehicle.yaml")
+    reference = {"latitude_deg": 0.0, "longitude_deg": 0.0}  # some sensors need a position on Earth
+    scenario = {"reference": reference, "robots": {"vehicle": {"vehicle": str(home)}}}
     loaded = load_scenario(scenario).vehicles["vehicle"]
     files: dict[Path, str] = {}
     settings = {
@@ -66,18 +66,18 @@ def export_vehicle(vehicle: str) -> dict[str, Any]:
             "limits": "null where there is none",
         },
         "mass": sum(masses),
-        "robot": _plain(robot, files),
-        "vehicle": _plain(settings, files),
+        "robot": _to_json(robot, files),
+        "vehicle": _to_json(settings, files),
         "files": {name: base64.b64encode(path.read_bytes()).decode("ascii") for path, name in files.items()},
     }
 
 
-def _plain(value: Any, files: dict[Path, str]) -> Any:
-    """What JSON knows; files get names of their own, by which they are found in `files`."""
+def _to_json(value: Any, files: dict[Path, str]) -> Any:
+    """Convert a value to JSON; paths are replaced by names, which are added to `files`."""
     if isinstance(value, dict):
-        return {key: _plain(inner, files) for key, inner in value.items()}
+        return {key: _to_json(inner, files) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner, files) for inner in value]
+        return [_to_json(inner, files) for inner in value]
     if isinstance(value, Path):
         return files.setdefault(value, _free_name(value, files.values()))
     return None if isinstance(value, float) and isinf(value) else value
@@ -92,7 +92,7 @@ def _free_name(path: Path, taken: Iterable[str]) -> str:
 
 
 def export_text(vehicle: str) -> str:
-    """The same as text."""
+    """Return the JSON text of a vehicle; see `export_vehicle`."""
     return json.dumps(export_vehicle(vehicle), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -100,7 +100,7 @@ def export_text(vehicle: str) -> str:
 
 
 def read_vehicle_json(path: Path) -> ExportedVehicle:
-    """Read an exported vehicle; raise `FileError` in words if it is not sound."""
+    """Read an exported vehicle; raise a `FileError` if the file is invalid."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -113,21 +113,21 @@ def read_vehicle_json(path: Path) -> ExportedVehicle:
         hint = "`skerry export VEHICLE` writes one"
         raise FileError(str(path), [Fault("format", f"must be {FORMAT!r}", hint=hint)])
     if data.get("version") != VERSION:
-        hint = "read it with the Skerry that wrote it, or write it anew"
+        hint = "import it with the version of Skerry that wrote it, or export it again"
         raise FileError(str(path), [Fault("version", f"must be {VERSION}", data.get("version"), hint=hint)])
     try:
-        files = {_inside(name): base64.b64decode(text, validate=True) for name, text in data["files"].items()}
+        files = {_check_name(name): base64.b64decode(text, validate=True) for name, text in data["files"].items()}
         return ExportedVehicle(str(data["name"]), _robot(data["robot"]), dict(data["vehicle"]), files)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        problem = f"is not a whole vehicle: {type(error).__name__}: {error}"
+        problem = f"is not a complete vehicle: {type(error).__name__}: {error}"
         raise FileError(str(path), [Fault("", problem)]) from None
 
 
-def _inside(name: str) -> str:
-    """A name that stays in the folder, whoever wrote it."""
+def _check_name(name: str) -> str:
+    """Return a file name after checking that it stays in the vehicle's folder."""
     parts = PurePosixPath(name).parts
     if not parts or ".." in parts or PurePosixPath(name).is_absolute() or "\\" in name:
-        raise ValueError(f"the file name {name!r} leads out of the vehicle's folder")
+        raise ValueError(f"the file name {name!r} is outside the vehicle's folder")
     return name
 
 
@@ -153,12 +153,12 @@ def _link(data: dict[str, Any]) -> UrdfLink:
 
 def _shape(data: dict[str, Any]) -> Shape:
     values = {key: _tuples(value) for key, value in data.items()}
-    return Shape(**values | {"mesh": None if data["mesh"] is None else Path(_inside(data["mesh"]))})
+    return Shape(**values | {"mesh": None if data["mesh"] is None else Path(_check_name(data["mesh"]))})
 
 
 def _joint(data: dict[str, Any]) -> UrdfJoint:
     values = {key: _tuples(value) for key, value in data.items()}
-    values |= {key: endless for key, endless in ENDLESS.items() if data[key] is None}
+    values |= {key: value for key, value in NO_LIMITS.items() if data[key] is None}
     return UrdfJoint(**values | {"mimic": None if data["mimic"] is None else Mimic(**data["mimic"])})
 
 
@@ -166,19 +166,19 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-def write_vehicle_of(exported: ExportedVehicle, folder: Path) -> None:
-    """Write the folder of an exported vehicle."""
-    new_folder(folder)
+def write_exported_vehicle(exported: ExportedVehicle, folder: Path) -> None:
+    """Write an exported vehicle into a new folder."""
+    create_folder(folder)
     shapes = [
         shape for link in exported.robot.links.values() for shape in (*link.visuals, *link.collisions) if shape.mesh
     ]
     missing = sorted({str(shape.mesh) for shape in shapes if str(shape.mesh) not in exported.files})
     if missing:
-        raise SkerryError(f"{exported.name}: the JSON has no file {', '.join(missing)}, which its links name")
+        raise SkerryError(f"{exported.name}: the JSON lacks the files {', '.join(missing)}, which its links need")
     for name, data in exported.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     meshes = {shape.mesh: str(shape.mesh) for shape in shapes if shape.mesh is not None}
-    (folder / "robot.urdf").write_text(urdf_of(exported.robot, meshes), encoding="utf-8")
+    (folder / "robot.urdf").write_text(robot_to_urdf(exported.robot, meshes), encoding="utf-8")
     text = dump_document({**exported.settings, "urdf": "robot.urdf"})
-    (folder / "vehicle.yaml").write_text(f"# Imported from JSON that Skerry wrote.\n{text}", encoding="utf-8")
+    (folder / "vehicle.yaml").write_text(f"# Imported from a JSON file of `skerry export`.\n{text}", encoding="utf-8")

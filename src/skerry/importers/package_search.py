@@ -1,4 +1,4 @@
-"""Where the packages of ROS and the models of Gazebo lie that a file names: package://arm_description/…, model://arm/…"""
+"""Search for ROS packages and Gazebo models that a file names: package://arm_description/…, model://arm/…"""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-DEEPEST = 4
-"""Levels below a given folder: a workspace has src/<repository>/<package>."""
+MAX_DEPTH = 4
+"""Number of levels below a given folder that are searched: a workspace has src/<repository>/<package>."""
 
 
 def find_packages(folders: Iterable[Path]) -> dict[str, Path]:
-    """Packages by name: the folders, those directly in them, and all within that have a package.xml or model.config."""
+    """Return packages by name.
+
+    Packages are the given folders, their direct subfolders, and all folders inside with a package.xml or model.config.
+    """
     found: dict[str, Path] = {}
     for start in folders:
         found.setdefault(start.resolve().name, start)
         depth = len(start.parts)
-        for place, inside, files in os.walk(start):
-            folder = Path(place)
+        for path, inside, files in os.walk(start):
+            folder = Path(path)
             if "package.xml" in files:
                 found.setdefault(_package_name(folder), folder)
             if "model.config" in files or folder == start:
@@ -27,7 +30,7 @@ def find_packages(folders: Iterable[Path]) -> dict[str, Path]:
             if folder == start:
                 for name in inside:
                     found.setdefault(name, folder / name)
-            if len(folder.parts) - depth >= DEEPEST:
+            if len(folder.parts) - depth >= MAX_DEPTH:
                 inside.clear()
     return found
 
@@ -39,8 +42,17 @@ def _package_name(folder: Path) -> str:
         return folder.name
 
 
-def resolve(name: str, home: Path, packages: Mapping[str, Path]) -> tuple[Path | None, list[Path]]:
-    """The file that a URI or a relative path means, seen from the folder `home`; and where it was looked for."""
+def resolve_file(name: str, home: Path, packages: Mapping[str, Path]) -> tuple[Path | None, list[Path]]:
+    """Find the file of a URI or a relative path.
+
+    Args:
+        name: URI with the scheme `package`, `model` or `file`, or a relative path.
+        home: Folder of the file that contains the name.
+        packages: Folders of packages by name.
+
+    Returns:
+        The file or None, and all paths that were tried.
+    """
     scheme, separator, rest = name.strip().partition("://")
     if not separator:
         tried = [home / name.strip()]
