@@ -1,4 +1,4 @@
-"""Skerry: a marine-robotics simulator that you install with pip."""
+"""Skerry: a marine-robotics simulator that installs with pip."""
 
 from __future__ import annotations
 
@@ -24,10 +24,21 @@ def load(
     overrides: Mapping[str, Any] | None = None,
     forces: Mapping[str, ForceFunction] | None = None,
 ) -> World:
-    """Build a world: from a shipped scenario's name, a path, a mapping, or a `Scenario`.
+    """Load a scenario and build its world.
 
-    `seed` and `overrides` replace values of the scenario; `forces` maps "robot/link" to a Python function of a
-    `skerry.world.python_forces.LinkState` that returns force and torque (6 numbers) in the link's axes.
+    Args:
+        scenario: Name of a shipped scenario, path of a file, mapping, or `Scenario`.
+        seed: Replaces the seed of the scenario.
+        overrides: Replaces values of the scenario, as nested mappings.
+        forces: Python functions that are called as forces, by "robot/link". Each gets a
+            `skerry.world.python_forces.LinkState` and returns force and torque (6 numbers, N and N m) in the axes of
+            the link.
+
+    Returns:
+        The world, at time 0. Close it, or use it in a `with` block.
+
+    Raises:
+        SkerryError: The scenario is invalid; the message lists all faults with file and line.
     """
     from skerry.world import build_world
 
@@ -40,7 +51,17 @@ def load_batch(
     overrides: Sequence[Mapping[str, Any] | None] | None = None,
     threads: int = 0,
 ) -> Batch:
-    """Build many worlds of one scenario that step together in native threads (0: one per core)."""
+    """Build many worlds of one scenario that step together in native threads.
+
+    Args:
+        scenario: Name of a shipped scenario, path of a file, mapping, or `Scenario`.
+        seeds: One seed per world.
+        overrides: One mapping of replaced values, or None, per world.
+        threads: Number of threads; 0 for one per core.
+
+    Returns:
+        The batch, at time 0. Close it, or use it in a `with` block.
+    """
     from skerry.world import build_batch
 
     return build_batch(scenario, seeds, overrides, threads)

@@ -1,4 +1,4 @@
-"""`python -m skerry`."""
+"""Entry point of `python -m skerry`."""
 
 from skerry.cli import main
 

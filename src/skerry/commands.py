@@ -1,4 +1,7 @@
-"""Commands: what peers may ask for, as data; each is done between two steps of the world."""
+"""Commands: requests of interfaces as data. The runner executes each command between two physics steps.
+
+Commands that need the recorder (start, stop, seek) are in `interfaces/recorder`.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ from skerry.runner import Runner
 
 @dataclass(frozen=True)
 class Actuate(Command):
-    """Command an actuator, by its own keyword, from outside; says whether it was heard.
+    """Command an actuator by its keyword, from an external interface; the result is whether it was accepted.
 
-    One that is `held` holds until the next; otherwise the actuator's watchdog awaits others.
+    A `held` command does not start the watchdog of the actuator; any other command must be repeated.
     """
 
     robot: str
@@ -28,15 +31,15 @@ class Actuate(Command):
 
     def apply(self, run: Runner) -> bool:
         actuator = run.world.robots[self.robot].actuators[self.actuator]
-        heard: bool = actuator.receive(**self.value)
-        if heard and self.held:
+        accepted: bool = actuator.receive(**self.value)
+        if accepted and self.held:
             actuator.watchdog.release()
-        return heard
+        return accepted
 
 
 @dataclass(frozen=True)
 class Teleport(Command):
-    """Put a robot or an object somewhere else, at rest or moving, m/s in the world's axes."""
+    """Move a robot or an object to a pose, with a velocity in m/s, ENU."""
 
     name: str
     pose: Pose
@@ -48,7 +51,7 @@ class Teleport(Command):
 
 @dataclass(frozen=True)
 class Spawn(Command):
-    """Let a robot or an object come into the world, with settings as in a scenario's file."""
+    """Add a robot or an object to the world, with settings as in a scenario file."""
 
     name: str
     settings: Mapping[str, Any]
@@ -59,7 +62,7 @@ class Spawn(Command):
 
 @dataclass(frozen=True)
 class Delete(Command):
-    """Take a robot or an object out of the world."""
+    """Remove a robot or an object from the world."""
 
     name: str
 
@@ -69,7 +72,7 @@ class Delete(Command):
 
 @dataclass(frozen=True)
 class GiveGoal(Command):
-    """Give a controller that knows goals one, and the robot's actuators with it, until there is nothing left to do."""
+    """Give a goal to a controller, and control over the actuators until the goal is reached or cancelled."""
 
     robot: str
     controller: str
@@ -84,7 +87,7 @@ class GiveGoal(Command):
 
 @dataclass(frozen=True)
 class AskController(Command):
-    """Ask something of a controller; it is up to who has control whether its actuators follow."""
+    """Call a method of a controller. The actuators follow only if the controller has control."""
 
     robot: str
     controller: str
@@ -96,19 +99,8 @@ class AskController(Command):
 
 
 @dataclass(frozen=True)
-class StopController(Command):
-    """Let a controller stop what it does."""
-
-    robot: str
-    controller: str
-
-    def apply(self, run: Runner) -> None:
-        run.world.robots[self.robot].controllers[self.controller].stop()
-
-
-@dataclass(frozen=True)
 class TriggerSensor(Command):
-    """Let happen what a sensor warns of."""
+    """Trigger the alarm of a sensor, for example a leak."""
 
     robot: str
     sensor: str
@@ -130,21 +122,8 @@ class SwitchSensor(Command):
 
 
 @dataclass(frozen=True)
-class WriteSound(Command):
-    """Let an acoustic part send text to "robot/part", or to everybody."""
-
-    robot: str
-    part: str
-    data: str
-    to: str | None = None
-
-    def apply(self, run: Runner) -> None:
-        run.world.robots[self.robot].acoustics[self.part].write(self.data, self.to)
-
-
-@dataclass(frozen=True)
 class Pause(Command):
-    """Stand still, or go on."""
+    """Pause or resume the run."""
 
     changes_world = False
 
@@ -159,7 +138,7 @@ class Pause(Command):
 
 @dataclass(frozen=True)
 class Step(Command):
-    """Pause, and make so many steps."""
+    """Pause the run after this number of further steps."""
 
     changes_world = False
 
@@ -171,7 +150,7 @@ class Step(Command):
 
 @dataclass(frozen=True)
 class SetSpeed(Command):
-    """Simulated seconds per second of wall time; None is as fast as it goes."""
+    """Set the speed: simulated seconds per second of wall time; None for as fast as possible."""
 
     changes_world = False
 
@@ -183,7 +162,7 @@ class SetSpeed(Command):
 
 @dataclass(frozen=True)
 class Reset(Command):
-    """Go back to the beginning."""
+    """Return to the start of the run."""
 
     def apply(self, run: Runner) -> None:
         run.reset()
@@ -199,7 +178,7 @@ class Stop(Command):
 
 @dataclass(frozen=True)
 class TakeSnapshot(Command):
-    """All of the world's state."""
+    """Take a snapshot of the world; the result is the `Snapshot`."""
 
     changes_world = False
 
@@ -209,7 +188,7 @@ class TakeSnapshot(Command):
 
 @dataclass(frozen=True)
 class Restore(Command):
-    """Go to a snapshot."""
+    """Restore a snapshot."""
 
     snapshot: Any
 
@@ -219,7 +198,7 @@ class Restore(Command):
 
 @dataclass(frozen=True)
 class HoldKeys(Command):
-    """Have these keys of a robot down, and no others; to be said again and again while they are held."""
+    """Hold exactly these keys of a robot. Send it repeatedly while the keys are held."""
 
     robot: str
     keys: tuple[str, ...]
@@ -246,7 +225,7 @@ class GiveControl(Command):
 
 @dataclass(frozen=True)
 class Operate(Command):
-    """Command an actuator by hand, as keys do; refused, in words, where another source has control."""
+    """Command an actuator by hand, as keys do; fails with an error if another source has control."""
 
     robot: str
     actuator: str
@@ -255,16 +234,16 @@ class Operate(Command):
     def apply(self, run: Runner) -> None:
         actuator = run.world.robots[self.robot].actuators[self.actuator]
         with commanding_as("manual"):
-            heard = actuator.command(**self.value)
-        if not heard:
+            accepted = actuator.command(**self.value)
+        if not accepted:
             raise SkerryError(
-                f"{self.robot}/{self.actuator}: {actuator.owner} has control; give it to `manual` to command by hand"
+                f"{self.robot}/{self.actuator}: {actuator.owner} has control; give control to `manual` first"
             )
 
 
 @dataclass(frozen=True)
 class Halt(Command):
-    """Take a robot in hand: keys up, controllers stopped that can be, all actuators at their reset values."""
+    """Stop a robot and take manual control: release keys, stop controllers, and reset all actuators."""
 
     robot: str
 
@@ -282,7 +261,7 @@ class Halt(Command):
 
 @dataclass(frozen=True)
 class Move(Command):
-    """Put a robot or an object somewhere else, at rest, turned as it is unless an orientation is given."""
+    """Move a robot or an object to a position, at rest; its orientation stays the same unless one is given."""
 
     name: str
     position: tuple[float, float, float]
@@ -297,7 +276,7 @@ class Move(Command):
 
 @dataclass(frozen=True)
 class SendPacket(Command):
-    """Let an acoustic transceiver of a robot send text, to "robot/part" or to everybody."""
+    """Send text with an acoustic transceiver of a robot, to "robot/part" or as a broadcast."""
 
     robot: str
     transceiver: str
@@ -310,12 +289,12 @@ class SendPacket(Command):
 
 @dataclass(frozen=True)
 class LoadWorld(Command):
-    """End this run, and let another world be run in its place: of another scenario, or the same with another seed."""
+    """End this run and continue with another world: another scenario, or the same scenario with another seed."""
 
-    changes_world = False  # this world does not go on at all
+    changes_world = False  # this world ends
 
-    scenario: str | None = None  # the same by default
-    seed: int | None = None  # the scenario's own by default
+    scenario: str | None = None  # None for the present scenario
+    seed: int | None = None  # None for the seed of the scenario
 
     def apply(self, run: Runner) -> None:
         run.load(self.scenario, self.seed)

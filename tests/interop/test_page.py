@@ -425,7 +425,7 @@ def test_the_simulator_ignores_keys_and_sliders_while_another_source_has_control
         state = await client.state(lambda state: state["robots"]["sam"]["held"] == ["up"])
         assert state["robots"]["sam"]["actuators"]["thruster1"]["target"] == 0
         words = await client.refused("actuate", robot="sam", actuator="thruster1", value={"rpm": 500})
-        assert "ros has control" in words
+        assert "external has control" in words
         await client.do("source", robot="sam", source="manual")
         await client.do("actuate", robot="sam", actuator="thruster1", value={"rpm": 500})
         state = await client.state(lambda state: state["robots"]["sam"]["actuators"]["thruster1"]["value"] > 100)

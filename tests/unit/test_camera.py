@@ -324,7 +324,7 @@ def test_a_dataset_refuses_what_cannot_be(tmp_path: Path) -> None:
         write_dataset(source, "rig/camera", tmp_path / "rig", DatasetOptions(1))
     with pytest.raises(SkerryError, match="1 to 1000000"):
         DatasetOptions(0)
-    with pytest.raises(SkerryError, match="nothing to take pictures of"):
+    with pytest.raises(SkerryError, match="no objects or robots"):
         write_dataset({**source, "objects": {}}, "rig/camera", tmp_path / "out", DatasetOptions(1))
     assert not (tmp_path / "out").exists()
 

@@ -404,11 +404,11 @@ def test_only_the_latest_of_commands_that_arrive_within_a_step_is_executed(runne
     for k in range(1000):
         robot.drive({"FL": k / 1000, "FR": -k / 1000})
     robot.drive({"B": 0.25})
-    runner.inbox.obey(runner)
+    runner.inbox.execute(runner)
     okon = runner.world.robots["okon"]
     assert okon.actuators["FL"].setpoint == 0.0
     robot.update()
-    runner.inbox.obey(runner)
+    runner.inbox.execute(runner)
     assert {name: okon.actuators[name].setpoint for name in ("FL", "FR", "B")} == pytest.approx(
         {"FL": 0.999, "FR": -0.999, "B": 0.25}
     )

@@ -23,9 +23,9 @@ from skerry.commands import (
     GiveGoal,
     Reset,
     Restore,
+    SendPacket,
     SwitchSensor,
     Teleport,
-    WriteSound,
 )
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
@@ -123,7 +123,7 @@ def test_a_mission_by_the_auv_interface_runs_again_to_the_bit(tmp_path: Path) ->
         ask("aim", name="depth", value=4.0),
         ask("repeat", name="heading_deg", value=30.0, seconds=0.4),
         SwitchSensor("sam", "dvl", False),
-        WriteSound("sam", "modem", "hej"),
+        SendPacket("sam", "modem", "hej"),
         ask("abort"),
     ]
     record(tmp_path / "mission.mcap", *commands, seconds=0.3, ros=Ros(profile="smarc-interface"))
@@ -188,7 +188,7 @@ def test_a_file_that_is_there_is_not_written_over(dive: Path) -> None:
         GiveGoal("sam", "waypoint", {"position": (1.0, 2.0, -3.0), "speed": None, "name": "α"}),
         AskController("evolo", "flight", "command", {"speed_kn": 12}),
         SwitchSensor("sam", "dvl", False),
-        WriteSound("sam", "modem", "hej", None),
+        SendPacket("sam", "modem", "hej", None),
         Restore(Snapshot(b"\x00\xff snapshot")),
         Reset(),
     ],

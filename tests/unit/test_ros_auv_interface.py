@@ -96,7 +96,7 @@ class Vehicle:
     def call(self, service: str, **values: Any) -> Any:
         name = f"/it/{service}"
         promise = self.bus.call(name, self.bus.codec.make(f"{self.bus.services[name].type}_Request", **values))
-        self.runner.inbox.obey(self.runner)
+        self.runner.inbox.execute(self.runner)
         return promise.result()
 
     def status(self, target: str) -> tuple[int, str, str]:

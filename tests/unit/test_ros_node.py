@@ -239,7 +239,7 @@ def test_the_simulation_is_controlled_by_services(sam: Graph) -> None:
 
     def call(name: str, **values: Any) -> Any:
         promise = bus.call(name, bus.codec.make(f"{bus.services[name].type}_Request", **values))
-        sam.runner.inbox.obey(sam.runner)
+        sam.runner.inbox.execute(sam.runner)
         return promise.result()
 
     sam.run(0.5)
@@ -255,7 +255,7 @@ def test_the_simulation_is_controlled_by_services(sam: Graph) -> None:
     assert sam.runner.paused
     assert call("/skerry/pause", data=False).success
     sam.say("/skerry/speed", data=3.0)
-    sam.runner.inbox.obey(sam.runner)
+    sam.runner.inbox.execute(sam.runner)
     assert sam.runner.speed == 3.0
     assert call("/skerry/set_speed", speed=2.0).success
     assert sam.runner.speed == 2.0

@@ -31,7 +31,7 @@ from skerry.commands import (
 from skerry.core.errors import PhysicsDiverged, SkerryError
 from skerry.core.frames import Pose
 from skerry.parts.interface import Command, Inbox, Interface, SensorReading
-from skerry.runner import MOST_COMMANDS, Runner
+from skerry.runner import MAX_COMMANDS, Runner
 from skerry.world import World, build_world
 
 
@@ -198,7 +198,7 @@ def test_a_snapshot_taken_by_command_can_be_restored_by_command() -> None:
         runner.run(0.5)
         runner.inbox.put(Restore(taken.result()))
         runner.inbox.put(Pause(True))
-        runner.inbox.obey(runner)
+        runner.inbox.execute(runner)
         assert world.tick == 0
 
 
@@ -215,7 +215,7 @@ def test_a_speed_that_makes_no_sense_is_refused(speed: float) -> None:
 def test_too_many_commands_are_refused_rather_than_kept() -> None:
     with skerry.load("torpedo_in_still_water") as world:
         runner = Runner(world, None)
-        promises: list[Any] = [runner.inbox.put(Reset()) for _ in range(MOST_COMMANDS + 1)]
+        promises: list[Any] = [runner.inbox.put(Reset()) for _ in range(MAX_COMMANDS + 1)]
         with pytest.raises(SkerryError, match="fewer"):
             promises[-1].result()
         runner.close()
@@ -287,7 +287,7 @@ def test_what_is_teleported_may_be_given_a_velocity() -> None:
         name = next(iter(world.robots))
         pose = Pose([1.0, 2.0, -9.0], [0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)])  # headed north
         runner.inbox.put(Teleport(name, pose, (0.0, 1.5, 0.0)))
-        runner.inbox.obey(runner)
+        runner.inbox.execute(runner)
         assert world.robots[name].twist.linear == pytest.approx([1.5, 0.0, 0.0], abs=1e-12)
         assert world.robots[name].pose.position == pytest.approx([1.0, 2.0, -9.0])
 
@@ -378,7 +378,7 @@ def test_keys_held_by_command_are_those_and_no_others() -> None:
             HoldKeys("sam", ("x1",)).apply(runner)
         GiveControl("sam", "external").apply(runner)
         assert sam.keyboard.down == ()
-        with pytest.raises(SkerryError, match="ros has control"):
+        with pytest.raises(SkerryError, match="external has control"):
             Operate("sam", "thruster1", {"rpm": 100}).apply(runner)
         Halt("sam").apply(runner)
         assert sam.control == "manual"

@@ -1,4 +1,4 @@
-"""Pictures with labels, for those who teach a network to see: random views, water and light, the same for a seed."""
+"""Labelled images for training detectors: random views, water and light, reproducible by seed."""
 
 from __future__ import annotations
 
@@ -20,30 +20,32 @@ from skerry.water.daylight import SkyConfig
 from skerry.water.optics import optics_of
 from skerry.world import World, build_world
 
-TRIES: Final = 20  # views that are drawn for a picture at most, until one shows what it is to show
-JITTER: Final = 20.0  # degrees by which a view misses what it is to show
-CLEARANCE: Final = 0.3  # m that a camera keeps from the ground and the surface
-BLANK: Final = 0.1  # share of pictures that look anywhere
+MAX_TRIES: Final = 20  # largest number of views drawn for an image, until one shows a labelled body
+JITTER: Final = 20.0  # largest random offset of the view direction from the target, degrees
+CLEARANCE: Final = 0.3  # smallest distance of the camera from the ground and the water surface, m
+BLANK: Final = 0.1  # share of images that point away from the target
 
 
 @dataclass(frozen=True)
 class DatasetOptions:
-    """What a dataset is to be like."""
+    """Options of a dataset."""
 
     count: int
     seed: int = 0
-    nearest: float = 1.5  # m from what a picture is to show
-    farthest: float = 8.0
-    turbidity: tuple[float, float] = (0.3, 3.0)  # times that of the scenario
-    least_visible: float = 0.2  # share of a thing that must be seen for a label
-    least_transmission: float = 0.05  # share of its light that must come through the water
-    least_side: int = 4  # pixels of its box
+    nearest: float = 1.5  # smallest distance to the target, m
+    farthest: float = 8.0  # largest distance to the target, m
+    turbidity: tuple[float, float] = (0.3, 3.0)  # range of factors on the turbidity of the scenario
+    min_visible: float = 0.2  # smallest visible share of a body with a label
+    min_transmission: float = 0.05  # smallest share of its light that passes the water
+    min_side: int = 4  # smallest side of its box, pixels
 
     def __post_init__(self) -> None:
         if not 1 <= self.count <= 1_000_000:
-            raise SkerryError(f"a dataset has 1 to 1000000 pictures, not {self.count}")
+            raise SkerryError(f"a dataset has 1 to 1000000 images, not {self.count}")
         if not 0 < self.nearest <= self.farthest:
-            raise SkerryError(f"views from {self.nearest:g} m to {self.farthest:g} m away are none")
+            raise SkerryError(
+                f"the distances {self.nearest:g} m to {self.farthest:g} m are no range; give 0 < nearest <= farthest"
+            )
 
 
 def write_dataset(
@@ -54,28 +56,40 @@ def write_dataset(
     overrides: Mapping[str, Any] | None = None,
     watch: Callable[[int], None] = lambda done: None,
 ) -> int:
-    """Write pictures, YOLO labels, train.txt and data.yaml into a new folder; say how many labels there are."""
+    """Write images, YOLO labels, train.txt and data.yaml into a new folder.
+
+    Args:
+        source: Scenario, as for `skerry.load`.
+        camera: Camera as "robot/part".
+        folder: New or empty folder.
+        options: Options of the dataset.
+        overrides: Replaced values of the scenario.
+        watch: Called with the number of finished images.
+
+    Returns:
+        The number of labels.
+    """
     out = Path(folder).expanduser()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise SkerryError(f"{out} is not empty; give the name of a new folder")
     with build_world(source, overrides=overrides) as world:
         sensor = _camera(world, camera)
-        studio = _Studio(world, sensor, options)
-        if not studio.places:
-            raise SkerryError("there is nothing to take pictures of: the scenario has no objects and no other robots")
+        images = _ImageSource(world, sensor, options)
+        if not images.targets:
+            raise SkerryError("the scenario has no objects or robots to take images of; add some")
         (out / "images").mkdir(parents=True)
         (out / "labels").mkdir()
         labels = 0
         for number in range(options.count):
-            reading = studio.take(number)
-            lines = [studio.line(found) for found in reading.detections if studio.counts(found)]
+            reading = images.render(number)
+            lines = [images.label(found) for found in reading.detections if images.has_label(found)]
             (out / "images" / f"{number:06d}.jpg").write_bytes(reading.jpeg(95))
             (out / "labels" / f"{number:06d}.txt").write_text("".join(f"{line}\n" for line in lines))
             labels += len(lines)
             watch(number + 1)
         names = [f"./images/{number:06d}.jpg\n" for number in range(options.count)]
         (out / "train.txt").write_text("".join(names))
-        classes = dict(enumerate(studio.classes))
+        classes = dict(enumerate(images.classes))
         (out / "data.yaml").write_text(
             dump_document({"path": ".", "train": "train.txt", "val": "train.txt", "nc": len(classes), "names": classes})
         )
@@ -94,8 +108,8 @@ def _camera(world: World, name: str) -> CameraSensor:
     return found[name]
 
 
-class _Studio:
-    """A world in which nothing moves, and a camera that may be anywhere."""
+class _ImageSource:
+    """Images of a world at rest, from random camera poses."""
 
     def __init__(self, world: World, sensor: CameraSensor, options: DatasetOptions) -> None:
         self._world = world
@@ -105,42 +119,42 @@ class _Studio:
         bodies = [body for body in self._view.scene.bodies if body.owner]
         self.classes = sorted({body.category or body.owner for body in bodies})
         trees = {**world.objects, **world.robots}
-        self.places = [trees[name].pose.position for name in dict.fromkeys(body.owner for body in bodies)]
+        self.targets = [trees[name].pose.position for name in dict.fromkeys(body.owner for body in bodies)]
 
-    def take(self, number: int) -> CameraReading:
-        """The picture of a number; it depends on the seed and the number alone."""
+    def render(self, number: int) -> CameraReading:
+        """Return the image of this number; it depends only on the seed and the number."""
         random = np.random.default_rng([self._options.seed, number])
         light = self._light(random)
         blank = random.uniform() < BLANK
-        wanted = self.places[random.integers(len(self.places))]
-        for _ in range(TRIES):
-            pose = self._pose(random, wanted, blank)
+        target = self.targets[random.integers(len(self.targets))]
+        for _ in range(MAX_TRIES):
+            pose = self._pose(random, target, blank)
             if pose is None:
                 continue
-            reading = self._expose(pose, light, number)
-            if blank or any(self.counts(found) for found in reading.detections):
+            reading = self._measure(pose, light, number)
+            if blank or any(self.has_label(found) for found in reading.detections):
                 break
         else:
             if pose is None:
-                pose = Pose(wanted + np.array([0.0, 0.0, self._options.nearest]), _looking(0.0, 90.0))
-            reading = self._expose(pose, light, number)
+                pose = Pose(target + np.array([0.0, 0.0, self._options.nearest]), _looking(0.0, 90.0))
+            reading = self._measure(pose, light, number)
         return reading
 
-    def counts(self, found: ImageDetection) -> bool:
-        """Whether enough of a thing is seen to be labelled."""
+    def has_label(self, found: ImageDetection) -> bool:
+        """Return whether enough of a body is visible for a label."""
         options = self._options
         return (
-            found.visible >= options.least_visible
-            and found.transmission >= options.least_transmission
-            and min(found.width, found.height) >= options.least_side
+            found.visible >= options.min_visible
+            and found.transmission >= options.min_transmission
+            and min(found.width, found.height) >= options.min_side
         )
 
-    def line(self, found: ImageDetection) -> str:
-        """A label: class, then middle and size of the box as shares of the picture."""
+    def label(self, found: ImageDetection) -> str:
+        """Return a YOLO label: class, then centre and size of the box as shares of the image."""
         width, height = self._sensor.lens.width, self._sensor.lens.height
         x, y = (found.x + 0.5 * found.width) / width, (found.y + 0.5 * found.height) / height
-        place = self.classes.index(found.category)
-        return f"{place} {x:.6f} {y:.6f} {found.width / width:.6f} {found.height / height:.6f}"
+        index = self.classes.index(found.category)
+        return f"{index} {x:.6f} {y:.6f} {found.width / width:.6f} {found.height / height:.6f}"
 
     def _light(self, random: np.random.Generator) -> tuple[SkyConfig, float]:
         low, high = (np.log(value) for value in self._options.turbidity)
@@ -152,31 +166,31 @@ class _Studio:
         )
         return sky, float(np.exp(random.uniform(low, high)))
 
-    def _pose(self, random: np.random.Generator, wanted: NDArray[np.float64], blank: bool) -> Pose | None:
-        """A view from somewhere around a thing, on its side of the surface; None if the ground is in the way."""
+    def _pose(self, random: np.random.Generator, target: NDArray[np.float64], blank: bool) -> Pose | None:
+        """Return a random pose around the target, on its side of the water surface; None if it is in the ground."""
         options, world = self._options, self._world
         away = options.nearest * (options.farthest / options.nearest) ** random.uniform()
         heading, height = random.uniform(-np.pi, np.pi), np.radians(random.uniform(-25.0, 50.0))
         turn, tilt = random.uniform(-JITTER, JITTER, 2)
-        place = wanted + away * np.array(
+        position = target + away * np.array(
             [np.cos(heading) * np.cos(height), np.sin(heading) * np.cos(height), np.sin(height)]
         )
-        level = float(world.sample_water(place).height)
-        if wanted[2] < level:
-            place[2] = min(place[2], level - CLEARANCE)
-        elif place[2] < level + CLEARANCE:
+        level = float(world.sample_water(position).height)
+        if target[2] < level:
+            position[2] = min(position[2], level - CLEARANCE)
+        elif position[2] < level + CLEARANCE:
             return None
         if world.terrain is not None:
-            ground = float(world.terrain.height(place[:2]))
-            if np.isfinite(ground) and place[2] < ground + CLEARANCE:
+            ground = float(world.terrain.height(position[:2]))
+            if np.isfinite(ground) and position[2] < ground + CLEARANCE:
                 return None
-        to = wanted - place
+        to = target - position
         yaw, pitch = np.degrees(np.arctan2(to[1], to[0])), np.degrees(np.arctan2(-to[2], np.hypot(to[0], to[1])))
         if blank:
             yaw += random.uniform(90.0, 270.0)
-        return Pose(place, _looking(yaw + turn, pitch + tilt))
+        return Pose(position, _looking(yaw + turn, pitch + tilt))
 
-    def _expose(self, pose: Pose, light: tuple[SkyConfig, float], number: int) -> CameraReading:
+    def _measure(self, pose: Pose, light: tuple[SkyConfig, float], number: int) -> CameraReading:
         world, sensor = self._world, self._sensor
         sky, turbidity = light
         water = world.water.config

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Final
 
-from skerry.commands import WriteSound
+from skerry.commands import SendPacket
 from skerry.core.clock import Rate
 from skerry.interfaces.ros.bridge.context import Context
 from skerry.interfaces.ros.bus.bus import Topic
@@ -31,7 +31,7 @@ class SoundTopics:
         context.add_voice(self)
 
     def _hear(self, message: Message) -> None:
-        self._context.do(self._write, WriteSound(self._robot, self._part, message.data))
+        self._context.do(self._write, SendPacket(self._robot, self._part, message.data))
 
     def begin_at(self, tick: int) -> None:
         self._heard = self._modem.packets_received
