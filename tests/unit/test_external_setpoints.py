@@ -88,7 +88,7 @@ def test_the_second_of_two_that_conflict_is_refused(autopilot: Any) -> None:
         autopilot.enable("altitude")
     autopilot.disable("depth")
     autopilot.enable("altitude")
-    with pytest.raises(SkerryError, match="not switched on"):
+    with pytest.raises(SkerryError, match="is not enabled"):
         autopilot.aim("depth", 3.0)
     with pytest.raises(SkerryError, match="number"):
         autopilot.aim("altitude", float("nan"))
@@ -97,24 +97,24 @@ def test_the_second_of_two_that_conflict_is_refused(autopilot: Any) -> None:
 def test_a_vehicle_that_dives_by_pitch_holds_depth_or_pitch_and_only_under_way() -> None:
     with load("remus100") as world:
         autopilot = world.robots["it"].controllers["autopilot"]
-        with pytest.raises(SkerryError, match="under way"):
+        with pytest.raises(SkerryError, match="controlled by pitch"):
             autopilot.enable("depth")
         autopilot.enable("speed")
         autopilot.enable("depth")
         with pytest.raises(SkerryError, match="not both"):
             autopilot.enable("pitch_deg")
-        with pytest.raises(SkerryError, match="no loop for the roll"):
+        with pytest.raises(SkerryError, match="needs a loop `roll`"):
             autopilot.enable("roll_deg")
 
 
 def test_a_goal_and_what_is_switched_on_go_together_unless_they_want_the_same(world: World, autopilot: Any) -> None:
     autopilot.enable("depth")
     autopilot.aim("depth", 5.0)
-    with pytest.raises(SkerryError, match="depth is switched on"):
+    with pytest.raises(SkerryError, match="the setpoint depth is enabled"):
         autopilot.goal((30, 0), depth=3.0, rpm=500)
     autopilot.goal((30, 0), rpm=500)
     world.advance(0.2)
-    with pytest.raises(SkerryError, match="held already"):
+    with pytest.raises(SkerryError, match="already held"):
         autopilot.enable("heading_deg")
     with pytest.raises(SkerryError, match="speed"):
         autopilot.enable("speed")
@@ -139,7 +139,7 @@ def test_what_must_be_repeated_ends_with_silence(world: World, sam: Any, autopil
     assert sam.actuators["thrust_vector_yaw"].setpoint == 0.0
     assert sam.actuators["thrust_vector_yaw"].owner == "external"
     autopilot.enable("heading_deg")
-    with pytest.raises(SkerryError, match="switched on"):
+    with pytest.raises(SkerryError, match="is enabled"):
         autopilot.repeat("heading_deg", 0.0, 1.5)
 
 

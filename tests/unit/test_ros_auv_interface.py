@@ -347,7 +347,7 @@ def test_what_is_refused_again_and_again_is_logged_once(sam: Vehicle, caplog: py
         sam.say("ctrl/altitude_setpoint_freq", data=3.0)
         sam.run(0.2)
     assert caplog.text.count("/it/ctrl/altitude_setpoint_freq: give depth or altitude, not both") == 1
-    assert caplog.text.count("depth_setpoint: a set-point must be a number") == 1
+    assert caplog.text.count("depth_setpoint: a setpoint must be a finite number") == 1
     assert "/it/ctrl/altitude_setpoint:" not in caplog.text
 
 

@@ -134,7 +134,7 @@ def test_it_goes_without_sensors_that_are_not_there(caplog: pytest.LogCaptureFix
     with load(sensors={"gps": None}, controllers={"dead_reckoning": {"engaged": True}}) as world:
         world.advance(1.0)
         assert world.robots["it"].controllers["dead_reckoning"].estimate is not None
-        assert "goes without gps" in caplog.text
+        assert "runs without gps" in caplog.text
 
 
 def test_it_is_idle_until_it_is_engaged() -> None:

@@ -283,7 +283,7 @@ def test_dials_are_turned_only_while_manual_has_control(worlds, caplog) -> None:
     boat.control = "controller"
     boat.keyboard.press("up")
     assert boat.controllers["flight"].speed_kn == 0.0
-    assert "commands of manual are ignored" in caplog.text
+    assert "command from manual ignored" in caplog.text
     boat.keyboard.release_all()
     boat.control = "manual"
     boat.keyboard.press("up")

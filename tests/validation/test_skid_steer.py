@@ -114,7 +114,7 @@ def test_commands_have_limits_and_nonsense_is_refused(drive) -> None:
     drive.command(speed=99.0, turn_rate_deg=-999.0)
     assert (drive.speed, drive.turn_rate_deg) == (2.0, -60.0)
     for value in (float("nan"), "fast", True):
-        with pytest.raises(SkerryError, match="must be a number"):
+        with pytest.raises(SkerryError, match="must be a finite number"):
             drive.command(speed=value)
 
 

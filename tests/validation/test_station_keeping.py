@@ -107,7 +107,7 @@ def test_a_place_that_is_none_is_refused_and_stop_lets_go() -> None:
         for place in ((1.0,), (1.0, 2.0, 3.0), (1.0, float("nan"))):
             with pytest.raises(SkerryError, match="two numbers"):
                 station.keep(place)
-        with pytest.raises(SkerryError, match="leave out heading_deg"):
+        with pytest.raises(SkerryError, match="omit heading_deg"):
             station.hold(east=1.0, north=2.0, heading_deg=90.0)
         assert station.idle
         station.keep((1.0, 2.0))

@@ -1,12 +1,12 @@
-"""Dead reckoning: where a vehicle believes it is, by its IMU, DVL, pressure sensor and GPS, and not by the truth.
+"""Dead reckoning: estimates the pose of a vehicle from its IMU, DVL, pressure sensor and GPS.
 
-Attitude is that of the IMU, its heading that of a compass if one is named. Along each axis of the world a Kalman filter
-of place and speed, whose acceleration is white noise (Bar-Shalom, Li and Kirubarajan 2001, Estimation with Applications
-to Tracking and Navigation, §6.2.2), takes speeds from the DVL, depths from the pressure sensor and places from the GPS,
-each brought to the vehicle's own link by its lever arm. What is silent is not taken; the variances grow.
+The attitude is that of the IMU; the heading is that of a compass, if one is named. Each axis of the world has a Kalman
+filter of position and speed with white-noise acceleration (Bar-Shalom, Li and Kirubarajan 2001, Estimation with
+Applications to Tracking and Navigation, §6.2.2). The filters use speeds from the DVL, depths from the pressure sensor
+and positions from the GPS, each corrected by the lever arm of the sensor. Without readings the variances grow.
 
-It is told the truth twice: where its sensors sit on the vehicle, and, when it is engaged, where it is, as a crew does
-at launch, with an error of `start_noise`.
+Two inputs are true values: the poses of the sensors on the vehicle, and the position at the start, with an error of
+`start_noise`, as the crew enters it at launch.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ logger = logging.getLogger("skerry")
 
 Floats = NDArray[np.float64]
 
-AFLOAT: Final = 1.0  # m; standard deviation of the height of a vehicle that has no pressure sensor, and so floats
-PASCAL_PER_METRE: Final = 1025.0 * 9.81  # of sea water, only for the variance of a depth
+AFLOAT: Final = 1.0  # standard deviation of the height of a vehicle without pressure sensor, which is at the surface, m
+PASCAL_PER_METRE: Final = 1025.0 * 9.81  # pressure per metre of sea water, used for the variance of a depth
 
 
 @dataclass
 class AxisFilter:
-    """Place and speed along one axis, m and m/s, with their covariance."""
+    """Kalman filter of position (m) and speed (m/s) along one axis."""
 
     position: float = 0.0
     speed: float = 0.0
@@ -56,7 +56,7 @@ class AxisFilter:
     speed_variance: float = 0.0
 
     def predict(self, seconds: float, density: float) -> None:
-        """Go on; `density` is that of the power of the acceleration, m²/s³."""
+        """Predict the state after `seconds`; `density` is the power density of the acceleration noise, m²/s³."""
         h, q = seconds, density
         self.position += h * self.speed
         self.position_variance += h * (2.0 * self.covariance + h * self.speed_variance) + q * h**3 / 3.0
@@ -64,21 +64,21 @@ class AxisFilter:
         self.speed_variance += q * h
 
     def correct_position(self, position: float, variance: float) -> None:
-        """Take a measurement of the place."""
+        """Correct the state by a measured position."""
         self._correct(
             position - self.position, self.position_variance, self.covariance, self.position_variance + variance
         )
 
     def correct_speed(self, speed: float, variance: float) -> None:
-        """Take a measurement of the speed."""
+        """Correct the state by a measured speed."""
         self._correct(speed - self.speed, self.covariance, self.speed_variance, self.speed_variance + variance)
 
-    def _correct(self, surprise: float, with_position: float, with_speed: float, variance: float) -> None:
-        """Correct by what was not expected, given its covariances with the state, and its variance."""
+    def _correct(self, innovation: float, with_position: float, with_speed: float, variance: float) -> None:
+        """Correct the state by an innovation, given its covariances with the state and its variance."""
         if variance <= 0.0:
             return
-        self.position += with_position / variance * surprise
-        self.speed += with_speed / variance * surprise
+        self.position += with_position / variance * innovation
+        self.speed += with_speed / variance * innovation
         self.position_variance -= with_position**2 / variance
         self.covariance -= with_position * with_speed / variance
         self.speed_variance -= with_speed**2 / variance
@@ -86,11 +86,11 @@ class AxisFilter:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Where the vehicle believes it is and how it moves, with variances."""
+    """Estimated pose and twist of the vehicle, with variances."""
 
     time: float
-    pose: Pose  # of its link in the world
-    twist: Twist  # in the link's own axes
+    pose: Pose  # pose of the link in the world
+    twist: Twist  # twist in the axes of the link
     position_variance: Floats  # (3,), m², east, north and up
     velocity_variance: Floats  # (3,), (m/s)²
     attitude_variance: Floats  # (3,), rad², roll, pitch and yaw
@@ -98,27 +98,27 @@ class Estimate:
 
     @property
     def depth(self) -> float:
-        """m, of the link below the surface."""
+        """Depth of the link below the surface, m."""
         return -float(self.pose.position[2])
 
     @property
     def roll(self) -> float:
-        """rad, starboard down."""
+        """Roll, starboard down, rad."""
         return float(quaternion_to_rpy(self.pose.orientation)[0])
 
     @property
     def pitch(self) -> float:
-        """rad, nose down."""
+        """Pitch, nose down, rad."""
         return float(quaternion_to_rpy(self.pose.orientation)[1])
 
     @property
     def yaw(self) -> float:
-        """rad, to the left from east."""
+        """Yaw, to the left from east, rad."""
         return float(quaternion_to_rpy(self.pose.orientation)[2])
 
 
 class DeadReckoningController(Controller):
-    """Idle until it is engaged; it looks at sensors, and commands nothing."""
+    """Dead reckoning; idle until it is engaged. It reads sensors and commands no actuators."""
 
     def __init__(self, config: DeadReckoning) -> None:
         self.config = config
@@ -126,36 +126,36 @@ class DeadReckoningController(Controller):
         self._reset()
 
     def _reset(self) -> None:
-        self._time: float | None = None  # of the estimate
+        self._time: float | None = None  # time of the estimate, s
         self._axes = [AxisFilter() for _ in range(3)]
         self._attitude: Floats = np.array([0.0, 0.0, 0.0, 1.0])
-        self._rates: Floats = np.zeros(3)  # rad/s, in the link's axes
-        self._variances: Floats = np.zeros(6)  # of roll, pitch and yaw, and of the rates
-        self._seen: dict[str, float] = {}  # the time of the last reading that was taken of each sensor
+        self._rates: Floats = np.zeros(3)  # angular velocity in the axes of the link, rad/s
+        self._variances: Floats = np.zeros(6)  # variances of roll, pitch and yaw, and of the rates
+        self._seen: dict[str, float] = {}  # time of the last used reading of each sensor, s
 
     @property
     def idle(self) -> bool:
         return not self._engaged
 
     def engage(self) -> None:
-        """Begin, where the vehicle is now; goes on if it has begun already."""
+        """Start at the present position of the vehicle; no effect if it has started already."""
         self._engaged = True
 
     def release(self) -> None:
-        """End, and forget."""
+        """Stop and reset the estimate."""
         self._engaged = False
         self._reset()
 
     @property
     def estimate(self) -> Estimate | None:
-        """The latest one; None before there is any."""
+        """Latest estimate; None before the first one."""
         if self._time is None:
             return None
-        place = np.array([axis.position for axis in self._axes])
+        position = np.array([axis.position for axis in self._axes])
         velocity = rotate(inverse(self._attitude), [axis.speed for axis in self._axes])
         return Estimate(
             self._time,
-            Pose(place, self._attitude),
+            Pose(position, self._attitude),
             Twist(velocity, self._rates),
             np.array([axis.position_variance for axis in self._axes]),
             np.array([axis.speed_variance for axis in self._axes]),
@@ -163,7 +163,7 @@ class DeadReckoningController(Controller):
             self._variances[3:],
         )
 
-    # -------------------------------------------------------------------------------------------- looking
+    # -------------------------------------------------------------------------------------------- sensors
 
     def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         if not self._update_attitude(sample, sensors) and self._time is None:
@@ -180,21 +180,23 @@ class DeadReckoningController(Controller):
 
     def _begin(self, sample: SampleView, sensors: Mapping[str, Any]) -> None:
         if missing := [name for name in self.config.sensors if name not in sensors]:
-            logger.warning("dead reckoning goes without %s, which the vehicle has not", ", ".join(missing))
+            logger.warning(
+                "dead reckoning runs without %s; the vehicle does not have these sensors", ", ".join(missing)
+            )
         sigma = self.config.start_noise
         start = sample.pose(self.config.link).position + sigma * np.append(self.noise.normal(0, (2,)), 0.0)
-        for axis, place in zip(self._axes, start.tolist(), strict=True):
-            axis.position, axis.position_variance, axis.speed_variance = place, sigma**2, 1.0
+        for axis, position in zip(self._axes, start.tolist(), strict=True):
+            axis.position, axis.position_variance, axis.speed_variance = position, sigma**2, 1.0
 
     def _new(self, name: str | None, sensors: Mapping[str, Any]) -> Any:
-        """A reading that was not taken yet, if there is one."""
+        """Return the reading of a sensor if it was not used yet, otherwise None."""
         if name is None or (reading := _reading(name, sensors)) is None or self._seen.get(name) == reading.time:
             return None
         self._seen[name] = reading.time
         return reading
 
     def _mount(self, sample: SampleView, sensors: Mapping[str, Any], name: str | None) -> Pose:
-        """Of a sensor on the vehicle."""
+        """Return the pose of a sensor relative to the link."""
         mount = sensors[name or ""].mount
         return sample.pose(self.config.link).inverse() @ sample.pose(mount.link) @ mount.offset()
 
@@ -220,7 +222,7 @@ class DeadReckoningController(Controller):
             return
         mount = self._mount(sample, sensors, self.config.velocity)
         velocity = rotate(mount.orientation, reading.velocity) - np.cross(self._rates, mount.position)
-        # An error of the attitude turns the velocity. Taken alike for all axes, so that these need no correlation.
+        # An attitude error rotates the velocity. Its variance is taken equal for all axes, which stay uncorrelated.
         turned = float(self._variances[:3].max()) * float(velocity @ velocity)
         variance = float(np.trace(reading.covariance)) / 3.0 + turned
         for axis, speed in zip(self._axes, rotate(self._attitude, velocity).tolist(), strict=True):
@@ -240,9 +242,9 @@ class DeadReckoningController(Controller):
         if reading is None or sample.projection is None:
             return
         antenna = sample.projection.from_utm([reading.easting, reading.northing, reading.altitude])
-        place = antenna - rotate(self._attitude, self._mount(sample, sensors, self.config.position).position)
+        position = antenna - rotate(self._attitude, self._mount(sample, sensors, self.config.position).position)
         for axis in range(2):
-            self._axes[axis].correct_position(float(place[axis]), float(reading.covariance[axis, axis]))
+            self._axes[axis].correct_position(float(position[axis]), float(reading.covariance[axis, axis]))
 
     # -------------------------------------------------------------------------------------------- state
 
@@ -258,27 +260,29 @@ class DeadReckoningController(Controller):
 
 
 def _reading(name: str | None, sensors: Mapping[str, Any]) -> Any:
-    """Of a sensor, if it is there."""
+    """Return the reading of a sensor, or None if the vehicle does not have the sensor."""
     return None if name is None or name not in sensors else sensors[name].reading
 
 
 class DeadReckoning(ControllerConfig):
-    """Settings of dead reckoning. It can do without any sensor but its IMU, so that overrides may take them away."""
+    """Settings of dead reckoning. Only the IMU is required; overrides may remove the other sensors."""
 
     kind: Literal["dead_reckoning"] = "dead_reckoning"
-    link: str = Field("base_link", description="whose motion it estimates")
-    attitude: str = Field(description="an IMU")
-    heading: str | None = Field(None, description="a compass, for the heading; that of the IMU by default")
-    velocity: str | None = Field(None, description="a DVL; it is taken while it sees the ground")
-    depth: str | None = Field(None, description="a pressure sensor; null is afloat")
-    position: str | None = Field(None, description="a GPS")
-    acceleration_noise: Positive = Field(0.1, description="m/s² per √Hz that the filter expects; more follows quicker")
-    start_noise: NonNegative = Field(1.0, description="m, standard deviation of the place that it is told at the start")
-    engaged: bool = Field(False, description="whether it works from the start; else it is idle until it is engaged")
+    link: str = Field("base_link", description="link whose motion is estimated")
+    attitude: str = Field(description="name of an IMU")
+    heading: str | None = Field(None, description="name of a compass; by default the heading is that of the IMU")
+    velocity: str | None = Field(None, description="name of a DVL; used while it has bottom lock")
+    depth: str | None = Field(None, description="name of a pressure sensor; null: the vehicle is at the surface")
+    position: str | None = Field(None, description="name of a GPS")
+    acceleration_noise: Positive = Field(
+        0.1, description="acceleration noise of the filter, m/s² per √Hz; larger values follow faster"
+    )
+    start_noise: NonNegative = Field(1.0, description="standard deviation of the start position, m")
+    engaged: bool = Field(False, description="whether it runs from the start; otherwise it is idle until it is engaged")
 
     @property
     def sensors(self) -> tuple[str, ...]:
-        """All that are named."""
+        """Names of all configured sensors."""
         named = (self.attitude, self.heading, self.velocity, self.depth, self.position)
         return tuple(name for name in named if name is not None)
 

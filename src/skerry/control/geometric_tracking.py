@@ -1,4 +1,4 @@
-"""A controller of multirotors that flies to a point, after a thing or along a curve, by geometric tracking."""
+"""Geometric tracking of a multirotor: holds a point, follows a target, or flies along a trajectory."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from skerry.parts.native_controller import NativeController, NativeView
 Floats = NDArray[np.float64]
 Words = NDArray[np.int64]
 
-TURNING_SHARE = 0.5  # of the propellers' yaw torque at hover, for turns that are asked for
+TURNING_SHARE = 0.5  # fraction of the yaw torque at hover that commanded turns may use
 MANUAL_SETPOINTS: Final = ("ahead", "left", "up", "boost")
-MAX_MANUAL_OFFSET = 10.0  # m that a dial may be turned to
-ARRIVAL_RADIUS = 1.0  # m from its point within which it is shown to be there
+MAX_MANUAL_OFFSET = 10.0  # largest value of a manual setpoint, m
+ARRIVAL_RADIUS = 1.0  # distance from the target at which it is displayed as reached, m
 
 
 class GeometricTrackingController(NativeLawController):
-    """Flies to a point, after a robot or object, or along a trajectory; holds where it starts if told nothing."""
+    """Geometric tracking of a point, a robot or object, or a trajectory; by default it holds its start position."""
 
     def __init__(self, config: GeometricTracking) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class GeometricTrackingController(NativeLawController):
 
     @property
     def _configured_mode(self) -> float:
-        """What it tracks by its settings, or as it was told since."""
+        """Mode by the settings, or by the last call of `go_to`, `follow` or `fly`."""
         if self._spline is not None:
             return at.ON_TRAJECTORY
         return at.AT_POINT if self._name is None else at.AT_TARGET
@@ -65,14 +65,28 @@ class GeometricTrackingController(NativeLawController):
     # -------------------------------------------------------------------------------------------- commands
 
     def go_to(self, position: Sequence[float], yaw_deg: float | None = None) -> None:
-        """Fly to a point of the world and stay there."""
+        """Fly to a point and stay there.
+
+        Args:
+            position: East, north and up, m.
+            yaw_deg: Yaw to hold, left from east; by default it stays.
+
+        Raises:
+            SkerryError: If the position is not 3 finite numbers, or the yaw is not finite.
+        """
         self._memory[at.POINT : at.POINT + 3] = _vector(position, "a point to fly to")
         self._memory[at.MODE] = at.AT_POINT
         self._name = self._spline = self._native = None
         self._turn_to(yaw_deg)
 
     def follow(self, target: str, offset: Sequence[float] = (0, 0, 0), yaw_deg: float | None = None) -> None:
-        """Fly after a robot, an object or a "robot/link", at an offset in the world's axes."""
+        """Follow a robot, an object or a "robot/link".
+
+        Args:
+            target: Name of the target.
+            offset: Offset from the target in the world's axes, m.
+            yaw_deg: Yaw to hold, left from east; by default it stays.
+        """
         self._memory[at.OFFSET : at.OFFSET + 3] = _vector(offset, "an offset")
         self._memory[at.LAST_TARGET : at.LAST_TARGET + 3] = np.nan
         self._memory[at.MODE] = at.AT_TARGET
@@ -80,13 +94,20 @@ class GeometricTrackingController(NativeLawController):
         self._turn_to(yaw_deg)
 
     def fly(self, times: ArrayLike, positions: ArrayLike, repeat: bool = False, yaw_deg: float | None = None) -> None:
-        """Fly along a smooth curve through positions (n, 3) at times (n,) of the world."""
+        """Fly along a cubic spline.
+
+        Args:
+            times: Times of the world, s, (n,).
+            positions: Positions at these times, m, (n, 3).
+            repeat: Whether the trajectory starts again at its end.
+            yaw_deg: Yaw to hold, left from east; by default it stays.
+        """
         self._spline, self._name, self._native = Spline(times, positions, repeat), None, None
         self._memory[at.MODE] = at.ON_TRAJECTORY
         self._turn_to(yaw_deg)
 
     def manual_setpoints(self) -> dict[str, Setpoint]:
-        """How far off the point is that it flies to, m ahead, left and up, and how many times farther by `boost`."""
+        """Return the offsets of the target point ahead, left and up, m, and `boost`: the factor is 1 + boost."""
         return {
             name: Setpoint(
                 (0.0 if name == "boost" else -MAX_MANUAL_OFFSET, MAX_MANUAL_OFFSET),
@@ -104,7 +125,7 @@ class GeometricTrackingController(NativeLawController):
     def _turn_to(self, yaw_deg: float | None) -> None:
         if yaw_deg is not None:
             if not np.isfinite(yaw_deg):
-                raise SkerryError(f"a yaw must be a number, not {yaw_deg}")
+                raise SkerryError(f"yaw_deg must be a finite number, not {yaw_deg}")
             self._memory[at.YAW] = np.radians(yaw_deg)
         self._active = True
 
@@ -112,7 +133,7 @@ class GeometricTrackingController(NativeLawController):
 
     @property
     def target(self) -> Floats:
-        """Where it wants to be, as it was last asked."""
+        """Desired position at the last act, m, (3,)."""
         return self._memory[at.DESIRED : at.DESIRED + 3].copy()
 
     @property
@@ -124,7 +145,7 @@ class GeometricTrackingController(NativeLawController):
         config, curve = self._config, self._spline
         propellers = [actuators[name] for name in config.propellers]
         inverse, largest, per_rpm = _allocation(propellers, config)
-        # a hovering propeller can give up no more than its thrust
+        # a hovering propeller can reduce its thrust at most to 0
         torque = config.mass / len(propellers) / np.abs(inverse[:, 3]).max()
         self._constants[at.TURNING] = TURNING_SHARE * torque / config.inertia[2]
         self._constants[at.GRAVITY] = view.gravity
@@ -140,7 +161,7 @@ class GeometricTrackingController(NativeLawController):
         return NativeController(at.track_and_carry, table, self._memory, propellers, view, answer, arrays)
 
     def _ropes(self, view: NativeView) -> list[Words | None]:
-        """Where the rope is that it carries loads on, and the one whose end it swoops to."""
+        """Return the tables of the rope for loads and of the rope whose end it swoops to; None if there is none."""
         return [None, None]
 
     def state(self) -> bytes:
@@ -166,16 +187,23 @@ class GeometricTrackingController(NativeLawController):
 def _vector(values: Sequence[float], what: str) -> Floats:
     vector = np.array(values, np.float64)
     if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise SkerryError(f"{what} has 3 numbers, not {values}")
+        raise SkerryError(f"{what} must be 3 finite numbers, not {values}")
     return vector
 
 
 def _allocation(propellers: Sequence[Actuator], config: GeometricTracking) -> tuple[Floats, Floats, Floats]:
-    """From thrust and torques to the thrust of each, their largest thrusts, and their thrusts per rpm."""
+    """Return the allocation of the propellers.
+
+    Returns:
+        Matrix from thrust and torques to the thrusts (n, 4), largest thrusts (n,) in N, and thrusts per rpm (n,) in N.
+
+    Raises:
+        SkerryError: If a propeller has no `rpm_to_force`, or the propellers cannot control all four axes.
+    """
     columns, largest, per_rpm = [], [], []
     for name, propeller in zip(config.propellers, propellers, strict=True):
         if not isinstance(propeller, PropellerActuator) or propeller.thrust_per_rpm is None:
-            raise SkerryError(f"geometric tracking needs propellers with `rpm_to_force`; {name!r} is none")
+            raise SkerryError(f"geometric tracking needs propellers with `rpm_to_force`; {name!r} does not have it")
         axis = propeller.axis
         torque = (
             np.cross(propeller.position - np.array(config.center_of_mass), axis) + propeller.torque_per_thrust * axis
@@ -185,16 +213,20 @@ def _allocation(propellers: Sequence[Actuator], config: GeometricTracking) -> tu
         per_rpm.append(propeller.thrust_per_rpm)
     matrix = np.array(columns).T
     if np.linalg.matrix_rank(matrix) < 4:
-        raise SkerryError("these propellers cannot give thrust, roll, pitch and yaw apart; do they all turn one way?")
+        raise SkerryError(
+            "these propellers cannot control thrust, roll, pitch and yaw independently; set `reverse` for half of them"
+        )
     return np.ascontiguousarray(np.linalg.pinv(matrix)), np.array(largest), np.array(per_rpm)
 
 
 class TrajectoryConfig(Config):
-    """A smooth curve through points at their times."""
+    """Settings of a trajectory: a cubic spline through positions at given times."""
 
-    times: tuple[float, ...] = Field(min_length=2, description="of the world, s; growing")
-    positions: tuple[Vector3, ...] = Field(min_length=2, description="in the world, m, one for each time")
-    repeat: bool = Field(False, description="begin again at the end, which must be where it began")
+    times: tuple[float, ...] = Field(min_length=2, description="times of the world in ascending order, s")
+    positions: tuple[Vector3, ...] = Field(min_length=2, description="position in the world at each time, m")
+    repeat: bool = Field(
+        False, description="whether it starts again at its end; the last position must equal the first"
+    )
 
     @model_validator(mode="after")
     def _is_a_curve(self) -> TrajectoryConfig:
@@ -206,25 +238,29 @@ class TrajectoryConfig(Config):
 
 
 class GeometricTracking(ControllerConfig):
-    """Tracking of a point, a thing or a trajectory by a multirotor."""
+    """Settings of geometric tracking of a point, a target or a trajectory."""
 
     kind: Literal["geometric_tracking"] = "geometric_tracking"
-    link: str = Field("base_link", min_length=1, description="whose origin tracks")
-    propellers: tuple[str, ...] = Field(min_length=4, description="the actuators, all with `rpm_to_force`")
-    mass: Positive = Field(description="kg, of the controller's model")
-    inertia: tuple[Positive, Positive, Positive] = Field(description="kg m², of the controller's model, about x, y, z")
-    center_of_mass: Vector3 = Field((0.0, 0.0, 0.0), description="m, of the controller's model, in the link's frame")
-    position_gain: Positive = Field(16.0, description="k_x/m, 1/s²")
-    velocity_gain: Positive = Field(5.6, description="k_v/m, 1/s")
-    attitude_gain: Positive = Field(8.81, description="k_R, N m")
-    rate_gain: Positive = Field(1.54, description="k_Ω, N m s")
-    distance_error_cap: Positive = Field(10.0, description="m; a longer distance counts as this")
-    maximum_tilt_deg: Positive = Field(60.0, lt=90, description="of the thrust that is asked for")
-    yaw_deg: float | None = Field(None, description="left from east, to be held; by default that at the start")
-    point: Vector3 | None = Field(None, description="to hold, m; by default where it starts")
-    target: str | None = Field(None, min_length=1, description="a robot, an object or a robot/link to follow")
-    offset: Vector3 = Field((0.0, 0.0, 0.0), description="from the target, m, in the world's axes")
-    trajectory: TrajectoryConfig | None = None
+    link: str = Field("base_link", min_length=1, description="link whose origin tracks")
+    propellers: tuple[str, ...] = Field(min_length=4, description="propellers; each needs `rpm_to_force`")
+    mass: Positive = Field(description="mass in the controller's model, kg")
+    inertia: tuple[Positive, Positive, Positive] = Field(
+        description="inertia about x, y, z in the controller's model, kg m²"
+    )
+    center_of_mass: Vector3 = Field(
+        (0.0, 0.0, 0.0), description="centre of mass in the controller's model, in the frame of the link, m"
+    )
+    position_gain: Positive = Field(16.0, description="position gain k_x/m, 1/s²")
+    velocity_gain: Positive = Field(5.6, description="velocity gain k_v/m, 1/s")
+    attitude_gain: Positive = Field(8.81, description="attitude gain k_R, N m")
+    rate_gain: Positive = Field(1.54, description="rate gain k_Ω, N m s")
+    distance_error_cap: Positive = Field(10.0, description="cap on the position error, m")
+    maximum_tilt_deg: Positive = Field(60.0, lt=90, description="largest tilt of the commanded thrust")
+    yaw_deg: float | None = Field(None, description="yaw to hold, left from east; by default the yaw at the start")
+    point: Vector3 | None = Field(None, description="point to hold, m; by default the start position")
+    target: str | None = Field(None, min_length=1, description="robot, object or robot/link to follow")
+    offset: Vector3 = Field((0.0, 0.0, 0.0), description="offset from the target in the world's axes, m")
+    trajectory: TrajectoryConfig | None = Field(None, description="trajectory to fly")
 
     @model_validator(mode="after")
     def _one_aim(self) -> GeometricTracking:

@@ -1,4 +1,4 @@
-"""Holds depth or altitude, heading, speed or place, pitch and roll, by PID loops that are allotted to actuators."""
+"""Autopilot that holds depth or altitude, heading, speed or position, pitch and roll with PID loops."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from skerry.parts.sensor import SampleView
 
 logger = logging.getLogger("skerry")
 
-EXTERNAL_OWNER: Final = "external"  # whose actuators it borrows for what is asked at its helm
-# the axes of the wrench, x forward, y left, z up, that loops without actuators of their own ask for, and which way
+EXTERNAL_OWNER: Final = "external"  # owner whose actuators it takes for external setpoints
+# Axis and sign of the wrench (x forward, y left, z up) for the output of each loop without `actuators`
 AXIS_OF: Final = {
     "depth": ("heave", -1.0),
     "heading": ("yaw", -1.0),
@@ -39,9 +39,9 @@ AXIS_OF: Final = {
 
 
 class HoldController(Controller):
-    """Idle until `hold` is called. Its set-points are changed by the API, at any time.
+    """Autopilot that is idle until `hold` is called. The API may change its setpoints at any time.
 
-    At its helm an outside interface switches set-points on and off one by one, beside those that it holds by itself.
+    An external interface can enable and disable additional setpoints one by one (`external_setpoints`).
     """
 
     def __init__(self, config: HoldSettings) -> None:
@@ -49,15 +49,15 @@ class HoldController(Controller):
         self.setpoints: dict[str, float] = {}
         self.external_setpoints = Setpoints()
         self.return_owner: str | None = None
-        """The source that actuators go back to when there is nothing left to do with them; None if they stay."""
+        """Owner that gets an actuator back when it is no longer needed; None if the controller keeps it."""
         self.aborted = False
-        """Whether it brings the vehicle to the surface and takes no more orders."""
+        """Whether the mission is aborted: the vehicle surfaces, and commands are refused."""
         self.commands_accepted = True
-        """Whether all its last commands were heard."""
-        self._takes_all = False  # whether it takes all actuators when it next acts
-        self._dived = 0  # how often it has acted under water without a break
-        self._by_altitude = False  # whether depth is held by altitude
-        self._column: float | None = None  # m, from the surface to the ground, where it was last seen
+        """Whether all actuators accepted the last commands."""
+        self._takes_all = False  # whether it becomes the owner of all actuators at the next act
+        self._dived = 0  # number of consecutive acts under water
+        self._by_altitude = False  # whether the depth loop controls the altitude
+        self._column: float | None = None  # last measured height of the water column, m
         self._loops = config.loops.present()
         self._shares = config.loops.shares()
         self._pids = {
@@ -70,7 +70,7 @@ class HoldController(Controller):
         if config.dive is not None:
             self._pids["dive"] = Pid(config.dive.loop())
         self._allocation: Allocation | None = None
-        self._is_cut = False  # whether the last wrench was more than the thrusters have
+        self._is_cut = False  # whether the last wrench was scaled down by the allocation
         self._commanded: set[str] = set()
         self._stopping = False
         if config.setpoints:
@@ -82,7 +82,14 @@ class HoldController(Controller):
         return waits and not self.setpoints and self.external_setpoints.is_empty and not self._stopping
 
     def hold(self, **setpoints: float) -> None:
-        """Hold these alone: depth or altitude, heading_deg, speed, rpm or east and north, pitch_deg, roll_deg."""
+        """Hold these setpoints and no others.
+
+        Args:
+            setpoints: depth or altitude (m); heading_deg; speed (m/s), rpm, or east and north (m); pitch_deg; roll_deg.
+
+        Raises:
+            SkerryError: If no setpoint is given, they cannot be held together, or the mission is aborted.
+        """
         self.config.check(setpoints)
         if not setpoints:
             raise SkerryError(f"nothing to hold; give one or more of {', '.join(SETPOINTS)}, or call stop()")
@@ -92,61 +99,67 @@ class HoldController(Controller):
         self.return_owner = None
 
     def stop(self) -> None:
-        """Send the actuators that it commands to their reset values, and be idle."""
+        """Set the commanded actuators to their reset values and become idle."""
         self.setpoints = {}
         self.external_setpoints.clear()
         self._start_stopping()
 
-    # -------------------------------------------------------------------------------------------- for those outside
+    # -------------------------------------------------------------------------------------------- external setpoints
 
     def enable(self, name: str) -> None:
-        """Switch a set-point on, if it can be held beside the others; `aim` says what it is to be."""
+        """Enable a setpoint; `aim` then sets its value.
+
+        Raises:
+            SkerryError: If it cannot be held together with the other setpoints, or the mission is aborted.
+        """
         self._check_compatible(name, 0.0)
         self.external_setpoints.enabled.setdefault(name, None)
         self.return_owner = EXTERNAL_OWNER
 
     def aim(self, name: str, value: float) -> None:
-        """Hold a set-point that is switched on."""
+        """Set the value of an enabled setpoint."""
         if name not in self.external_setpoints.enabled:
-            raise SkerryError(f"{name} is not switched on")
+            raise SkerryError(f"the setpoint {name} is not enabled; enable it first")
         self._check_compatible(name, value)
         self.external_setpoints.enabled[name] = float(value)
 
     def repeat(self, name: str, value: float, seconds: float) -> None:
-        """Hold a set-point for a while; who wants it for longer says it again."""
+        """Hold a setpoint for a duration (s); call it again before the end to hold it longer."""
         if name in self.external_setpoints.enabled:
-            raise SkerryError(f"{name} is switched on, and not to be repeated")
+            raise SkerryError(f"the setpoint {name} is enabled and cannot be repeated; disable it first")
         self._check_compatible(name, value)
         self.external_setpoints.repeat(name, float(value), round(seconds * self.config.frequency))
         self.return_owner = EXTERNAL_OWNER
 
     def disable(self, name: str) -> None:
-        """Hold this no longer."""
+        """Remove an external setpoint."""
         self.external_setpoints.drop(name)
         self._start_stopping()
 
     def abort(self) -> None:
-        """Take all actuators, bring the vehicle to the surface, and take no more orders."""
+        """Abort the mission: take all actuators, surface, and refuse commands until `recover`."""
         if not self.aborted:
-            logger.warning("the mission is aborted: the vehicle comes to the surface, and hears nobody outside")
+            logger.warning(
+                "mission aborted: the vehicle surfaces; commands are refused until `recover()` of the controller"
+            )
             self.stop()
             self.aborted = self._takes_all = True
             self.return_owner = None
 
     def recover(self) -> None:
-        """Take orders again after an abort."""
+        """Accept commands again after an abort."""
         self.aborted = self._takes_all = False
         self._dived = 0
         self._start_stopping()
 
     def _check_not_aborted(self) -> None:
         if self.aborted:
-            raise SkerryError("the mission was aborted; `recover()` of the controller lets it take orders again")
+            raise SkerryError("the mission is aborted; call `recover()` of the controller to accept commands again")
 
     def _check_compatible(self, name: str, value: float) -> None:
         self._check_not_aborted()
         if name in self.setpoints:
-            raise SkerryError(f"{name} is held already, by a goal or by `hold`; stop that first")
+            raise SkerryError(f"the setpoint {name} is already held by a goal or by `hold`; stop that first")
         self.config.check({**self.setpoints, **self.external_setpoints.reserved, name: value})
 
     def _start_stopping(self) -> None:
@@ -156,7 +169,7 @@ class HoldController(Controller):
 
     @property
     def _wanted(self) -> dict[str, float]:
-        """All that is to be held."""
+        """All setpoints to hold now."""
         if not self.aborted:
             return self.setpoints | self.external_setpoints.setpoints
         return {} if self.config.surface or "depth" not in self._loops else {"depth": 0.0}
@@ -170,24 +183,24 @@ class HoldController(Controller):
         self._command(self._outputs(here), actuators)
 
     def update_setpoints(self, here: Navigation, sample: SampleView) -> None:
-        """Change the set-points, as guidance does."""
+        """Update the setpoints before the loops run; guidance controllers override this."""
         return
 
     def _outputs(self, here: Navigation) -> dict[str, float]:
-        """What the loops that have a set-point put out."""
+        """Return the outputs of the loops that have a setpoint, by loop."""
         limits = self.config.limits
         if limits.depth is not None or limits.altitude is not None:
             self._update_water_depth(here)
         wanted = keep_within(limits, self._wanted, self._column)
-        measured: dict[str, tuple[float, float | None]] = {}  # wanted and measured
-        if ("altitude" in wanted) != self._by_altitude:  # or the loop would take the one for a leap of the other
+        measured: dict[str, tuple[float, float | None]] = {}  # setpoint and measurement of each loop
+        if ("altitude" in wanted) != self._by_altitude:  # otherwise the loop sees a jump
             self._by_altitude = not self._by_altitude
             for name in ("depth", "dive"):
                 if name in self._pids:
                     self._pids[name].reset()
         if "depth" in wanted:
             measured["depth"] = (wanted["depth"], here.depth())
-        elif "altitude" in wanted:  # as a depth: downwards
+        elif "altitude" in wanted:  # the loop is positive downwards
             altitude = here.altitude()
             measured["depth"] = (-wanted["altitude"], None if altitude is None else -altitude)
         if "heading_deg" in wanted:
@@ -196,9 +209,9 @@ class HoldController(Controller):
         if "speed" in wanted:
             measured["speed"] = (wanted["speed"], here.speed())
         if "east" in wanted:
-            place = here.position()
+            position = here.position()
             for number, axis in enumerate(("east", "north")):
-                measured[axis] = (wanted[axis], None if place is None else place[number])
+                measured[axis] = (wanted[axis], None if position is None else position[number])
         under_way = wanted.get("speed", wanted.get("rpm", 0.0)) > 0.0
         if "dive" in self._pids and under_way and "depth" in measured and "pitch_deg" not in wanted:
             measured["dive"] = measured["depth"]
@@ -223,11 +236,15 @@ class HoldController(Controller):
         return outputs
 
     def horizontal_outputs(self, east: float, north: float, yaw: float) -> dict[str, float]:
-        """What there is to do for a force east and north, N, at a yaw: surge and sway."""
+        """Return the outputs (surge and sway, N) for a force east and north (N) at a yaw (rad)."""
         return {"surge": cos(yaw) * east + sin(yaw) * north, "sway": cos(yaw) * north - sin(yaw) * east}
 
     def _step(self, measured: Mapping[str, tuple[float, float | None]]) -> dict[str, float]:
-        """The outputs of these loops; what cannot be measured now stays as it was."""
+        """Step these loops and return their outputs; a loop without a measurement keeps its output.
+
+        Args:
+            measured: Setpoint and measurement, by loop.
+        """
         seconds = 1.0 / float(self.config.frequency)
         outputs = {}
         for name, (goal, value) in measured.items():
@@ -238,7 +255,7 @@ class HoldController(Controller):
         return outputs
 
     def _allot(self, outputs: Mapping[str, float], actuators: Mapping[str, Actuator]) -> dict[str, float]:
-        """The commands for what the loops put out, by actuator."""
+        """Return the sum of the loop outputs for each actuator, relative to its reset value."""
         totals: dict[str, float] = {}
         wrench: dict[str, float] = {}
         for name, output in outputs.items():
@@ -259,14 +276,14 @@ class HoldController(Controller):
 
     def _command(self, outputs: Mapping[str, float], actuators: Mapping[str, Actuator]) -> None:
         totals = self._allot(outputs, actuators)
-        let_go = self._commanded - totals.keys()
+        released = self._commanded - totals.keys()
         if self.aborted:
             totals |= {part: value - actuators[part].reset_value for part, value in self.config.surface.items()}
-            let_go = actuators.keys() - totals.keys()
+            released = actuators.keys() - totals.keys()
         self._claim_actuators(totals, actuators)
         self._commanded = set()
         self.commands_accepted = True
-        for part in sorted(let_go | totals.keys()):
+        for part in sorted(released | totals.keys()):
             actuator = actuators[part]
             value = actuator.reset_value + totals.get(part, 0.0)
             if actuator.command(**{actuator.keyword: value}):
@@ -275,7 +292,7 @@ class HoldController(Controller):
                 self.commands_accepted = False
         self._return_actuators(totals, actuators)
         self._stopping = False
-        if not self.commands_accepted:  # or its integrals would wind up while somebody else drives
+        if not self.commands_accepted:  # otherwise the integrals wind up while another owner commands
             for pid in self._pids.values():
                 pid.reset()
 
@@ -294,13 +311,13 @@ class HoldController(Controller):
                     actuator.owner = self.return_owner
 
     def _update_water_depth(self, here: Navigation) -> None:
-        """Measure the depth of the sea; where the ground is not seen it is taken for what it last was."""
+        """Measure the height of the water column; without a measurement of the ground it keeps its last value."""
         depth, altitude = here.depth(), here.altitude()
         if depth is not None and altitude is not None:
             self._column = depth + altitude
 
     def _check_dive_time(self, here: Navigation, longest: float) -> None:
-        """Abort a dive that lasts too long; without a reading of the depth it goes on."""
+        """Abort a dive that lasts longer than `longest` seconds; missing depth readings count as submerged."""
         depth = here.depth()
         if depth is not None and depth <= SUBMERGED:
             self._dived = 0
@@ -339,20 +356,24 @@ class HoldController(Controller):
 
 
 class HoldSettings(ControllerConfig):
-    """Settings of all that hold set-points."""
+    """Settings of controllers that hold setpoints."""
 
-    link: str = Field("base_link", description="whose motion it controls, where it is told the truth")
+    link: str = Field(
+        "base_link", description="link whose motion is controlled, for quantities taken from the true state"
+    )
     navigation: NavigationConfig = NavigationConfig()
     loops: LoopsConfig = LoopsConfig()
-    allocation: AllocationConfig | None = Field(None, description="thrusters of loops without actuators")
-    dive: DiveConfig | None = Field(None, description="pitch to change depth under way; null stays level")
+    allocation: AllocationConfig | None = Field(None, description="thrusters for the loops without `actuators`")
+    dive: DiveConfig | None = Field(
+        None, description="control of the depth by pitch while the vehicle has speed; null: it stays level"
+    )
     limits: LimitsConfig = LimitsConfig()
     surface: dict[str, float] = Field(
         {},
-        description="commands that bring it to the surface after an abort, by actuator; all others go to their reset "
-        "values. None: the loop of the depth does it, if there is one",
+        description="commands after an abort, by actuator, that make the vehicle surface; other actuators go to their "
+        "reset values. Empty: the depth loop, if there is one, goes to depth 0",
     )
-    setpoints: dict[str, float] = Field({}, description="what it holds from the start; idle by default")
+    setpoints: dict[str, float] = Field({}, description="setpoints from the start; idle by default")
 
     @model_validator(mode="after")
     def _check_loops(self) -> HoldSettings:
@@ -360,11 +381,11 @@ class HoldSettings(ControllerConfig):
         for name in (name for name in self.loops.present() if name not in shares):
             axes = self.needs_axes if name == "position" else (AXIS_OF[name][0],)
             if self.allocation is None:
-                raise ValueError(f"the loop of the {name} needs `actuators`, or an `allocation` to thrusters")
+                raise ValueError(f"the loop `{name}` needs `actuators` or an `allocation`")
             if missing := [axis for axis in axes if axis not in self.allocation.axes]:
-                raise ValueError(f"the loop of the {name} needs {missing[0]} among the `axes` of the allocation")
+                raise ValueError(f"the loop `{name}` needs the axis {missing[0]}; add it to `axes` of the allocation")
         if self.dive is not None and self.loops.pitch is None:
-            raise ValueError("`dive` needs a loop for the pitch")
+            raise ValueError("`dive` needs the loop `pitch`")
         try:
             self.check(self.setpoints)
         except SkerryError as error:
@@ -372,14 +393,14 @@ class HoldSettings(ControllerConfig):
         return self
 
     def check(self, setpoints: Mapping[str, float]) -> None:
-        """Raise an error if these cannot be held."""
+        """Raise a `SkerryError` if the setpoints cannot be held together."""
         loops = self.loops.present()
         allotted = "speed" in loops and "speed" not in self.loops.shares()
         check_setpoints(setpoints, loops, self.dive is not None, allotted)
 
     @property
     def needs_axes(self) -> tuple[str, ...]:
-        """Those that the loop of the position pushes along."""
+        """Axes of the wrench that the position loop needs."""
         return ("surge", "sway")
 
     @property
@@ -393,7 +414,7 @@ class HoldSettings(ControllerConfig):
 
 
 class Hold(HoldSettings):
-    """Settings of an autopilot that holds set-points."""
+    """Settings of an autopilot that holds setpoints."""
 
     kind: Literal["hold"] = "hold"
 

@@ -1,17 +1,17 @@
-"""Flies a hydrofoil boat by a wanted speed and a wanted roll, with its propeller, flaps, elevator and rudder.
+"""Hydrofoil controller: tracks a commanded speed and roll with propeller, flaps, elevator and rudder.
 
-Speeds are those of two sets, backwards or at rest and foiling; between them the boat only passes, at a constant
-acceleration. The roll follows its command at a constant rate, and is 0 unless the boat foils. The boat turns at
-the rate of a coordinated turn, ψ̇ = −g tan φ/V (positive roll is starboard down, and turns right), in which no side
-force is left on the mast. The height of its keel above the water grows straight with speed, from afloat to cruise.
+The boat can hold speeds of two ranges: reverse or rest, and foiling. Between the ranges it accelerates at a constant
+rate. The roll follows its command at a constant rate, and is 0 unless the boat foils. The boat turns at the rate of a
+coordinated turn, ψ̇ = −g tan φ/V (positive roll is starboard down and turns right), without side force on the mast. The
+height of its keel above the water grows linearly with speed, from floating to cruise.
 
-Each loop asks for an acceleration, a = ω² e + 2 ω ė + ω³/10 ∫e, and mass and inertia make it a force: lift, roll and
-pitch for the two flaps and the elevator, yaw for the rudder. A surface of area A and lift slope s whose centre moves
-through the water with u along its chord and w out of its face, and that is turned by δ about its span, bears
-F = −½ ρ A s |u| (w + u δ), of which the angle follows. Beyond the angle at which the flow holds, there is no more lift.
+Each loop computes an acceleration, a = ω² e + 2 ω ė + ω³/10 ∫e, which mass and inertia convert to a force: lift, roll
+and pitch for the two flaps and the elevator, yaw for the rudder. A surface of area A and lift slope s moves through
+the water with u along its chord and w out of its face, and is turned by δ about its span. Its force is F = −½ ρ A s
+|u| (w + u δ), from which the angle follows. The angle of attack is limited to attached flow.
 
-The water's own velocity at the foils is taken as known, as probes there tell it: in waves it is most of what they feel.
-The height is that over a surface whose short waves are smoothed out, as the boat goes through them, not over them.
+The velocity of the water at the foils is taken as known, as from probes, because in waves it dominates their angle of
+attack. The height is measured above a smoothed surface, because the boat passes through short waves, not over them.
 """
 
 from __future__ import annotations
@@ -41,29 +41,30 @@ from skerry.water.flow import FLOW, HEIGHT, NEED_FLOW, ROWS
 Floats = NDArray[np.float64]
 KNOT = 1852.0 / 3600.0  # m/s, by definition
 
-# The state: wanted speed (m/s), of it what is asked for now, wanted roll (rad), of it what is asked for now, and the
-# integrals of speed, height, roll, pitch and yaw rate, the smooth height of the water
+# State: commanded speed (m/s), its present setpoint, commanded roll (rad), its present setpoint, integrals of speed,
+# height, roll, pitch and yaw rate, and the smoothed height of the water (m)
 GOAL, SPEED, ROLL_GOAL, ROLL, SUM_SPEED, SUM_HEIGHT, SUM_ROLL, SUM_PITCH, SUM_YAW, LEVEL, STATES = range(11)
-# The constants: period, mass, inertia (3), centre of mass (3), keel (height of the lowest hull), draught, ride height,
-# the speed from which it is held, the speed from which it may roll, acceleration, roll rate, largest thrust, its place
-# (3); of the loops: gain of speed, ω of height, roll, pitch, gain of yaw; of the mast: its place from the centre of
-# mass (3), and ½ ρ A s; the time over which the water's height is smoothed; gravity; thrust per rpm
+# Constants: period, mass, inertia (3), centre of mass (3), height of the keel, draught, ride height, smallest speed at
+# ride height, smallest speed with roll, acceleration, roll rate, largest thrust, position of the propeller (3); loops:
+# gain of speed, ω of height, roll and pitch, gain of yaw; mast: position from the centre of mass (3), ½ ρ A s;
+# time constant of the water height, gravity, thrust per rpm
 PERIOD, MASS, INERTIA, CENTER = 0, 1, 2, 5
 KEEL, DRAUGHT, RIDE, CRUISE, ROLLING_SPEED, ACCELERATION, ROLL_RATE, THRUST, PROPELLER = *range(8, 16), 16
 SPEED_GAIN, HEIGHT_RATE, ROLL_LOOP, PITCH_LOOP, YAW_GAIN, MAST = range(19, 25)
 MAST_FORCE, SMOOTHING, GRAVITY, THRUST_PER_RPM, CONSTANTS = range(MAST + 3, MAST + 8)
-# A surface: its place from the centre of mass (3), chord (3) and face (3) in the body's axes, ½ ρ A s forwards and
-# backwards, largest angle either way
+# Surface: position from the centre of mass (3), chord (3) and face normal (3) in the axes of the body, ½ ρ A s forwards
+# and backwards, largest angle in both directions
 POSITION, CHORD, FACE, FORWARDS, BACKWARDS, LARGEST, SURFACE = 0, 3, 6, 9, 10, 11, 12
-ATTACHED = 0.2  # rad of attack: a little before a foil's usual stall
-MIN_SPEED = 0.5  # m/s, below which no angle makes a force
-MAX_LEAD = 1.0  # m/s that the speed asked for may run ahead of the boat's, as when something holds it
+ATTACHED = 0.2  # largest angle of attack, rad: slightly below the typical stall angle of a foil
+MIN_SPEED = 0.5  # speed below which surfaces produce no useful force, m/s
+MAX_LEAD = 1.0  # largest difference between the speed setpoint and the speed of the boat, m/s
 PORT, STARBOARD, ELEVATOR, RUDDER = range(4)
 
 
 @strict_kernel
-def _limit(value: float, most: float) -> float:
-    return min(max(value, -most), most)
+def _limit(value: float, largest: float) -> float:
+    """Return a value, clamped to ±`largest`."""
+    return min(max(value, -largest), largest)
 
 
 @strict_kernel
@@ -78,15 +79,22 @@ def steer(
     surfaces: Any,
     output: Any,
 ) -> None:
-    """Thrust (N) and the angles (rad) of port, starboard, elevator and rudder; the state goes one period on.
+    """Write the thrust (N) and the angles (rad) of port flap, starboard flap, elevator and rudder.
 
-    `motion` (13,) is that of the link, `water` the height of the surface below it, `flow` (3,) the velocity of
-    the water at the foils, `lifting` (3, 3) leads from lift, roll and pitch torque to the forces on the first three
-    surfaces.
+    Args:
+        motion: Motion of the link, (13,).
+        water: Height of the surface at the link, m.
+        flow: Velocity of the water at the foils, m/s, (3,).
+        gravity: Acceleration of gravity, m/s².
+        s: State, (STATES,); advanced by one period.
+        c: Constants, (CONSTANTS,).
+        lifting: Matrix from lift, roll and pitch torque to the forces of the first three surfaces, (3, 3).
+        surfaces: Surfaces, (4, SURFACE).
+        output: Receives thrust and angles, (5,).
     """
     dt, m = c[PERIOD], c[MASS]
     R = matrix_of(motion[3], motion[4], motion[5], motion[6])
-    V, W = np.empty(3), np.empty(3)  # of the centre of mass, in the body's axes
+    V, W = np.empty(3), np.empty(3)  # velocities of the centre of mass, in the axes of the body
     for i in range(3):
         V[i] = R[0, i] * motion[7] + R[1, i] * motion[8] + R[2, i] * motion[9]
         W[i] = R[0, i] * motion[10] + R[1, i] * motion[11] + R[2, i] * motion[12]
@@ -95,7 +103,7 @@ def steer(
     V[1] += W[2] * x - W[0] * z
     V[2] += W[0] * y - W[1] * x
     climb = R[2, 0] * V[0] + R[2, 1] * V[1] + R[2, 2] * V[2]
-    for i in range(3):  # from here on through the water
+    for i in range(3):  # from here on relative to the water
         V[i] -= R[0, i] * flow[0] + R[1, i] * flow[1] + R[2, i] * flow[2]
     u = V[0]
     roll, pitch = np.arctan2(R[2, 1], R[2, 2]), np.arcsin(_limit(-R[2, 0], 1.0))
@@ -145,7 +153,7 @@ def steer(
     error = turning * np.cos(roll) * np.cos(pitch) - W[2]
     s[SUM_YAW] = _limit(s[SUM_YAW] + 0.2 * k * k * error * dt, 1.0) if foils else 0.0
     yawing = k * error + s[SUM_YAW]
-    # the rudder, which is below the centre of mass, rolls the boat, and the mast resists being swept sideways
+    # the rudder is below the centre of mass and rolls the boat; the mast resists sideways motion
     f = surfaces[RUDDER]
     sideways = c[INERTIA + 2] * yawing / (f[POSITION] * f[FACE + 1] - f[POSITION + 1] * f[FACE])
     slip = V[1] + W[2] * c[MAST] - W[0] * c[MAST + 2]
@@ -154,7 +162,7 @@ def steer(
     wrench = np.empty(3)
     wrench[0] = lift
     wrench[1] = c[INERTIA] * rolling - leaning
-    # what the thrust has beyond the drag of the foils, which is as low, accelerates the boat and lifts its nose
+    # thrust minus drag of the foils accelerates the boat and pitches it up, because the propeller is low
     wrench[2] = c[INERTIA + 1] * pitching - (c[PROPELLER + 2] - z) * m * change / dt
 
     output[0] = thrust
@@ -168,7 +176,7 @@ def steer(
             force = sideways
         else:
             force = lifting[i, 0] * wrench[0] + lifting[i, 1] * wrench[1] + lifting[i, 2] * wrench[2]
-        if abs(along) < MIN_SPEED or (along < 0.0 and i != RUDDER):  # backwards the hull floats, and is steady
+        if abs(along) < MIN_SPEED or (along < 0.0 and i != RUDDER):  # in reverse the hull floats and is stable
             output[1 + i] = 0.0
             continue
         slope = f[FORWARDS] if along > 0.0 else f[BACKWARDS]
@@ -177,15 +185,14 @@ def steer(
         output[1 + i] = _limit(-np.sign(along) * attack - out / along, f[LARGEST])
 
 
-# The words of its reflex: the body that carries its link, the addresses of the link's pose on it, and of the pose of
-# the middle of its foils; of the sea's function and its table; of state, constants, the way to the lifting surfaces,
-# the surfaces and the answer
+# Table: body that carries the link, and addresses of: pose of the link on its body, pose of the middle of the foils,
+# function of the sea, table of the sea, state, constants, matrix to the lifting surfaces, surfaces, output
 BODY, LINK, FOILS, SEA, SEA_TABLE, MEMORY_SIZE, CONSTANTS_AT, LIFTING, SURFACES, ANSWER, TABLE_SIZE = range(11)
 
 
 @native_controller
 def fly_foils(motions: int, userdata: int, time: int, table: int) -> None:
-    """The propeller's rpm and the surfaces' angles."""
+    """Compute the rpm of the propeller and the angles of the surfaces."""
     w = words(table, TABLE_SIZE)
     body = floats(motions + 8 * ROW * w[BODY], ROW)
     motion, foils, found = np.empty(ROW), np.empty(ROW), np.empty(ROWS)
@@ -203,7 +210,7 @@ def fly_foils(motions: int, userdata: int, time: int, table: int) -> None:
 
 
 class HydrofoilController(NativeLawController):
-    """Commanded by `speed_kn` and `roll_deg`."""
+    """Hydrofoil controller, commanded by `speed_kn` and `roll_deg`."""
 
     def __init__(self, config: Hydrofoil) -> None:
         super().__init__()
@@ -212,7 +219,15 @@ class HydrofoilController(NativeLawController):
         self._memory[LEVEL] = np.nan
 
     def command(self, speed_kn: float | None = None, roll_deg: float | None = None) -> None:
-        """Wish for a speed, of which the nearest that can be held is taken, and for a roll, starboard down."""
+        """Set the speed and the roll.
+
+        Args:
+            speed_kn: Speed, kn; changed to the nearest speed that the boat can hold.
+            roll_deg: Roll, starboard down; clamped to the largest roll.
+
+        Raises:
+            SkerryError: If a value is not a finite number.
+        """
         c = self._config
         if speed_kn is not None:
             self._memory[GOAL] = KNOT * c.speed_for(_number(speed_kn, "speed_kn"))
@@ -223,16 +238,16 @@ class HydrofoilController(NativeLawController):
 
     @property
     def speed_kn(self) -> float:
-        """The speed that it goes to."""
+        """Commanded speed, kn."""
         return float(self._memory[GOAL]) / KNOT
 
     @property
     def roll_deg(self) -> float:
-        """The roll that it goes to while it foils."""
+        """Commanded roll, starboard down; it is applied while the boat foils."""
         return float(np.degrees(self._memory[ROLL_GOAL]))
 
     def manual_setpoints(self) -> dict[str, Setpoint]:
-        """Speed and roll."""
+        """Return the setpoints of speed and roll."""
         slowest, fastest = self._config.reverse_speeds_kn[0], self._config.foiling_speeds_kn[1]
         roll = self._config.maximum_roll_deg
         return {
@@ -269,19 +284,25 @@ class HydrofoilController(NativeLawController):
 
 def _number(value: float, what: str) -> float:
     if isinstance(value, str | bool) or not np.isfinite(value):
-        raise SkerryError(f"a command must be a number, not {what}={value!r}")
+        raise SkerryError(f"a command must be a finite number, not {what}={value!r}")
     return float(value)
 
 
 def _measure(config: Hydrofoil, propeller: Actuator, surfaces: list[Actuator]) -> tuple[Floats, Floats, Floats]:
-    """The constants, the way from lift, roll and pitch to the first three surfaces, and the surfaces."""
+    """Return the constants, the matrix from lift, roll and pitch to the first three surfaces, and the surfaces.
+
+    Raises:
+        SkerryError: If an actuator has the wrong kind, or the surfaces cannot control lift, roll and pitch.
+    """
     if not isinstance(propeller, PropellerActuator) or propeller.thrust_per_rpm is None:
-        raise SkerryError(f"a hydrofoil needs a propeller with `rpm_to_force`; {config.propeller!r} is none")
+        raise SkerryError(
+            f"a hydrofoil controller needs a propeller with `rpm_to_force`; {config.propeller!r} does not have it"
+        )
     center = np.array(config.center_of_mass)
     rows = np.zeros((4, SURFACE))
     for row, name, surface in zip(rows, config.surfaces, surfaces, strict=True):
         if not isinstance(surface, ControlSurfaceActuator):
-            raise SkerryError(f"a hydrofoil flies by control surfaces; {name!r} is none")
+            raise SkerryError(f"`surfaces` must be control surfaces; {name!r} is a {type(surface).__name__}")
         row[POSITION : POSITION + 3] = surface.pose.position - center
         row[CHORD : CHORD + 3] = surface.pose.rotation[:, 0]
         row[FACE : FACE + 3] = surface.pose.rotation[:, 2]
@@ -290,7 +311,7 @@ def _measure(config: Hydrofoil, propeller: Actuator, surfaces: list[Actuator]) -
         row[LARGEST] = min(-surface.limits[0], surface.limits[1])
     arms = np.array([[1.0, row[POSITION + 1], -row[POSITION]] for row in rows[:RUDDER]]).T
     if np.linalg.matrix_rank(arms) < 3:
-        raise SkerryError("these surfaces cannot give lift, roll and pitch apart")
+        raise SkerryError("these surfaces cannot control lift, roll and pitch independently; check their positions")
     c = np.zeros(CONSTANTS)
     c[PERIOD], c[MASS], c[INERTIA : INERTIA + 3] = 1.0 / float(config.frequency), config.mass, config.inertia
     c[CENTER : CENTER + 3], c[KEEL], c[DRAUGHT] = center, config.keel, config.draught
@@ -308,53 +329,67 @@ def _measure(config: Hydrofoil, propeller: Actuator, surfaces: list[Actuator]) -
 
 
 class Hydrofoil(ControllerConfig):
-    """Flight of a hydrofoil boat by speed and roll."""
+    """Settings of a hydrofoil controller."""
 
     kind: Literal["hydrofoil"] = "hydrofoil"
-    link: str = Field("base_link", min_length=1, description="the hull")
-    propeller: str = Field("propeller", description="the actuator, with `rpm_to_force`")
+    link: str = Field("base_link", min_length=1, description="link of the hull")
+    propeller: str = Field("propeller", description="propeller; needs `rpm_to_force`")
     surfaces: tuple[str, str, str, str] = Field(
-        ("port_flap", "starboard_flap", "elevator", "rudder"), description="the control surfaces, in this order"
+        ("port_flap", "starboard_flap", "elevator", "rudder"), description="control surfaces, in this order"
     )
-    mass: Positive = Field(description="kg, of the controller's model")
-    inertia: tuple[Positive, Positive, Positive] = Field(description="kg m², of the controller's model, about x, y, z")
-    center_of_mass: Vector3 = Field((0.0, 0.0, 0.0), description="m, of the controller's model, in the link's frame")
-    mast_position: Vector3 = Field((0.0, 0.0, 0.0), description="centre of its side force, m, in the link's frame")
-    mast_area: NonNegative = Field(0.0, description="of the mast under water in cruise, m²")
-    mast_lift_slope: Positive = Field(4.0, description="C_L per rad of the mast")
-    water_density: Positive = Field(1025.0, description="kg/m³, of the controller's model")
-    keel: float = Field(description="height of the hull's lowest part in the link's frame, m; mostly negative")
-    draught: Positive = Field(description="of the hull when it floats, m")
-    surface_smoothing: NonNegative = Field(1.0, description="s over which the water's height is smoothed")
-    ride_height: NonNegative = Field(0.35, description="of the keel above the water in cruise, m")
-    reverse_speeds_kn: tuple[float, float] = Field((-3.0, 0.0), description="lowest and highest when it does not foil")
-    foiling_speeds_kn: tuple[Positive, Positive] = Field((8.0, 13.0), description="lowest and highest when it foils")
-    acceleration_kn_per_s: Positive = Field(2.0, description="of the wanted speed, either way")
-    rolling_speed_kn: Positive = Field(7.5, description="the speed from which it may roll")
-    maximum_roll_deg: Positive = Field(13.0, lt=45, description="either way")
-    roll_rate_deg: Positive = Field(25.0, description="° a second of the wanted roll")
-    speed_gain: Positive = Field(4.0, description="1/s")
-    height_gain: Positive = Field(4.0, description="ω of the loop, rad/s")
-    roll_gain: Positive = Field(16.0, description="ω of the loop, rad/s")
-    pitch_gain: Positive = Field(6.0, description="ω of the loop, rad/s")
-    yaw_gain: Positive = Field(8.0, description="1/s")
+    mass: Positive = Field(description="mass in the controller's model, kg")
+    inertia: tuple[Positive, Positive, Positive] = Field(
+        description="inertia about x, y, z in the controller's model, kg m²"
+    )
+    center_of_mass: Vector3 = Field(
+        (0.0, 0.0, 0.0), description="centre of mass in the controller's model, in the frame of the link, m"
+    )
+    mast_position: Vector3 = Field(
+        (0.0, 0.0, 0.0), description="point of the side force of the mast in the frame of the link, m"
+    )
+    mast_area: NonNegative = Field(0.0, description="area of the mast under water in cruise, m²")
+    mast_lift_slope: Positive = Field(4.0, description="lift slope of the mast, C_L per rad")
+    water_density: Positive = Field(1025.0, description="density of the water in the controller's model, kg/m³")
+    keel: float = Field(description="z of the keel in the frame of the link, m; usually negative")
+    draught: Positive = Field(description="draught of the floating hull, m")
+    surface_smoothing: NonNegative = Field(1.0, description="time constant of the filter of the water height, s")
+    ride_height: NonNegative = Field(0.35, description="height of the keel above the water in cruise, m")
+    reverse_speeds_kn: tuple[float, float] = Field(
+        (-3.0, 0.0), description="smallest and largest speed without foiling, kn"
+    )
+    foiling_speeds_kn: tuple[Positive, Positive] = Field(
+        (8.0, 13.0), description="smallest and largest speed with foiling, kn"
+    )
+    acceleration_kn_per_s: Positive = Field(
+        2.0, description="rate of change of the speed setpoint in both directions, kn/s"
+    )
+    rolling_speed_kn: Positive = Field(7.5, description="smallest speed at which it rolls, kn")
+    maximum_roll_deg: Positive = Field(13.0, lt=45, description="largest roll in both directions")
+    roll_rate_deg: Positive = Field(25.0, description="rate of change of the roll setpoint, °/s")
+    speed_gain: Positive = Field(4.0, description="gain of the speed loop, 1/s")
+    height_gain: Positive = Field(4.0, description="natural frequency ω of the loop, rad/s")
+    roll_gain: Positive = Field(16.0, description="natural frequency ω of the loop, rad/s")
+    pitch_gain: Positive = Field(6.0, description="natural frequency ω of the loop, rad/s")
+    yaw_gain: Positive = Field(8.0, description="gain of the yaw loop, 1/s")
 
     @model_validator(mode="after")
     def _sets_apart(self) -> Hydrofoil:
         (low, middle), (foils, high) = self.reverse_speeds_kn, self.foiling_speeds_kn
         if not low <= middle < self.rolling_speed_kn <= foils <= high:
-            raise ValueError("speeds must grow from `reverse_speeds_kn` over `rolling_speed_kn` to `foiling_speeds_kn`")
+            raise ValueError(
+                "the speeds must be in ascending order: `reverse_speeds_kn`, `rolling_speed_kn`, `foiling_speeds_kn`"
+            )
         return self
 
     def speed_for(self, speed_kn: float) -> float:
-        """The speed that is nearest to a wished one among those that can be held, kn."""
+        """Return the speed nearest to `speed_kn` that the boat can hold, kn."""
         (low, middle), (foils, high) = self.reverse_speeds_kn, self.foiling_speeds_kn
         if speed_kn < 0.5 * (middle + foils):
             return min(max(speed_kn, low), middle)
         return min(max(speed_kn, foils), high)
 
     def speed_after(self, speed_kn: float, step: float) -> float:
-        """The speed that a step leads to, kn: through both sets, and from the end of one to that of the other."""
+        """Return the speed after a step, kn; a step at the end of one range leads to the start of the other."""
         (low, middle), (foils, high) = self.reverse_speeds_kn, self.foiling_speeds_kn
         if speed_kn > 0.5 * (middle + foils):
             if step < 0.0 and isclose(speed_kn, foils):

@@ -1,4 +1,4 @@
-"""Drives a rover that steers by the difference of its sides: speed and rate of turn, each by a loop, to its motors."""
+"""Skid steering: controls speed and rate of turn of a rover by the motors of its left and right side."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from skerry.parts.sensor import SampleView
 
 
 class SkidSteerController(Controller):
-    """Idle until it is commanded to drive, and after `stop`."""
+    """Skid steering controller; idle until `command` is called, and after `stop`."""
 
     def __init__(self, config: SkidSteer) -> None:
         self.config = config
         self.speed, self.turn_rate_deg = 0.0, 0.0
-        self._active = False  # until it has sent its motors to rest
-        self._is_cut = False  # whether there was less power than the speed asked for
+        self._active = False  # stays true until the motors are commanded to stop
+        self._is_cut = False  # whether the power for the speed was limited in the last act
         self._speed, self._turn = Pid(config.speed), Pid(config.turn)
 
     @property
@@ -33,22 +33,26 @@ class SkidSteerController(Controller):
         return not self._active
 
     def command(self, speed: float | None = None, turn_rate_deg: float | None = None) -> None:
-        """Drive with a speed ahead, m/s, and a rate of turn to the left, °/s; one that is not given stays."""
+        """Set the forward speed (m/s) and the rate of turn to the left (°/s); omitted values stay.
+
+        Raises:
+            SkerryError: If a value is not a finite number.
+        """
         for name, value in (("speed", speed), ("turn_rate_deg", turn_rate_deg)):
             if value is None:
                 continue
             if isinstance(value, bool | str) or not isfinite(value):
-                raise SkerryError(f"a command must be a number, not {name}={value!r}")
+                raise SkerryError(f"a command must be a finite number, not {name}={value!r}")
             low, high = self.manual_setpoints()[name].limits
             setattr(self, name, min(max(float(value), low), high))
         self._active = True
 
     def stop(self) -> None:
-        """Stop, and leave the motors to others."""
+        """Stop the rover and release the motors."""
         self.speed = self.turn_rate_deg = 0.0
 
     def manual_setpoints(self) -> dict[str, Setpoint]:
-        """Speed and rate of turn."""
+        """Return the setpoints of speed and rate of turn."""
         fastest, turn = self.config.maximum_speed, self.config.maximum_turn_rate_deg
         return {
             "speed": Setpoint((-fastest, fastest), 0.0, lambda: self.speed, lambda value: self.command(speed=value)),
@@ -59,23 +63,23 @@ class SkidSteerController(Controller):
 
     def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         left, right = self._sides(Navigation(self.config.navigation, self.config.link, sample, sensors))
-        heard = True
+        accepted = True
         for names, power in ((self.config.left, left), (self.config.right, right)):
             for name in names:
                 actuator = actuators[name]
-                heard = actuator.command(**{actuator.keyword: power * actuator.limits[1]}) and heard
+                accepted = actuator.command(**{actuator.keyword: power * actuator.limits[1]}) and accepted
         self._active = bool(self.speed or self.turn_rate_deg)
-        if not (heard and self._active):
+        if not (accepted and self._active):
             self._speed.reset()
             self._turn.reset()
 
     def _sides(self, here: Navigation) -> tuple[float, float]:
-        """The shares of full power, left and right."""
+        """Return the power of the left and right side, as fractions of full power."""
         if not (self.speed or self.turn_rate_deg):
             return 0.0, 0.0
         config, seconds, turn = self.config, 1.0 / float(self.config.frequency), radians(self.turn_rate_deg)
         speed, rate = here.speed(), here.turn_rate()
-        if self.speed and speed is not None:  # as slowly as it drives, so that it keeps to its arc
+        if self.speed and speed is not None:  # a slower rover also turns more slowly, to stay on its arc
             turn *= min(max(speed / self.speed, 0.0), 1.0)
         forward, aside = self._speed.output, self._turn.output
         if rate is not None:
@@ -85,7 +89,7 @@ class SkidSteerController(Controller):
         if speed is not None:
             forward = self._speed.step(self.speed, speed, seconds, not self._is_cut)
         forward += config.power_per_speed * self.speed
-        room = 1.0 - abs(aside)  # turning comes first: a rover that is too fast to turn leaves its arc
+        room = 1.0 - abs(aside)  # turning has priority: a rover that is too fast to turn leaves its arc
         self._is_cut = abs(forward) > room
         forward = min(max(forward, -room), room)
         return forward - aside, forward + aside
@@ -101,19 +105,25 @@ class SkidSteerController(Controller):
 
 
 class SkidSteer(ControllerConfig):
-    """Settings of a drive by the difference of two sides."""
+    """Settings of skid steering."""
 
     kind: Literal["skid_steer"] = "skid_steer"
-    link: str = Field("base_link", description="whose motion it controls, where it is told the truth")
-    left: tuple[str, ...] = Field(min_length=1, description="the motors of the left side")
-    right: tuple[str, ...] = Field(min_length=1, description="the motors of the right side")
+    link: str = Field(
+        "base_link", description="link whose motion is controlled, for quantities taken from the true state"
+    )
+    left: tuple[str, ...] = Field(min_length=1, description="motors of the left side")
+    right: tuple[str, ...] = Field(min_length=1, description="motors of the right side")
     navigation: NavigationConfig = NavigationConfig()
-    speed: PidConfig = Field(description="share of full power per m/s of error")
-    turn: PidConfig = Field(description="share of full power per rad/s of error")
-    power_per_speed: NonNegative = Field(0.0, description="share of full power per m/s wanted, fed forward")
-    power_per_turn: NonNegative = Field(0.0, description="share of full power per °/s wanted, fed forward")
-    maximum_speed: Positive = Field(description="m/s either way")
-    maximum_turn_rate_deg: Positive = Field(description="°/s either way")
+    speed: PidConfig = Field(description="loop of the speed; fraction of full power per m/s of error")
+    turn: PidConfig = Field(description="loop of the rate of turn; fraction of full power per rad/s of error")
+    power_per_speed: NonNegative = Field(
+        0.0, description="feedforward, fraction of full power per m/s of commanded speed"
+    )
+    power_per_turn: NonNegative = Field(
+        0.0, description="feedforward, fraction of full power per °/s of commanded rate of turn"
+    )
+    maximum_speed: Positive = Field(description="largest speed in both directions, m/s")
+    maximum_turn_rate_deg: Positive = Field(description="largest rate of turn in both directions, °/s")
 
     @property
     def manual_setpoints(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Keeps a boat that cannot push sideways at a place: the bow turns against what would carry it off, and pushes."""
+"""Station keeping for boats without sideways thrust: the bow turns against the drift, and surge holds the position."""
 
 from __future__ import annotations
 
@@ -18,35 +18,42 @@ from skerry.parts.sensor import SampleView
 
 
 class StationKeepingController(HoldController):
-    """Idle until `keep` is called."""
+    """Station keeping controller; idle until `keep` is called."""
 
     config: StationKeeping
 
     def __init__(self, config: StationKeeping) -> None:
         super().__init__(config)
         self.distance: float | None = None
-        """To the place that is kept, m; None while there is none."""
-        self._here = False  # whether the place is where it is when it next looks
+        """Distance to the held position, m; None without one."""
+        self._here = False  # whether the position at the next act becomes the held position
 
     @property
     def idle(self) -> bool:
         return super().idle and not self._here
 
     def keep(self, position: Sequence[float] | None = None) -> None:
-        """Stay at a place, east and north in m; by default where it is."""
+        """Hold a position.
+
+        Args:
+            position: East and north, m; by default the present position.
+
+        Raises:
+            SkerryError: If the position is not two finite numbers, or the settings have no loop for it.
+        """
         self.config.check({"east": 0.0, "north": 0.0})
         if position is None:
             self.stop()
             self._here = True
             return
-        place = list(position)
-        if len(place) != 2 or not all(isfinite(number) for number in place):
-            raise SkerryError(f"a place is two numbers, east and north, not {place}")
-        self.hold(east=place[0], north=place[1])
+        values = list(position)
+        if len(values) != 2 or not all(isfinite(number) for number in values):
+            raise SkerryError(f"a position is two numbers, east and north, not {values}")
+        self.hold(east=values[0], north=values[1])
 
     def hold(self, **setpoints: float) -> None:
         if "east" in setpoints and "heading_deg" in setpoints:
-            raise SkerryError("keeping a station sets the heading; leave out heading_deg")
+            raise SkerryError("station keeping controls the heading; omit heading_deg")
         super().hold(**setpoints)
         self._here, self.distance = False, None
 
@@ -55,16 +62,16 @@ class StationKeepingController(HoldController):
         self._here, self.distance = False, None
 
     def update_setpoints(self, here: Navigation, sample: SampleView) -> None:
-        """Note where the place is, and how far."""
-        if (place := here.position()) is None:
+        """Set the held position if it is the present one, and update the distance."""
+        if (position := here.position()) is None:
             return
         if self._here:
-            self.hold(east=place[0], north=place[1])
+            self.hold(east=position[0], north=position[1])
         if "east" in self.setpoints:
-            self.distance = hypot(self.setpoints["east"] - place[0], self.setpoints["north"] - place[1])
+            self.distance = hypot(self.setpoints["east"] - position[0], self.setpoints["north"] - position[1])
 
     def horizontal_outputs(self, east: float, north: float, yaw: float) -> dict[str, float]:
-        """Surge, and from the next time on a heading along the force, if that is more than the hull drifts with."""
+        """Return the surge; a force above `least_force` also sets the heading along it, from the next act on."""
         if hypot(east, north) > self.config.least_force:
             self.setpoints["heading_deg"] = float(yaw_to_heading(atan2(north, east)))
         return {"surge": cos(yaw) * east + sin(yaw) * north}
@@ -78,15 +85,17 @@ class StationKeepingController(HoldController):
 
 
 class StationKeeping(HoldSettings):
-    """Settings of a keeper of stations for boats with surge and yaw."""
+    """Settings of station keeping for boats with surge and yaw."""
 
     kind: Literal["station_keeping"] = "station_keeping"
-    least_force: NonNegative = Field(0.0, description="N; a smaller force, as at rest in still water, does not turn it")
+    least_force: NonNegative = Field(
+        0.0, description="smallest force that changes the heading, N; avoids turning in still water"
+    )
 
     @model_validator(mode="after")
     def _can_turn(self) -> StationKeeping:
         if self.loops.present() and (self.loops.position is None or self.loops.heading is None):
-            raise ValueError("keeping a station needs loops for the position and the heading")
+            raise ValueError("station keeping needs the loops `position` and `heading`")
         return self
 
     @property

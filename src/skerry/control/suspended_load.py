@@ -1,7 +1,7 @@
-"""A multirotor that flies as by geometric tracking, and lets the load go where it would go while its rope carries one.
+"""Geometric tracking of a multirotor with a rope: while the rope carries a load, the load tracks the target.
 
-Its law is that of `load_law.py`. The load's mass is given, or taken from the rope's pull, smoothed over a third of a
-second, so that a load that floats counts for what it weighs.
+The law is that of `load_law.py`. The mass of the load is given, or estimated from the pull of the rope, smoothed over
+0.3 s. A floating load therefore counts only with the weight that the rope carries.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from skerry.parts.native_controller import NativeView
 
 
 class SuspendedLoadController(GeometricTrackingController):
-    """Flies as the geometric tracking controller does, and lets the load go where it would go while it carries one."""
+    """Geometric tracking; while the rope carries a load, the load tracks the target instead of the vehicle."""
 
     _config: SuspendedLoad
 
@@ -35,27 +35,27 @@ class SuspendedLoadController(GeometricTrackingController):
 
     @property
     def carried(self) -> float:
-        """The mass that it takes its load to have, kg."""
+        """Mass of the load in the controller's model, kg."""
         return self._config.load_mass or float(self._memory[PULL]) / 9.81
 
     def _ropes(self, view: NativeView) -> list[Words | None]:
-        buoy = self._config.swoop_to_rope
-        return [view.rope_offsets(self._config.rope), None if buoy is None else view.rope_offsets(buoy)]
+        swoop = self._config.swoop_to_rope
+        return [view.rope_offsets(self._config.rope), None if swoop is None else view.rope_offsets(swoop)]
 
 
 class SuspendedLoad(GeometricTracking):
-    """Tracking by a multirotor that carries a load on a rope."""
+    """Settings of tracking with a load on a rope."""
 
     kind: Literal["suspended_load"] = "suspended_load"  # type: ignore[assignment]
-    rope: str = Field(min_length=1, description="the rope that the load hangs on")
-    load_mass: Positive | None = Field(None, description="kg; by default from the rope's pull")
-    load_position_gain: Positive = Field(0.8, description="of the load, 1/s²")
-    load_velocity_gain: Positive = Field(1.6, description="of the load, 1/s")
-    direction_gain: Positive = Field(12.0, description="of the rope's direction, 1/s²")
-    turning_gain: Positive = Field(6.0, description="of its rate, 1/s")
-    load_error_cap: Positive = Field(2.0, description="m; a longer distance of the load counts as this")
+    rope: str = Field(min_length=1, description="rope that carries the load")
+    load_mass: Positive | None = Field(None, description="mass of the load, kg; by default from the pull of the rope")
+    load_position_gain: Positive = Field(0.8, description="position gain of the load, 1/s²")
+    load_velocity_gain: Positive = Field(1.6, description="velocity gain of the load, 1/s")
+    direction_gain: Positive = Field(12.0, description="gain of the direction of the rope, 1/s²")
+    turning_gain: Positive = Field(6.0, description="gain of the rate of the direction, 1/s")
+    load_error_cap: Positive = Field(2.0, description="cap on the position error of the load, m")
     swoop_to_rope: str | None = Field(
-        None, description="a rope whose end it swoops to while it carries nothing, whatever else it is to track"
+        None, description="rope to whose end it swoops while it carries no load; replaces the other target"
     )
 
     def build(self) -> SuspendedLoadController:

@@ -1,7 +1,7 @@
-"""Wanders: straight ahead for a while, then a turn of random rate for as long, and so on, without leaving its area.
+"""Random drive of a boat within an area: straight ahead for a period, then a turn of random rate, and so on.
 
-What is random is a function of seed, name and time, so that two boats differ and a run can be repeated. It sees nobody
-and gives way to nobody.
+The random rates depend on seed, name and time, so that two boats differ and a run can be repeated. The controller does
+not avoid collisions.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from skerry.parts.actuator import Actuator
 from skerry.parts.controller import ControllerConfig
 from skerry.parts.native_controller import NativeController, NativeView, native_controller
 
-MAX_RETURN_COSINE = cos(radians(60.0))  # near its edge it goes on straight if the area's middle lies this near ahead
-MIN_RETURN_RATE = radians(10.0)  # rad/s: it turns back at least so fast
-SETTLING = 3.0  # s, about, that a boat needs to come into a turn, and that it slides outwards
+MIN_RETURN_COSINE = cos(radians(60.0))  # near the edge it goes straight if the bow is within 60° of the centre
+MIN_RETURN_RATE = radians(10.0)  # smallest rate of turn towards the centre, rad/s
+SETTLING = 3.0  # approximate time until a boat follows a commanded turn, s
 
-# Constants: of its rate, speed, period of a leg, fastest turn, rate of return, middle of its area (2), and how far from
-# it it turns back
+# Constants: period of the controller (s), speed, duration of a leg, largest rate of turn, rate of turn towards the
+# centre, centre of the area (2), and distance from the centre at which it turns back
 STEP, SPEED, LEG, FASTEST, RETURN, CENTER, EDGE, CONSTANTS = 0, 1, 2, 3, 4, 5, 7, 8
-# What it remembers: its loops of speed and of turn
+# Memory: states of the loops of speed and of turn; TURN is the start of the second one
 TURN = pid.MEMORY_SIZE
-# Words: the body that carries its link, the key of its noise (2); then addresses: of the link's pose on it, of memory,
-# constants, the gains of both loops, and the answer
+# Table: body that carries the link, noise key (2), and addresses of: pose of the link on its body, memory, constants,
+# gains of both loops, output
 BODY, KEY, LINK_AT, MEMORY_AT, CONSTANTS_AT, GAINS_AT, ANSWER_AT, TABLE_SIZE = 0, 1, 3, 4, 5, 6, 7, 8
 
 
 @strict_kernel
 def wanted_rate(time: float, x: float, y: float, yaw: float, key0: int, key1: int, c: Any) -> float:
-    """Of turn to port, rad/s."""
+    """Return the rate of turn to port for a time and position, rad/s."""
     to_x, to_y = c[CENTER] - x, c[CENTER + 1] - y
     if np.sqrt(to_x * to_x + to_y * to_y) > c[EDGE]:
         off = wrapped(np.arctan2(to_y, to_x) - yaw)
-        if np.cos(off) > MAX_RETURN_COSINE:
+        if np.cos(off) > MIN_RETURN_COSINE:
             return 0.0
         return c[RETURN] if off > 0.0 else -c[RETURN]
     leg = int(time / c[LEG])
@@ -57,7 +57,7 @@ def wanted_rate(time: float, x: float, y: float, yaw: float, key0: int, key1: in
 
 @native_controller
 def drive_about(motions: int, userdata: int, time: int, table: int) -> None:
-    """What port and starboard are commanded."""
+    """Write the commands of the port and starboard propeller."""
     w = words(table, TABLE_SIZE)
     c, n, answer = (
         floats(w[CONSTANTS_AT], CONSTANTS),
@@ -77,7 +77,7 @@ def drive_about(motions: int, userdata: int, time: int, table: int) -> None:
 
 
 class WanderController(NativeLawController):
-    """Drives two propellers by loops for speed and rate of turn."""
+    """Random drive with two propellers, by loops for speed and rate of turn."""
 
     def __init__(self, config: Wander) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class WanderController(NativeLawController):
         return NativeController(drive_about, table, self._memory, driven, view, answer, arrays)
 
     def _on_command_refused(self) -> None:
-        # or its integrals would wind up while somebody else drives
+        # otherwise the integrals wind up while another owner commands
         self._memory[:] = 0.0
         self._memory[pid.LAST :: pid.MEMORY_SIZE] = np.nan
 
@@ -108,41 +108,47 @@ class WanderController(NativeLawController):
 
     def set_state(self, state: bytes) -> None:
         self._memory[:] = np.frombuffer(state)
-        self._native = None  # its noise may be that of another seed now
+        self._native = None  # the noise key may have changed with the seed
 
 
 class Wander(ControllerConfig):
-    """Settings of a boat that wanders."""
+    """Settings of a random drive."""
 
     kind: Literal["wander"] = "wander"
-    link: str = Field("base_link", description="whose motion it controls")
-    propellers: tuple[str, str] = Field(("port", "starboard"), description="two actuators with `rpm`, port first")
-    speed: Positive = Field(2.0, description="m/s")
-    period: Positive = Field(10.0, description="s that it goes straight, and then that it turns")
-    turn_rate_deg: Positive = Field(15.0, le=90, description="°/s of the fastest turn, either way")
-    center: tuple[float, float] = Field((0.0, 0.0), description="of its area, east and north, m")
-    radius: Positive = Field(100.0, description="of its area, m")
+    link: str = Field("base_link", description="link whose motion is controlled")
+    propellers: tuple[str, str] = Field(
+        ("port", "starboard"), description="two actuators commanded by `rpm`, port first"
+    )
+    speed: Positive = Field(2.0, description="speed, m/s")
+    period: Positive = Field(10.0, description="duration of each straight leg and of each turn, s")
+    turn_rate_deg: Positive = Field(15.0, le=90, description="largest rate of turn in both directions, °/s")
+    center: tuple[float, float] = Field((0.0, 0.0), description="centre of the area: east and north, m")
+    radius: Positive = Field(100.0, description="radius of the area, m")
     speed_loop: PidConfig = Field(
-        PidConfig(proportional=400.0, integral=60.0, limit=1500.0), description="rpm per m/s of error"
+        PidConfig(proportional=400.0, integral=60.0, limit=1500.0),
+        description="loop of the speed; rpm per m/s of error",
     )
     turn_loop: PidConfig = Field(
-        PidConfig(proportional=1500.0, integral=1000.0, limit=1500.0), description="rpm per rad/s of error"
+        PidConfig(proportional=1500.0, integral=1000.0, limit=1500.0),
+        description="loop of the rate of turn; rpm per rad/s of error",
     )
 
     @property
     def return_rate(self) -> float:
-        """At which it turns back into its area, rad/s."""
+        """Rate of turn towards the centre, rad/s."""
         return max(radians(self.turn_rate_deg), MIN_RETURN_RATE)
 
     @property
     def margin(self) -> float:
-        """How far before the edge of its area it turns back, m: a circle of the turn, and the way until it turns."""
+        """Distance before the edge at which it turns back, m: diameter of the turn plus the distance until it turns."""
         return self.speed * (2.0 / self.return_rate + SETTLING)
 
     @model_validator(mode="after")
     def _can_turn_in_its_area(self) -> Wander:
         if self.radius < self.margin:
-            problem = f"at this speed and rate it cannot turn within `radius`; at least {self.margin:.0f} m"
+            problem = (
+                f"`radius` is {self.radius:g} m; at this speed and rate of turn it must be at least {self.margin:.0f} m"
+            )
             raise ValueError(problem)
         return self
 

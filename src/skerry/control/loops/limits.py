@@ -1,4 +1,4 @@
-"""Limits that a controller keeps to, whatever it is asked for: depth, altitude, pitch, roll and the time of a dive."""
+"""Limits of a controller: depth, altitude, pitch, roll and dive time."""
 
 from __future__ import annotations
 
@@ -10,42 +10,50 @@ from pydantic import Field
 
 from skerry.core.config import Config, NonNegative, Positive
 
-SUBMERGED: Final = 0.5  # m; a pressure sensor deeper than this is not on a vehicle that floats
+SUBMERGED: Final = 0.5  # depth from which a vehicle counts as submerged, m
 
 
 class LimitsConfig(Config):
-    """What a controller keeps to; none by default."""
+    """Limits of a controller; no limits by default."""
 
-    depth: Positive | None = Field(None, description="m; it goes no deeper")
-    altitude: NonNegative | None = Field(None, description="m above the ground, where that is measured; no lower")
-    pitch_deg: Positive | None = Field(None, description="either way")
-    roll_deg: Positive | None = Field(None, description="either way")
-    dive_time: Positive | None = Field(None, description="s under water without a break; then it aborts")
+    depth: Positive | None = Field(None, description="largest depth, m")
+    altitude: NonNegative | None = Field(
+        None, description="smallest altitude above the ground, m, if the altitude is measured"
+    )
+    pitch_deg: Positive | None = Field(None, description="largest pitch in both directions")
+    roll_deg: Positive | None = Field(None, description="largest roll in both directions")
+    dive_time: Positive | None = Field(
+        None, description="largest uninterrupted time under water, s; after it the controller aborts"
+    )
 
 
 def keep_within(limits: LimitsConfig, setpoints: Mapping[str, float], column: float | None) -> dict[str, float]:
-    """The set-points, as far as the limits allow them.
+    """Return the setpoints, clamped to the limits.
 
-    Depth and altitude bound each other by the height of the water column, which is their sum, as far as it is known.
+    Args:
+        limits: The limits.
+        setpoints: Setpoints by name.
+        column: Height of the water column, m, or None if it is unknown. It is the sum of depth and altitude, so the
+            limit of the altitude also limits the depth, and the reverse.
     """
     found = dict(setpoints)
     if "depth" in found:
         found["depth"] = min([found["depth"], *_bounds(limits.depth, limits.altitude, column)])
     if "altitude" in found:
         found["altitude"] = max([found["altitude"], *_bounds(limits.altitude, limits.depth, column)])
-    for name, most in (("pitch_deg", limits.pitch_deg), ("roll_deg", limits.roll_deg)):
-        if name in found and most is not None:
-            found[name] = min(max(found[name], -most), most)
+    for name, largest in (("pitch_deg", limits.pitch_deg), ("roll_deg", limits.roll_deg)):
+        if name in found and largest is not None:
+            found[name] = min(max(found[name], -largest), largest)
     return found
 
 
 def _bounds(own: float | None, other: float | None, column: float | None) -> list[float]:
-    """Of a depth or an altitude, by its own limit and by the other's."""
+    """Return the bounds of a depth or altitude: by its own limit, and by the limit of the other."""
     return [*([] if own is None else [own]), *([] if other is None or column is None else [column - other])]
 
 
 def pitch_within(limits: LimitsConfig, pitch: float) -> float:
-    """A pitch, rad, as far as the limits allow it."""
+    """Return a pitch, clamped to the limit, rad."""
     if limits.pitch_deg is None or abs(degrees(pitch)) <= limits.pitch_deg:
         return pitch
     return pitch * limits.pitch_deg / abs(degrees(pitch))

@@ -1,4 +1,4 @@
-"""Loops that hold set-points: which there are, what actuators get of their output, what can be held together."""
+"""Control loops: their settings, the shares of actuators in their outputs, and which setpoints can be combined."""
 
 from __future__ import annotations
 
@@ -13,73 +13,87 @@ from skerry.core.config import Config, NonNegative
 from skerry.core.errors import SkerryError, did_you_mean
 
 SETPOINTS: Final = ("depth", "altitude", "heading_deg", "speed", "rpm", "east", "north", "pitch_deg", "roll_deg")
-RIVALS: Final = (("depth", "altitude"), ("speed", "rpm"), ("speed", "east"), ("rpm", "east"))
+EXCLUSIVE: Final = (("depth", "altitude"), ("speed", "rpm"), ("speed", "east"), ("rpm", "east"))
 LOOP_OF: Final = {"altitude": "depth", "rpm": "speed", "east": "position", "north": "position"}
 
 
 class LoopConfig(PidConfig):
-    """A loop, and what of its output each actuator gets, on top of its reset value."""
+    """Settings of a loop, with the share of its output that is added to the reset value of each actuator."""
 
     actuators: dict[str, float] = Field(
         {},
-        description="units of its command per unit of output, by name; none: N or N m for the `allocation`",
+        description="command per unit of output, by actuator; empty: the output is N or N m for the `allocation`",
     )
 
 
 class LoopsConfig(Config):
-    """The loops that there are; errors in m, m/s and rad."""
+    """Settings of the loops of a controller; errors are in m, m/s and rad."""
 
-    depth: LoopConfig | None = Field(None, description="also for the altitude")
-    heading: LoopConfig | None = Field(None, description="positive to starboard")
-    speed: LoopConfig | None = Field(None, description="its output is also set directly, by `rpm`")
-    pitch: LoopConfig | None = Field(None, description="positive is nose down")
-    roll: LoopConfig | None = Field(None, description="positive is starboard down")
-    position: PidConfig | None = Field(None, description="a force east and one north, N, for the `allocation`")
+    depth: LoopConfig | None = Field(None, description="loop of the depth and of the altitude")
+    heading: LoopConfig | None = Field(None, description="loop of the heading; positive turns to starboard")
+    speed: LoopConfig | None = Field(None, description="loop of the speed; the setpoint `rpm` sets its output directly")
+    pitch: LoopConfig | None = Field(None, description="loop of the pitch; positive is nose down")
+    roll: LoopConfig | None = Field(None, description="loop of the roll; positive is starboard down")
+    position: PidConfig | None = Field(
+        None, description="loops of east and north; their outputs are forces for the `allocation`, N"
+    )
 
     def present(self) -> dict[str, PidConfig]:
-        """Those that are there, by name."""
+        """Return the loops that are configured, by name."""
         named = {name: getattr(self, name) for name in type(self).model_fields}
         return {name: loop for name, loop in named.items() if loop is not None}
 
     def shares(self) -> dict[str, dict[str, float]]:
-        """What of their output actuators get, of the loops that have their own."""
+        """Return the shares of the actuators, for the loops that have `actuators`."""
         found = {name: loop.actuators for name, loop in self.present().items() if isinstance(loop, LoopConfig)}
         return {name: actuators for name, actuators in found.items() if actuators}
 
 
 class DiveConfig(Config):
-    """How depth becomes pitch under way."""
+    """Settings of the loop that controls depth by pitch while the vehicle has speed."""
 
-    pitch_deg_per_metre: NonNegative = Field(8.0, description="of the depth's error")
-    integral: NonNegative = Field(0.0, description="° for each metre of error and second, against lift and trim")
-    largest_pitch_deg: float = Field(15.0, gt=0, lt=90)
+    pitch_deg_per_metre: NonNegative = Field(8.0, description="pitch per metre of depth error, °")
+    integral: NonNegative = Field(
+        0.0, description="pitch per metre of depth error and second, °, against lift and trim"
+    )
+    largest_pitch_deg: float = Field(15.0, gt=0, lt=90, description="largest pitch in both directions")
 
     def loop(self) -> PidConfig:
-        """From an error of depth, m, to the pitch, rad."""
+        """Return the gains of the loop from depth error (m) to pitch (rad)."""
         gains = {"proportional": radians(self.pitch_deg_per_metre), "integral": radians(self.integral)}
         return PidConfig(**gains, limit=radians(self.largest_pitch_deg))
 
 
 def check_setpoints(setpoints: Mapping[str, float], loops: Collection[str], dives: bool, allotted: bool) -> None:
-    """Raise an error if these cannot be held: by loops, or depth by diving; `allotted` says that speed is by thrust."""
+    """Check that the setpoints can be held together.
+
+    Args:
+        setpoints: Setpoints by name.
+        loops: Names of the configured loops.
+        dives: Whether depth can be controlled by pitch.
+        allotted: Whether the loop of the speed produces thrust for an allocation, so that `rpm` is not possible.
+
+    Raises:
+        SkerryError: If a setpoint is unknown, is not a finite number, has no loop, or excludes another one.
+    """
     for name, value in setpoints.items():
         if name not in SETPOINTS:
-            raise SkerryError(f"there is no set-point {name!r}; {did_you_mean(name, SETPOINTS)}")
+            raise SkerryError(f"there is no setpoint {name!r}; {did_you_mean(name, SETPOINTS)}")
         if isinstance(value, bool | str) or not isfinite(value):
-            raise SkerryError(f"a set-point must be a number, not {name}={value!r}")
+            raise SkerryError(f"a setpoint must be a finite number, not {name}={value!r}")
         loop = LOOP_OF.get(name, name.removesuffix("_deg"))
         if loop == "depth" and loop not in loops and dives:
             if "pitch_deg" in setpoints:
-                raise SkerryError(f"give {name} or pitch_deg, not both, as the depth is held by pitch")
+                raise SkerryError(f"give {name} or pitch_deg, not both; this vehicle controls its depth by pitch")
             if not {"speed", "rpm"} & setpoints.keys():
-                raise SkerryError(f"{name} is held by pitch under way; give a speed or rpm too")
+                raise SkerryError(f"{name} is controlled by pitch, which needs speed; give a speed or rpm too")
         elif loop not in loops:
             known = ", ".join(loops) or "none"
-            raise SkerryError(f"there is no loop for the {loop}, which {name} needs; loops: {known}")
-    for one, other in RIVALS:
+            raise SkerryError(f"the setpoint {name} needs a loop `{loop}`; the controller has: {known}")
+    for one, other in EXCLUSIVE:
         if one in setpoints and other in setpoints:
             raise SkerryError(f"give {one} or {other}, not both")
     if ("east" in setpoints) != ("north" in setpoints):
-        raise SkerryError("a place is both, east and north")
+        raise SkerryError("a position needs both east and north")
     if "rpm" in setpoints and allotted:
-        raise SkerryError("the loop of the speed asks for thrust, not for rpm; give a speed")
+        raise SkerryError("the loop `speed` produces thrust for the allocation, not rpm; give a speed instead of rpm")

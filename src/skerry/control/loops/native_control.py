@@ -1,4 +1,4 @@
-"""A controller whose law is native: it acts inside the loop while it owns its actuators, and from Python while not."""
+"""Controller with a native law: the native loop runs it while it owns its actuators, and Python does otherwise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from skerry.parts.native_controller import NativeController, NativeView
 
 
 class NativeLawController(Controller):
-    """Acts by its reflex, which it makes when it first needs it, and anew when what it reads lies elsewhere."""
+    """Base of controllers with a native law. The `NativeController` is built on first use and kept in `_native`.
+
+    A derived class sets `_native` to None when the addresses in its table have changed.
+    """
 
     def __init__(self) -> None:
         self._active = True
@@ -20,7 +23,7 @@ class NativeLawController(Controller):
 
     @property
     def idle(self) -> bool:
-        """Whether it leaves its actuators alone."""
+        """Whether it is released and does not command its actuators."""
         return not self._active
 
     def engage(self) -> None:
@@ -28,17 +31,17 @@ class NativeLawController(Controller):
         self._active = True
 
     def release(self) -> None:
-        """Leave the actuators to others."""
+        """Stop commanding the actuators."""
         self._active = False
 
     def native_controller(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController | None:
         return self._prepared(view, actuators)
 
     def act(self, sample: Any, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
-        native_controller = self._prepared(sample, actuators)
-        answers = zip(native_controller.actuators, native_controller.compute(), strict=True)
-        heard = [actuator.command(**{actuator.keyword: value}) for actuator, value in answers]
-        if not all(heard):
+        native = self._prepared(sample, actuators)
+        commands = zip(native.actuators, native.compute(), strict=True)
+        accepted = [actuator.command(**{actuator.keyword: value}) for actuator, value in commands]
+        if not all(accepted):
             self._on_command_refused()
 
     def _prepared(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController:
@@ -47,8 +50,8 @@ class NativeLawController(Controller):
         return self._native
 
     def _on_command_refused(self) -> None:
-        """Somebody else has some of its actuators."""
+        """Handle that an actuator with another owner has refused a command; does nothing by default."""
 
     @abstractmethod
     def _prepare(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController:
-        """Its reflex, for the world that it is in."""
+        """Build the native law for the world of `view`."""

@@ -1,4 +1,4 @@
-"""What a controller knows of its robot: each quantity from a sensor that is named, or from the truth."""
+"""Navigation data of a controller: each quantity comes from a named sensor or from the true state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRUTH = "truth"
 
 
 class NavigationConfig(Config):
-    """The sensor of each quantity, by name, or `sample`."""
+    """Source of each quantity: the name of a sensor, or `truth` for the true state."""
 
     position: str = Field(TRUTH, description="east and north: an odometry, a ground truth or a GPS")
     attitude: str = Field(TRUTH, description="roll and pitch, and heading: an IMU, an odometry or a ground truth")
@@ -31,13 +31,13 @@ class NavigationConfig(Config):
 
     @property
     def sensors(self) -> tuple[str, ...]:
-        """Those that are no truth."""
+        """Names of the sensors that are used."""
         named = [getattr(self, name) for name in type(self).model_fields]
         return tuple(name for name in named if name not in (None, TRUTH))
 
 
 class Navigation:
-    """Answers at one instant. None is said where a sensor has no reading."""
+    """Navigation data at one sample. A method returns None if its sensor has no reading."""
 
     def __init__(self, config: NavigationConfig, link: str, sample: SampleView, sensors: Mapping[str, Any]) -> None:
         self._config = config
@@ -46,12 +46,12 @@ class Navigation:
         self._sensors = sensors
 
     def position(self) -> tuple[float, float] | None:
-        """East and north, m."""
-        place = self.position_enu()
-        return None if place is None else (float(place[0]), float(place[1]))
+        """Return the horizontal position: east and north, m."""
+        position = self.position_enu()
+        return None if position is None else (float(position[0]), float(position[1]))
 
     def position_enu(self) -> Any:
-        """East, north and up, m."""
+        """Return the position: east, north and up, m, (3,)."""
         if self._config.position == TRUTH:
             return self._truth.motion(self._link)[:3]
         if (reading := self._reading(self._config.position)) is None:
@@ -63,7 +63,7 @@ class Navigation:
         raise self._wrong_sensor(self._config.position, "position")
 
     def attitude(self) -> tuple[float, float, float] | None:
-        """Roll, pitch (nose down) and yaw (left from east), rad."""
+        """Return roll (starboard down), pitch (nose down) and yaw (left from east), rad."""
         turn = self.orientation()
         if turn is None:
             return None
@@ -71,7 +71,7 @@ class Navigation:
         return roll, pitch, yaw
 
     def orientation(self) -> Any:
-        """The attitude as a quaternion, x, y, z, w."""
+        """Return the attitude as a quaternion (x, y, z, w)."""
         if self._config.attitude == TRUTH:
             return self._truth.motion(self._link)[3:7]
         if (reading := self._reading(self._config.attitude)) is None:
@@ -83,7 +83,7 @@ class Navigation:
         raise self._wrong_sensor(self._config.attitude, "attitude")
 
     def yaw(self) -> float | None:
-        """Left from east, rad."""
+        """Return the yaw, left from east, rad."""
         if self._config.heading in (None, TRUTH):
             attitude = self.attitude()
             return None if attitude is None else attitude[2]
@@ -91,31 +91,31 @@ class Navigation:
         return None if reading is None else float(heading_to_yaw(self._number(reading, "heading_deg")))
 
     def depth(self) -> float | None:
-        """Below the surface, m."""
+        """Return the depth below the surface, m."""
         if self._config.depth == TRUTH:
             return self._truth.depth(self._truth.motion(self._link)[:3])
         reading = self._reading(self._config.depth)
         return None if reading is None else self._number(reading, "depth")
 
     def altitude(self) -> float | None:
-        """Above the ground, m."""
+        """Return the altitude above the ground, m; None if the ground is out of range."""
         if self._config.altitude == TRUTH:
-            place = self._truth.motion(self._link)[:3]
+            position = self._truth.motion(self._link)[:3]
             if self._truth.terrain is None:
                 return None
-            return _finite(float(place[2]) - float(self._truth.terrain.height(place[:2])))
+            return _finite(float(position[2]) - float(self._truth.terrain.height(position[:2])))
         if (reading := self._reading(self._config.altitude)) is None:
             return None
         found = reading.range if hasattr(reading, "range") else self._number(reading, "altitude")
         return None if found is None else _finite(found)
 
     def speed(self) -> float | None:
-        """Forwards, m/s."""
+        """Return the forward speed, m/s; None if a DVL has no lock."""
         velocity = self.velocity()
         return None if velocity is None else _finite(float(velocity[0]))
 
     def velocity(self) -> Any:
-        """Forwards, to the left and up, m/s; not a number where a DVL has no lock."""
+        """Return the velocity in the robot's axes (forward, left, up), m/s; NaN if a DVL has no lock."""
         if self._config.speed == TRUTH:
             motion = self._truth.motion(self._link)
             return rotate(inverse_of(motion[3:7]), motion[7:10])
@@ -128,12 +128,12 @@ class Navigation:
         raise self._wrong_sensor(self._config.speed, "speed")
 
     def turn_rate(self) -> float | None:
-        """To the left, rad/s."""
+        """Return the rate of turn to the left, rad/s."""
         rates = self.rates()
         return None if rates is None else float(rates[2])
 
     def rates(self) -> Any:
-        """About the axes forwards, to the left and up, rad/s."""
+        """Return the angular velocity in the robot's axes (forward, left, up), rad/s."""
         if self._config.turn_rate == TRUTH:
             motion = self._truth.motion(self._link)
             return rotate(inverse_of(motion[3:7]), motion[10:13])
@@ -150,11 +150,13 @@ class Navigation:
 
     def _number(self, reading: Any, quantity: str) -> float:
         if not hasattr(reading, quantity):
-            raise SkerryError(f"a {type(reading).__name__} has no {quantity}; name another sensor for it")
+            raise SkerryError(
+                f"a {type(reading).__name__} has no field {quantity}; name another sensor in `navigation`"
+            )
         return float(getattr(reading, quantity))
 
     def _wrong_sensor(self, name: str, quantity: str) -> SkerryError:
-        return SkerryError(f"the sensor {name!r} does not give the {quantity}; name another one for it")
+        return SkerryError(f"the sensor {name!r} does not measure the {quantity}; name another sensor in `navigation`")
 
 
 def _finite(number: float) -> float | None:

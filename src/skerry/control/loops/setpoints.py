@@ -1,7 +1,7 @@
-"""A helm: set-points that somebody outside switches on and off one by one, or repeats for as long as they are to hold.
+"""Setpoints that an external interface enables one by one, or repeats for as long as they shall hold.
 
-These are the two ways of the SMaRC AUV interface: a controller that is switched on waits for its set-point and holds it
-until it is switched off; one that is told its set-point over and over holds it while it is told.
+These are the two modes of the SMaRC AUV interface. An enabled setpoint waits for its value and holds until it is
+disabled. A repeated setpoint holds as long as messages with its value keep arriving.
 """
 
 from __future__ import annotations
@@ -10,54 +10,54 @@ from typing import Any
 
 
 class Setpoints:
-    """What is switched on, and what is repeated; times are counted in acts of the controller."""
+    """Enabled and repeated setpoints. Durations are counted in calls of the controller's `act`."""
 
     def __init__(self) -> None:
         self.enabled: dict[str, float | None] = {}
-        """What is switched on, with its set-point; None as long as there is none."""
-        self._repeated: dict[str, tuple[float, int]] = {}  # set-point, and acts that it still holds for
+        """Enabled setpoints by name; the value is None until it is set."""
+        self._repeated: dict[str, tuple[float, int]] = {}  # value, and number of acts for which it still holds
 
     @property
     def names(self) -> set[str]:
-        """Of all set-points that are spoken for."""
+        """Names of all enabled and repeated setpoints."""
         return {*self.enabled, *self._repeated}
 
     @property
     def setpoints(self) -> dict[str, float]:
-        """Those that are to be held now."""
+        """Setpoints that have a value now."""
         repeated = {name: value for name, (value, _) in self._repeated.items()}
         return repeated | {name: value for name, value in self.enabled.items() if value is not None}
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to be held now; asked at every stop of the world."""
+        """Whether no setpoint has a value now. It is read at every stop of the world, so it must be fast."""
         return not self._repeated and (not self.enabled or not self.setpoints)
 
     @property
     def reserved(self) -> dict[str, float]:
-        """All that are spoken for; zero stands for those that wait for a value."""
+        """All enabled and repeated setpoints; the value is 0 if it is not set yet."""
         return dict.fromkeys(self.names, 0.0) | self.setpoints
 
     def repeat(self, name: str, value: float, acts: int) -> None:
-        """Hold a set-point for so many acts."""
+        """Hold a setpoint for a number of acts."""
         self._repeated[name] = (value, acts)
 
     def count_down(self) -> None:
-        """Let go of what was not repeated in time."""
+        """Remove the repeated setpoints whose time is over, and count one act for the others."""
         self._repeated = {name: (value, left - 1) for name, (value, left) in self._repeated.items() if left > 0}
 
     def drop(self, name: str) -> None:
-        """Hold this no longer."""
+        """Remove a setpoint."""
         self.enabled.pop(name, None)
         self._repeated.pop(name, None)
 
     def clear(self) -> None:
-        """Hold nothing."""
+        """Remove all setpoints."""
         self.enabled.clear()
         self._repeated.clear()
 
     def state(self) -> list[Any]:
-        """All that it remembers."""
+        """Return the state for a snapshot."""
         return [self.enabled, self._repeated]
 
     def set_state(self, state: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""A keyboard as a vehicle has it: keys to actuators and dials as data, held to drive and released to stop."""
+"""Manual control by keys: a vehicle maps its keys to actuators and to setpoints of controllers."""
 
 from __future__ import annotations
 
@@ -19,28 +19,30 @@ from skerry.parts.ownership import commanding_as
 from skerry.parts.watchdog import Watchdog
 
 DEAD_MAN: Final = Fraction(2)
-"""Hz at which a held key must be pressed again: after 0.5 s of silence all keys are let go."""
+"""Rate at which a held key must be pressed again, Hz: after 0.5 s without a press, all keys are released."""
 
 
 class KeyConfig(Config):
-    """What a key does."""
+    """Settings of a key."""
 
-    does: str = Field("", description="for people")
+    does: str = Field("", description="text that describes the key to users")
     mode: Literal["hold", "set", "step", "toggle"] = Field(
-        "hold", description="add to the reset value while down; set for good; add at each press; set, and back again"
+        "hold",
+        description="hold: add to the reset value while pressed; set: set the value; step: add at each press; "
+        "toggle: set the value, or the reset value if it is set already",
     )
     commands: dict[str, float] = Field(
         min_length=1,
-        description="the value by actuator, or by dial of a controller as `flight.speed_kn`, in its own unit; "
-        "beyond its limits is the limit",
+        description="value by actuator, or by setpoint of a controller such as `flight.speed_kn`, in its unit; "
+        "clamped to its limits",
     )
 
 
 class Keyboard(Component):
-    """The keys of one robot. The actuators that manual control owns, and the dials that drive them, hear them.
+    """Keys of one robot. They command actuators that manual control owns, and setpoints of their controllers.
 
-    Whoever holds a key down presses it again and again, as keyboards do; a press of a key that is down does nothing
-    else. When the presses fall silent, all keys are let go, on the simulation's clock.
+    A client repeats `press` while a key is held, as keyboards do. A press of a key that is already down only restarts
+    the watchdog. When the presses stop, all keys are released after a time on the simulation clock.
     """
 
     def __init__(self, keys: Mapping[str, KeyConfig], actuators: Mapping[str, Actuator], clock: Clock) -> None:
@@ -49,31 +51,39 @@ class Keyboard(Component):
         self.watchdog.bind(clock)
         self._actuators = actuators
         self._setpoints: dict[str, Setpoint] = {}
-        self._driven: dict[str, Sequence[Actuator]] = {}  # by each controller that keys turn
+        self._driven: dict[
+            str, Sequence[Actuator]
+        ] = {}  # actuators of each controller with a setpoint that keys change
         self._down: list[str] = []
 
     def connect(self, controller: str, manual_setpoints: Mapping[str, Setpoint], driven: Sequence[Actuator]) -> None:
-        """Let keys turn the dials of a controller, and know the actuators that it drives."""
-        turned = {name for key in self.keys.values() for name in key.commands}
+        """Connect the keys to the setpoints of a controller.
+
+        Args:
+            controller: Name of the controller.
+            manual_setpoints: Its setpoints by name.
+            driven: Actuators that the controller commands.
+        """
+        commanded = {name for key in self.keys.values() for name in key.commands}
         for name, setpoint in manual_setpoints.items():
-            if (full := f"{controller}.{name}") in turned:
+            if (full := f"{controller}.{name}") in commanded:
                 self._setpoints[full] = setpoint
                 self._driven[controller] = driven
 
     def controls(self, controller: str) -> bool:
-        """Whether a controller has dials that keys turn, and manual control owns all that it drives."""
+        """Return whether keys change setpoints of a controller, and manual control owns all its actuators."""
         driven = self._driven.get(controller)
         return driven is not None and all(actuator.owner == "manual" for actuator in driven)
 
     @property
     def targets(self) -> dict[str, Actuator | Setpoint]:
-        """What its keys command, by the names that they have in the map."""
+        """Actuators and setpoints that the keys command, by name."""
         names = {name: None for key in self.keys.values() for name in key.commands}
         return {name: self._target(name) for name in names}
 
     @property
     def down(self) -> tuple[str, ...]:
-        """The keys that are down."""
+        """Keys that are pressed."""
         return tuple(self._down)
 
     def press(self, key: str) -> None:
@@ -94,7 +104,7 @@ class Keyboard(Component):
                 self._toggle(name, value)
 
     def release(self, key: str) -> None:
-        """Let a key go; one that is not down stays so."""
+        """Release a key; a key that is not pressed is ignored."""
         does = self.keys[key]
         if key not in self._down:
             return
@@ -106,7 +116,7 @@ class Keyboard(Component):
             self.watchdog.release()
 
     def release_all(self) -> None:
-        """Let all keys go."""
+        """Release all keys."""
         for key in self.down:
             self.release(key)
 
@@ -114,7 +124,7 @@ class Keyboard(Component):
         target = self._target(name)
         down = [self.keys[key].commands for key in self._down if self.keys[key].mode == "hold"]
         held = [commands[name] for commands in down if name in commands]
-        if isinstance(target, Setpoint) and not held:  # whoever has control: one left turned would wait for its owner
+        if isinstance(target, Setpoint) and not held:  # reset it for any owner, so that no stale value stays
             target.set(target.reset_value)
         else:
             self._command(name, target.reset_value + sum(held))
@@ -126,8 +136,8 @@ class Keyboard(Component):
     def _toggle(self, name: str, value: float) -> None:
         target = self._target(name)
         low, high = target.limits
-        there = isclose(target.setpoint, min(max(value, low), high), rel_tol=1e-9, abs_tol=1e-9)
-        self._command(name, target.reset_value if there else value)
+        is_set = isclose(target.setpoint, min(max(value, low), high), rel_tol=1e-9, abs_tol=1e-9)
+        self._command(name, target.reset_value if is_set else value)
 
     def _target(self, name: str) -> Actuator | Setpoint:
         return self._setpoints[name] if name in self._setpoints else self._actuators[name]

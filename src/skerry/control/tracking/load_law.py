@@ -1,11 +1,11 @@
-"""The law of a multirotor with a load on a rope: Sreenath, Lee & Kumar 2013, IEEE CDC, pp. 2269–2274; z up.
+"""Control law of a multirotor with a load on a rope: Sreenath, Lee & Kumar 2013, IEEE CDC, pp. 2269–2274; z up.
 
-With q the direction from the multirotor (mass m) to the load (mass M) at a distance l, and e_x, e_v the errors of the
-load, the force that would move both is
+q is the direction from the multirotor (mass m) to the load (mass M) at a distance l. e_x and e_v are the errors of
+position and velocity of the load. The force that moves both masses as desired is
 
-    A = (m + M) (−k_x e_x − k_v e_v + g e₃ + a_d) + m l |q̇|² q,
+    A = (m + M) (−k_x e_x − k_v e_v + g e₃ + a_d) + m l |q̇|² q.
 
-the rope shall point along q_c = −A/|A|, and it turns by m l q̈ = −F⊥ + …, so the thrust is
+The desired direction of the rope is q_c = −A/|A|, and the rope rotates by m l q̈ = −F⊥ + …. So the thrust is
 
     F = (A · q) q + m l (k_q q × (q × q_c) + k_ω q̇).
 """
@@ -30,7 +30,7 @@ from skerry.control.tracking.tracking_law import (
 from skerry.core.kernels import strict_kernel
 from skerry.core.rotations import matrix_of
 
-# the load's own gains: of its position and velocity, of the rope's direction and its rate, and the cap on its error
+# Gains of the load: position, velocity, direction of the rope, rate of the direction, and the cap on the position error
 LOAD_POSITION, LOAD_VELOCITY, DIRECTION, TURNING, LOAD_CAP, LOAD_GAINS = range(6)
 
 
@@ -49,7 +49,22 @@ def carry_load(
     largest: Any,
     thrusts: Any,
 ) -> None:
-    """Thrusts: as `fly`, for a load at a place with a velocity (6,), of a mass."""
+    """Write the thrusts of the propellers that move a load on the rope to the target.
+
+    Args:
+        motion: Motion of the multirotor, (13,).
+        load: Position and velocity of the load, (6,).
+        weight: Mass of the load, kg.
+        target: Desired position, velocity, acceleration, jerk and snap of the load, (5, 3).
+        goal: Desired yaw, rad.
+        turning: Yaw acceleration over gravity, rad/m.
+        gravity: Acceleration of gravity, m/s².
+        g: Gains of the multirotor, (GAINS,).
+        own: Gains of the load, (LOAD_GAINS,).
+        inverse: Thrusts per thrust and torques, (n, 4).
+        largest: Largest thrusts, N, (n,).
+        thrusts: Receives the thrusts, N, (n,).
+    """
     m = g[MASS]
     R = matrix_of(motion[3], motion[4], motion[5], motion[6])
     heading = next_heading(yaw_of(motion), goal, gravity * turning, g)

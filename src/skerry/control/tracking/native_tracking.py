@@ -1,4 +1,4 @@
-"""Geometric tracking inside the native loop: what is to be tracked, what hangs on the rope, and the propellers' rpm."""
+"""Geometric tracking in the native loop: computes the rpm of the propellers from the target and the load."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from skerry.parts.native_controller import (
     vector_at,
 )
 
-# What it remembers: what it tracks (a point, a thing or a curve), its yaw, its point, the offset from the thing, where
-# that was last, as dials ask for it (ahead, left, up, boost), whether that was level and upright when it last looked,
-# the rope's pull, smoothed, N, and what it wanted last: position, velocity, acceleration, jerk and snap
+# Memory: mode, yaw (rad), point (3), offset from the target (3), last position of the target (3), manual setpoints
+# (ahead, left, up, boost), whether these were horizontal and vertical in the last call (2), smoothed pull of the rope
+# (N), and the last desired position, velocity, acceleration, jerk and snap (15)
 MODE, YAW, POINT, OFFSET, LAST_TARGET, MANUAL, WAS_MANUAL, PULL, DESIRED, MEMORY_SIZE = (
     0,
     1,
@@ -37,31 +37,31 @@ MODE, YAW, POINT, OFFSET, LAST_TARGET, MANUAL, WAS_MANUAL, PULL, DESIRED, MEMORY
     18,
     33,
 )
-AT_POINT, AT_TARGET, ON_TRAJECTORY = 0.0, 1.0, 2.0
+AT_POINT, AT_TARGET, ON_TRAJECTORY = 0.0, 1.0, 2.0  # modes
 
-# Constants: of its rate, of turns (yaw acceleration over that of gravity, rad/m), gravity, mass of the load, or 0
+# Constants: period (s), yaw acceleration over gravity (rad/m), gravity (m/s²), mass of the load (kg; 0: from the pull)
 PERIOD, TURNING, GRAVITY, LOAD_MASS, CONSTANTS = range(5)
 
-# Words: the body that carries its link, the body of the thing; how many points the curve has, and whether it repeats;
-# how many propellers it has
+# Table, first part: body that carries the link, body of the target, number of points of the trajectory, whether the
+# trajectory repeats, number of propellers
 BODY, TARGET, TRAJECTORY_POINTS, TRAJECTORY_REPEATS, PROPELLERS, FIRST_ADDRESS = range(6)
-# and addresses: of the link's pose on its body, of the thing's, of the curve's times, positions and second derivatives,
-# of the words of the rope and of the one whose end it swoops to, or 0; of memory, constants, gains, the load's gains,
-# the way from a wrench to thrusts, the largest of them, thrusts per rpm, and the answer
+# Table, second part, addresses of: pose of the link on its body; pose of the target on its body; times, positions and
+# second derivatives of the trajectory; tables of its rope and of the rope whose end it swoops to (0 if there is none);
+# memory; constants; gains; gains of the load; matrix from wrench to thrusts; largest thrusts; thrusts per rpm; output
 LINK_AT, TARGET_AT, TIMES_AT, POINTS_AT, CURVATURE_AT, ROPE_AT, SWOOP_ROPE_AT, MEMORY_AT, CONSTANTS_AT, GAINS_AT = (
     range(5, 15)
 )
 LOAD_GAINS_AT, INVERSE_AT, LARGEST_AT, PER_RPM_AT, ANSWER_AT, TABLE_SIZE = range(15, 21)
 
-SMOOTHING = 0.3  # s over which the rope's pull is smoothed
-MIN_ROPE_LENGTH = 0.3  # m; a load nearer than this does not swing, and counts as a part of the vehicle
+SMOOTHING = 0.3  # time constant of the filter of the rope's pull, s
+MIN_ROPE_LENGTH = 0.3  # m; a nearer load does not swing and counts as part of the vehicle
 
 
 @strict_kernel
 def apply_manual_setpoints(n: Any, motion: Any) -> None:
-    """Move the point to fly to ahead of the drone as long as a dial asks for it, then stay where it is."""
+    """Move the target point relative to the vehicle while a manual setpoint is not 0, then hold the position."""
     ahead, left, up = n[MANUAL], n[MANUAL + 1], n[MANUAL + 2]
-    farther = 1.0 + n[MANUAL + 3]  # which moves nothing alone
+    farther = 1.0 + n[MANUAL + 3]  # `boost` multiplies the other three
     level, upright = ahead != 0.0 or left != 0.0, up != 0.0
     was_level, was_upright = n[WAS_MANUAL] != 0.0, n[WAS_MANUAL + 1] != 0.0
     if not (level or upright or was_level or was_upright):
@@ -79,28 +79,28 @@ def apply_manual_setpoints(n: Any, motion: Any) -> None:
 
 
 @strict_kernel
-def follow_target(place: Any, n: Any, period: float, wanted: Any) -> None:
-    """Want to be where a thing is, and to move as it has since it was seen last."""
+def follow_target(position: Any, n: Any, period: float, wanted: Any) -> None:
+    """Set the desired position to that of the target plus the offset, and the desired velocity to its velocity."""
     for k in range(3):
         if not np.isnan(n[LAST_TARGET]):
-            wanted[1, k] = (place[k] - n[LAST_TARGET + k]) / period
-        wanted[0, k] = place[k] + n[OFFSET + k]
-    n[LAST_TARGET : LAST_TARGET + 3] = place[0:3]
+            wanted[1, k] = (position[k] - n[LAST_TARGET + k]) / period
+        wanted[0, k] = position[k] + n[OFFSET + k]
+    n[LAST_TARGET : LAST_TARGET + 3] = position[0:3]
 
 
 @strict_kernel
-def swoop(place: Any, velocity: Any, time: float, wanted: Any) -> None:
-    """Want to be at a buoy: down to it over a few seconds on a parabola, and up again."""
+def swoop(position: Any, velocity: Any, time: float, wanted: Any) -> None:
+    """Set the desired motion to a parabola down to a point and up again, with a period of 8 s."""
     since = time % 8.0 - 4.0
     wanted[:] = 0.0
-    wanted[0], wanted[1] = place, velocity
+    wanted[0], wanted[1] = position, velocity
     wanted[0, 2] += since**2 / 16.0 + 0.16
     wanted[1, 2] += since / 8.0
 
 
 @native_controller
 def track_and_carry(motions: int, userdata: int, time: int, table: int) -> None:
-    """The propellers' rpm."""
+    """Compute the rpm of the propellers."""
     w, u, now = words(table, TABLE_SIZE), floats(userdata, UNKNOWN_SIZE), floats(time, 1)[0]
     n, c = floats(w[MEMORY_AT], MEMORY_SIZE), floats(w[CONSTANTS_AT], CONSTANTS)
     wanted = n[DESIRED:MEMORY_SIZE].reshape((5, 3))
@@ -134,9 +134,9 @@ def track_and_carry(motions: int, userdata: int, time: int, table: int) -> None:
         if exists:
             load[0:3], load[3:6] = vector_at(u, rope[END]), vector_at(u, rope[END_VELOCITY])
     if w[SWOOP_ROPE_AT] != 0 and not loaded:
-        buoy = words(w[SWOOP_ROPE_AT], ROPE)
-        if rope_exists(u, buoy):
-            swoop(vector_at(u, buoy[END]), vector_at(u, buoy[END_VELOCITY]), now, wanted)
+        swoop_rope = words(w[SWOOP_ROPE_AT], ROPE)
+        if rope_exists(u, swoop_rope):
+            swoop(vector_at(u, swoop_rope[END]), vector_at(u, swoop_rope[END_VELOCITY]), now, wanted)
 
     g, own = floats(w[GAINS_AT], GAINS), floats(w[LOAD_GAINS_AT], LOAD_GAINS)
     count = w[PROPELLERS]
@@ -146,7 +146,7 @@ def track_and_carry(motions: int, userdata: int, time: int, table: int) -> None:
     if loaded and np.sqrt(x * x + y * y + z * z) >= MIN_ROPE_LENGTH:
         mass = c[LOAD_MASS] if c[LOAD_MASS] > 0.0 else n[PULL] / c[GRAVITY]
         carry_load(motion, load, mass, wanted, n[YAW], c[TURNING], c[GRAVITY], g, own, inverse, largest, answer)
-    else:  # what hangs there, a hook say, is a part of the vehicle
+    else:  # a hook or other thing on the rope counts as part of the vehicle
         pull = n[PULL] if exists else 0.0
         fly(motion, wanted, n[YAW], c[TURNING], c[GRAVITY], pull, g, inverse, largest, answer)
     for k in range(count):

@@ -1,4 +1,4 @@
-"""A smooth curve through points at their times."""
+"""Cubic spline through points at given times."""
 
 from __future__ import annotations
 
@@ -15,7 +15,16 @@ Floats = NDArray[np.float64]
 
 @strict_kernel
 def follow(t: Any, x: Any, M: Any, repeat: bool, time: float, rows: Any) -> None:
-    """Where a spline of points x with second derivatives M at times t is, and its rates: rows (5, 3)."""
+    """Write position, velocity, acceleration, jerk and snap of a spline at a time into `rows`, (5, 3).
+
+    Args:
+        t: Times of the points, s, (n,).
+        x: Points, m, (n, 3).
+        M: Second derivatives at the points, m/s², (n, 3).
+        repeat: Whether the spline repeats.
+        time: Time, s.
+        rows: Receives the result.
+    """
     last = len(t) - 1
     if repeat:
         time = t[0] + (time - t[0]) % (t[last] - t[0])
@@ -34,18 +43,24 @@ def follow(t: Any, x: Any, M: Any, repeat: bool, time: float, rows: Any) -> None
 
 
 class Spline:
-    """A cubic spline with two steady derivatives through points at their times: natural, or closed and repeated."""
+    """Cubic spline with two continuous derivatives through points at given times: natural, or periodic.
+
+    Raises:
+        SkerryError: If times and positions do not form a trajectory.
+    """
 
     def __init__(self, times: ArrayLike, positions: ArrayLike, repeat: bool) -> None:
         t, x = np.array(times, np.float64), np.array(positions, np.float64)
         if t.ndim != 1 or len(t) < 2 or x.shape != (len(t), 3) or not (np.isfinite(t).all() and np.isfinite(x).all()):
-            raise SkerryError("a trajectory needs at least two times, and a position of 3 numbers for each")
+            raise SkerryError("a trajectory needs at least two times, and a position of 3 finite numbers for each")
         if (np.diff(t) <= 0).any():
-            raise SkerryError("a trajectory's times must grow")
+            raise SkerryError("the times of a trajectory must be in ascending order")
         if repeat and (len(t) < 4 or not np.array_equal(x[0], x[-1])):
-            raise SkerryError("a trajectory that repeats needs at least four points, and must end where it begins")
+            raise SkerryError(
+                "a repeating trajectory needs at least four points, and its last point must equal its first"
+            )
         self.times, self.positions, self.repeat = t, x, repeat
-        self.curvature = self._second_derivatives()  # at each of its points
+        self.curvature = self._second_derivatives()  # second derivatives at the points, m/s²
 
     def _second_derivatives(self) -> Floats:
         h = np.diff(self.times)
@@ -60,7 +75,7 @@ class Spline:
         return np.asarray(np.vstack([found, found[:1]]) if self.repeat else found, np.float64)
 
     def at(self, time: float) -> Floats:
-        """Position, velocity, acceleration, jerk and snap (5, 3); beyond its ends it stands still."""
+        """Return position, velocity, acceleration, jerk and snap at a time, (5, 3); constant beyond its ends."""
         rows = np.empty((5, 3))
         follow(self.times, self.positions, self.curvature, self.repeat, float(time), rows)
         return rows
