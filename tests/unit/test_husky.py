@@ -359,7 +359,7 @@ def test_nothing_is_sent_or_measured_without_a_connection(world: World) -> None:
         runner.run(0.2)
     assert not connection.reports
     assert not connection.images
-    assert not interface.setpoint
+    assert not interface.subscriptions
     assert interface.next_due(0) is None
 
 
@@ -737,7 +737,7 @@ def test_reports_to_a_slow_server_are_dropped_oldest_first() -> None:
     connection.send_image("front", "old")
     connection.send_image("front", "new")
     assert connection._reports[0] == "5"
-    assert connection._pictures == {"front": "new"}
+    assert connection._images == {"front": "new"}
     assert connection.dropped == 6
     assert "connected" in connection.status
     assert "6 dropped" in connection.status
