@@ -1,4 +1,4 @@
-"""Writes the BlueROV2's robot.urdf: the standard frame with six thrusters."""
+"""Write robot.urdf of the BlueROV2: the standard frame with six thrusters."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from math import pi
 
 from shapes import TOWARDS_X, Urdf, box, capsule, cylinder, sphere
 
-CENTER = (0.0, 0.0, -0.02)  # of mass, below that of buoyancy, which is the origin (Wu 2018)
+CENTER = (0.0, 0.0, -0.02)  # centre of mass, m, below the centre of buoyancy, which is the origin (Wu 2018)
 
 
 def body(urdf: Urdf, mass: float, inertia: tuple[float, float, float], center: tuple[float, float, float]) -> None:
-    """The frame that both kinds share: 0.457 m long, 0.254 m high (Blue Robotics' drawing)."""
-    still = (0.0, 0.0, 0.0)
+    """Add the frame of both variants: 0.457 m long, 0.254 m high (drawing of Blue Robotics)."""
+    no_turn = (0.0, 0.0, 0.0)
     visuals = [
-        ("blue", box(0.44, 0.10, 0.045), (0.0, 0.10, 0.10), still),
-        ("blue", box(0.44, 0.10, 0.045), (0.0, -0.10, 0.10), still),
+        ("blue", box(0.44, 0.10, 0.045), (0.0, 0.10, 0.10), no_turn),
+        ("blue", box(0.44, 0.10, 0.045), (0.0, -0.10, 0.10), no_turn),
         ("white", cylinder(0.057, 0.30), (0.02, 0.0, 0.06), TOWARDS_X),
-        ("cyan", sphere(0.055), (0.175, 0.0, 0.06), still),
+        ("cyan", sphere(0.055), (0.175, 0.0, 0.06), no_turn),
         ("black", cylinder(0.045, 0.22), (-0.02, 0.0, -0.08), TOWARDS_X),
-        ("black", box(0.457, 0.012, 0.20), (0.0, 0.16, -0.02), still),
-        ("black", box(0.457, 0.012, 0.20), (0.0, -0.16, -0.02), still),
-        ("black", box(0.42, 0.32, 0.012), (0.0, 0.0, -0.12), still),
+        ("black", box(0.457, 0.012, 0.20), (0.0, 0.16, -0.02), no_turn),
+        ("black", box(0.457, 0.012, 0.20), (0.0, -0.16, -0.02), no_turn),
+        ("black", box(0.42, 0.32, 0.012), (0.0, 0.0, -0.12), no_turn),
         ("white", capsule(0.02, 0.03), (0.215, 0.11, -0.06), TOWARDS_X),
         ("white", capsule(0.02, 0.03), (0.215, -0.11, -0.06), TOWARDS_X),
     ]
-    urdf.link("base_link", mass, inertia, center, visuals, [(box(0.457, 0.338, 0.254), (0.0, 0.0, 0.0), still)])
+    urdf.link("base_link", mass, inertia, center, visuals, [(box(0.457, 0.338, 0.254), (0.0, 0.0, 0.0), no_turn)])
 
 
 def horizontal_thrusters(urdf: Urdf) -> None:
-    """Four at 45°, (0.156 + 0.111)/√2 = 0.1888 m from the vertical axis; front ones push forward, rear ones back."""
+    """Add four thrusters at 45°, (0.156 + 0.111)/√2 = 0.1888 m from the vertical axis; the rear ones push back."""
     for side, x, y, degrees in (
         ("front_right", 0.156, -0.111, 45.0),
         ("front_left", 0.156, 0.111, -45.0),
@@ -39,7 +39,7 @@ def horizontal_thrusters(urdf: Urdf) -> None:
 
 
 def sensor_frames(urdf: Urdf) -> None:
-    """Where the sensors sit, by the look of the vehicle."""
+    """Add the frames of the sensors, estimated from photographs."""
     urdf.frame("imu_link", (0.0, 0.0, 0.06))
     urdf.frame("pressure_link", (-0.15, 0.0, 0.06))
     urdf.frame("dvl_link", (-0.10, 0.0, -0.13))

@@ -1,4 +1,4 @@
-"""Writes the BlueROV2 Heavy's robot.urdf: eight thrusters."""
+"""Write robot.urdf of the BlueROV2 Heavy: eight thrusters."""
 
 from __future__ import annotations
 

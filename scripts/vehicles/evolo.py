@@ -1,4 +1,4 @@
-"""Writes Evolo's robot.urdf: a hull on a mast, and on its foot a pod with flaps, elevator, rudder and propeller."""
+"""Write robot.urdf of Evolo: a hull on a mast, and at its foot a pod with flaps, elevator, rudder and propeller."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from math import pi
 
 from urdf_text import box, capsule, cylinder, fixed, inertial, joint, link, shape, write
 
-# Hull, mast and pod are those of the SMaRC simulator's colliders; x forward, y left, z up from the deck.
+# Hull, mast and pod have the sizes of the colliders of the SMaRC simulator; x forward, y left, z up from the deck.
 HULL, HULL_AT = (1.45, 0.65, 0.60), (0.108, 0, -0.206)
-FOIL = -1.30  # z of pod and foils
-HULL_MASS, POD_MASS = 40.0, 7.0  # kg; with 3 kg of surfaces 50 kg in all, an estimate
+FOIL = -1.30  # z of pod and foils, m
+HULL_MASS, POD_MASS = 40.0, 7.0  # kg; with 3 kg of control surfaces the total is 50 kg, an estimate
 HULL_CENTER, POD_CENTER = (0.0, 0, -0.26), (0.0, 0, -1.25)
 
 
 def hull_inertial() -> str:
-    """Hull and pod as one body: boxes of their sizes, moved to the centre of both (Steiner)."""
+    """Return the inertial of hull and pod as one body: boxes of their sizes about the common centre (Steiner)."""
     mass = HULL_MASS + POD_MASS
     z = (HULL_MASS * HULL_CENTER[2] + POD_MASS * POD_CENTER[2]) / mass
     ixx = iyy = izz = 0.0
@@ -28,7 +28,7 @@ def hull_inertial() -> str:
 def surface(
     name: str, at: tuple[float, float, float], size: tuple[float, float, float], mass: float, roll: float
 ) -> str:
-    """A control surface: turns about its own y, the span."""
+    """Return a control surface that turns about its y axis, the span."""
     x, y, z = size
     body = link(
         f"{name}_link",
@@ -64,7 +64,7 @@ parts = [
     surface("rudder", (-0.75, 0, -1.15), (0.10, 0.30, 0.012), 0.5, pi / 2),
     link("propeller_link", shape("visual", box((0.02, 0.22, 0.03)), (0, 0, 0), (0, 0, 0), "grey")),
     joint("propeller_joint", "continuous", "propeller_link", (-0.85, 0, FOIL), axis=(1, 0, 0)),
-    # sensor places of the SMaRC simulator; the lidar stands 0.40 m over the deck, where its mesh is
+    # sensor positions of the SMaRC simulator; the lidar is 0.40 m above the deck, at its mesh
     fixed("gps_link", (0, 0, 0.10)),
     fixed("imu_link", (0, 0, -0.20)),
     fixed("lidar_link", (0, 0, 0.40)),

@@ -1,7 +1,7 @@
-"""Writes the URDF of the rover `husky` from its measures: `python scripts/vehicles/husky.py`.
+"""Write the URDF of the rover `husky` from its dimensions: `python scripts/vehicles/husky.py`.
 
-Sources: [R] the geometry of the Husky Robotics simulator's rover, its axes turned to x forward, y left, z up;
-[E] an estimate, with its reason. Inertias follow from the shapes.
+Sources: [R] the geometry of the rover of the Husky Robotics simulator, converted to x forward, y left, z up;
+[E] an estimate, with its reason. Inertias follow from the shapes. Lengths are in m, masses in kg.
 """
 
 from math import atan2, cos, pi, radians, sin
@@ -10,10 +10,10 @@ from pathlib import Path
 TARGET = Path(__file__).parents[2] / "src" / "skerry" / "vehicles" / "husky" / "robot.urdf"
 
 WHEELBASE, TRACK = 0.65, 0.77  # [R]
-WHEEL_RADIUS, WHEEL_WIDTH, WHEEL_HEIGHT = 0.175, 0.164, -0.05  # [R]; its middle at rest, below the chassis' origin
+WHEEL_RADIUS, WHEEL_WIDTH, WHEEL_HEIGHT = 0.175, 0.164, -0.05  # [R]; height at rest above the chassis origin
 TRAVEL, DAMPER = 0.25, 100.0  # [R] m and N s/m; the spring is in vehicle.yaml
-# [R] 15 kg in all, 36.8 N on each wheel; 2 kg for a wheel with its carrier. The arm's share [E]: aluminium tubes and
-# small gear motors.
+# [R] 15 kg in total, 36.8 N on each wheel; 2 kg for a wheel with its carrier. Masses of the arm [E]: aluminium tubes
+# and small gear motors.
 CARRIER_MASS, WHEEL_MASS, CHASSIS_MASS = 0.2, 1.8, 4.6
 CHASSIS = (1.055, 0.397, 0.253)  # [R] length, width, height
 CHASSIS_MIDDLE = (-0.0805, 0.0, 0.1415)  # [R] from −0.608 to 0.447 and from 0.015 to 0.268
@@ -40,7 +40,7 @@ def box_moments(mass: float, size: Numbers) -> Numbers:
 
 
 def rod_moments(mass: float, radius: float, length: float) -> Numbers:
-    """Of a cylinder along its z."""
+    """Return the moments of inertia of a cylinder along z."""
     across = mass * (radius**2 / 4 + length**2 / 12)
     return across, across, mass * radius**2 / 2
 
@@ -78,7 +78,7 @@ def limit(low_deg: float, high_deg: float, effort: float) -> str:
 
 
 def tube(mass: float, end: Numbers, radius: float) -> tuple[str, str, str]:
-    """Inertial, picture and collision of a tube from a link's origin to an end in its plane of x and z."""
+    """Return inertial, visual and collision of a tube from a link's origin to an end in its x-z plane."""
     length = (end[0] ** 2 + end[2] ** 2) ** 0.5
     pitch = pi / 2 - atan2(end[2], end[0])
     middle = tuple(0.5 * value for value in end)
@@ -96,10 +96,10 @@ def chassis() -> list[str]:
     parts = [
         inertial(
             CHASSIS_MASS, box_moments(CHASSIS_MASS, CHASSIS), (-0.215, 0, 0.1)
-        ),  # [E] batteries low and aft, so that all wheels bear alike with the arm at zero
+        ),  # [E] batteries low and aft, so that all wheels carry the same load with the arm at zero
         shape("visual", box((length, width, 0.15)), (x, 0, 0.09), material="black"),
         shape("visual", box((length - 0.06, width - 0.02, 0.103)), (x, 0, 0.2165), material="husky_yellow"),
-        shape("visual", rod(0.02, 0.35), (-0.5, 0.12, 0.44), material="grey"),  # the antenna's mast [E]
+        shape("visual", rod(0.02, 0.35), (-0.5, 0.12, 0.44), material="grey"),  # mast of the antenna [E]
         shape("visual", rod(0.05, 0.03), (-0.5, 0.12, 0.63), material="black"),
         shape("visual", rod(0.05, 0.06), (0.3, 0, 0.24), material="black"),
         shape("collision", box(CHASSIS), CHASSIS_MIDDLE),
@@ -138,7 +138,7 @@ def wheel(name: str, ahead: int, left: int) -> list[str]:
             (0, 0, 1),
             f'<limit lower="{-TRAVEL / 2:g}" upper="{TRAVEL / 2:g}"/><dynamics damping="{DAMPER:g}"/>',
         ),
-        # A sphere touches the ground in one point below the hub, whatever the slope, as a tyre's crown does.
+        # A sphere touches the ground in one point below the hub on any slope, as the crown of a tyre does.
         link(
             name,
             inertial(WHEEL_MASS, rod_moments(WHEEL_MASS, radius, width), rpy=quarter),
@@ -152,7 +152,10 @@ def wheel(name: str, ahead: int, left: int) -> list[str]:
 
 
 def arm() -> list[str]:
-    """Limits [R]; efforts [E]: at least twice what holds the arm stretched out. Positive lifts, rolls right-handed."""
+    """Return the arm. Limits [R]; efforts [E]: at least twice the torque that holds the arm stretched out.
+
+    Positive angles lift, and roll right-handed.
+    """
     up, roll = (0, -1, 0), (1, 0, 0)
     finger = box((0.103, 0.012, 0.03))
     fingers = []
@@ -187,7 +190,7 @@ def arm() -> list[str]:
         link(
             "upper_arm",
             *tube(0.6, (0.95, 0, 0.04), 0.025),
-            shape("visual", rod(0.01, 0.09), (0.785, 0, 0.075), material="grey"),  # the post of its camera
+            shape("visual", rod(0.01, 0.09), (0.785, 0, 0.075), material="grey"),  # post of its camera
         ),
         joint("elbow", "revolute", "lower_arm", "upper_arm", (-0.56, 0, 0.6), up, limit(-35, 150, 50)),
         link(
@@ -215,21 +218,22 @@ def arm() -> list[str]:
 
 
 def mounts() -> list[str]:
-    """Where cameras and lidar sit [R]."""
-    places = {
+    """Return the mounts of cameras and lidar [R]."""
+    mounts = {
         "front_camera": ("base_link", (0.4, 0, 0.2)),
         "rear_camera": ("base_link", (-0.625, 0, 0.2)),
         "upper_arm_camera": ("upper_arm", (0.8, 0, 0.125)),
         "lidar": ("base_link", (0.3, 0, 0.3)),
     }
-    made = []
-    for name, (parent, at) in places.items():
+    parts = []
+    for name, (parent, at) in mounts.items():
         lens = [shape("visual", box((0.03, 0.04, 0.03)), (-0.015, 0, 0), material="black")] if "camera" in name else []
-        made += [link(name, *lens), joint(f"{name}_mount", "fixed", parent, name, at)]
-    return made
+        parts += [link(name, *lens), joint(f"{name}_mount", "fixed", parent, name, at)]
+    return parts
 
 
 def main() -> None:
+    """Write the URDF."""
     wheels = {
         "frontLeftWheel": (1, 1),
         "frontRightWheel": (1, -1),
@@ -242,7 +246,7 @@ def main() -> None:
         '<robot name="husky">',
         *(f'  <material name="{name}"><color rgba="{rgba}"/></material>' for name, rgba in COLOURS.items()),
         *chassis(),
-        *(line for name, place in wheels.items() for line in wheel(name, *place)),
+        *(line for name, corner in wheels.items() for line in wheel(name, *corner)),
         *arm(),
         *mounts(),
         "</robot>",

@@ -1,4 +1,4 @@
-"""Writes the obstacle boat's robot.urdf."""
+"""Write robot.urdf of the obstacle boat."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from math import atan2, hypot
 
 from shapes import Urdf, box, cylinder
 
-STILL = (0.0, 0.0, 0.0)
+ZERO = (0.0, 0.0, 0.0)
 MASS, LENGTH, BEAM = 900.0, 5.0, 2.0  # kg, m, m
-KEEL, RAIL = -0.113, 0.55  # m over the waterline
-STEM, BOW = 1.2, 2.5  # m ahead of amidships: where the bow begins, and its tip
+KEEL, RAIL = -0.113, 0.55  # heights above the waterline, m
+STEM, BOW = 1.2, 2.5  # start and tip of the bow, m ahead of amidships
 
 if __name__ == "__main__":
     boat = Urdf(
@@ -26,21 +26,21 @@ if __name__ == "__main__":
         for port in (1, -1)
     ]
     visuals = [
-        ("white", hull, stern, STILL),
+        ("white", hull, stern, ZERO),
         *(("white", *plank) for plank in bow),
-        ("white", box(0.7, 1.1, height), (1.45, 0.0, middle), STILL),
-        ("red", box(STEM + 0.5 * LENGTH, BEAM + 0.02, 0.12), (stern[0], 0.0, RAIL - 0.12), STILL),
-        ("blue", box(1.5, 1.5, 0.9), (0.2, 0.0, RAIL + 0.45), STILL),
-        ("black", box(1.52, 1.52, 0.3), (0.2, 0.0, RAIL + 0.6), STILL),
-        ("white", box(1.7, 1.6, 0.06), (0.2, 0.0, RAIL + 0.93), STILL),
-        ("grey", cylinder(0.03, 0.9), (-0.4, 0.0, RAIL + 1.35), STILL),
-        *(("black", box(0.35, 0.3, 0.7), (-2.65, y, 0.25), STILL) for y in (0.5, -0.5)),
+        ("white", box(0.7, 1.1, height), (1.45, 0.0, middle), ZERO),
+        ("red", box(STEM + 0.5 * LENGTH, BEAM + 0.02, 0.12), (stern[0], 0.0, RAIL - 0.12), ZERO),
+        ("blue", box(1.5, 1.5, 0.9), (0.2, 0.0, RAIL + 0.45), ZERO),
+        ("black", box(1.52, 1.52, 0.3), (0.2, 0.0, RAIL + 0.6), ZERO),
+        ("white", box(1.7, 1.6, 0.06), (0.2, 0.0, RAIL + 0.93), ZERO),
+        ("grey", cylinder(0.03, 0.9), (-0.4, 0.0, RAIL + 1.35), ZERO),
+        *(("black", box(0.35, 0.3, 0.7), (-2.65, y, 0.25), ZERO) for y in (0.5, -0.5)),
     ]
-    cabin = (box(1.5, 1.5, 0.96), (0.2, 0.0, RAIL + 0.48), STILL)
+    cabin = (box(1.5, 1.5, 0.96), (0.2, 0.0, RAIL + 0.48), ZERO)
     inertia = (MASS * (0.4 * BEAM) ** 2, MASS * (0.25 * LENGTH) ** 2, MASS * (0.25 * LENGTH) ** 2)
-    boat.link("base_link", MASS, inertia, (0.0, 0.0, 0.35), visuals, [(hull, stern, STILL), *bow, cabin])
+    boat.link("base_link", MASS, inertia, (0.0, 0.0, 0.35), visuals, [(hull, stern, ZERO), *bow, cabin])
     for name, y in (("port_link", 0.5), ("starboard_link", -0.5)):
-        blades = [("black", box(0.02, 0.3, 0.06), STILL, STILL), ("black", box(0.02, 0.06, 0.3), STILL, STILL)]
+        blades = [("black", box(0.02, 0.3, 0.06), ZERO, ZERO), ("black", box(0.02, 0.06, 0.3), ZERO, ZERO)]
         boat.link(name, 1e-4, (1e-7, 1e-7, 1e-7), visuals=blades)
         boat.joint(name, (-2.7, y, -0.35), kind="continuous")
     boat.write()

@@ -1,4 +1,4 @@
-"""Writes the robot.urdf of Okoń's second frame: eight thrusters."""
+"""Write robot.urdf of Okoń's second frame: eight thrusters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import pi
 from okon import MASS, even_inertia
 from shapes import TOWARDS_X, Urdf, box, capsule, cylinder, sphere
 
-STILL = (0.0, 0.0, 0.0)
+ZERO = (0.0, 0.0, 0.0)
 
 if __name__ == "__main__":
     auv = Urdf(
@@ -16,11 +16,11 @@ if __name__ == "__main__":
         "     inertia: as of the first frame. x forward, y left, z up; metres, kilograms.",
     )
     visuals = [
-        ("orange", box(0.50, 0.03, 0.16), (0.0119, 0.155, 0.06), STILL),
-        ("orange", box(0.50, 0.03, 0.16), (0.0119, -0.155, 0.06), STILL),
-        ("black", box(0.40, 0.30, 0.02), (0.0119, 0.0, 0.0), STILL),
+        ("orange", box(0.50, 0.03, 0.16), (0.0119, 0.155, 0.06), ZERO),
+        ("orange", box(0.50, 0.03, 0.16), (0.0119, -0.155, 0.06), ZERO),
+        ("black", box(0.40, 0.30, 0.02), (0.0119, 0.0, 0.0), ZERO),
         ("white", cylinder(0.085, 0.42), (0.0119, 0.0, 0.10), TOWARDS_X),
-        ("cyan", sphere(0.083), (0.225, 0.0, 0.10), STILL),
+        ("cyan", sphere(0.083), (0.225, 0.0, 0.10), ZERO),
     ]
     hull = (capsule(0.119, 0.361), (0.0119, 0.0, 0.09), TOWARDS_X)
     auv.link("base_link", MASS, even_inertia(), (0.0119, 0.0, 0.081), visuals, [hull])

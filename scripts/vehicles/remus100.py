@@ -1,14 +1,13 @@
-"""Writes the REMUS 100's robot.urdf."""
+"""Write robot.urdf of the REMUS 100."""
 
 from __future__ import annotations
 
 from shapes import TOWARDS_X, Urdf, box, capsule, cylinder, sphere
 
-STILL = (0.0, 0.0, 0.0)
-RADIUS = (
-    0.0955  # of the hull, m; its nose is 0.610 m ahead of the centre of buoyancy, its tail 0.721 m behind (Prestero)
-)
-FIN = 1e-4  # kg; the hull's mass is that of all of the vehicle
+ZERO = (0.0, 0.0, 0.0)
+# Radius of the hull, m. Its nose is 0.610 m ahead of the centre of buoyancy, its tail 0.721 m behind (Prestero).
+RADIUS = 0.0955
+FIN = 1e-4  # mass of a fin, kg; the hull has the mass of the whole vehicle
 
 if __name__ == "__main__":
     auv = Urdf(
@@ -18,12 +17,12 @@ if __name__ == "__main__":
     )
     visuals = [
         ("yellow", cylinder(RADIUS, 0.80), (0.10, 0.0, 0.0), TOWARDS_X),
-        ("black", sphere(RADIUS), (0.5145, 0.0, 0.0), STILL),
+        ("black", sphere(RADIUS), (0.5145, 0.0, 0.0), ZERO),
         ("yellow", capsule(0.07, 0.14), (-0.36, 0.0, 0.0), TOWARDS_X),
         ("black", capsule(0.045, 0.16), (-0.52, 0.0, 0.0), TOWARDS_X),
         ("black", cylinder(0.02, 0.06), (-0.67, 0.0, 0.0), TOWARDS_X),
-        ("black", box(0.05, 0.01, 0.12), (0.30, 0.0, 0.13), STILL),
-        ("grey", cylinder(0.04, 0.03), (0.30, 0.0, -0.09), STILL),
+        ("black", box(0.05, 0.01, 0.12), (0.30, 0.0, 0.13), ZERO),
+        ("grey", cylinder(0.04, 0.03), (0.30, 0.0, -0.09), ZERO),
     ]
     hull = (capsule(RADIUS, 1.3327 - 2 * RADIUS), (-0.0555, 0.0, 0.0), TOWARDS_X)
     auv.link("base_link", 30.48, (0.177, 3.45, 3.45), (0.0, 0.0, -0.0196), visuals, [hull])
@@ -31,9 +30,9 @@ if __name__ == "__main__":
         ("rudder_link", box(0.07, 0.008, 0.26), (0.0, 0.0, 1.0)),
         ("stern_planes_link", box(0.07, 0.26, 0.008), (0.0, 1.0, 0.0)),
     ):
-        auv.link(name, FIN, (1e-7, 1e-7, 1e-7), visuals=[("black", shape, STILL, STILL)])
+        auv.link(name, FIN, (1e-7, 1e-7, 1e-7), visuals=[("black", shape, ZERO, ZERO)])
         auv.joint(name, (-0.638, 0.0, 0.0), kind="revolute", axis=axis, limit=(0.23736, 20.0, 1.0))
-    blades = [("grey", box(0.008, 0.14, 0.02), STILL, STILL), ("grey", box(0.008, 0.02, 0.14), STILL, STILL)]
+    blades = [("grey", box(0.008, 0.14, 0.02), ZERO, ZERO), ("grey", box(0.008, 0.02, 0.14), ZERO, ZERO)]
     auv.link("propeller_link", FIN, (1e-7, 1e-7, 1e-7), visuals=blades)
     auv.joint("propeller_link", (-0.71, 0.0, 0.0), kind="continuous")
     auv.frame("imu_link", (0.0, 0.0, -0.02))

@@ -1,4 +1,4 @@
-"""Links, joints and coloured primitives of a vehicle's robot.urdf, written down in short."""
+"""Builder of a vehicle's robot.urdf from links, joints and coloured primitives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 VEHICLES = Path(__file__).parents[2] / "src" / "skerry" / "vehicles"
-TOWARDS_X = (0.0, 1.5707963267948966, 0.0)  # turns a cylinder or capsule, which lies along z, along x
+# Roll, pitch, yaw that turn a cylinder or capsule from z to x and to y.
+TOWARDS_X = (0.0, 1.5707963267948966, 0.0)
 TOWARDS_Y = (1.5707963267948966, 0.0, 0.0)
 
 COLOURS = {
@@ -23,33 +24,33 @@ COLOURS = {
 
 
 def numbers(values: Sequence[float]) -> str:
-    """As URDF writes them."""
+    """Return numbers as URDF text."""
     return " ".join(f"{value:.10g}" for value in values)
 
 
 def box(x: float, y: float, z: float) -> str:
-    """Full lengths, m."""
+    """Return a box with these lengths, m."""
     return f'<box size="{numbers((x, y, z))}"/>'
 
 
 def sphere(radius: float) -> str:
-    """About its middle."""
+    """Return a sphere."""
     return f'<sphere radius="{radius:.10g}"/>'
 
 
 def cylinder(radius: float, length: float) -> str:
-    """Along z."""
+    """Return a cylinder along z."""
     return f'<cylinder radius="{radius:.10g}" length="{length:.10g}"/>'
 
 
 def capsule(radius: float, length: float) -> str:
-    """Along z; the length is that between the middles of its round ends."""
+    """Return a capsule along z; the length is the distance between the centres of its round ends."""
     return f'<capsule radius="{radius:.10g}" length="{length:.10g}"/>'
 
 
 @dataclass
 class Urdf:
-    """A robot.urdf that grows link by link."""
+    """Text of a robot.urdf to which links and joints are added."""
 
     name: str
     note: str
@@ -65,7 +66,7 @@ class Urdf:
         visuals: Sequence[tuple[str, str, Sequence[float], Sequence[float]]] = (),
         collisions: Sequence[tuple[str, Sequence[float], Sequence[float]]] = (),
     ) -> None:
-        """A link: visuals are (colour, shape, place, turn), collisions (shape, place, turn)."""
+        """Add a link; visuals are (colour, shape, position, rpy), collisions (shape, position, rpy)."""
         lines = []
         if mass > 0.0:
             moments = " ".join(
@@ -78,16 +79,16 @@ class Urdf:
                 f'      <inertia {moments} ixy="0" ixz="0" iyz="0"/>',
                 "    </inertial>",
             ]
-        for colour, shape, place, turn in visuals:
+        for colour, shape, position, rpy in visuals:
             self.used.add(colour)
             lines += [
                 "    <visual>",
-                *_shape(shape, place, turn),
+                *_shape(shape, position, rpy),
                 f'      <material name="{colour}"/>',
                 "    </visual>",
             ]
-        for shape, place, turn in collisions:
-            lines += ["    <collision>", *_shape(shape, place, turn), "    </collision>"]
+        for shape, position, rpy in collisions:
+            lines += ["    <collision>", *_shape(shape, position, rpy), "    </collision>"]
         if lines:
             self.parts += [f'  <link name="{name}">', *lines, "  </link>"]
         else:
@@ -96,41 +97,41 @@ class Urdf:
     def joint(
         self,
         child: str,
-        place: Sequence[float],
-        turn: Sequence[float] = (0.0, 0.0, 0.0),
+        position: Sequence[float],
+        rpy: Sequence[float] = (0.0, 0.0, 0.0),
         parent: str = "base_link",
         kind: str = "fixed",
         axis: Sequence[float] = (1.0, 0.0, 0.0),
         limit: tuple[float, float, float] | None = None,
     ) -> None:
-        """The joint above a link; a limit is (largest angle, effort, speed)."""
+        """Add the parent joint of a link; a limit is (largest angle, effort, speed)."""
         name = child.removesuffix("_link") + "_joint"
         self.parts += [
             f'  <joint name="{name}" type="{kind}">',
-            f'    <origin xyz="{numbers(place)}" rpy="{numbers(turn)}"/>',
+            f'    <origin xyz="{numbers(position)}" rpy="{numbers(rpy)}"/>',
             f'    <parent link="{parent}"/>',
             f'    <child link="{child}"/>',
         ]
         if kind != "fixed":
             self.parts.append(f'    <axis xyz="{numbers(axis)}"/>')
         if limit is not None:
-            most, effort, speed = limit
+            high, effort, speed = limit
             self.parts.append(
-                f'    <limit lower="{-most:.10g}" upper="{most:.10g}" effort="{effort:.10g}" velocity="{speed:.10g}"/>'
+                f'    <limit lower="{-high:.10g}" upper="{high:.10g}" effort="{effort:.10g}" velocity="{speed:.10g}"/>'
             )
         self.parts.append("  </joint>")
 
-    def frame(self, name: str, place: Sequence[float], turn: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
-        """A link without mass or shape, fixed to the base: where a sensor sits."""
+    def frame(self, name: str, position: Sequence[float], rpy: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+        """Add a link without mass or shape, fixed to the base, as the frame of a sensor."""
         self.link(name)
-        self.joint(name, place, turn)
+        self.joint(name, position, rpy)
 
-    def thruster(self, name: str, place: Sequence[float], turn: Sequence[float], radius: float = 0.048) -> None:
-        """A ducted thruster, fixed to the base, that pushes along its own x."""
+    def thruster(self, name: str, position: Sequence[float], rpy: Sequence[float], radius: float = 0.048) -> None:
+        """Add a ducted thruster, fixed to the base, with thrust along its x axis."""
         duct = ("black", cylinder(radius, 0.045), (0.0, 0.0, 0.0), TOWARDS_X)
         pod = ("grey", capsule(0.016, 0.07), (-0.01, 0.0, 0.0), TOWARDS_X)
         self.link(name, visuals=[duct, pod])
-        self.joint(name, place, turn)
+        self.joint(name, position, rpy)
 
     def write(self) -> None:
         """Write src/skerry/vehicles/<name>/robot.urdf."""
@@ -145,5 +146,5 @@ class Urdf:
         (folder / "robot.urdf").write_text("\n".join([*head, *body]) + "\n", encoding="utf-8")
 
 
-def _shape(shape: str, place: Sequence[float], turn: Sequence[float]) -> list[str]:
-    return [f'      <origin xyz="{numbers(place)}" rpy="{numbers(turn)}"/>', f"      <geometry>{shape}</geometry>"]
+def _shape(shape: str, position: Sequence[float], rpy: Sequence[float]) -> list[str]:
+    return [f'      <origin xyz="{numbers(position)}" rpy="{numbers(rpy)}"/>', f"      <geometry>{shape}</geometry>"]

@@ -1,4 +1,4 @@
-"""Pieces of a URDF as text, for the scripts that write vehicles."""
+"""Elements of a URDF as text, for the scripts that write vehicles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _numbers(values: Sequence[float]) -> str:
 
 
 def inertial(mass: float, inertia: Sequence[float], center: Sequence[float] = (0, 0, 0)) -> str:
-    """Mass, and inertia about the centre of mass: ixx, iyy, izz."""
+    """Return an inertial; `inertia` is ixx, iyy, izz about the centre of mass."""
     names = zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), (*inertia, 0, 0, 0), strict=True)
     values = " ".join(f'{name}="{value:.6g}"' for name, value in names)
     return f"""    <inertial>
@@ -27,7 +27,7 @@ def inertial(mass: float, inertia: Sequence[float], center: Sequence[float] = (0
 def shape(
     use: str, geometry: str, at: Sequence[float], rpy: Sequence[float] = (0, 0, 0), material: str | None = None
 ) -> str:
-    """A `visual` or `collision`."""
+    """Return a `visual` or `collision` element."""
     named = f'\n      <material name="{material}"/>' if material else ""
     return f"""    <{use}>
       <origin xyz="{_numbers(at)}" rpy="{_numbers(rpy)}"/>
@@ -37,27 +37,27 @@ def shape(
 
 
 def box(size: Sequence[float]) -> str:
-    """A box by its full lengths."""
+    """Return a box with these lengths, m."""
     return f'<box size="{_numbers(size)}"/>'
 
 
 def cylinder(radius: float, length: float) -> str:
-    """A cylinder along z."""
+    """Return a cylinder along z."""
     return f'<cylinder radius="{radius:.6g}" length="{length:.6g}"/>'
 
 
 def capsule(radius: float, length: float) -> str:
-    """A capsule along z; its length is without the ends."""
+    """Return a capsule along z; the length excludes the round ends."""
     return f'<capsule radius="{radius:.6g}" length="{length:.6g}"/>'
 
 
 def sphere(radius: float) -> str:
-    """A ball."""
+    """Return a sphere."""
     return f'<sphere radius="{radius:.6g}"/>'
 
 
 def link(name: str, *parts: str) -> str:
-    """A link of these parts."""
+    """Return a link with these elements."""
     return f'  <link name="{name}">\n{"".join(parts)}  </link>\n' if parts else f'  <link name="{name}"/>\n'
 
 
@@ -71,7 +71,7 @@ def joint(
     limit: str = "",
     parent: str = "base_link",
 ) -> str:
-    """A joint under a parent."""
+    """Return a joint."""
     moving = f'    <axis xyz="{_numbers(axis)}"/>\n' if axis else ""
     limits = f"    <limit {limit}/>\n" if limit else ""
     return f"""  <joint name="{name}" type="{kind}">
@@ -83,7 +83,7 @@ def joint(
 
 
 def fixed(child: str, at: Sequence[float], rpy: Sequence[float] = (0, 0, 0)) -> str:
-    """An empty link that is fixed to the base, as sensors have it."""
+    """Return an empty link that is fixed to the base, as the frame of a sensor."""
     return link(child) + joint(child.replace("_link", "_joint"), "fixed", child, at, rpy)
 
 
