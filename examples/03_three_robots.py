@@ -1,4 +1,4 @@
-"""Three robots in one bay: SAM swims to waypoints, a BlueROV2 holds its place in a current, a drone follows SAM."""
+"""Three robots in one bay: SAM goes to waypoints, a BlueROV2 holds its position in a current, a drone follows SAM."""
 
 import numpy as np
 
@@ -18,13 +18,13 @@ with skerry.load("sam_in_the_bay", seed=1, overrides=OVERRIDES) as world:
     rov.controllers["autopilot"].hold(east=10, north=10, depth=4, heading_deg=0)
     drone.controllers["tracking"].follow("sam", offset=(0, 0, 8))
     autopilot = sam.controllers["autopilot"]
-    for place in WAYPOINTS:
-        autopilot.goal(place, depth=4, speed=1.2, tolerance=2)
+    for waypoint in WAYPOINTS:
+        autopilot.goal(waypoint, depth=4, speed=1.2, tolerance=2)
         while not autopilot.reached and world.time < 300:
             world.advance(0.5)
         drift = np.linalg.norm(rov.pose.position - [10, 10, -4])
         above = np.linalg.norm((drone.pose.position - sam.pose.position)[:2])
         print(
-            f"{world.time:6.1f} s  SAM is at {sam.pose.position.round(1)}, the ROV {drift:.2f} m off its place, "
-            f"the drone {above:.2f} m off SAM; SAM obeys {sam.control}"
+            f"{world.time:6.1f} s  SAM is at {sam.pose.position.round(1)}, the ROV is {drift:.2f} m off its position, "
+            f"the drone is {above:.2f} m off SAM; owner of SAM's actuators: {sam.control}"
         )
