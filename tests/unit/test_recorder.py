@@ -335,11 +335,11 @@ def test_a_recording_begun_without_a_node_speaks_for_itself_and_stops(tmp_path: 
         again = runner.inbox.put(StartRecording(str(tmp_path / "other.mcap")))
         runner.inbox.put(StopRecording())
         runner.run(0.1)
-        with pytest.raises(SkerryError, match="records already"):
+        with pytest.raises(SkerryError, match="already records"):
             again.result()
         nothing = runner.inbox.put(StopRecording())
         runner.run(0.1)
-        with pytest.raises(SkerryError, match="nothing is being recorded"):
+        with pytest.raises(SkerryError, match="no recording is running"):
             nothing.result()
         assert not runner.interfaces
     found = Counter(message.topic for message in Recording(tmp_path / "it.mcap").messages())

@@ -123,8 +123,7 @@ def show_recording(path: str, speed: float | None, settings: PageSettings) -> No
     from rich.console import Console
 
     from skerry.cli._status import PAGE, run_with_status
-    from skerry.interfaces.recorder.player import NAME as PLAYER
-    from skerry.interfaces.recorder.player import Player
+    from skerry.interfaces.recorder.player import REPLAY, Player
     from skerry.interfaces.recorder.reading import Recording
     from skerry.runner import Runner
     from skerry.ui.page import Page
@@ -137,7 +136,7 @@ def show_recording(path: str, speed: float | None, settings: PageSettings) -> No
     with PageServer(settings) as server, build_world(scenario) as world:
         console.print(f"The page: {server.url}", soft_wrap=True)
         page = Page(server)
-        with Runner(world, speed, {PLAYER: player, PAGE: page}) as runner:
+        with Runner(world, speed, {REPLAY: player, PAGE: page}) as runner:
             player.watch(runner)
             page.attach_runner(runner)
             with on_interrupt(runner.stop):

@@ -181,7 +181,7 @@ def _make_world(overrides: Mapping[str, Any], source: str | Scenario, seed: int 
         seed: Seed that replaces the scenario's seed.
     """
     from skerry.interfaces.recorder import Recorder
-    from skerry.interfaces.recorder.commands import NAME as RECORDER
+    from skerry.interfaces.recorder.commands import RECORDER
     from skerry.world import build_world
 
     if isinstance(source, str):

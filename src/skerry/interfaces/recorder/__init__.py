@@ -1,4 +1,4 @@
-"""Recordings: a run as an MCAP file of ROS 2 messages, with all that is needed to run it again."""
+"""Recordings of runs as MCAP files of ROS 2 messages, with all data that a replay needs."""
 
 from __future__ import annotations
 
@@ -12,29 +12,28 @@ from skerry.core.config import Rational
 from skerry.interfaces.ros import Ros
 from skerry.parts.interface import Interface, InterfaceConfig
 
-PICTURES = ("*/image", "*/image_raw", "*/image_depth", "*compressed", "*/camera_info", "*/cam_info")
+IMAGE_TOPICS = ("*/image", "*/image_raw", "*/image_depth", "*compressed", "*/camera_info", "*/cam_info")
+"""Patterns of the topics of cameras, which are not recorded by default."""
 
 
 class Recorder(InterfaceConfig):
-    """Records what the sensors measure as ROS 2 messages, the commands, the scenario and fingerprints of the world."""
+    """Settings of a recorder of ROS 2 messages, commands, scenario and fingerprints of the world."""
 
     kind: Literal["recorder"] = "recorder"
-    path: Path = Field(
-        Path("recording.mcap"), description="the new file, relative to the folder in which Skerry is started"
-    )
+    path: Path = Field(Path("recording.mcap"), description="new file, relative to the working directory")
     ros: Ros | None = Field(
-        None, description="topics, types and frames as an interface `ros` has them; those of the scenario's by default"
+        None, description="settings of topics, types and frames; default: those of the scenario's interface `ros`"
     )
     leave_out: tuple[str, ...] = Field(
-        ("/clock", *PICTURES),
-        description="topics that are not recorded, as patterns; /clock, as each message has its time, and pictures",
+        ("/clock", *IMAGE_TOPICS),
+        description="patterns of topics that are not recorded; default: images, and /clock, as messages have times",
     )
     fingerprint_frequency: Rational = Field(
         Fraction(1, 60),
         gt=0,
-        description="Hz of simulated time at which the world's fingerprint is taken, beside those of beginning and end",
+        description="rate of fingerprints of the world in simulated time, Hz, in addition to those at start and end",
     )
-    compression: Literal["zstd", "lz4", "none"] = Field("zstd", description="of the file")
+    compression: Literal["zstd", "lz4", "none"] = Field("zstd", description="compression of the file")
 
     def build(self) -> Interface:
         from skerry.interfaces.recorder.recorder import RecorderInterface

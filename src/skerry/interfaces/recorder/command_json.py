@@ -1,4 +1,4 @@
-"""Commands as plain data, so that they can stand in a file and be done again to the bit."""
+"""Encoding of commands as JSON, from which a replay executes them again, equal to the bit."""
 
 from __future__ import annotations
 
@@ -10,44 +10,45 @@ from typing import Any
 
 import numpy as np
 
-import skerry.commands  # noqa: F401  that its commands are known by name
+import skerry.commands  # noqa: F401  registers its commands as subclasses
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose
 from skerry.parts.interface import Command
 from skerry.world import Snapshot
 
-POSE, SNAPSHOT = "pose", "snapshot"  # the tags of values that JSON does not know
+POSE, SNAPSHOT = "pose", "snapshot"
+"""Keys that mark values that JSON cannot represent."""
 
 
 def command_to_text(command: Command) -> str:
-    """A command as one line of JSON; numbers keep all their digits."""
+    """Encode a command as one line of JSON; numbers keep all their digits."""
     if not is_dataclass(command):
-        raise SkerryError(f"{type(command).__name__} cannot be recorded; make it a dataclass")
-    values = {field.name: _to_plain(getattr(command, field.name)) for field in fields(command)}
+        raise SkerryError(f"the command {type(command).__name__} cannot be recorded; make it a dataclass")
+    values = {field.name: _to_json(getattr(command, field.name)) for field in fields(command)}
     return json.dumps({"command": type(command).__name__, **values})
 
 
 def command_from_text(text: str) -> Command:
-    """The command that a line of JSON means."""
+    """Decode a command; raise a `SkerryError` if the text is invalid."""
     try:
         values = json.loads(text)
         name = values.pop("command")
-        known = {found.__name__: found for found in _commands(Command)}
+        known = {found.__name__: found for found in _subclasses(Command)}
         if name not in known:
             raise UnknownName(f"there is no command {name!r}; {did_you_mean(str(name), known)}")
-        command: Command = known[name](**{word: _from_plain(value) for word, value in values.items()})
+        command: Command = known[name](**{name: _from_json(value) for name, value in values.items()})
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise SkerryError(f"this is no command: {text[:100]!r} ({error})") from None
+        raise SkerryError(f"{text[:100]!r} is not a command: {error}") from None
     return command
 
 
-def _commands(base: Any) -> Iterator[Any]:
+def _subclasses(base: Any) -> Iterator[Any]:
     for found in base.__subclasses__():
         yield found
-        yield from _commands(found)
+        yield from _subclasses(found)
 
 
-def _to_plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     match value:
         case Pose():
             return {POSE: [*value.position.tolist(), *value.orientation.tolist()]}
@@ -56,22 +57,22 @@ def _to_plain(value: Any) -> Any:
         case np.ndarray() | np.generic():
             return value.tolist()
         case Mapping():
-            return {str(word): _to_plain(item) for word, item in value.items()}
+            return {str(key): _to_json(item) for key, item in value.items()}
         case list() | tuple():
-            return [_to_plain(item) for item in value]
+            return [_to_json(item) for item in value]
         case None | bool() | int() | float() | str():
             return value
-    raise SkerryError(f"a {type(value).__name__} in a command cannot be recorded")
+    raise SkerryError(f"a command with a value of type {type(value).__name__} cannot be recorded")
 
 
-def _from_plain(value: Any) -> Any:
+def _from_json(value: Any) -> Any:
     match value:
         case {"pose": [*numbers], **rest} if not rest:
             return Pose.of(numbers)
         case {"snapshot": str(text), **rest} if not rest:
             return Snapshot(b64decode(text))
         case dict():
-            return {word: _from_plain(item) for word, item in value.items()}
+            return {key: _from_json(item) for key, item in value.items()}
         case list():
-            return tuple(_from_plain(item) for item in value)
+            return tuple(_from_json(item) for item in value)
     return value

@@ -1,4 +1,4 @@
-"""Recording on and off while a world runs: commands, so that any interface may ask for them."""
+"""Commands that start and stop a recording while a world runs."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from skerry.interfaces.recorder.recorder import RecorderInterface
 from skerry.parts.interface import Command
 from skerry.runner import Runner
 
-NAME: Final = "recorder"
-"""Of the interface, as of one that the command line adds."""
+RECORDER: Final = "recorder"
+"""Name of the interface; `skerry run --record` uses the same name."""
 
 
-def recorders(run: Runner) -> list[str]:
-    """The names of the interfaces that record."""
+def recorder_names(run: Runner) -> list[str]:
+    """Return the names of the interfaces that record."""
     return [name for name, interface in run.interfaces.items() if isinstance(interface, RecorderInterface)]
 
 
 @dataclass(frozen=True)
 class StartRecording(Command):
-    """Record to a new file from now on; the recording begins with a snapshot, so that it can be run again."""
+    """Start a recording to a new file; it begins with a snapshot, from which a replay starts."""
 
     changes_world = False
 
     path: str
 
     def apply(self, run: Runner) -> None:
-        if found := recorders(run):
-            raise SkerryError(f"{found[0]} records already; end that recording first")
+        if found := recorder_names(run):
+            raise SkerryError(f"the interface {found[0]!r} already records; stop that recording first")
         recorder = RecorderInterface(Recorder(path=Path(self.path)))
-        run.add_interface(NAME, recorder)
+        run.add_interface(RECORDER, recorder)
         recorder.begin_with(run.world.snapshot())
 
 
 @dataclass(frozen=True)
 class StopRecording(Command):
-    """End all recordings."""
+    """Stop all recordings."""
 
     changes_world = False
 
     def apply(self, run: Runner) -> None:
-        found = recorders(run)
+        found = recorder_names(run)
         if not found:
-            raise SkerryError("nothing is being recorded")
+            raise SkerryError("no recording is running")
         for name in found:
             run.remove_interface(name)

@@ -1,6 +1,6 @@
-"""Writes MCAP files (https://mcap.dev/spec) by whole chunks of messages that are encoded already.
+"""Writer of MCAP files (https://mcap.dev/spec) from whole chunks of encoded messages.
 
-The records are those of the package `mcap`, but its writer takes longer for a message than Skerry for making it.
+The records are those of the package `mcap`. Its own writer needs more time per message than Skerry needs to encode it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from struct import Struct
 from typing import IO, Any, Final, Literal, TypeAlias
 
-import lz4.frame  # it and zstandard: which mcap needs
+import lz4.frame  # lz4 and zstandard are dependencies of mcap
 import numpy as np
 from mcap.data_stream import RecordBuilder
 from mcap.opcode import Opcode
@@ -35,14 +35,14 @@ from skerry.interfaces.recorder.chunks import Chunk
 Compression: TypeAlias = Literal["zstd", "lz4", "none"]
 
 MAGIC: Final = b"\x89MCAP0\r\n"
-_LEVEL: Final = -3  # of zstd: takes half as long as level 1, and a quarter of the default one, for files 12 % larger
-_ENTRY: Final = 16  # bytes of the array for each message: its time and its place
-_INDEX: Final = Struct("<BQHI")  # opcode, bytes that follow, channel, bytes of the array
-_FOOTER: Final = Struct("<BQQQ")  # opcode, bytes that follow, beginning of the summary, of its offsets
+_LEVEL: Final = -3  # level of zstd: half the time of level 1, a quarter of the default level, files 12 % larger
+_ENTRY: Final = 16  # bytes of an index entry of a message: time and offset
+_INDEX: Final = Struct("<BQHI")  # opcode, bytes that follow, channel, bytes of the entries
+_FOOTER: Final = Struct("<BQQQ")  # opcode, bytes that follow, start of the summary, start of its offsets
 
 
 def record(found: Any) -> bytes:
-    """A record as bytes."""
+    """Encode a record of the package `mcap`."""
     builder: Any = RecordBuilder()
     found.write(builder)
     data: bytes = builder.end()
@@ -50,7 +50,7 @@ def record(found: Any) -> bytes:
 
 
 class McapFile:
-    """A file that is being written; `finish` gives it its end, without which it is read as far as it goes."""
+    """File that is being written; `finish` writes its end. Readers accept a file without end up to its last record."""
 
     def __init__(self, stream: IO[bytes], compression: Compression, profile: str, library: str) -> None:
         self._stream = stream
@@ -58,17 +58,17 @@ class McapFile:
         self._chunks: list[ChunkIndex] = []
         self._metadata: list[MetadataIndex] = []
         self._counts: Counter[int] = Counter()
-        self._place = 0
+        self._offset = 0
         self._write(MAGIC + record(Header(profile, library)))
 
     def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
-        """Write texts by name."""
+        """Write a metadata record of texts by name."""
         data = record(Metadata(name, dict(values)))
-        self._metadata.append(MetadataIndex(self._place, len(data), name))
+        self._metadata.append(MetadataIndex(self._offset, len(data), name))
         self._write(data)
 
     def add_chunk(self, chunk: Chunk) -> None:
-        """Write a chunk, and behind it where in it the messages of each channel are."""
+        """Write a chunk and the index of its messages by channel."""
         compressed = self._compress(chunk.records.data)
         start, end = int(chunk.times.min()), int(chunk.times.max())
         size, crc = chunk.records.nbytes, zlib.crc32(chunk.records.data)
@@ -77,24 +77,24 @@ class McapFile:
         by_channel = np.argsort(chunk.channels, kind="stable")
         entries = np.column_stack([chunk.times, chunk.places])[by_channel].astype("<u8", copy=False).tobytes()
         indices, offsets = [], {}
-        place = index_start = self._place + len(written)
+        offset = index_start = self._offset + len(written)
         first = 0
         for channel, count in zip(channels.tolist(), counts.tolist(), strict=True):
             length = _ENTRY * count
             head = _INDEX.pack(Opcode.MESSAGE_INDEX, 6 + length, channel, length)
             indices += [head, entries[first : first + length]]
-            offsets[channel] = place
-            place += len(head) + length
+            offsets[channel] = offset
+            offset += len(head) + length
             first += length
             self._counts[channel] += count
         self._chunks.append(
             ChunkIndex(
                 chunk_length=len(written),
-                chunk_start_offset=self._place,
+                chunk_start_offset=self._offset,
                 compression=self._name,
                 compressed_size=len(compressed),
                 message_end_time=end,
-                message_index_length=place - index_start,
+                message_index_length=offset - index_start,
                 message_index_offsets=offsets,
                 message_start_time=start,
                 uncompressed_size=size,
@@ -103,7 +103,7 @@ class McapFile:
         self._write(b"".join([written, *indices]))
 
     def finish(self, schemas: Sequence[Schema], channels: Sequence[Channel]) -> None:
-        """Write the end: what there is in the file, and where."""
+        """Write the end of the file: schemas, channels, statistics and indices."""
         self._write(record(DataEnd(0)))
         statistics = Statistics(
             attachment_count=0,
@@ -123,7 +123,7 @@ class McapFile:
             Opcode.CHUNK_INDEX: self._chunks,
             Opcode.METADATA_INDEX: self._metadata,
         }
-        start = self._place
+        start = self._offset
         summary, offsets = bytearray(), bytearray()
         for opcode, members in groups.items():
             group = b"".join(map(record, members))
@@ -137,11 +137,11 @@ class McapFile:
 
     def _write(self, data: bytes) -> None:
         self._stream.write(data)
-        self._place += len(data)
+        self._offset += len(data)
 
 
 def _compressor(compression: Compression) -> tuple[str, Callable[[memoryview], bytes]]:
-    """Its name in the file, and what compresses."""
+    """Return the name of a compression in the file, and the function that compresses."""
     match compression:
         case "zstd":
             return "zstd", ZstdCompressor(level=_LEVEL).compress
