@@ -1,4 +1,4 @@
-"""Driving from the page: keys that are held, who has control, one page at a time, winches, sliders, waypoints."""
+"""Driving from the page: held keys, source of commands, drive lock, winches, sliders, waypoints."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from typing import Any
 import numpy as np
 import pytest
 
-RPM = 800.0  # that SAM's key gives, as vehicle.yaml says
-UNDER_WAY = 500.0  # rpm with which the scenario begins
+RPM = 800.0  # command of SAM's key in vehicle.yaml
+UNDER_WAY = 500.0  # rpm at the start of the scenario
 
 
 def thrust(operator: Any) -> float:
     return float(operator.simulator.robot("sam")["actuators"]["thruster1"]["target"])
 
 
-def test_held_keys_drive_sam_and_letting_go_stops_it(operator: Any) -> None:
+def test_held_keys_drive_sam_and_releasing_them_stops_it(operator: Any) -> None:
     start = np.array(operator.simulator.robot("sam")["position"])
 
     def has_moved() -> bool:
         return bool(np.linalg.norm(operator.simulator.robot("sam")["position"] - start) > 0.5)
 
     operator.hold("ArrowUp", lambda: thrust(operator) == RPM and has_moved(), "SAM to move half a metre")
-    operator.until(lambda: thrust(operator) == 0.0, "the propeller to be let go")
+    operator.until(lambda: thrust(operator) == 0.0, "the propeller to stop")
     sam = operator.simulator.robot("sam")
     assert sam["control"] == "manual"
     assert sam["held"] == []
     heading = np.radians(90 - sam["heading_deg"])
-    way = np.array(sam["position"] - start)[:2]
-    assert way @ [np.cos(heading), np.sin(heading)] > 0.4  # it went where it looks
+    moved = np.array(sam["position"] - start)[:2]
+    assert moved @ [np.cos(heading), np.sin(heading)] > 0.4  # it moved forward
 
 
 def test_key_caps_light_up_and_can_be_held_by_mouse(operator: Any) -> None:
@@ -38,18 +38,18 @@ def test_key_caps_light_up_and_can_be_held_by_mouse(operator: Any) -> None:
     operator.until(lambda: "held" in cap.get_attribute("class"), "the cap to light up")
     operator.until(lambda: thrust(operator) == RPM, "the propeller to turn")
     operator.page.mouse.up()
-    operator.until(lambda: thrust(operator) == 0.0, "the propeller to be let go")
+    operator.until(lambda: thrust(operator) == 0.0, "the propeller to stop")
     operator.until(lambda: "held" not in cap.get_attribute("class"), "the cap to go out")
 
 
 def test_keys_are_ignored_while_ros_has_control(operator: Any) -> None:
     simulator = operator.simulator
-    operator.click("source-ros")
+    operator.click("source-external")
     operator.until(lambda: simulator.robot("sam")["control"] == "external", "ROS to have control")
-    source = operator["source-ros"]
+    source = operator["source-external"]
     operator.until(lambda: source.get_attribute("aria-checked") == "true", "the page to know that ROS has control")
-    operator.hold("ArrowUp", lambda: "listens to ROS" in operator["notices"].inner_text(), "the page to say why")
-    # A page that sends them all the same is not heard either.
+    operator.hold("ArrowUp", lambda: "controlled by ROS" in operator["notices"].inner_text(), "the notice")
+    # The simulator also ignores keys that a page sends nevertheless.
     before = simulator.state["time"]
     operator.page.evaluate("() => __ui.net.send({op: 'keys', robot: 'sam', held: ['up'], seq: 999})")
     operator.until(lambda: simulator.state["time"] > before + 0.3, "time to pass")
@@ -61,16 +61,16 @@ def test_keys_are_ignored_while_ros_has_control(operator: Any) -> None:
     operator.hold("ArrowUp", lambda: thrust(operator) == RPM, "the propeller to turn")
 
 
-def test_one_page_at_a_time_drives_and_the_other_looks_on(operator: Any) -> None:
+def test_one_page_at_a_time_drives_and_the_other_cannot(operator: Any) -> None:
     other = operator.another()
     operator.hold("ArrowUp", lambda: thrust(operator) == RPM, "the propeller to turn")
-    operator.until(lambda: "You have its keys" in operator["lease"].inner_text(), "the first page to know")
-    operator.until(lambda: "has its keys" in other["lease"].inner_text(), "the second page to know")
+    operator.until(lambda: "This page drives" in operator["lease"].inner_text(), "the first page to show it")
+    operator.until(lambda: other["lease"].inner_text().startswith("Page "), "the second page to show it")
     assert other["lease-take"].is_disabled()
     other.hold("ArrowUp", lambda: "drives" in other["notices"].inner_text(), "the second page to be refused")
     operator.until(lambda: thrust(operator) == 0.0, "nothing to move")
     operator.click("lease-take")
-    operator.until(lambda: "Nobody" in other["lease"].inner_text(), "the keys to be free")
+    operator.until(lambda: "No page" in other["lease"].inner_text(), "the drive lock to be free")
     other.hold("ArrowUp", lambda: thrust(operator) == RPM, "the second page to drive")
 
 
@@ -78,7 +78,7 @@ def test_a_slider_commands_its_actuator(operator: Any) -> None:
     operator.click("source-manual")
     operator.unfold("actuators")
     operator["actuator-vbs"].fill("80")
-    operator.until(lambda: operator.simulator.robot("sam")["actuators"]["vbs"]["target"] == 80.0, "the VBS to be told")
+    operator.until(lambda: operator.simulator.robot("sam")["actuators"]["vbs"]["target"] == 80.0, "the command")
 
 
 def test_a_place_that_was_clicked_on_the_map_is_where_sam_goes(operator: Any) -> None:
@@ -104,7 +104,7 @@ def test_sam_can_be_put_elsewhere_and_made_to_leak(operator: Any) -> None:
     operator.click("leak")
     operator.until(lambda: "Leak" in operator["state-leak"].inner_text(), "the leak to be shown")
     operator.click("tab-events")
-    operator.until(lambda: "leaks" in operator["events-log"].inner_text(), "the leak to be told")
+    operator.until(lambda: "leaks" in operator["events-log"].inner_text(), "the leak in the log")
 
 
 @pytest.mark.parametrize("operator", ["drone_recovers_sam"], indirect=True)
@@ -115,9 +115,9 @@ def test_a_winch_pays_out(operator: Any) -> None:
     operator.unfold("winch")
     name = winch["name"]
     before = operator.simulator.robot(robot)["winches"][name]["length"]
-    wanted = round(min(before + 1.0, winch["high"]), 1)
+    target = round(min(before + 1.0, winch["high"]), 1)
     operator.click("source-manual")
-    operator[f"winch-{name}-target"].fill(str(wanted))
+    operator[f"winch-{name}-target"].fill(str(target))
     operator[f"winch-{name}-target"].dispatch_event("change")
     operator.until(lambda: operator.simulator.robot(robot)["winches"][name]["length"] > before + 0.2, "rope to go out")
     assert "m out" in operator[f"winch-{name}-figures"].inner_text()

@@ -34,7 +34,7 @@ from skerry.interfaces.recorder.player import Seek
 from skerry.parts.interface import Command
 from skerry.scenario.loading import shipped_scenarios
 from skerry.ui.page import MAX_SNAPSHOTS, Page
-from skerry.ui.scene import takes_waypoints
+from skerry.ui.scene import accepts_waypoints
 from skerry.world import Robot
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class WaypointRequest(PageRequest):
 
     async def execute(self, context: RequestContext) -> None:
         robot = context.robot(self.robot)
-        able = [name for name, each in robot.controllers.items() if takes_waypoints(each)]
+        able = [name for name, each in robot.controllers.items() if accepts_waypoints(each)]
         name = self.controller or next(iter(able), None)
         if name is None:
             raise SkerryError(f"{self.robot}: no controller of this robot accepts waypoints")

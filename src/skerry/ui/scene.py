@@ -34,7 +34,6 @@ CODES: Final = {
 }
 """Codes of keys that are not letters, as browsers name them."""
 START_VIEW_OFFSET: Final = np.array([-6.0, -5.0, 4.0])  # first position of the camera relative to the first robot, m
-BOUNDS_MARGIN: Final = 60.0  # m around the robots that are shown if no terrain limits the world
 
 
 def body_rows(world: World) -> list[int]:
@@ -64,7 +63,6 @@ def describe(world: World, streams: Sequence[PageStream], tf_names: Sequence[str
         "seed": scenario.seed,
         "step": float(scenario.step),
         "start_view": _start_view(world),
-        "bounds": _bounds(world),
         "geo": _geo(world),
         "water": _water(world),
         "daylight": _daylight(world),
@@ -89,16 +87,6 @@ def describe(world: World, streams: Sequence[PageStream], tf_names: Sequence[str
 def _start_view(world: World) -> dict[str, list[float]]:
     target = next((robot.position for robot in world.robots.values()), np.zeros(3))
     return {"position": (target + START_VIEW_OFFSET).tolist(), "target": target.tolist()}
-
-
-def _bounds(world: World) -> list[list[float]]:
-    positions = np.array([robot.position for robot in world.robots.values()] or [np.zeros(3)])
-    low, high = positions.min(axis=0) - BOUNDS_MARGIN, positions.max(axis=0) + BOUNDS_MARGIN
-    if world.terrain is not None:
-        west, south, east, north = world.terrain.extent
-        if np.isfinite([west, south, east, north]).all():
-            low[:2], high[:2] = (west, south), (east, north)
-    return [low.tolist(), high.tolist()]
 
 
 def _geo(world: World) -> dict[str, Any] | None:
@@ -145,7 +133,6 @@ def _daylight(world: World) -> dict[str, Any]:
     daylight = world.scenario.sky.build()
     return {
         "direction": daylight.sun_direction.tolist(),
-        "strength": float(daylight.sun.mean()),
         "sun": daylight.sun.tolist(),
         "ambient": daylight.ambient.tolist(),
         "zenith": daylight.zenith.tolist(),
@@ -238,7 +225,6 @@ def _ropes(world: World) -> list[dict[str, Any]]:
 def _robot(robot: Robot, numbers: dict[int, int], streams: Sequence[PageStream]) -> dict[str, Any]:
     config = robot.vehicle.config
     bodies = dict.fromkeys(numbers[handle.body] for handle in robot.links.values())
-    gps = next((part.link for part in config.sensors.values() if part.kind == "gps"), None)
     return {
         "name": robot.name,
         "vehicle": robot.vehicle.robot.name,
@@ -252,7 +238,7 @@ def _robot(robot: Robot, numbers: dict[int, int], streams: Sequence[PageStream])
         "actuators": [_actuator(robot, name) for name in robot.actuators],
         "sensors": [_sensor(robot, name, numbers, streams) for name in robot.sensors],
         "controllers": [
-            {"name": name, "kind": config.controllers[name].kind, "waypoints": takes_waypoints(controller)}
+            {"name": name, "kind": config.controllers[name].kind, "waypoints": accepts_waypoints(controller)}
             for name, controller in robot.controllers.items()
         ],
         "winches": [
@@ -263,11 +249,10 @@ def _robot(robot: Robot, numbers: dict[int, int], streams: Sequence[PageStream])
         ],
         "ropes": list(robot.ropes),
         "transceivers": [name for name, part in robot.acoustics.items() if hasattr(part, "write")],
-        "gps_link": gps,
     }
 
 
-def takes_waypoints(controller: Any) -> bool:
+def accepts_waypoints(controller: Any) -> bool:
     """Return whether a controller accepts a waypoint."""
     return hasattr(controller, "goal") or hasattr(controller, "go_to")
 
@@ -288,7 +273,6 @@ def _key(name: str, key: KeyConfig) -> dict[str, Any]:
 def _actuator(robot: Robot, name: str) -> dict[str, Any]:
     actuator, settings = robot.actuators[name], robot.vehicle.config.actuators[name]
     low, high = actuator.limits
-    joint = next((j.name for j in robot.vehicle.robot.joints.values() if j.child == settings.link), None)
     return {
         "name": name,
         "kind": settings.kind,
@@ -297,7 +281,6 @@ def _actuator(robot: Robot, name: str) -> dict[str, Any]:
         "low": low,
         "high": high,
         "reset": actuator.reset_value,
-        "joint": joint,
         "link": settings.link,
     }
 

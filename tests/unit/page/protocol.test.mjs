@@ -1,4 +1,4 @@
-// The page decodes what protocol.py encodes: both are held against the bytes in protocol_golden.json.
+// The page decodes the messages of protocol.py: both are compared with the bytes in protocol_golden.json.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -24,6 +24,6 @@ for (const { name, hex, decoded } of golden) {
   test(`${name} is decoded`, () => assert.deepEqual(plain(decode(bytes(hex))), decoded));
 }
 
-test("an unknown kind is refused in words", () => {
+test("an unknown kind is refused with an error message", () => {
   assert.throws(() => decode(new ArrayBuffer(16)), /kind 0/);
 });

@@ -1,11 +1,11 @@
-// The numbers behind the 3-D view: poses, camera, ground, normals, frames, arrows, quality.
+// Calculations of the 3-D view: poses, camera, ground, normals, frames, arrows, quality.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 
 const scene = "../../../src/skerry/ui/static/js/scene";
 const { Poses } = await import(`${scene}/poses.js`);
-const { approach, eye, fly, look, orbitOf, turn, zoom } = await import(`${scene}/orbit.js`);
+const { approach, eye, fly, pan, orbitOf, turn, zoom } = await import(`${scene}/orbit.js`);
 const { Grid } = await import(`${scene}/ground.js`);
 const { creasedNormals } = await import(`${scene}/normals.js`);
 const { worldPoses } = await import(`${scene}/transforms.js`);
@@ -34,7 +34,7 @@ test("poses are drawn half way after half the gap", () => {
   near([poses.time, poses.current[0]], [1.1, 1], 1e-6);
 });
 
-test("what is put elsewhere does not glide there", () => {
+test("a teleported body is not interpolated", () => {
   const poses = new Poses();
   poses.push({ time: 1, poses: pose(0) }, 1000);
   poses.sample(1000);
@@ -43,7 +43,7 @@ test("what is put elsewhere does not glide there", () => {
   assert.equal(poses.current[0], 100);
 });
 
-test("a reset shows the first pose at once", () => {
+test("a reset shows the first pose without interpolation", () => {
   const poses = new Poses();
   poses.push({ time: 50, poses: pose(3) }, 1000);
   poses.sample(1000);
@@ -52,20 +52,20 @@ test("a reset shows the first pose at once", () => {
   near([poses.time, poses.current[0]], [0, 1]);
 });
 
-test("the camera turns round its focus and looks from where it stands", () => {
+test("the camera turns around its focus and pans around its own position", () => {
   const start = orbitOf([10, 0, 0], [0, 0, 0]);
   near(eye(turn(start, Math.PI / 2, 0)), [0, 10, 0], 1e-9);
-  const looking = look(start, 0.3, -0.2);
-  near(eye(looking), [10, 0, 0], 1e-9);
-  assert.ok(looking.focus[2] < 0, "looking down lowers the focus");
+  const panned = pan(start, 0.3, -0.2);
+  near(eye(panned), [10, 0, 0], 1e-9);
+  assert.ok(panned.focus[2] < 0, "panned down lowers the focus");
 });
 
-test("flying forwards takes the camera towards what it sees", () => {
+test("flying forward moves the camera along its view", () => {
   const start = orbitOf([10, 0, 0], [0, 0, 0]);
   near(eye(fly(start, 2, 1, 3)), [8, 1, 3], 1e-9);
 });
 
-test("zooming keeps to its limits, and approaching goes the shorter way round", () => {
+test("zooming keeps its limits, and approaching takes the shorter rotation", () => {
   const start = orbitOf([10, 0, 0], [0, 0, 0]);
   assert.equal(zoom(start, 1e-9).distance, 0.4);
   const there = { ...start, yaw: 1.9 * Math.PI };
@@ -77,7 +77,7 @@ const slope = new Grid(
   Float32Array.from({ length: 12 }, (_, i) => 0.5 * (-1 + 2 * (i % 4)) - 10), // z = x/2 − 10
 );
 
-test("heights between nodes are those of the plane that they lie on, and beyond the edge there are none", () => {
+test("heights between nodes lie on the plane of the nodes, and are NaN outside the grid", () => {
   near([slope.height(0.3, -1.2)], [0.15 - 10], 1e-6);
   assert.ok(Number.isNaN(slope.height(-1.1, 0)));
   near(slope.normal(1, 1), [-1 / Math.sqrt(5), 0, 2 / Math.sqrt(5)], 1e-6);
@@ -97,7 +97,7 @@ test("a box keeps its edges and a gentle bend is smooth", () => {
   near(Array.from(smooth.slice(3, 6)), Array.from(smooth.slice(9, 12)), 1e-6);
 });
 
-test("frames hang on their parents, in whichever order they come", () => {
+test("poses of frames are composed with their parents, in any order of the messages", () => {
   const quarter = [0, 0, Math.SQRT1_2, Math.SQRT1_2];
   const found = worldPoses([
     { parent: 1, child: 2, pose: [1, 0, 0, 0, 0, 0, 1] },
@@ -114,18 +114,18 @@ test("an arrow is a shaft and four barbs that end at its tip", () => {
   near(Array.from(shades.slice(16)), [1, 2, 3, 4]);
 });
 
-test("drawing in software gets the lowest quality, unless another is asked for", () => {
+test("a software renderer gets the lowest quality, unless the address selects another", () => {
   assert.equal(chooseQuality("", "ANGLE (Google, Vulkan (SwiftShader Device))").level, 0);
   assert.equal(chooseQuality("", "NVIDIA GeForce").level, 2);
   assert.equal(chooseQuality("?q=1", "llvmpipe").level, 1);
   assert.equal(chooseQuality("?q=7", "llvmpipe").level, 0);
 });
 
-test("every overlay has a switch with a first value", () => {
+test("every overlay has a switch with an initial value", () => {
   for (const { name, shown } of OVERLAYS) assert.equal(FIRST_VALUES[`show:${name}`], shown);
 });
 
-test("a rope ends where the next segment begins elsewhere", () => {
+test("a rope ends where the next segment does not continue it", () => {
   const segment = (from, to) => [from, 0, 0, to, 0, 0];
   assert.deepEqual(lastSegments(new Float32Array([...segment(0, 1), ...segment(1, 2), ...segment(5, 6)])), [1, 2]);
   assert.deepEqual(lastSegments(new Float32Array()), []);

@@ -1,20 +1,20 @@
-// The store: what it keeps, whom it tells.
+// The store keeps values and notifies listeners.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Store } from "../../../src/skerry/ui/static/js/store.js";
 
-test("who comes late hears what is kept, but not what was of the moment", () => {
+test("a late listener gets stored values, but not earlier notifications", () => {
   const store = new Store();
   store.set("scene", 1);
-  store.tell("event", 2);
+  store.notify("event", 2);
   const heard = [];
   store.on("scene", (value) => heard.push(value));
   store.on("event", (value) => heard.push(value));
   assert.deepEqual(heard, [1]);
 });
 
-test("one broken listener does not silence the others", () => {
+test("an error in one listener does not stop the others", () => {
   const store = new Store();
   const heard = [];
   globalThis.reportError = (error) => heard.push(error.message);
@@ -26,7 +26,7 @@ test("one broken listener does not silence the others", () => {
   assert.deepEqual(heard, ["broken", 3]);
 });
 
-test("who has ended it hears no more", () => {
+test("a removed listener is not called", () => {
   const store = new Store();
   const heard = [];
   const end = store.on("state", (value) => heard.push(value));

@@ -1,22 +1,22 @@
 // @ts-check
-// The keyboard: keys that are held drive the chosen robot, and a few shortcuts of the page.
+// Keyboard input: held keys drive the chosen robot, and shortcuts control the page.
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./net.js").Net} Net */
 
-const HEARTBEAT = 200; // ms between two messages while keys are held; the simulator lets go after 500 ms of silence
+const HEARTBEAT = 200; // ms between two messages while keys are held; the simulator releases the keys after 500 ms without a message
 const NAMES = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right", " ": "space", Shift: "shift" };
 
-/** What a browser calls a key, as robots call it. @param {KeyboardEvent} event */
-function nameOf(event) {
+/** Return the name of a key in the key map of a robot. @param {KeyboardEvent} event */
+function keyName(event) {
   return NAMES[/** @type {keyof typeof NAMES} */ (event.key)] ?? event.key.toLowerCase();
 }
 
 /**
- * Whether the focused control uses this key itself: fields use all, buttons and sliders the space bar and arrows.
+* Return whether the focused control uses this key: fields use all keys; buttons and sliders use the space bar and the arrows.
  * @param {KeyboardEvent} event
  */
-function isTaken(event) {
+function isUsedByFocus(event) {
   const target = event.target;
   if (!(target instanceof HTMLElement)) return false;
   if (target.closest("dialog, textarea, select, input:not([type=range], [type=checkbox], [type=radio])")) return true;
@@ -24,7 +24,7 @@ function isTaken(event) {
   return control !== null && (event.key.startsWith("Arrow") || event.key === " " || event.key === "Shift");
 }
 
-/** Holds keys down for the chosen robot, and lets go of all of them as soon as nobody can be sure any more. */
+/** Holds keys down for the chosen robot. Releases all keys when the page loses the focus, the connection or the robot. */
 export class Driving {
   /** @type {Set<string>} */
   #held = new Set();
@@ -38,10 +38,10 @@ export class Driving {
     this.store = store;
     this.net = net;
     addEventListener("keydown", (event) => this.#down(event));
-    addEventListener("keyup", (event) => this.release(nameOf(event)));
+    addEventListener("keyup", (event) => this.release(keyName(event)));
     addEventListener("blur", () => this.releaseAll());
     document.addEventListener("visibilitychange", () => document.hidden && this.releaseAll());
-    // While the right button is down, keys fly the camera.
+    // While the right button is down, the keys move the camera.
     addEventListener("pointerdown", ({ button }) => {
       if (button !== 2) return;
       this.#flying = true;
@@ -53,46 +53,46 @@ export class Driving {
     store.on("robot", () => this.releaseAll());
     store.on("scene", () => this.releaseAll());
     store.on("link", (link) => link !== "live" && this.releaseAll());
-    setInterval(() => this.#held.size && net.tell(this.#message()), HEARTBEAT);
+    setInterval(() => this.#held.size && net.post(this.#message()), HEARTBEAT);
   }
 
-  /** Whether the chosen robot has this key. @param {string} key */
-  knows(key) {
+  /** Return whether the chosen robot has this key. @param {string} key */
+  hasKey(key) {
     const robot = this.store.get("scene")?.robots.find((/** @type {any} */ one) => one.name === this.store.get("robot"));
     return robot?.keys.some((/** @type {any} */ one) => one.key === key) ?? false;
   }
 
   /** @param {string} key */
   press(key) {
-    if (this.#held.has(key) || !this.knows(key)) return;
+    if (this.#held.has(key) || !this.hasKey(key)) return;
     const robot = this.store.get("robot");
     const control = this.store.get("state")?.robots[robot]?.control;
     if (control && control !== "manual" && control !== "mixed") {
-      const who = control === "external" ? "ROS" : `its ${control}`;
-      this.store.tell("notice", { text: `${robot} listens to ${who}, not to keys. Choose Manual to drive it.`, bad: true });
+      const source = control === "external" ? "ROS" : `its ${control}`;
+      this.store.notify("notice", { text: `${robot} is controlled by ${source}, and ignores keys. Choose Manual to drive it.`, bad: true });
       return;
     }
     this.#robot = robot;
     this.#held.add(key);
-    this.#tell();
+    this.#sendKeys();
   }
 
   /** @param {string} key */
   release(key) {
-    if (this.#held.delete(key)) this.#tell();
+    if (this.#held.delete(key)) this.#sendKeys();
   }
 
   releaseAll() {
     if (!this.#held.size) return;
     this.#held.clear();
-    this.#tell();
+    this.#sendKeys();
   }
 
-  async #tell() {
+  async #sendKeys() {
     this.store.set("held", [...this.#held]);
     const { ok, error } = await this.net.send(this.#message());
-    // Said once, not at every key.
-    if (!ok && !this.#refused) this.store.tell("notice", { text: error, bad: true });
+    // The notice is shown once, not for every key.
+    if (!ok && !this.#refused) this.store.notify("notice", { text: error, bad: true });
     this.#refused = !ok;
   }
 
@@ -103,31 +103,31 @@ export class Driving {
 
   /** @param {KeyboardEvent} event */
   #down(event) {
-    const key = nameOf(event);
-    if (event.ctrlKey || event.metaKey || event.altKey || this.#flying || isTaken(event) || !this.knows(key)) return;
-    if (key === "shift" && this.store.get("tool")) return; // tools of the view use it
-    event.preventDefault(); // the space bar and arrows scroll
+    const key = keyName(event);
+    if (event.ctrlKey || event.metaKey || event.altKey || this.#flying || isUsedByFocus(event) || !this.hasKey(key)) return;
+    if (key === "shift" && this.store.get("tool")) return; // the tools of the 3-D view use this key
+    event.preventDefault(); // the space bar and the arrows would scroll the page
     if (!event.repeat) this.press(key);
   }
 }
 
 /**
- * Lets keys of the page itself do something, unless the robot has them or a field is being written in.
+* Register the keyboard shortcuts of the page. Keys of the robot and keys in a focused field are ignored.
  * @param {Driving} driving
- * @param {Record<string, (event: KeyboardEvent) => void>} shortcuts by the browser's name of the key, small letters
+ * @param {Record<string, (event: KeyboardEvent) => void>} shortcuts actions by the browser's name of the key, in lower case
  */
 export function listenToShortcuts(driving, shortcuts) {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
     const act = shortcuts[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!act || driving.knows(nameOf(event)) || (event.key.length === 1 && isTaken(event))) return;
+    if (!act || driving.hasKey(keyName(event)) || (event.key.length === 1 && isUsedByFocus(event))) return;
     event.preventDefault();
     act(event);
   });
 }
 
 /**
- * Gives the keyboard back to the robot after a control was used by mouse; who came by Tab keeps the focus.
+* Remove the focus from a control after a click, so that the keys drive the robot. Controls reached by Tab keep the focus.
  * @param {Document} page
  */
 export function returnFocusAfterMouse(page) {

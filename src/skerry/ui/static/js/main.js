@@ -1,5 +1,5 @@
 // @ts-check
-// Starts the page: store, connection, 3-D view, panels, and the loop that draws.
+// Start the page: store, connection, 3-D view, panels, and the animation loop.
 
 import { Net } from "./net.js";
 import { mountPanels } from "./panels/index.js";
@@ -7,15 +7,15 @@ import { FIRST_VALUES } from "./scene/switches.js";
 import { View } from "./scene/view.js";
 import { Store } from "./store.js";
 
-const PATIENCE = 4000; // ms after which panels are shown without a view
+const VIEW_TIMEOUT = 4000; // ms after which the panels are shown even if the view has no frame yet
 
 performance.mark("modules");
 const store = new Store();
 for (const [key, value] of Object.entries(FIRST_VALUES)) store.set(key, value);
 const net = new Net(store);
-net.connect(); // what it says is heard when all of this has run
+net.connect(); // its messages arrive after this module has run
 
-/** What tests look at. */
+/** Objects for the tests. */
 const page = {
   store,
   net,
@@ -39,15 +39,15 @@ for (const element of document.querySelectorAll("[data-slot]")) {
 
 /**
  * @param {string} id
- * @returns {any} an element that index.html has
+* @returns {any} element of index.html
  */
 function part(id) {
   return document.getElementById(id);
 }
 
 /**
- * Panels are painted with the first frame of the view, and their ornaments after it: on a machine that draws in software each of
- * them holds up the other.
+* Show the panels with the first frame of the view, and icons and shadows after it. On a machine that draws in software,
+ * painting the panels earlier would delay the first frame.
  * @param {"loaded" | "drawn"} stage
  */
 function reveal(stage) {
@@ -55,7 +55,7 @@ function reveal(stage) {
 }
 
 /** @param {string | null} text */
-function say(text) {
+function showNotice(text) {
   const notice = part("notice");
   notice.hidden = text === null;
   notice.textContent = text;
@@ -63,10 +63,10 @@ function say(text) {
 }
 
 try {
-  page.scene = new View({ store, net, canvas: part("scene"), labels: part("labels"), say });
+  page.scene = new View({ store, net, canvas: part("scene"), labels: part("labels"), showNotice });
 } catch (error) {
-  // The panels work without WebGL.
-  say(`The 3-D view cannot start: ${error instanceof Error ? error.message : error}`);
+  // The panels also work without WebGL.
+  showNotice(`The 3-D view cannot start: ${error instanceof Error ? error.message : error}`);
 }
 const scene = page.scene;
 
@@ -81,25 +81,25 @@ store.on("scene", async (description) => {
     if (store.get("scene") === description) awaited = description;
     if (scene === null) show();
   } catch (error) {
-    // Most often the simulator went away meanwhile; when it is back, it sends the scene again.
-    say(`The scene could not be loaded: ${error instanceof Error ? error.message : error}`);
+    // The usual cause is a lost connection. The simulator sends the scene again after the page has reconnected.
+    showNotice(`The scene could not be loaded: ${error instanceof Error ? error.message : error}`);
   }
 });
-setTimeout(() => reveal("loaded"), PATIENCE);
-let told = "connecting";
+setTimeout(() => reveal("loaded"), VIEW_TIMEOUT);
+let lastLink = "connecting";
 store.on("link", (link) => {
-  if (link === "lost") say("The simulator does not answer; trying again …");
-  else if (link === "live" && told === "lost") say(null);
-  if (link !== "connecting") told = link;
+  if (link === "lost") showNotice("The simulator does not answer; reconnecting …");
+  else if (link === "live" && lastLink === "lost") showNotice(null);
+  if (link !== "connecting") lastLink = link;
 });
 
 mountPanels(slots, { store, net });
 performance.mark("panels");
 
-/** The scene of which no frame has been drawn yet. @type {any} */
+/** Scene that is loaded and of which no frame has been drawn yet. @type {any} */
 let awaited = null;
 
-/** The first frame of a scene is on its way to the screen: what comes after it may cost something now. */
+/** Mark the page as ready after the first frame of a scene, so that less urgent work can start. */
 function show() {
   page.ready = true;
   performance.mark("ready");

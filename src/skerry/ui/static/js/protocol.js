@@ -1,5 +1,5 @@
 // @ts-check
-// The binary messages of the server, decoded without copying. docs/page_protocol.md has the layouts.
+// Decoder of the server's binary messages, without copying. The layouts are in docs/page_protocol.md.
 
 export const KIND = Object.freeze({
   POSE: 1,
@@ -20,11 +20,11 @@ const TRANSFORM_BYTES = 32; // u16 parent, u16 child, 7 × f32
  * @typedef {object} Message
  * @property {number} kind one of KIND
  * @property {number} flags
- * @property {number} stream number of the stream, as in the scene's `streams`
- * @property {number} sequence
- * @property {number} time simulated, s
+ * @property {number} stream `id` of the stream in the scene's `streams`
+ * @property {number} sequence number of the message in its stream
+ * @property {number} simulated time, s
  * @property {Float32Array} [poses] POSE: xyz, xyzw per body
- * @property {number} [count] CLOUD, SEGMENTS, PARTICLES: how many; SONAR_LINES: rows
+ * @property {number} [count] number of points, segments, particles or sonar lines
  * @property {number} [scale] CLOUD: metres per unit
  * @property {Float32Array} [origin] CLOUD
  * @property {Int16Array} [offsets] CLOUD: xyz per point, in units of `scale` from `origin`
@@ -34,13 +34,13 @@ const TRANSFORM_BYTES = 32; // u16 parent, u16 child, 7 × f32
  * @property {Uint8Array} [rows] SONAR_LINES, port first
  * @property {number} [beams] SONAR_FAN
  * @property {number} [bins] SONAR_FAN
- * @property {[number, number]} [angles] SONAR_FAN: of the first and the last beam, rad
- * @property {[number, number]} [ranges] SONAR_FAN: of the first and the last bin, m
+ * @property {[number, number]} [angles] SONAR_FAN: azimuth of the first and the last beam, rad
+ * @property {[number, number]} [ranges] SONAR_FAN: range of the first and the last bin, m
  * @property {Uint8Array} [intensity] SONAR_FAN: bins of the first beam, then of the second, …
  * @property {Float32Array} [ends] SEGMENTS: xyz, xyz per segment
  * @property {Uint8Array} [colours] SEGMENTS: rgba per segment, if flag 1 is set
  * @property {Float32Array} [positions] PARTICLES: xyz each
- * @property {Float32Array} [ages] PARTICLES: share of the life that has passed, 0…1
+ * @property {Float32Array} [ages] PARTICLES: age as a fraction of the lifetime, 0…1
  * @property {Float32Array} [values] SCALARS
  * @property {{parent: number, child: number, pose: Float32Array}[]} [transforms] TF
  */
@@ -53,7 +53,7 @@ export function decode(buffer) {
   const view = new DataView(buffer);
   const kind = view.getUint8(0);
   const decodePayload = PAYLOADS[kind];
-  if (!decodePayload) throw new RangeError(`a message of kind ${kind}; this page knows 1 to 9. Reload the page`);
+  if (!decodePayload) throw new RangeError(`unknown message kind ${kind}; expected 1 to 9. Reload the page`);
   return {
     kind,
     flags: view.getUint8(1),

@@ -1,5 +1,5 @@
 // @ts-check
-// A tiny observable: what the page knows, by key, and who wants to hear of it.
+// Observable store: values by key, and listeners that are called when a value changes.
 
 /** @typedef {(value: any) => void} Listener */
 
@@ -10,10 +10,10 @@ export class Store {
   #listeners = new Map();
 
   /**
-   * Hear of a key: at once if it has a value, then at every change. Returns the function that ends it.
+   * Call a listener with the present value of a key, if there is one, and after every change.
    * @param {string} key
    * @param {Listener} listener
-   * @returns {() => void}
+   * @returns {() => void} function that removes the listener
    */
   on(key, listener) {
     const listeners = this.#listeners.get(key) ?? new Set();
@@ -31,23 +31,23 @@ export class Store {
   }
 
   /**
-   * Keep a value and tell it.
+   * Store a value, and notify the listeners of its key.
    * @param {string} key
    * @param {any} value
    */
   set(key, value) {
     this.#values.set(key, value);
-    this.tell(key, value);
+    this.notify(key, value);
   }
 
   /**
-   * Tell something that is of the moment only: an event, a message of a stream. Later listeners do not hear it.
+   * Notify the listeners of a key without storing the value: for events and messages of streams.
    * @param {string} key
    * @param {any} value
    */
-  tell(key, value) {
+  notify(key, value) {
     for (const listener of [...(this.#listeners.get(key) ?? [])]) {
-      // One broken panel must not stop the others, nor the 3-D view.
+      // An error in one panel must not stop the other panels or the 3-D view.
       try {
         listener(value);
       } catch (error) {

@@ -1,12 +1,12 @@
 // @ts-check
-// What a camera of the chosen robot sees: the ray-traced picture of the simulator.
-import { element, paper } from "./elements.js";
+// Panel with the ray-traced picture of a camera of the chosen robot.
+import { element, context2d } from "./elements.js";
 import { StreamPanel } from "./picture.js";
 
 export class Camera extends StreamPanel {
   static id = "camera";
   static title = "Camera";
-  static about = "The ray-traced picture of a camera on the robot, as its programs get it.";
+  static about = "The ray-traced picture of a camera on the robot, as clients receive it.";
   static prefix = "image/";
   static none = "This robot has no camera.";
 
@@ -19,14 +19,14 @@ export class Camera extends StreamPanel {
 
   /** @param {import("./types.js").Message} message */
   async draw({ jpeg }) {
-    if (this.decoding || !jpeg) return; // a newer one will come
+    if (this.decoding || !jpeg) return; // skip this picture; a newer one follows
     this.decoding = true;
     const canvas = this.canvas;
     try {
       const picture = await createImageBitmap(new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (jpeg)], { type: "image/jpeg" }));
       if (canvas.width !== picture.width) canvas.width = picture.width;
       if (canvas.height !== picture.height) canvas.height = picture.height;
-      paper(canvas).drawImage(picture, 0, 0);
+      context2d(canvas).drawImage(picture, 0, 0);
       picture.close();
     } finally {
       this.decoding = false;

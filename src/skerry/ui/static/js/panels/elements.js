@@ -1,8 +1,8 @@
 // @ts-check
-// Small pieces that panels are built of: elements, icons, figures.
+// Building blocks of the panels: elements, icons, formatted numbers.
 
 /**
- * An element. `on` holds listeners, `testid` names it for tests, booleans are switched, the rest are attributes.
+ * Create an element. `on` holds listeners, `testid` is its name in tests, booleans toggle attributes, the rest are attributes.
  * @param {string} tag
  * @param {Record<string, any>} [attributes]
  * @param {...(Node | string | null)} children
@@ -21,15 +21,15 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
- * To draw on a canvas by the processor: what panels draw comes as bytes, is small, and a machine without a graphics card would
- * emulate one at many times the cost.
+ * Return a 2-D context that the CPU draws. The pictures of panels are small and arrive as bytes, and on a machine without a
+ * graphics card an emulated one would be many times slower.
  * @param {HTMLCanvasElement} canvas
  */
-export function paper(canvas) {
+export function context2d(canvas) {
   return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
 }
 
-/** Strokes on a grid of 24; drawn here, because fonts do not have such signs everywhere. */
+/** Paths of the icons in a 24 × 24 box. They are drawn because not every font has such symbols. */
 const ICONS = {
   anchor: "M12 8v13M5 13c0 5 3 8 7 8s7-3 7-8M8 11h8M12 3a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5",
   pause: "M8 5v14M16 5v14",
@@ -56,7 +56,7 @@ const ICONS = {
 };
 
 /**
- * A line drawing, hidden from screen readers: the button that has it has words.
+ * Create an icon. It is hidden from screen readers, because its button has a text.
  * @param {keyof typeof ICONS} name
  */
 export function icon(name) {
@@ -71,18 +71,18 @@ export function icon(name) {
 }
 
 /**
- * A button with an icon and, beside it or as its tooltip, words.
+ * Create a button with an icon, a tooltip and an optional text.
  * @param {keyof typeof ICONS} picture
- * @param {string} words
+ * @param {string} tooltip
  * @param {Record<string, any>} attributes
  * @param {string} [text] shown beside the icon
  */
-export function button(picture, words, attributes, text = "") {
-  return element("button", { type: "button", title: words, "aria-label": text ? null : words, ...attributes }, icon(picture), text);
+export function button(picture, tooltip, attributes, text = "") {
+  return element("button", { type: "button", title: tooltip, "aria-label": text ? null : tooltip, ...attributes }, icon(picture), text);
 }
 
 /**
- * A figure with so many digits, or a dash where there is none.
+ * Format a number with a number of decimals, or return a dash if there is no value.
  * @param {number | null | undefined} value
  * @param {number} [digits]
  */
@@ -93,7 +93,7 @@ export function figure(value, digits = 1) {
 }
 
 /**
- * Minutes and seconds of simulated time.
+ * Format simulated time as hours, minutes and seconds.
  * @param {number} seconds
  */
 export function clock(seconds) {
@@ -104,7 +104,7 @@ export function clock(seconds) {
 }
 
 /**
- * Puts text where it differs, so that nothing is laid out again for nothing.
+ * Set the text of an element only if it differs, to avoid a new layout of the page.
  * @param {Element} where
  * @param {string} text
  */
@@ -113,9 +113,9 @@ export function write(where, text) {
 }
 
 /**
- * Words for people out of a part's name.
+ * Return the name of a part as a readable label: underscores become spaces.
  * @param {string} name
  */
-export function words(name) {
+export function label(name) {
   return name.replaceAll("_", " ");
 }

@@ -1,7 +1,7 @@
 // @ts-check
-// The fan of a forward-looking or multibeam sonar, ahead up, as its operator knows it.
+// Panel with the fan of a forward-looking or scanning sonar. Ahead is up.
 import { KIND } from "../protocol.js";
-import { element, figure, paper } from "./elements.js";
+import { element, figure, context2d } from "./elements.js";
 import { COPPER, StreamPanel } from "./picture.js";
 
 const WIDTH = 480; // pixels
@@ -10,7 +10,7 @@ const MARGIN = 4;
 export class Fan extends StreamPanel {
   static id = "fan";
   static title = "Forward sonar";
-  static about = "The picture of an imaging or multibeam sonar: its own place below, farthest range above.";
+  static about = "The picture of an imaging or scanning sonar. The sonar is at the bottom, the largest range at the top.";
   static prefix = "sonar/";
   static none = "This robot has no imaging sonar.";
 
@@ -34,13 +34,13 @@ export class Fan extends StreamPanel {
     const { image, cells } = this;
     const pixels = new Uint32Array(image.data.buffer);
     for (let i = 0; i < cells.length; i += 1) if (cells[i] >= 0) pixels[i] = COPPER[intensity[cells[i]]];
-    const context = paper(this.canvas);
+    const context = context2d(this.canvas);
     context.putImageData(image, 0, 0);
     this.drawRings(context, angles, ranges);
   }
 
   /**
-   * Finds once which beam and bin each pixel shows.
+   * Compute once which beam and bin each pixel shows.
    * @param {number} beams @param {number} bins @param {[number, number]} angles @param {[number, number]} ranges @param {string} layout
    */
   arrange(beams, bins, angles, ranges, layout) {
@@ -52,12 +52,12 @@ export class Fan extends StreamPanel {
     const below = widest > Math.PI / 2 ? -radius * Math.cos(widest) : 0;
     this.canvas.height = Math.ceil(Math.min(radius + below, 1.2 * WIDTH)) + 2 * MARGIN;
     this.top = this.canvas.height - MARGIN - below; // y of the sonar itself
-    this.image = paper(this.canvas).createImageData(WIDTH, this.canvas.height);
+    this.image = context2d(this.canvas).createImageData(WIDTH, this.canvas.height);
     this.cells = new Int32Array(WIDTH * this.canvas.height).fill(-1);
     for (let i = 0; i < this.cells.length; i += 1) {
       const right = (i % WIDTH) - WIDTH / 2;
       const ahead = this.top - Math.floor(i / WIDTH);
-      const bearing = Math.atan2(-right, ahead); // to port positive, as in the body's axes
+      const bearing = Math.atan2(-right, ahead); // positive to port, as in the body frame
       const beam = Math.floor(((bearing - angles[0]) / (angles[1] - angles[0])) * beams);
       const range = (Math.hypot(right, ahead) / radius) * ranges[1];
       const bin = Math.floor(((range - ranges[0]) / (ranges[1] - ranges[0])) * bins);

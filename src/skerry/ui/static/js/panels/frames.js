@@ -1,5 +1,5 @@
 // @ts-check
-// Where panels live: folding sections in a column, and tabs in the drawer; both tell a panel whether it is seen.
+// Containers of panels: foldable sections in a column, and tabs in the drawer. Both notify a panel when it is shown or hidden.
 import { element, icon } from "./elements.js";
 
 /** @typedef {import("./panel.js").Panel} Panel */
@@ -22,7 +22,7 @@ function remember(id, open) {
 }
 
 /**
- * Panels one above the other, each foldable; what was folded stays so.
+ * Mount panels one above the other, each foldable. The browser stores which panels are folded.
  * @param {HTMLElement} slot
  * @param {{panel: PanelClass, open: boolean}[]} panels
  * @param {import("./types.js").Context} context
@@ -38,18 +38,18 @@ export function mountColumn(slot, panels, context) {
     slot.append(frame);
     const panel = new Kind();
     panel.mount(body, context);
-    const tell = () => panel.show(frame.open && !context.store.get("hidden"));
+    const updateShown = () => panel.show(frame.open && !context.store.get("hidden"));
     frame.addEventListener("toggle", () => {
       remember(Kind.id, frame.open);
-      tell();
+      updateShown();
     });
-    context.store.on("hidden", tell);
-    tell();
+    context.store.on("hidden", updateShown);
+    updateShown();
   }
 }
 
 /**
- * Panels as tabs; arrows go from tab to tab, as everywhere.
+ * Mount panels as tabs. The arrow keys move between the tabs.
  * @param {HTMLElement} slot
  * @param {PanelClass[]} kinds
  * @param {import("./types.js").Context} context

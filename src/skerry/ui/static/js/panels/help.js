@@ -1,20 +1,20 @@
 // @ts-check
-// The help: how to drive this robot, look around, and what each panel is for.
+// Help dialog: how to drive the chosen robot, how to move the view, and the purpose of each panel.
 import { button, element } from "./elements.js";
 
-/** Keys of the page itself. */
+/** Keyboard shortcuts of the page. */
 const SHORTCUTS = [
   ["?", "this help"],
   ["P", "hide or show all panels"],
-  [",", "pause, or go on"],
+  [",", "pause or resume"],
   [".", "one step of the physics"],
   ["1 … 9", "choose a robot"],
-  ["F6", "to the next panel; with Shift, to the one before"],
-  ["Esc", "back to the view; closes menus"],
+  ["F6", "go to the next panel; with Shift, to the previous panel"],
+  ["Esc", "return to the view; close menus"],
 ];
 const LOOKING = [
-  ["left drag", "look around the robot"],
-  ["wheel", "nearer, farther"],
+  ["left drag", "turn the view around the robot"],
+  ["wheel", "zoom"],
   ["right + W A S D Q E", "fly, in the view Free"],
 ];
 
@@ -44,10 +44,10 @@ export function mountHelp(slot, store, panels) {
         "section",
         {},
         element("h3", {}, robot ? `Drive ${robot.name}` : "Drive"),
-        element("p", {}, "Hold a key to drive, let go to stop. The robot must be on Manual; keys stop by themselves when this page loses the focus or the connection."),
+        element("p", {}, "Hold a key to drive, and release it to stop. The robot must be on Manual. All keys are released when this page loses the focus or the connection."),
         table(keys),
       ),
-      element("section", {}, element("h3", {}, "Look"), table(LOOKING), element("h3", {}, "Keys of the page"), table(SHORTCUTS)),
+      element("section", {}, element("h3", {}, "View"), table(LOOKING), element("h3", {}, "Keys of the page"), table(SHORTCUTS)),
       element("section", {}, element("h3", {}, "Panels"), element("dl", { class: "help-panels" }, ...panels.flatMap(({ title, about }) => [element("dt", {}, title), element("dd", {}, about)]))),
     );
     dialog.showModal();

@@ -1,15 +1,15 @@
 // @ts-check
-// Figures over the 3-D view, for when the panels are hidden too; and the card that tells a newcomer how to drive.
+// Figures over the 3-D view, which stay visible without panels, and the welcome card with the first steps.
 import { button, element, figure, write } from "./elements.js";
 import { Panel } from "./panel.js";
 
-const LEARNT = "skerry.learnt";
-const CARD_KEYS = 6;
+const WELCOME_SEEN = "skerry.learnt";
+const CARD_KEYS = 6; // keys that the welcome card lists
 
 export class HeadUp extends Panel {
   static id = "hud";
   static title = "Figures";
-  static about = "The chosen robot's heading, depth, altitude and speed, over the view.";
+  static about = "Heading, depth, altitude and speed of the chosen robot, shown over the view.";
 
   prepare() {
     this.shown = true;
@@ -42,7 +42,7 @@ export class Welcome extends Panel {
     this.card = element("section", { class: "welcome", testid: "welcome", "aria-label": "First steps" });
     this.body.append(this.card);
     this.store.on("held", (held) => {
-      // Whoever has held keys for a while needs no card.
+      // Holding keys for a while shows that the user does not need the card.
       clearTimeout(this.timer);
       if (held.length) this.timer = setTimeout(() => this.close(), 1500);
     });
@@ -50,22 +50,22 @@ export class Welcome extends Panel {
 
   build() {
     const robot = this.robot;
-    this.card.hidden = !robot || localStorage.getItem(LEARNT) !== null;
+    this.card.hidden = !robot || localStorage.getItem(WELCOME_SEEN) !== null;
     if (!robot) return;
     const keys = robot.keys.slice(0, CARD_KEYS).map(({ label, does }) => element("li", {}, element("kbd", {}, label), does));
     const how = keys.length
-      ? [element("p", {}, "Hold a key to drive, let go to stop:"), element("ul", {}, ...keys)]
-      : [element("p", {}, "It has no keys: send it to a place that you click on the map.")];
+      ? [element("p", {}, "Hold a key to drive, and release it to stop:"), element("ul", {}, ...keys)]
+      : [element("p", {}, "This robot has no keys. Click on the map to send it to a position.")];
     this.card.replaceChildren(
       element("h2", {}, `Drive ${robot.name}`),
       ...how,
-      element("p", { class: "note" }, "Drag to look around, wheel to come nearer. All keys are under Drive; ", element("kbd", {}, "?"), " explains the rest."),
+      element("p", { class: "note" }, "Drag to turn the view, use the wheel to zoom. All keys are listed under Drive. The key ", element("kbd", {}, "?"), " opens the help."),
       button("close", "Close this card", { testid: "welcome-close", on: { click: () => this.close() } }, "Got it"),
     );
   }
 
   close() {
     this.card.hidden = true;
-    localStorage.setItem(LEARNT, "yes");
+    localStorage.setItem(WELCOME_SEEN, "yes");
   }
 }

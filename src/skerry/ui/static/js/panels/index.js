@@ -1,5 +1,5 @@
 // @ts-check
-// Puts the panels into the slots of the page.
+// Mount all panels in the slots of the page, and register the shortcuts.
 import { Driving, listenToShortcuts, returnFocusAfterMouse } from "../input.js";
 import { Actions } from "./actions.js";
 import { Actuators } from "./actuators.js";
@@ -70,7 +70,7 @@ export function mountPanels(slots, { store, net }) {
 
   returnFocusAfterMouse(document);
   listenToShortcuts(driving, {
-    "?": () => store.tell("help", true),
+    "?": () => store.notify("help", true),
     p: () => store.set("hidden", !store.get("hidden")),
     ",": () => simulation.togglePause(),
     ".": () => simulation.stepOnce(),
@@ -98,7 +98,7 @@ function chooseRobot(store, index) {
   if (robot) store.set("robot", robot.name);
 }
 
-/** From panel to panel, round the page. @param {number} by */
+/** Move the focus to another panel. @param {number} by 1 for the next panel, -1 for the previous one */
 function goToPanel(by) {
   /** @type {NodeListOf<HTMLElement>} */
   const found = document.querySelectorAll("[data-testid=pause], [data-testid=view], .panel > summary, #drawer [role=tab][tabindex='0']");

@@ -1,20 +1,20 @@
 // @ts-check
-// The key caps: which keys drive the chosen robot; they light up while held, and can be held by mouse or finger.
+// Panel with the keys that drive the chosen robot. Held keys are highlighted; a key can also be held by mouse or touch.
 import { element } from "./elements.js";
 import { Panel } from "./panel.js";
 
 export class Keys extends Panel {
   static id = "keys";
   static title = "Drive";
-  static about = "Hold a key to drive the chosen robot, let go to stop. The caps can be held by mouse too.";
+  static about = "Hold a key to drive the chosen robot, and release it to stop. Keys can also be held with the mouse.";
 
   prepare() {
-    this.store.on("held", () => this.seen());
+    this.store.on("held", () => this.updateIfShown());
   }
 
   build() {
     const keys = this.robot?.keys ?? [];
-    if (!keys.length) return this.empty("This robot has no keys. Send it somewhere on the map, or move its actuators.");
+    if (!keys.length) return this.empty("This robot has no keys. Send it to a position on the map, or use its actuators.");
     this.caps = new Map(keys.map((key) => [key.key, this.cap(key)]));
     const rows = keys.map(({ key, does }) => element("li", {}, this.caps.get(key), element("span", {}, does)));
     this.body.replaceChildren(element("ul", { class: "keys" }, ...rows));

@@ -1,6 +1,6 @@
 // @ts-check
-// The ranges of a lidar round the robot, ahead up.
-import { element, figure, paper } from "./elements.js";
+// Panel with the ranges of a lidar around the robot. Ahead is up.
+import { element, figure, context2d } from "./elements.js";
 import { StreamPanel } from "./picture.js";
 
 const SIZE = 320; // pixels
@@ -9,20 +9,20 @@ const RINGS = 4;
 export class Lidar extends StreamPanel {
   static id = "lidar";
   static title = "Lidar";
-  static about = "Ranges of a lidar round the robot, ahead up, port left.";
+  static about = "Ranges of a lidar around the robot. Ahead is up, port is left.";
   static prefix = "polar/";
-  static none = "This robot has no lidar. The rover has one: choose the scenario husky yard.";
+  static none = "This robot has no lidar. The rover in the scenario husky yard has one.";
 
   /** @param {HTMLElement} content */
   fill(content) {
-    this.canvas = element("canvas", { class: "polar", width: SIZE, height: SIZE, testid: "lidar-picture", role: "img", "aria-label": "Ranges round the robot" });
+    this.canvas = element("canvas", { class: "polar", width: SIZE, height: SIZE, testid: "lidar-picture", role: "img", "aria-label": "Ranges around the robot" });
     content.replaceChildren(this.canvas);
   }
 
   /** @param {import("./types.js").Message} message */
   draw({ values }) {
     if (!values) return;
-    const context = paper(this.canvas);
+    const context = context2d(this.canvas);
     const [first, last] = this.stream?.angles ?? [-Math.PI, Math.PI];
     const far = this.stream?.range_m ?? Math.max(...values.filter(Number.isFinite), 1);
     const scale = (SIZE / 2 - 6) / far;
@@ -39,8 +39,8 @@ export class Lidar extends StreamPanel {
     }
     context.fillStyle = "#e69f00";
     values.forEach((range, index) => {
-      if (!(range > 0 && range <= far)) return; // nothing came back
-      const bearing = first + ((last - first) * index) / Math.max(1, values.length - 1); // to port positive
+      if (!(range > 0 && range <= far)) return; // no echo
+      const bearing = first + ((last - first) * index) / Math.max(1, values.length - 1); // positive to port
       context.fillRect(SIZE / 2 - range * scale * Math.sin(bearing) - 1, SIZE / 2 - range * scale * Math.cos(bearing) - 1, 2.5, 2.5);
     });
     context.fillStyle = "#56b4e9";

@@ -1,13 +1,13 @@
 // @ts-check
-// Lists of events: all of them, and those of the acoustic modems with a box to send from.
-import { button, element, figure, words } from "./elements.js";
+// Panels with lists of events: all events, and the messages of acoustic modems with a field to send one.
+import { button, element, figure, label } from "./elements.js";
 import { Panel } from "./panel.js";
 
-const KEPT = 300; // lines
+const MAX_LINES = 300; // lines
 
-/** A panel with a list of events, the newest below. */
+/** Panel with a list of events. The newest is at the bottom. */
 class Log extends Panel {
-  /** Shown while nothing has happened. */
+  /** Text that is shown while the list is empty. */
   static nothing = "";
 
   prepare() {
@@ -23,8 +23,8 @@ class Log extends Panel {
     return true;
   }
 
-  /** The words of a line. @param {any} event @returns {string} */
-  words({ text }) {
+  /** Return the text of an event. @param {any} event @returns {string} */
+  lineText({ text }) {
     return text;
   }
 
@@ -40,10 +40,10 @@ class Log extends Panel {
         element("time", {}, figure(time, 1)),
         element("span", { class: "kind" }, kind),
         element("b", {}, robot ?? ""),
-        element("span", {}, this.words(event)),
+        element("span", {}, this.lineText(event)),
       ),
     );
-    while (this.list.children.length > KEPT) this.list.firstElementChild?.remove();
+    while (this.list.children.length > MAX_LINES) this.list.firstElementChild?.remove();
     if (atEnd) this.list.scrollTop = this.list.scrollHeight;
   }
 }
@@ -51,8 +51,8 @@ class Log extends Panel {
 export class Events extends Log {
   static id = "events";
   static title = "Events";
-  static about = "What happened: control that changed hands, collisions, ropes, leaks, the scenario's own events.";
-  static nothing = "Nothing has happened yet. Switch a robot to Manual, or pause, and it will be told here.";
+  static about = "Events: changes of control, collisions, ropes, leaks, and the events of the scenario.";
+  static nothing = "No events yet. Switch a robot to Manual to create one.";
 
   build() {
     if (!this.list.isConnected) this.body.replaceChildren(this.list);
@@ -62,8 +62,8 @@ export class Events extends Log {
 export class Acoustics extends Log {
   static id = "acoustics";
   static title = "Acoustics";
-  static about = "Messages of acoustic modems: who sent, who heard, when; and a box to send one.";
-  static nothing = "No message yet. Write one below and send it: whoever is in range hears it, at the speed of sound.";
+  static about = "Messages of acoustic modems with sender, receivers and time, and a field to send a message.";
+  static nothing = "No messages yet. Write a message below and send it. All modems in range receive it, at the speed of sound.";
 
   /** @param {any} event */
   accepts({ kind }) {
@@ -71,20 +71,20 @@ export class Acoustics extends Log {
   }
 
   /** @param {any} event */
-  words({ text, bytes, receivers = [] }) {
-    const listed = receivers.map((/** @type {any} */ { receiver, length_m, status }) => `${receiver} ${figure(length_m, 0)} m, ${words(status)}`);
+  lineText({ text, bytes, receivers = [] }) {
+    const listed = receivers.map((/** @type {any} */ { receiver, length_m, status }) => `${receiver} ${figure(length_m, 0)} m, ${label(status)}`);
     return `“${text}” ${bytes} bytes → ${listed.join("; ") || "no receiver"}`;
   }
 
   build() {
     const transceivers = this.robot?.transceivers ?? [];
     if (!transceivers.length) {
-      const none = element("p", { class: "note" }, "This robot has no modem to send from; messages of others are shown above.");
+      const none = element("p", { class: "note" }, "This robot has no modem. Messages of other robots are shown above.");
       this.body.replaceChildren(this.list, none);
       return;
     }
     const from = element("select", { "aria-label": "Modem", testid: "acoustics-from" });
-    from.append(...transceivers.map((name) => element("option", { value: name }, words(name))));
+    from.append(...transceivers.map((name) => element("option", { value: name }, label(name))));
     const text = element("input", { type: "text", maxlength: 200, placeholder: "Message", "aria-label": "Message", testid: "acoustics-text", required: true });
     const send = button("send", "Send from this robot's modem", { testid: "acoustics-send" }, "Send");
     send.type = "submit";

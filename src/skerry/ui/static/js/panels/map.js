@@ -1,15 +1,15 @@
 // @ts-check
-// The map: north up, robots with their tracks, a geographic grid, and a click that says where to go.
-import { button, element, figure, paper, write } from "./elements.js";
+// Panel with the map: north up, robots with their tracks, a geographic grid, and waypoints by click.
+import { button, element, figure, context2d, write } from "./elements.js";
 import { Relief } from "./relief.js";
 import { Panel } from "./panel.js";
 
-const TRACK = 3000; // points kept of each robot
+const TRACK = 3000; // points of the track of each robot
 const STRIDE = 0.3; // m between two points of a track
-const METRES_PER_DEGREE = 111_320; // of latitude; 40 075 km / 360, near enough for a grid on a map
+const METRES_PER_DEGREE = 111_320; // metres per degree of latitude, 40 075 km / 360; accurate enough for a grid on a map
 const TRACK_COLOURS = ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#d55e00", "#0072b2"];
 
-/** A round number of 1, 2 or 5 times a power of ten. @param {number} least */
+/** Return the smallest 1, 2 or 5 times a power of ten that is not below a number. @param {number} least */
 function roundStep(least) {
   const power = 10 ** Math.floor(Math.log10(least));
   return power * ([1, 2, 5, 10].find((digit) => digit * power >= least) ?? 10);
@@ -18,7 +18,7 @@ function roundStep(least) {
 export class WorldMap extends Panel {
   static id = "map";
   static title = "Map";
-  static about = "Robots and their tracks from above. Drag to move, wheel to zoom, click to choose a place to send the robot to.";
+  static about = "Robots and their tracks from above. Drag to move, use the wheel to zoom, click to choose a position for the robot.";
 
   prepare() {
     /** @type {Map<string, number[][]>} */
@@ -28,18 +28,18 @@ export class WorldMap extends Panel {
     this.following = true;
     this.relief = new Relief();
     this.store.on("state", () => this.remember());
-    this.canvas = element("canvas", { class: "map", tabindex: 0, testid: "map", role: "img", "aria-label": "Map; fields under Send, move, leak do the same by keyboard" });
+    this.canvas = element("canvas", { class: "map", tabindex: 0, testid: "map", role: "img", "aria-label": "Map; the panel Send, move, leak does the same by keyboard" });
     this.canvas.addEventListener("wheel", (/** @type {WheelEvent} */ event) => {
       event.preventDefault();
       this.zoom(event.deltaY < 0 ? 1.25 : 0.8);
     });
     this.listenToPointer();
     this.follow = button("target", "Follow the chosen robot", { class: "icon-only", testid: "map-follow", on: { click: () => this.setFollowing(true) } });
-    const nearer = button("plus", "Nearer", { class: "icon-only", testid: "map-nearer", on: { click: () => this.zoom(1.5) } });
-    const farther = button("minus", "Farther", { class: "icon-only", testid: "map-farther", on: { click: () => this.zoom(1 / 1.5) } });
-    const clear = button("close", "Forget the tracks", { class: "icon-only", testid: "map-clear", on: { click: () => this.tracks.clear() } });
-    this.where = element("span", { class: "note", testid: "map-where" }, "Click to choose a place");
-    const go = button("send", "Send the chosen robot to the place", { testid: "map-go", on: { click: () => this.go() } }, "Go there");
+    const nearer = button("plus", "Zoom in", { class: "icon-only", testid: "map-nearer", on: { click: () => this.zoom(1.5) } });
+    const farther = button("minus", "Zoom out", { class: "icon-only", testid: "map-farther", on: { click: () => this.zoom(1 / 1.5) } });
+    const clear = button("close", "Clear the tracks", { class: "icon-only", testid: "map-clear", on: { click: () => this.tracks.clear() } });
+    this.where = element("span", { class: "note", testid: "map-where" }, "Click to choose a position");
+    const go = button("send", "Send the chosen robot to this position", { testid: "map-go", on: { click: () => this.go() } }, "Go there");
     this.goButton = go;
     this.body.replaceChildren(this.canvas, element("div", { class: "map-tools" }, nearer, farther, this.follow, clear), element("div", { class: "map-place" }, this.where, go));
     new ResizeObserver(() => this.draw()).observe(this.canvas);
@@ -106,7 +106,7 @@ export class WorldMap extends Panel {
     return this.command({ op: "waypoint", robot: this.robot?.name, position: this.place, tolerance: 2 });
   }
 
-  /** Tracks grow while nobody looks, too. */
+  /** Extend the tracks, also while the map is hidden. */
   remember() {
     for (const [name, { position }] of Object.entries(this.state.robots)) {
       const track = this.tracks.get(name) ?? [];
@@ -130,7 +130,7 @@ export class WorldMap extends Panel {
     const ratio = devicePixelRatio;
     if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
     if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
-    const context = paper(canvas);
+    const context = context2d(canvas);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     /** @param {number[]} point */
@@ -170,7 +170,7 @@ export class WorldMap extends Panel {
       context.moveTo(0, py);
       context.lineTo(width, py);
       context.stroke();
-      if (py < 26 || py > height - 14) continue; // there other words are
+      if (py < 26 || py > height - 14) continue; // other labels are drawn there
       context.fillText(geo ? `${(geo.lat + y / METRES_PER_DEGREE).toFixed(5)}°` : `N ${figure(y, 0)}`, 4, py - 3);
     }
     context.fillText(`grid ${figure(step, step < 1 ? 1 : 0)} m, north up`, 4, 12);

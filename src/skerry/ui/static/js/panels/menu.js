@@ -1,5 +1,5 @@
 // @ts-check
-// A button that opens a small menu; Escape or a click elsewhere closes it.
+// Button that opens a menu. Escape or a click elsewhere closes it.
 import { element, icon } from "./elements.js";
 
 /**

@@ -1,9 +1,9 @@
 // @ts-check
-// Short notices over the view: what the simulator refused and why. They go by themselves.
+// Short notices over the view, such as refused requests. Each disappears after a few seconds.
 import { element } from "./elements.js";
 
-const LASTING = 6000; // ms
-const MOST = 3;
+const DURATION = 6000; // ms for which a notice is shown
+const MAX_NOTICES = 3; // notices that are shown at the same time
 
 /** @param {HTMLElement} slot @param {import("./types.js").Store} store */
 export function mountNotices(slot, store) {
@@ -14,7 +14,7 @@ export function mountNotices(slot, store) {
     same?.remove();
     const notice = element("p", { class: bad ? "bad" : "" }, text);
     list.append(notice);
-    while (list.children.length > MOST) list.firstElementChild.remove();
-    setTimeout(() => notice.remove(), LASTING);
+    while (list.children.length > MAX_NOTICES) list.firstElementChild.remove();
+    setTimeout(() => notice.remove(), DURATION);
   });
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// What every panel is: a piece of the page about the chosen robot, told of changes while it is seen.
+// Base class of all panels. A panel shows data of the chosen robot, and is updated while it is visible.
 import { element } from "./elements.js";
 
 /** @typedef {import("./types.js").Context} Context */
@@ -7,11 +7,11 @@ import { element } from "./elements.js";
 export class Panel {
   static id = "";
   static title = "";
-  /** One sentence: what it is for. Tooltip of its title, and its line in the help. */
+  /** Purpose of the panel in one sentence, for the tooltip of its title and for the help. */
   static about = "";
 
   /**
-   * Builds it inside an element.
+   * Build the panel inside an element.
    * @param {HTMLElement} body
    * @param {Context} context
    */
@@ -23,42 +23,42 @@ export class Panel {
     this.net = net;
     /** @type {boolean} */
     this.shown = false;
-    /** Whether what it is about has changed since it was built. */
+    /** Whether the scene or the robot has changed since the panel was built. */
     this.stale = false;
-    /** What ends each subscription, by stream. @type {Map<string, () => void>} */
+    /** Functions that end the subscriptions, by stream. @type {Map<string, () => void>} */
     this.subscriptions = new Map();
     this.prepare();
-    store.on("scene", () => this.again());
-    store.on("robot", () => this.again());
-    store.on("state", () => this.seen());
+    store.on("scene", () => this.rebuild());
+    store.on("robot", () => this.rebuild());
+    store.on("state", () => this.updateIfShown());
   }
 
-  /** Listens to what is the same for all robots. */
+  /** Create the parts of the panel that are the same for all robots. */
   prepare() {}
 
-  /** What it is about anew: another scene, another robot. */
-  again() {
+  /** Rebuild the panel for another scene or another robot. */
+  rebuild() {
     if (!this.store.get("scene")) return;
     this.stale = true;
     this.refresh();
   }
 
-  /** Builds what is seen; what nobody sees is built once somebody does. */
+  /** Rebuild the panel if it is visible and stale. A hidden panel is rebuilt when it becomes visible. */
   refresh() {
     if (this.shown && this.stale) {
       this.stale = false;
       this.build();
     }
     this.subscribe();
-    this.seen();
+    this.updateIfShown();
   }
 
-  seen() {
+  updateIfShown() {
     if (this.shown && this.store.get("state") && this.store.get("scene")) this.update();
   }
 
   /**
-   * Tells it whether anybody can see it; what nobody sees asks for no data.
+   * Set whether the panel is visible. A hidden panel subscribes to no streams.
    * @param {boolean} shown
    */
   show(shown) {
@@ -67,41 +67,41 @@ export class Panel {
     this.refresh();
   }
 
-  /** Asks for the streams that it shows, and no longer for others. */
+  /** Subscribe to the streams that the panel shows now, and end all other subscriptions. */
   subscribe() {
-    const wanted = this.shown && this.store.get("scene") ? this.wants() : {};
+    const rates = this.shown && this.store.get("scene") ? this.streamRates() : {};
     for (const [stream, end] of this.subscriptions) {
-      if (stream in wanted) continue;
+      if (stream in rates) continue;
       end();
       this.subscriptions.delete(stream);
     }
-    for (const [stream, hz] of Object.entries(wanted)) {
+    for (const [stream, hz] of Object.entries(rates)) {
       if (this.subscriptions.has(stream)) continue;
-      const forget = this.net.subscribe(stream, hz);
-      const deaf = this.store.on(`stream:${stream}`, (message) => this.receive(stream, message));
+      const unsubscribe = this.net.subscribe(stream, hz);
+      const unlisten = this.store.on(`stream:${stream}`, (message) => this.receive(stream, message));
       this.subscriptions.set(stream, () => {
-        forget();
-        deaf();
+        unsubscribe();
+        unlisten();
       });
     }
   }
 
-  /** The streams that it shows, and how many messages a second are enough. @returns {Record<string, number>} */
-  wants() {
+  /** Return the streams that the panel shows, with their rates, Hz. @returns {Record<string, number>} */
+  streamRates() {
     return {};
   }
 
   /**
-   * Takes a message of a stream that it wants.
+   * Handle a message of a subscribed stream.
    * @param {string} stream
    * @param {import("./types.js").Message} message
    */
   receive(stream, message) {}
 
-  /** Fills `this.body` for the chosen robot. */
+  /** Fill `this.body` for the chosen robot. */
   build() {}
 
-  /** Shows the newest state. */
+  /** Show the latest state. */
   update() {}
 
   /** @returns {import("./types.js").Scene} */
@@ -114,28 +114,28 @@ export class Panel {
     return this.store.get("state");
   }
 
-  /** The chosen robot as the scene describes it. @returns {import("./types.js").RobotScene | undefined} */
+  /** Description of the chosen robot in the scene. @returns {import("./types.js").RobotScene | undefined} */
   get robot() {
     return this.scene?.robots.find((robot) => robot.name === this.store.get("robot"));
   }
 
-  /** The chosen robot's state now. @returns {import("./types.js").RobotState | undefined} */
+  /** Latest state of the chosen robot. @returns {import("./types.js").RobotState | undefined} */
   get live() {
     return this.state?.robots[this.store.get("robot")];
   }
 
   /**
-   * Asks the simulator for something; a refusal is shown in its own words.
+   * Send a request to the simulator, and show its error, if any, as a notice.
    * @param {Record<string, any>} op
    */
   async command(op) {
     const result = await this.net.send(op);
-    if (!result.ok) this.store.tell("notice", { text: result.error ?? "The simulator refused.", bad: true });
+    if (!result.ok) this.store.notify("notice", { text: result.error ?? "The simulator refused the request.", bad: true });
     return result;
   }
 
   /**
-   * Says in place of content what there is to do.
+   * Show a text in place of the content.
    * @param {string} text
    */
   empty(text) {

@@ -1,15 +1,15 @@
 // @ts-check
-// What panels that show one of several streams share: choosing among them, the time of the last message, a large view.
+// Base class of panels that show one of several streams: a list to choose from, the time of the last message, a large view.
 import { button, element, figure, write } from "./elements.js";
 import { Panel } from "./panel.js";
 
-/** A panel that shows one stream of the chosen robot; which, is chosen from a list. */
+/** Panel that shows one stream of the chosen robot. The stream is chosen from a list. */
 export class StreamPanel extends Panel {
-  /** What the names of its streams start with. */
+  /** Prefix of the names of its streams. */
   static prefix = "";
-  /** Messages a second that are enough. */
+  /** Rate of the subscription, Hz. */
   static hz = 10;
-  /** What stands there where the robot has no such sensor. */
+  /** Text for a robot without such a sensor. */
   static none = "";
 
   /** @returns {typeof StreamPanel} */
@@ -17,7 +17,7 @@ export class StreamPanel extends Panel {
     return /** @type {typeof StreamPanel} */ (this.constructor);
   }
 
-  /** The streams that there are to choose from. */
+  /** Streams of the chosen robot that the panel can show. */
   get streams() {
     const robot = this.robot?.name;
     return this.scene.streams.filter((stream) => stream.name.startsWith(`${this.kind.prefix}${robot}/`) && this.accepts(stream));
@@ -46,14 +46,14 @@ export class StreamPanel extends Panel {
       this.subscribe();
     });
     this.stamp = element("span", { class: "note grow right", testid: `${this.kind.id}-stamp`, "data-count": 0 }, "waiting …");
-    const large = button("expand", "Large view, and back (Escape)", { class: "icon-only", testid: `${this.kind.id}-large` });
+    const large = button("expand", "Switch the large view on or off (Escape)", { class: "icon-only", testid: `${this.kind.id}-large` });
     large.addEventListener("click", () => this.body.classList.toggle("large"));
     this.content = element("div", { class: "content" });
     this.body.replaceChildren(element("div", { class: "row" }, choose, this.stamp, large), this.content);
     this.fill(this.content);
   }
 
-  wants() {
+  streamRates() {
     return this.stream ? { [this.stream.name]: this.kind.hz } : {};
   }
 
@@ -64,14 +64,14 @@ export class StreamPanel extends Panel {
     write(this.stamp, `${figure(message.time, 1)} s`);
   }
 
-  /** Makes what it draws on. @param {HTMLElement} content */
+  /** Create the elements that show a stream. @param {HTMLElement} content */
   fill(content) {}
 
-  /** Shows a message. @param {import("./types.js").Message} message */
+  /** Draw a message. @param {import("./types.js").Message} message */
   draw(message) {}
 }
 
-/** Dark brown to pale gold, the colours of sonar screens: 256 × rgba as one number each, in the byte order of ImageData. */
+/** Colours of sonar images from dark brown to pale gold: 256 RGBA values as numbers in the byte order of ImageData. */
 export const COPPER = new Uint32Array(256).map((_, level) => {
   const share = level / 255;
   const [red, green, blue] = [Math.min(1, 1.9 * share), 0.82 * share ** 1.15, Math.max(0, 1.6 * share - 0.75)].map((part) => Math.round(255 * part));

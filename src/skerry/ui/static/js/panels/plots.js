@@ -1,27 +1,27 @@
 // @ts-check
-// Any figure of the chosen robot over time.
+// Panel with plots of the chosen robot's numbers over time.
 import { button, element, figure, write } from "./elements.js";
 import { Panel } from "./panel.js";
 
-const SAMPLES = 1500; // kept of each figure
-const HZ = 20;
-/** Okabe and Ito's colours, which colour-blind eyes can tell apart (Nature Methods 8, 441, 2011); no yellow, no black. */
+const SAMPLES = 1500; // samples of each plotted number
+const HZ = 20; // rate of the stream
+/** Colours of Okabe and Ito for colour-blind viewers (Nature Methods 8, 441, 2011), without yellow and black. */
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7"];
 const CHOSEN = ["depth", "speed"];
 
 export class Plots extends Panel {
   static id = "plots";
   static title = "Plots";
-  static about = "Any figure of the robot over time; add as many as you like.";
+  static about = "Plots of any number of the robot over time. Several can be added.";
 
   async build() {
-    this.plotter ??= (await import("../../vendor/uPlot.esm.js")).default; // not before somebody looks at plots
-    if (!this.stream) return this.empty("Choose a robot to plot its figures.");
+    this.plotter ??= (await import("../../vendor/uPlot.esm.js")).default; // loaded when the plots are shown for the first time
+    if (!this.stream) return this.empty("Choose a robot to plot its numbers.");
     /** @type {string[]} */
     this.names = (this.names ?? CHOSEN).filter((name) => this.fields.includes(name));
-    this.chooser = element("select", { "aria-label": "Figure to add", testid: "plots-choose" });
+    this.chooser = element("select", { "aria-label": "Number to add", testid: "plots-choose" });
     this.chooser.append(...this.fields.map((name) => element("option", { value: name }, name)));
-    const add = button("plus", "Plot this figure too", { testid: "plots-add", on: { click: () => this.add(this.chooser.value) } }, "Add");
+    const add = button("plus", "Add a plot of this number", { testid: "plots-add", on: { click: () => this.add(this.chooser.value) } }, "Add");
     this.legend = element("ul", { class: "legend" });
     this.area = element("div", { class: "plot-area", testid: "plots-area" });
     this.body.replaceChildren(element("div", { class: "row wrap" }, this.chooser, add, this.legend), this.area);
@@ -37,7 +37,7 @@ export class Plots extends Panel {
     return this.stream?.fields ?? [];
   }
 
-  wants() {
+  streamRates() {
     return this.stream ? { [this.stream.name]: HZ } : {};
   }
 
@@ -54,7 +54,7 @@ export class Plots extends Panel {
     this.restart();
   }
 
-  /** Begins an empty plot of the figures that are chosen. */
+  /** Start an empty plot of the chosen numbers. */
   restart() {
     this.plot?.destroy();
     /** @type {number[][]} */
@@ -82,7 +82,7 @@ export class Plots extends Panel {
           element("span", {}, name),
           this.outputs[index],
           element("small", {}, this.stream?.units?.[this.fields.indexOf(name)] ?? ""),
-          button("close", `No longer plot ${name}`, { class: "icon-only", on: { click: () => this.remove(name) } }),
+          button("close", `Remove ${name}`, { class: "icon-only", on: { click: () => this.remove(name) } }),
         ),
       ),
     );
@@ -106,7 +106,7 @@ export class Plots extends Panel {
     const [times, ...series] = this.data;
     const last = times.at(-1) ?? -Infinity;
     if (time === last) return; // paused
-    if (time < last) this.data.forEach((column) => (column.length = 0)); // reset, restored or scrubbed back
+    if (time < last) this.data.forEach((column) => (column.length = 0)); // time went back: a reset, a restored snapshot or a seek
     times.push(time);
     series.forEach((column, index) => column.push(Number.isFinite(values[index]) ? values[index] : null));
     if (times.length > SAMPLES) this.data.forEach((column) => column.shift());

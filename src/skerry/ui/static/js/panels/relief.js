@@ -1,10 +1,10 @@
 // @ts-check
-// The ground under the map: heights as colours, shaded from the north-west, as on charts.
-import { paper } from "./elements.js";
+// Background of the map: the terrain with colours by height, shaded from the north-west.
+import { context2d } from "./elements.js";
 
-const LARGEST = 512; // pixels of the picture along a side
+const MAX_SIZE = 512; // pixels of the longer side of the picture
 
-/** Water by depth and land by height, m, and their colours. @type {[number, [number, number, number]][]} */
+/** Heights above the water, m, and their colours. @type {[number, [number, number, number]][]} */
 const TINTS = [
   [-100, [10, 32, 58]],
   [-30, [18, 58, 92]],
@@ -16,9 +16,9 @@ const TINTS = [
   [40, [132, 122, 104]],
 ];
 
-const STEP = 0.1; // m between two heights whose colours are worked out beforehand
+const STEP = 0.1; // m between two precomputed colours
 const [LOWEST, HIGHEST] = [TINTS[0][0], TINTS[TINTS.length - 1][0]];
-/** Red, green and blue of each height from the lowest. */
+/** Precomputed red, green and blue from `LOWEST` to `HIGHEST`. */
 const COLOURS = Float32Array.from(
   Array.from({ length: Math.round((HIGHEST - LOWEST) / STEP) + 1 }, (_, i) => tint(LOWEST + (i + 0.5) * STEP)).flat(),
 );
@@ -47,14 +47,14 @@ export class Relief {
     if (answer.ok) this.#picture = this.#paint(ground, new Float32Array(await answer.arrayBuffer()), scene.water?.level ?? 0);
   }
 
-  /** @param {any} ground @param {Float32Array} heights rows from the south @param {number} level of the water */
+  /** @param {any} ground @param {Float32Array} heights rows from the south @param {number} level height of the water, m */
   #paint({ rows, columns, origin, spacing }, heights, level) {
-    const stride = Math.max(1, Math.ceil(Math.max(rows, columns) / LARGEST));
+    const stride = Math.max(1, Math.ceil(Math.max(rows, columns) / MAX_SIZE));
     const [wide, high] = [Math.floor((columns - 1) / stride) + 1, Math.floor((rows - 1) / stride) + 1];
     const canvas = document.createElement("canvas");
     canvas.width = wide;
     canvas.height = high;
-    const context = paper(canvas);
+    const context = context2d(canvas);
     const image = context.createImageData(wide, high);
     for (let y = 0; y < high; y += 1) {
       for (let x = 0; x < wide; x += 1) {

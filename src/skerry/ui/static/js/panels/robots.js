@@ -1,20 +1,20 @@
 // @ts-check
-// The robots: which is chosen, who commands it, who has its keys, and how the peers outside are.
-import { element, words, write } from "./elements.js";
+// Panel with the robots: choice of the robot, its source of commands, its drive lock, and the status of the interfaces.
+import { element, label, write } from "./elements.js";
 import { Panel } from "./panel.js";
 
-const WHO = { external: "ROS", manual: "Manual", api: "API", mixed: "mixed" };
+const SOURCE_LABELS = { external: "ROS", manual: "Manual", api: "API", mixed: "mixed" };
 
 export class Robots extends Panel {
   static id = "robots";
   static title = "Robots";
-  static about = "Choose a robot, and who commands it: keys and sliders here, ROS, or a controller that it carries.";
+  static about = "Choose a robot and the source of its commands: keys and sliders of this page, ROS, or one of its controllers.";
 
   build() {
     const robots = this.scene.robots;
-    if (!robots.length) return this.empty("This scenario has no robots. Choose another in the menu Scenario.");
+    if (!robots.length) return this.empty("This scenario has no robots. Choose another scenario in the menu Scenario.");
     this.items = new Map(robots.map((robot, index) => [robot.name, this.item(robot, index)]));
-    this.sources = element("div", { class: "segments", role: "radiogroup", "aria-label": "Who commands the robot" });
+    this.sources = element("div", { class: "segments", role: "radiogroup", "aria-label": "Source of the robot's commands" });
     this.keys = element("span", { testid: "lease" });
     this.take = element("button", { type: "button", class: "small", testid: "lease-take", on: { click: () => this.lease() } });
     this.interfaces = element("ul", { class: "interfaces", testid: "interfaces", "aria-label": "Interfaces" });
@@ -42,8 +42,8 @@ export class Robots extends Panel {
       },
       element("span", { class: "dot" }),
       element("span", { class: "name" }, robot.name),
-      element("span", { class: "what" }, words(robot.vehicle)),
-      element("span", { class: "who" }),
+      element("span", { class: "what" }, label(robot.vehicle)),
+      element("span", { class: "source" }),
     );
     return element("li", {}, choose);
   }
@@ -51,12 +51,12 @@ export class Robots extends Panel {
   choices() {
     const controllers = (this.robot?.controllers ?? []).map(({ name }) => ({
       source: `controller/${name}`,
-      label: words(name),
-      does: `Its controller ${name} commands it`,
+      label: label(name),
+      does: `The controller ${name} commands the robot`,
     }));
     return [
-      { source: "manual", label: "Manual", does: "Keys and sliders of this page command it" },
-      { source: "external", label: "ROS", does: "ROS and other peers outside command it; keys are ignored" },
+      { source: "manual", label: "Manual", does: "Keys and sliders of this page command the robot" },
+      { source: "external", label: "ROS", does: "ROS and other external clients command the robot; keys are ignored" },
       ...controllers,
     ];
   }
@@ -84,8 +84,8 @@ export class Robots extends Panel {
     for (const [name, item] of this.items ?? []) {
       const { control, controller } = this.state.robots[name] ?? {};
       item.dataset.control = control ?? "none";
-      const who = control === "controller" ? words(controller ?? "controller") : WHO[/** @type {keyof typeof WHO} */ (control)];
-      write(item.querySelector(".who"), who ?? "idle");
+      const source = control === "controller" ? label(controller ?? "controller") : SOURCE_LABELS[/** @type {keyof typeof SOURCE_LABELS} */ (control)];
+      write(item.querySelector(".source"), source ?? "idle");
     }
     if (this.live) this.updateControl(this.live);
     this.updateInterfaces();
@@ -96,9 +96,9 @@ export class Robots extends Panel {
     const source = control === "controller" ? `controller/${controller}` : control;
     for (const choice of this.sources.children) choice.setAttribute("aria-checked", String(choice.dataset.source === source));
     const mine = lease !== null && lease === this.me;
-    write(this.keys, mine ? "You have its keys" : lease ? `Page ${lease} has its keys` : "Nobody has its keys");
-    write(this.take, mine ? "Release" : "Take keys");
-    this.take.title = mine ? "Let another page drive it" : "Drive it from this page; one page at a time may";
+    write(this.keys, mine ? "This page drives the robot" : lease ? `Page ${lease} drives the robot` : "No page drives the robot");
+    write(this.take, mine ? "Release" : "Drive");
+    this.take.title = mine ? "Let another page drive the robot" : "Drive the robot from this page; only one page at a time can drive it";
     this.take.disabled = lease !== null && !mine;
   }
 
@@ -108,9 +108,9 @@ export class Robots extends Panel {
     if (this.interfaces && this.interfaces.dataset.shown !== text) {
       this.interfaces.dataset.shown = text;
       const rows = interfaces.map(({ name, kind, status }) =>
-        element("li", { title: `${kind}: ${status}` }, element("b", {}, words(name)), " ", element("span", {}, status)),
+        element("li", { title: `${kind}: ${status}` }, element("b", {}, label(name)), " ", element("span", {}, status)),
       );
-      const none = element("li", { class: "empty" }, "No peers outside. Start with ", element("code", {}, "--ros endpoint"), " to let ROS in.");
+      const none = element("li", { class: "empty" }, "No interfaces. Start with ", element("code", {}, "--ros endpoint"), " to connect ROS.");
       this.interfaces.replaceChildren(...(rows.length ? rows : [none]));
     }
   }

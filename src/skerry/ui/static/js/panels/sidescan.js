@@ -1,21 +1,21 @@
 // @ts-check
-// The waterfall of a side-scan sonar: the newest line above, port on the left; no line is left out.
+// Panel with the waterfall of a side-scan sonar: newest line at the top, port on the left. Every line is shown.
 import { KIND } from "../protocol.js";
-import { element, figure, paper, write } from "./elements.js";
+import { element, figure, context2d, write } from "./elements.js";
 import { COPPER, StreamPanel } from "./picture.js";
 
-const LINES = 256; // that are kept in the picture
-const ZOOMS = [1, 2, 4, 8]; // how much of the range is shown: all, a half, …
-const GAIN = 4; // at first
-const SETTLED = 20; // lines after which range and gain are chosen by the echoes, unless somebody has chosen
+const LINES = 256; // lines in the picture
+const ZOOMS = [1, 2, 4, 8]; // zoom factors: the whole range, half of it, …
+const GAIN = 4; // initial gain
+const SETTLED = 20; // lines after which range and gain are fitted to the echoes, unless the user has chosen them
 
 export class Sidescan extends StreamPanel {
   static id = "sidescan";
   static title = "Side-scan";
-  static about = "The side-scan sonar as a waterfall: newest line above, port left, starboard right.";
+  static about = "The side-scan sonar as a waterfall: newest line at the top, port left, starboard right.";
   static prefix = "sonar/";
   static hz = 30;
-  static none = "This robot has no side-scan sonar. SAM has one: choose the scenario sam in the bay.";
+  static none = "This robot has no side-scan sonar. SAM in the scenario sam in the bay has one.";
 
   /** @param {import("./types.js").StreamScene} stream */
   accepts({ kind }) {
@@ -25,14 +25,14 @@ export class Sidescan extends StreamPanel {
   /** @param {HTMLElement} content */
   fill(content) {
     this.lines = 0;
-    /** @type {{ count: number, length: number, rows: Uint8Array }[]} what was drawn before range and gain were chosen */
+    /** @type {{ count: number, length: number, rows: Uint8Array }[]} lines before range and gain were fitted */
     this.early = [];
     this.canvas = element("canvas", { class: "waterfall", width: 512, height: LINES, testid: "sidescan-picture", "data-lines": 0, role: "img", "aria-label": "Side-scan waterfall" });
-    this.gain = element("input", { type: "range", min: 0.5, max: 20, step: 0.5, value: GAIN, "aria-label": "Gain", title: "Gain: how bright echoes are drawn", testid: "sidescan-gain" });
+    this.gain = element("input", { type: "range", min: 0.5, max: 20, step: 0.5, value: GAIN, "aria-label": "Gain", title: "Gain: brightness of the echoes", testid: "sidescan-gain" });
     this.count = element("span", { class: "note", testid: "sidescan-lines" }, "0 lines");
     const reach = this.stream?.range_m ?? 0;
     const choices = reach ? ZOOMS.map((zoom) => element("option", { value: zoom }, `± ${figure(reach / zoom, reach / zoom < 20 ? 1 : 0)} m`)) : [];
-    this.zoom = element("select", { "aria-label": "Range", title: "Range: how far to either side is shown", testid: "sidescan-range", class: "whole", hidden: !reach }, ...choices);
+    this.zoom = element("select", { "aria-label": "Range", title: "Range that is shown to each side", testid: "sidescan-range", class: "whole", hidden: !reach }, ...choices);
     this.chosen = false;
     this.zoom.addEventListener("change", () => {
       this.chosen = true;
@@ -43,14 +43,14 @@ export class Sidescan extends StreamPanel {
     this.crop();
   }
 
-  /** Shows the middle of the picture, as wide as the range that is chosen. */
+  /** Show the middle of the picture, as wide as the chosen range. */
   crop() {
     const zoom = Number(this.zoom.value) || 1;
     this.canvas.style.width = `${100 * zoom}%`;
     this.canvas.style.marginLeft = `${-50 * (zoom - 1)}%`;
   }
 
-  /** Chooses the smallest range that holds all but the faintest echoes, and a gain by which they are not all white. */
+  /** Choose the smallest range that contains all but the faintest echoes, and a gain that does not saturate them. */
   fit() {
     const { length } = this.early[0];
     const middle = (length - 1) / 2;
@@ -60,7 +60,7 @@ export class Sidescan extends StreamPanel {
     if (!this.chosen) this.zoom.value = String(ZOOMS.findLast((zoom) => furthest * zoom < 0.8 * middle) ?? 1);
     if (Number(this.gain.value) === GAIN) this.gain.value = String(Math.min(255 / most, 20));
     this.crop();
-    paper(this.canvas).clearRect(0, 0, this.canvas.width, this.canvas.height);
+    context2d(this.canvas).clearRect(0, 0, this.canvas.width, this.canvas.height);
     for (const message of this.early) this.paint(message);
     this.early = [];
   }
@@ -77,14 +77,14 @@ export class Sidescan extends StreamPanel {
     write(this.count, `${this.lines} lines`);
   }
 
-  /** Adds lines above. @param {{ count: number, length: number, rows: Uint8Array }} message */
+  /** Draw new lines at the top. @param {{ count: number, length: number, rows: Uint8Array }} message */
   paint({ count, length, rows }) {
-    const context = paper(this.canvas);
+    const context = context2d(this.canvas);
     const gain = Number(this.gain.value);
     const image = context.createImageData(length, count);
     const pixels = new Uint32Array(image.data.buffer);
     for (let line = 0; line < count; line += 1) {
-      const start = (count - 1 - line) * length; // the newest comes last and is drawn first
+      const start = (count - 1 - line) * length; // the last line is the newest, and is drawn at the top
       for (let i = 0; i < length; i += 1) pixels[line * length + i] = COPPER[Math.min(255, rows[start + i] * gain) | 0];
     }
     context.drawImage(this.canvas, 0, count);

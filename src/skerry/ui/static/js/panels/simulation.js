@@ -1,13 +1,13 @@
 // @ts-check
-// The left half of the bar: connection, time, pause, step, speed, reset, scenarios, recording, snapshots.
-import { button, clock, element, figure, icon, words, write } from "./elements.js";
+// Left half of the bar: connection, time, pause, step, speed, reset, scenarios, recording, snapshots.
+import { button, clock, element, figure, icon, label, write } from "./elements.js";
 import { menu } from "./menu.js";
 import { Panel } from "./panel.js";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 50];
 const LINKS = { connecting: "Connecting …", live: "Live", busy: "Busy …", lost: "Lost" };
-const SILENCE = 3000; // ms without a state after which the simulator is busy; five come each second
-const BUSY = "The simulator answers, but its world stands: it is loading, or compiles what a sensor needs, once";
+const STATE_TIMEOUT = 3000; // ms without a state after which the simulator is shown as busy; it sends five states per second
+const BUSY_TEXT = "The simulator is connected, but its world does not advance: it is loading, or compiles kernels for a sensor";
 
 export class Simulation extends Panel {
   static id = "simulation";
@@ -18,10 +18,10 @@ export class Simulation extends Panel {
     this.link = element("span", { class: "link", testid: "link", role: "status" }, LINKS.connecting);
     this.time = element("output", { class: "time", testid: "time", title: "Simulated time" }, "00:00.0");
     this.factor = element("output", { class: "note factor", testid: "rtf", title: "Simulated seconds per second, measured" });
-    this.pause = button("pause", "Pause or go on (key ,)", { class: "icon-only", testid: "pause", on: { click: () => this.togglePause() } });
+    this.pause = button("pause", "Pause or resume (key ,)", { class: "icon-only", testid: "pause", on: { click: () => this.togglePause() } });
     this.step = button("step", "One step of the physics (key .)", { class: "icon-only", testid: "step", on: { click: () => this.stepOnce() } });
     this.speed = this.speedChoice();
-    this.record = button("record", "Record to a file, and stop", { class: "record", testid: "record", on: { click: () => this.toggleRecording() } }, "Rec");
+    this.record = button("record", "Start or stop a recording", { class: "record", testid: "record", on: { click: () => this.toggleRecording() } }, "Rec");
     this.body.append(
       element("span", { class: "brand" }, icon("anchor"), element("b", {}, "Skerry")),
       this.link,
@@ -32,18 +32,18 @@ export class Simulation extends Panel {
       this.record,
     );
     this.shown = true;
-    this.heard = performance.now();
+    this.lastState = performance.now();
     this.store.on("link", () => this.showLink());
-    this.store.on("state", () => (this.heard = performance.now()));
+    this.store.on("state", () => (this.lastState = performance.now()));
     setInterval(() => this.showLink(), 500);
   }
 
   showLink() {
-    const silent = performance.now() - this.heard > SILENCE && !document.hidden;
-    const link = this.store.get("link") === "live" && silent ? "busy" : this.store.get("link");
+    const isSilent = performance.now() - this.lastState > STATE_TIMEOUT && !document.hidden;
+    const link = this.store.get("link") === "live" && isSilent ? "busy" : this.store.get("link");
     write(this.link, LINKS[/** @type {keyof typeof LINKS} */ (link)]);
     this.link.dataset.link = link;
-    this.link.title = link === "busy" ? BUSY : "Connection to the simulator";
+    this.link.title = link === "busy" ? BUSY_TEXT : "Connection to the simulator";
   }
 
   togglePause() {
@@ -72,17 +72,17 @@ export class Simulation extends Panel {
     load.addEventListener("click", () => this.command({ op: "scenario", load: this.scenarios.value }));
     this.scenarios.addEventListener("change", () => this.describe());
     this.seed = element("input", { type: "number", min: 0, step: 1, testid: "seed", "aria-label": "Seed", placeholder: "same" });
-    const reset = button("reset", "Back to the beginning; with another seed, other noise and waves", { testid: "reset" }, "Reset");
+    const reset = button("reset", "Reset to the start. Another seed gives other noise and waves", { testid: "reset" }, "Reset");
     reset.addEventListener("click", () => this.command({ op: "reset", seed: this.seed.value === "" ? null : Number(this.seed.value) }));
     const whole = menu(
       "scenario",
       "reset",
       "Scenario",
-      "Choose a scenario, reset it, choose its seed",
+      "Choose a scenario, reset it, set its seed",
       element("h3", {}, "Scenario"),
       element("div", { class: "row" }, this.scenarios, load),
       this.summary,
-      element("h3", {}, "Start again"),
+      element("h3", {}, "Restart"),
       element("div", { class: "row" }, element("label", { class: "row" }, "Seed", this.seed), reset),
     );
     whole.addEventListener("toggle", () => whole.open && this.listScenarios());
@@ -94,7 +94,7 @@ export class Simulation extends Panel {
     /** @type {{name: string, summary: string}[]} */
     this.known = (await answer.json()).scenarios;
     const running = this.state?.scenario;
-    this.scenarios.replaceChildren(...this.known.map(({ name }) => element("option", { value: name, selected: name === running }, words(name))));
+    this.scenarios.replaceChildren(...this.known.map(({ name }) => element("option", { value: name, selected: name === running }, label(name))));
     this.describe();
   }
 
@@ -104,20 +104,20 @@ export class Simulation extends Panel {
 
   snapshotMenu() {
     this.snapshotName = element("input", { type: "text", maxlength: 40, placeholder: "Name", "aria-label": "Name of the snapshot", testid: "snapshot-name" });
-    const take = button("save", "Keep all of the world as it is now", { testid: "snapshot-take" }, "Keep");
+    const take = button("save", "Store a snapshot of the world", { testid: "snapshot-take" }, "Keep");
     take.addEventListener("click", async () => {
       const name = this.snapshotName.value.trim() || `at ${figure(this.state.time, 1)} s`;
       if ((await this.command({ op: "snapshot", name })).ok) this.snapshotName.value = "";
     });
     this.snapshots = element("ul", { class: "snapshots", testid: "snapshots" });
-    return menu("snapshot", "save", "Snapshots", "Keep the world as it is, and go back to it", element("div", { class: "row" }, this.snapshotName, take), this.snapshots);
+    return menu("snapshot", "save", "Snapshots", "Store snapshots of the world, and restore them", element("div", { class: "row" }, this.snapshotName, take), this.snapshots);
   }
 
   update() {
     const { time, rtf, paused, rate, recording, snapshots, scenario, clients, mode } = this.state;
     write(this.time, clock(time));
     write(this.factor, paused ? "paused" : `× ${figure(rtf, rtf < 10 ? 2 : 0)}`);
-    this.factor.title = `Simulated seconds per second, measured; ${clients} ${clients === 1 ? "page looks" : "pages look"} on`;
+    this.factor.title = `Simulated seconds per second, measured; ${clients} ${clients === 1 ? "page is" : "pages are"} connected`;
     if (this.pause.dataset.paused !== String(paused)) {
       this.pause.dataset.paused = String(paused);
       this.pause.replaceChildren(icon(paused ? "play" : "pause"));
@@ -127,7 +127,7 @@ export class Simulation extends Panel {
     this.record.setAttribute("aria-pressed", String(recording !== null));
     this.record.title = recording ? `Recording to ${recording.path}; click to stop` : "Record to a file";
     this.record.disabled = mode === "replay";
-    document.title = `${words(scenario)} – Skerry`;
+    document.title = `${label(scenario)} – Skerry`;
     this.updateSnapshots(snapshots);
   }
 
@@ -136,7 +136,7 @@ export class Simulation extends Panel {
     const value = rate === null ? "max" : String(rate);
     if (document.activeElement === this.speed || this.speed.value === value) return;
     if (![...this.speed.options].some((option) => option.value === value)) {
-      this.speed.prepend(element("option", { value }, `× ${figure(rate, 2)}`)); // set by another page or the command line
+      this.speed.prepend(element("option", { value }, `× ${figure(rate, 2)}`)); // speed set by another page or on the command line
     }
     this.speed.value = value;
   }
@@ -147,10 +147,10 @@ export class Simulation extends Panel {
     if (this.snapshots.dataset.shown === text) return;
     this.snapshots.dataset.shown = text;
     const rows = names.map((name) => {
-      const restore = button("reset", `Go back to ${name}`, { testid: `restore-${name}`, class: "small" }, "Restore");
+      const restore = button("reset", `Restore the snapshot ${name}`, { testid: `restore-${name}`, class: "small" }, "Restore");
       restore.addEventListener("click", () => this.command({ op: "restore", name }));
       return element("li", { class: "row between" }, name, restore);
     });
-    this.snapshots.replaceChildren(...(rows.length ? rows : [element("li", { class: "empty" }, "None yet. Keep one, drive on, and come back to it.")]));
+    this.snapshots.replaceChildren(...(rows.length ? rows : [element("li", { class: "empty" }, "No snapshots yet. Store one, drive on, and restore it later.")]));
   }
 }

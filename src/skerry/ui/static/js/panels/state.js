@@ -1,13 +1,13 @@
 // @ts-check
-// How the chosen robot is: depth, altitude, speed, heading, battery, leak, and its actuators in figures.
-import { element, figure, words, write } from "./elements.js";
+// Panel with the state of the chosen robot: depth, altitude, speed, heading, battery, leak, actuators.
+import { element, figure, label, write } from "./elements.js";
 import { Panel } from "./panel.js";
 
 /** @typedef {import("./types.js").RobotState} RobotState */
 
-/** Title, unit, digits and where the figure is. @type {[string, string, string, number, (live: RobotState) => number | null][]} */
+/** Name, title, unit, decimals and getter of each number. @type {[string, string, string, number, (live: RobotState) => number | null][]} */
 const QUANTITIES = [
-  ["depth", "Depth", "m", 2, (live) => (live.depth === null ? null : Math.abs(live.depth))], // above the water it is called height
+  ["depth", "Depth", "m", 2, (live) => (live.depth === null ? null : Math.abs(live.depth))], // the title is "Height" above the water
   ["altitude", "Altitude", "m", 2, (live) => live.altitude],
   ["speed", "Speed", "m/s", 2, (live) => live.speed],
   ["heading", "Heading", "°", 0, (live) => live.heading_deg],
@@ -17,7 +17,7 @@ const QUANTITIES = [
   ["north", "North", "m", 1, (live) => live.position[1]],
 ];
 
-/** Degrees with a hemisphere. @param {number} degrees @param {string} letters of plus and minus */
+/** Format an angle with its hemisphere. @param {number} degrees @param {string} letters for positive and negative angles */
 function angle(degrees, letters) {
   return `${Math.abs(degrees).toFixed(5)}° ${letters[degrees < 0 ? 1 : 0]}`;
 }
@@ -25,7 +25,7 @@ function angle(degrees, letters) {
 export class RobotStatePanel extends Panel {
   static id = "state";
   static title = "State";
-  static about = "Where the chosen robot is and how it moves; its battery, a leak, and what its actuators do.";
+  static about = "Position and motion of the chosen robot, its battery, its leak sensor and its actuators.";
 
   build() {
     if (!this.robot) return this.empty("Choose a robot above.");
@@ -39,7 +39,7 @@ export class RobotStatePanel extends Panel {
     this.leak = element("p", { class: "badge", testid: "state-leak" });
     this.place = element("p", { class: "note", testid: "state-place", title: "Latitude and longitude" });
     const actuators = element("dl", { class: "figures wide" });
-    for (const { name, unit } of this.robot.actuators) actuators.append(this.row(`actuator.${name}`, words(name), unit));
+    for (const { name, unit } of this.robot.actuators) actuators.append(this.row(`actuator.${name}`, label(name), unit));
     this.body.replaceChildren(grid, this.batteryRow, this.leak, this.place, actuators);
   }
 

@@ -1,9 +1,9 @@
 // @ts-check
-// Light or dark: as the system says, until somebody chooses.
+// Light or dark theme: that of the system, until the user chooses.
 
 const KEY = "skerry.theme";
 
-/** Takes up what was chosen before. */
+/** Apply the theme that the user chose before. */
 export function startTheme() {
   const chosen = localStorage.getItem(KEY);
   if (chosen) document.documentElement.dataset.theme = chosen;

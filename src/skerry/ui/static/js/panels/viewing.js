@@ -1,7 +1,7 @@
 // @ts-check
-// The right half of the bar: cameras, overlays, clarity and tools of the 3-D view, light or dark, panels, help.
+// Right half of the bar: camera, overlays, clarity and tools of the 3-D view; theme, panels, help.
 import { CAMERAS, OVERLAYS, TOOLS } from "../scene/switches.js";
-import { button, element, figure, words, write } from "./elements.js";
+import { button, element, figure, label, write } from "./elements.js";
 import { menu } from "./menu.js";
 import { Panel } from "./panel.js";
 import { toggleTheme } from "./theme.js";
@@ -9,17 +9,17 @@ import { toggleTheme } from "./theme.js";
 export class Viewing extends Panel {
   static id = "viewing";
   static title = "View";
-  static about = "Camera, overlays, clarity of the water, measuring, and how the page looks.";
+  static about = "Camera, overlays, clarity of the water, tools, and the theme of the page.";
 
   prepare() {
     this.shown = true;
-    this.cameras = element("select", { title: "From where to look", "aria-label": "View", testid: "view" });
+    this.cameras = element("select", { title: "Camera of the 3-D view", "aria-label": "View", testid: "view" });
     this.cameras.addEventListener("change", () => {
       const [mode, robot, sensor] = this.cameras.value.split("|");
       this.store.set("camera", robot ? { mode, robot, sensor } : { mode });
     });
     this.store.on("camera", ({ mode, robot, sensor }) => (this.cameras.value = [mode, robot, sensor].filter(Boolean).join("|")));
-    const help = button("help", "Help (key ?)", { class: "icon-only", testid: "help", on: { click: () => this.store.tell("help", true) } });
+    const help = button("help", "Help (key ?)", { class: "icon-only", testid: "help", on: { click: () => this.store.notify("help", true) } });
     const hide = button("panels", "Hide or show all panels (key P)", { class: "icon-only", testid: "hide", on: { click: () => this.store.set("hidden", !this.store.get("hidden")) } });
     const theme = button("theme", "Light or dark", { class: "icon-only", testid: "theme", on: { click: toggleTheme } });
     this.body.append(this.cameras, this.overlayMenu(), this.toolMenu(), theme, hide, help);
@@ -31,7 +31,7 @@ export class Viewing extends Panel {
     const sensors = this.scene.robots.flatMap(({ name, sensors }) =>
       sensors
         .filter((sensor) => sensor.streams.some((stream) => stream.startsWith("image/")))
-        .map((sensor) => element("option", { value: `sensor|${name}|${sensor.name}` }, `${name}: ${words(sensor.name)}`)),
+        .map((sensor) => element("option", { value: `sensor|${name}|${sensor.name}` }, `${name}: ${label(sensor.name)}`)),
     );
     this.cameras.replaceChildren(...plain, ...(sensors.length ? [element("optgroup", { label: "Through a camera" }, ...sensors)] : []));
     this.cameras.value = chosen || this.store.get("camera").mode;
@@ -44,14 +44,14 @@ export class Viewing extends Panel {
       this.store.on(`show:${name}`, (shown) => (box.checked = shown));
       return element("label", { class: "switch", title: does }, box, title);
     });
-    const clarity = element("input", { type: "range", min: 0, max: 1, step: 0.02, testid: "clarity", title: "How clear the water is in this view; the robots' cameras see it as it is" });
+    const clarity = element("input", { type: "range", min: 0, max: 1, step: 0.02, testid: "clarity", title: "Clarity of the water in this view. It does not change the cameras of the robots" });
     clarity.addEventListener("input", () => this.store.set("clarity", Number(clarity.value)));
     this.store.on("clarity", (value) => (clarity.value = String(value)));
     return menu(
       "overlays",
       "layers",
       "Show",
-      "What is drawn in the view, and how clear the water is",
+      "Overlays of the view, and clarity of the water",
       element("div", { class: "switches" }, ...switches),
       element("label", { class: "slider" }, element("span", {}, "Clarity of the water"), clarity),
     );
@@ -68,6 +68,6 @@ export class Viewing extends Panel {
     this.store.on("measure", (measure) => {
       if (measure?.distance !== undefined) write(measured, `Distance: ${figure(measure.distance, 2)} m`);
     });
-    return menu("tools", "ruler", "Tools", "Measure, move things, send a robot by a click in the view", ...tools, measured);
+    return menu("tools", "ruler", "Tools", "Measure, move objects, or send a robot with a click in the view", ...tools, measured);
   }
 }

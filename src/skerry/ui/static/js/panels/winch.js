@@ -1,12 +1,12 @@
 // @ts-check
-// The winches of the chosen robot: length, speed, tension, and letting go.
-import { button, element, figure, words, write } from "./elements.js";
+// Panel with the winches of the chosen robot: length, speed, tension, release.
+import { button, element, figure, label, write } from "./elements.js";
 import { Panel } from "./panel.js";
 
 export class Winch extends Panel {
   static id = "winch";
   static title = "Winch";
-  static about = "Pay out and take in rope, see its tension, and let go of the load.";
+  static about = "Pay out and take in rope, read its tension, and release the load.";
 
   build() {
     const winches = this.robot?.winches ?? [];
@@ -19,35 +19,35 @@ export class Winch extends Panel {
   winch({ name, low, high }) {
     const robot = this.robot?.name;
     const figures = element("p", { class: "note", testid: `winch-${name}-figures` }, "–");
-    const wanted = element("output", {}, "–");
-    const target = element("input", { type: "range", min: low, max: high, step: 0.05, value: low, testid: `winch-${name}-target`, "aria-label": "Length wanted, m", title: "Length of rope wanted, m" });
+    const shown = element("output", {}, "–");
+    const target = element("input", { type: "range", min: low, max: high, step: 0.05, value: low, testid: `winch-${name}-target`, "aria-label": "Target length, m", title: "Target length of the rope, m" });
     const speed = element("input", { type: "number", min: 0.01, step: 0.05, value: 0.3, testid: `winch-${name}-speed`, "aria-label": "Speed, m/s", title: "Speed of the rope, m/s" });
     const wind = () => this.command({ op: "winch", robot, winch: name, target: Number(target.value), speed: Number(speed.value) });
-    target.addEventListener("input", () => write(wanted, `${figure(Number(target.value), 2)} m`));
+    target.addEventListener("input", () => write(shown, `${figure(Number(target.value), 2)} m`));
     target.addEventListener("change", wind);
     speed.addEventListener("change", wind);
-    const release = button("close", "Let go of what hangs at the hook", { testid: `winch-${name}-release` }, "Release");
+    const release = button("close", "Release the load at the hook", { testid: `winch-${name}-release` }, "Release");
     release.addEventListener("click", () => this.command({ op: "winch", robot, winch: name, release: true }));
     const whole = element(
       "section",
       { class: "winch" },
-      element("h3", {}, words(name)),
-      element("label", { class: "slider" }, element("span", {}, "Length"), wanted, target),
+      element("h3", {}, label(name)),
+      element("label", { class: "slider" }, element("span", {}, "Length"), shown, target),
       element("div", { class: "row between" }, element("label", { class: "row note" }, "Speed", speed, "m/s"), release),
       figures,
     );
-    return { whole, figures, target, wanted };
+    return { whole, figures, target, shown };
   }
 
   update() {
-    for (const [name, { figures, target, wanted }] of this.rows ?? []) {
+    for (const [name, { figures, target, shown }] of this.rows ?? []) {
       const live = this.live?.winches[name];
       if (!live) continue;
       const load = live.loaded ? "loaded" : "empty hook";
       write(figures, `${figure(live.length, 2)} m out · ${figure(live.tension, 0)} N · ${load}`);
       if (document.activeElement !== target) {
         target.value = String(live.target);
-        write(wanted, `${figure(live.target, 2)} m`);
+        write(shown, `${figure(live.target, 2)} m`);
       }
     }
   }

@@ -1,12 +1,12 @@
 // @ts-check
-// Arrows as lines: a shaft and four barbs. Numbers only.
+// Geometry of arrows as line segments: a shaft and four barbs. No drawing.
 
-const BARB = 0.18; // share of the shaft's length
-const LONGEST_BARB = 0.35; // m
-const SPREAD = 0.45; // of a barb's length, sideways
+const BARB = 0.18; // length of a barb as a fraction of the shaft
+const LONGEST_BARB = 0.35; // largest length of a barb, m
+const SPREAD = 0.45; // sideways offset of a barb as a fraction of its length
 
 /**
- * Five segments for each.
+ * Compute five segments for each arrow.
  * @param {Float32Array} ends xyz of tail, xyz of tip
  * @param {Uint8Array} [colours] rgba of each
  * @returns {[Float32Array, Uint8Array | undefined]} ends and colours of the segments
@@ -20,7 +20,7 @@ export function arrows(ends, colours) {
     const length = Math.hypot(bx - ax, by - ay, bz - az) || 1e-9;
     const [x, y, z] = [(bx - ax) / length, (by - ay) / length, (bz - az) / length];
     const barb = Math.min(BARB * length, LONGEST_BARB);
-    // Two directions across the shaft; any will do that are not along it.
+    // Two directions perpendicular to the shaft and to each other.
     const [sx, sy, sz] = Math.abs(z) < 0.9 ? unit(y, -x, 0) : unit(0, z, -y);
     const [tx, ty, tz] = [y * sz - z * sy, z * sx - x * sz, x * sy - y * sx];
     [

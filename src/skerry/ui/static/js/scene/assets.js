@@ -1,5 +1,5 @@
 // @ts-check
-// Meshes and grids that the server keeps under a hash of their bytes, so that the browser may keep them too.
+// Loader of meshes and grids. Their addresses contain a hash of their bytes, so that the browser caches them.
 
 import { BufferAttribute, BufferGeometry } from "../../vendor/three.module.js";
 import { creasedNormals } from "./normals.js";
@@ -10,12 +10,12 @@ import { creasedNormals } from "./normals.js";
  */
 export async function fetchBytes(path) {
   const answer = await fetch(path);
-  if (!answer.ok) throw new Error(`${path}: the server answered ${answer.status}; reload the page`);
+  if (!answer.ok) throw new Error(`${path}: the server returned status ${answer.status}; reload the page`);
   return answer.arrayBuffer();
 }
 
 /**
- * u32 vertices, u32 triangles, f32 xyz and u8 rgba per vertex, u32 × 3 per triangle.
+ * Decode a mesh: u32 vertices, u32 triangles, f32 xyz and u8 rgba per vertex, u32 × 3 per triangle.
  * @param {ArrayBuffer} buffer
  */
 export function readMesh(buffer) {

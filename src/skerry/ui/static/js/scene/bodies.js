@@ -1,5 +1,5 @@
 // @ts-check
-// Everything that has a shape: robots with their moving parts, things that float about, and what stands still.
+// Bodies with shapes: robots with their moving parts, movable objects, and static objects.
 
 import {
   Box3,
@@ -32,7 +32,7 @@ const RPM = (2 * Math.PI) / 60; // rad/s
 
 export class Bodies {
   group = new Group();
-  /** By number in the stream of poses. @type {Group[]} */
+  /** Bodies by their index in the stream of poses. @type {Group[]} */
   bodies = [];
   /** @type {Spinner[]} */
   #spinners = [];
@@ -70,8 +70,8 @@ export class Bodies {
     await Promise.all([...made, ...still]);
   }
 
-  /** A body as most are, for a rehearsal. */
-  sample() {
+  /** Create a mesh with the usual material, to compile its shader in advance. */
+  exampleMesh() {
     return new Mesh(whiten(new BoxGeometry(1, 1, 1)), this.#material({ colour: [1, 1, 1, 1] }));
   }
 
@@ -86,9 +86,9 @@ export class Bodies {
   }
 
   /**
-   * Turn what the physics does not turn itself: propellers, by the speed that their actuators have.
-   * @param {any} state the server's
-   * @param {number} seconds simulated, since the last time
+   * Turn the parts that the physics does not turn, such as propellers, with the speed of their actuators.
+   * @param {any} state latest state from the server
+   * @param {number} seconds simulated time since the last call
    */
   spin(state, seconds) {
     for (const spinner of this.#spinners) {
@@ -99,7 +99,7 @@ export class Bodies {
   }
 
   /**
-   * Where a frame that is fixed to a body is now.
+   * Compute the present pose of a frame that is fixed to a body.
    * @param {{body: number, position: number[], orientation: number[]}} frame
    * @param {Vector3} position
    * @param {Quaternion} orientation
@@ -112,7 +112,7 @@ export class Bodies {
     return body.visible;
   }
 
-  /** The longest side of a body, m. @param {number | undefined} number */
+  /** Return the longest side of a body, m. @param {number | undefined} number */
   size(number) {
     const body = number === undefined ? undefined : this.bodies[number];
     return body ? Math.max(...new Box3().setFromObject(body).getSize(new Vector3()).toArray()) : undefined;
@@ -139,7 +139,7 @@ export class Bodies {
   }
 
   /**
-   * A part that turns hangs on a pivot.
+   * Mount a turning part on a pivot.
    * @param {Mesh} mesh
    * @param {{actuator: string | null, axis: number[], origin: number[]} | undefined} spin
    * @param {string | null} robot
@@ -204,7 +204,7 @@ export class Bodies {
 }
 
 /**
- * Colours for a geometry that has none of its own, so that all bodies are drawn by one program.
+ * Add white vertex colours to a geometry without colours, so that one shader program draws all bodies.
  * @param {import("../../vendor/three.module.js").BufferGeometry} geometry
  */
 function whiten(geometry) {
@@ -214,9 +214,9 @@ function whiten(geometry) {
 }
 
 /**
- * Round shapes lie along z.
+ * Create the geometry of a shape. The axis of round shapes is z.
  * @param {any} shape
- * @param {number} around segments of a circle
+ * @param {number} around number of segments of a circle
  */
 async function makeGeometry(shape, around) {
   switch (shape.kind) {

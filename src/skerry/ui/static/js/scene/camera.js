@@ -1,18 +1,18 @@
 // @ts-check
-// The operator's camera: free, following, chasing, from above, or through a sensor; always moving smoothly.
+// Camera of the view: free, follow, chase, top, or through a sensor. All movements are smoothed.
 
 import { Matrix4, Quaternion, Vector3 } from "../../vendor/three.module.js";
-import { approach, eye, fly, look, orbitOf, turn, zoom } from "./orbit.js";
+import { approach, eye, fly, pan, orbitOf, turn, zoom } from "./orbit.js";
 
 /** @typedef {import("./orbit.js").Orbit} Orbit */
 
-const SETTLING = 0.12; // s in which the camera comes to within a third of where it should be
-const TURNING = 0.005; // rad per pixel
-const ZOOMING = 0.0012; // share per unit of the wheel
-const FIELD_OF_VIEW = 55; // degrees, upright
-const CHASE_PITCH = 0.3; // rad
-const CLEARANCE = 0.25; // m above the ground
-/** Keys of flight, by the place on the keyboard: forwards, right, up. @type {Record<string, [number, number, number]>} */
+const SETTLING = 0.12; // time constant of the camera's smoothing, s
+const TURNING = 0.005; // rotation by a drag, rad per pixel
+const ZOOMING = 0.0012; // relative change of the distance per unit of the wheel
+const FIELD_OF_VIEW = 55; // vertical field of view, degrees
+const CHASE_PITCH = 0.3; // pitch of the chase view, rad
+const CLEARANCE = 0.25; // smallest height of the camera above the terrain, m
+/** Keys that fly the camera, by their position on the keyboard: forward, right, up. @type {Record<string, [number, number, number]>} */
 const FLIGHT = {
   KeyW: [1, 0, 0],
   KeyS: [-1, 0, 0],
@@ -21,7 +21,7 @@ const FLIGHT = {
   KeyE: [0, 0, 1],
   KeyQ: [0, 0, -1],
 };
-/** With Alt held, keys turn the camera as so many pixels of the mouse would; or zoom, by the wheel's units. @type {Record<string, [number, number, number]>} */
+/** Keys with Alt: drag of the mouse in x and y, pixels, and movement of the wheel that have the same effect. @type {Record<string, [number, number, number]>} */
 const ALT_KEYS = {
   ArrowLeft: [40, 0, 0],
   ArrowRight: [-40, 0, 0],
@@ -38,7 +38,7 @@ const SENSOR_TO_CAMERA = new Quaternion().setFromRotationMatrix(
 );
 
 export class CameraRig {
-  /** Where the camera is to go, and where it is on its way. @type {Orbit} */
+  /** Target of the smoothing; `#now` is the present orbit. @type {Orbit} */
   #goal = orbitOf([-8, -8, 5], [0, 0, 0]);
   /** @type {Orbit} */
   #now = this.#goal;
@@ -58,7 +58,7 @@ export class CameraRig {
     this.store = store;
     this.focus = new Vector3();
     store.on("camera", ({ mode }) => this.#enter(mode));
-    // Before anyone else hears them: keys of flight do not reach the robot.
+    // In the capture phase, so that the keys of the camera do not reach the robot.
     addEventListener("keydown", (event) => this.#press(event), { capture: true });
     addEventListener("keyup", (event) => this.#held.delete(event.code), { capture: true });
     addEventListener("blur", () => this.#held.clear());
@@ -66,8 +66,8 @@ export class CameraRig {
 
   /**
    * @param {{position: number[], target: number[]} | null | undefined} view the scene's `start_view`
-   * @param {{level?: number, size?: number}} [about] the water's level: what is below it is better seen from below; and how large
-   *   the robot is, m
+   * @param {{level?: number, size?: number}} [about] level of the water, m: a target below it is viewed from below
+   *   it; and size of the robot, m
    */
   start(view, { level = -Infinity, size = 2 } = {}) {
     if (view) {
@@ -82,13 +82,13 @@ export class CameraRig {
     return this.store.get("camera").mode;
   }
 
-  /** Look at a place from where the camera is, or from another. @param {number[]} target @param {number[]} [position] */
+  /** Point the camera at a position, from its present position or from another one. @param {number[]} target @param {number[]} [position] */
   lookAt(target, position = eye(this.#goal)) {
     this.store.set("camera", { mode: "free" });
     this.#goal = orbitOf(position, target);
   }
 
-  /** Without waiting for it to settle; for pictures. */
+  /** Skip the smoothing, for pictures. */
   settle() {
     this.#now = this.#goal;
   }
@@ -108,13 +108,13 @@ export class CameraRig {
   }
 
   /** @param {number} dx pixels @param {number} dy pixels */
-  look(dx, dy) {
+  pan(dx, dy) {
     this.#free();
-    this.#goal = look(this.#goal, -0.6 * dx * TURNING, -0.6 * dy * TURNING);
+    this.#goal = pan(this.#goal, -0.6 * dx * TURNING, -0.6 * dy * TURNING);
     this.#now = { ...this.#goal, focus: [...this.#goal.focus] };
   }
 
-  /** @param {number} amount of the wheel */
+  /** @param {number} amount movement of the wheel */
   zoom(amount) {
     if (this.#flying) this.#speed = Math.min(200, Math.max(0.3, this.#speed * Math.exp(-amount * ZOOMING)));
     else this.#goal = zoom(this.#goal, Math.exp(amount * ZOOMING));
@@ -165,7 +165,7 @@ export class CameraRig {
 
   #free() {
     if (this.mode === "free") return;
-    // Also out of a sensor: from where one looks now.
+    // Start from the present view, also after the view through a sensor.
     const forwards = this.camera.getWorldDirection(new Vector3());
     const position = this.camera.position.toArray();
     const distance = this.#goal.distance;
@@ -177,7 +177,7 @@ export class CameraRig {
   }
 
   /**
-   * Move with a robot: at once, so that it stands still in the picture; only a change of robot is smoothed.
+   * Move with a robot, without smoothing, so that it does not move in the picture. Only a change of the robot is smoothed.
    * @param {string} name
    * @param {import("../../vendor/three.module.js").Group} body
    * @param {string} mode
@@ -245,7 +245,7 @@ export class CameraRig {
     this.#open(FIELD_OF_VIEW);
   }
 
-  /** @param {number} field degrees, upright */
+  /** @param {number} field vertical field of view, degrees */
   #open(field) {
     if (this.camera.fov === field) return;
     this.camera.fov = field;

@@ -1,18 +1,18 @@
 // @ts-check
-// Clouds of points that lidars and sonars of the chosen robot measure, coloured by height.
+// Overlay with the point clouds of the chosen robot's lidars and sonars, coloured by height.
 
 import { Group } from "../../vendor/three.module.js";
 import { PointCloud } from "./points.js";
 
-const LINE = 2048; // points up to which a cloud is a line or a fan, of which many make the picture
-const LIFE = 60; // s, simulated, for which lines stay
+const LINE = 2048; // largest number of points of a single line or fan; such clouds are kept for a while
+const LIFE = 60; // simulated time for which lines are kept, s
 
 export class Clouds {
   name = "clouds";
   chosenOnly = true;
   hz = 8;
   object = new Group();
-  /** By stream. @type {Map<string, PointCloud>} */
+  /** Clouds by stream. @type {Map<string, PointCloud>} */
   #clouds = new Map();
 
   /** @param {import("./view.js").View} view */
@@ -21,7 +21,7 @@ export class Clouds {
   }
 
   /** @param {{name: string}} stream */
-  wants({ name }) {
+  accepts({ name }) {
     return name.startsWith("cloud/");
   }
 

@@ -1,5 +1,5 @@
 // @ts-check
-// Colours of the 3-D view: a set that colour-blind eyes tell apart, and the rainbow by which heights are shown.
+// Colours of the 3-D view: a palette for colour-blind viewers, and a rainbow for heights.
 
 /** Okabe & Ito 2008, Color Universal Design. */
 export const PALETTE = Object.freeze({
@@ -13,7 +13,7 @@ export const PALETTE = Object.freeze({
   white: 0xffffff,
 });
 
-/** GLSL of `rainbow(x)`, x from 0 to 1: Turbo (Mikhailov 2019), a rainbow without false edges, by its published polynomial. */
+/** GLSL of `rainbow(x)`, x from 0 to 1: the published polynomial of Turbo (Mikhailov 2019), a rainbow without false edges. */
 export const RAINBOW = /* glsl */ `
 vec3 rainbow(float x) {
   x = clamp(x, 0.0, 1.0);

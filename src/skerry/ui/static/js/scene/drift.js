@@ -1,10 +1,10 @@
 // @ts-check
-// What drifts in the water: specks round a camera under water, by which the eye sees that it moves. They are the view's own.
+// Specks around a camera under water, which make its motion visible. The physics does not know them.
 
 import { BufferAttribute, BufferGeometry, Points, ShaderMaterial, Vector2 } from "../../vendor/three.module.js";
 
-const SPECKS = 700;
-const BOX = 9; // m, side of the cube round the camera in which they are; beyond it they begin again on the other side
+const SPECKS = 700; // number of specks
+const BOX = 9; // side of the cube around the camera, m; a speck that leaves it enters again on the other side
 
 const VERTEX = /* glsl */ `
 uniform vec2 resolution;

@@ -1,12 +1,12 @@
 // @ts-check
-// The tree of frames: an arrow from each parent to its child, the child's axes, and names for the chosen robot's.
+// Overlay with the tree of frames: arrows from parents to children, axes, and names for the chosen robot.
 
 import { Group, Quaternion, Vector3 } from "../../vendor/three.module.js";
 import { arrows } from "./arrows.js";
 import { Segments } from "./segments.js";
 import { worldPoses } from "./transforms.js";
 
-const AXIS = 0.25; // m
+const AXIS = 0.25; // length of an axis, m
 const AXES = [
   [1, 0, 0],
   [0, 1, 0],
@@ -16,10 +16,10 @@ const SHADES = [
   [240, 80, 60, 255],
   [60, 200, 90, 255],
   [80, 140, 255, 255],
-]; // x red, y green, z blue, as everywhere in robotics
+]; // x red, y green, z blue
 const ARROW = [240, 228, 66, 200];
-const FAR = 20; // m; arrows from the origin of the map to each robot are only in the way
-const READABLE = 8; // m from the camera up to which names of frames do not lie on each other
+const FAR = 20; // m; longer arrows, such as those from the map to the robots, are not drawn
+const READABLE = 8; // largest distance from the camera at which names are drawn, m
 
 export class Frames {
   name = "tf";
@@ -35,7 +35,7 @@ export class Frames {
   }
 
   /** @param {{name: string}} stream */
-  wants({ name }) {
+  accepts({ name }) {
     return name === "tf";
   }
 

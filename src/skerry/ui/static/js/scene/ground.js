@@ -1,10 +1,10 @@
 // @ts-check
-// A grid of heights as numbers: its height and slope anywhere, and where a ray meets it.
+// Grid of heights: interpolated height, normals, and intersection with a ray. No drawing.
 
 export class Grid {
   /**
-   * @param {{rows: number, columns: number, origin: number[], spacing: number[]}} description row 0 is the southernmost
-   * @param {Float32Array} heights row by row; NaN where there is no ground
+   * @param {{rows: number, columns: number, origin: number[], spacing: number[]}} description row 0 is the southernmost row
+   * @param {Float32Array} heights heights row by row, m; NaN where there is no terrain
    */
   constructor({ rows, columns, origin, spacing }, heights) {
     this.rows = rows;
@@ -20,7 +20,7 @@ export class Grid {
   }
 
   /**
-   * Between nodes, bilinearly; NaN beyond the edges.
+   * Return the height by bilinear interpolation, m; NaN outside the grid.
    * @param {number} x
    * @param {number} y
    */
@@ -38,7 +38,7 @@ export class Grid {
   }
 
   /**
-   * The upward normal at a node, by central differences.
+   * Return the upward normal at a node, by central differences.
    * @param {number} row
    * @param {number} column
    * @returns {[number, number, number]}
@@ -54,10 +54,10 @@ export class Grid {
   }
 
   /**
-   * How far along a ray the ground is: marched in steps of half a cell at the least, then halved down to a millimetre.
+   * Return the distance to the terrain along a ray, m. Marches in steps of at least half a cell, then bisects to 1 mm.
    * @param {number[]} from
-   * @param {number[]} direction of length 1
-   * @param {number} [longest] m
+   * @param {number[]} direction unit vector
+   * @param {number} [longest] largest distance, m
    * @returns {number} NaN if the ray misses
    */
   intersect(from, direction, longest = 3000) {
@@ -70,7 +70,7 @@ export class Grid {
       const now = above(range);
       if (now <= 0 && lastAbove > 0) return this.#refine(above, last, range);
       [last, lastAbove] = [range, now];
-      // High above the ground larger steps do: no slope here is steeper than about 60°.
+      // Steps may be larger high above the terrain, because slopes are assumed to be below about 60°.
       range += Math.max(least, Number.isNaN(now) ? 0.005 * range : 0.4 * Math.abs(now));
     }
     return NaN;

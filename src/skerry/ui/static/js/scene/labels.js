@@ -1,10 +1,10 @@
 // @ts-check
-// Words over the 3-D view: names with a line to what they name, distances, frames. They are HTML, so they stay sharp.
+// Labels over the 3-D view: names with a line to their object, distances, frames. They are HTML elements, so they are sharp.
 
 import { Vector3 } from "../../vendor/three.module.js";
 
-const LINE = 24; // pixels that a name is raised above another that would lie under it
-const HIGHEST = 5 * LINE;
+const LINE = 24; // pixels by which a name is raised to clear another name
+const HIGHEST = 5 * LINE; // pixels by which a name is raised at most
 
 /** @typedef {{element: HTMLElement, kind: string, text: string, width: number, place: Vector3, lift: number, stem: number}} Label */
 
@@ -18,11 +18,11 @@ export class Labels {
   }
 
   /**
-   * Put a label at a place; the same key is the same label.
+   * Create or move the label with a key.
    * @param {string} key
    * @param {Vector3} place
    * @param {string} text
-   * @param {{kind?: "name" | "measure" | "frame" | "winch", lift?: number, selected?: boolean, detail?: string}} [more] `lift`: pixels above the place
+   * @param {{kind?: "name" | "measure" | "frame" | "winch", lift?: number, selected?: boolean, detail?: string}} [more] `lift`: pixels above the position
    */
   set(key, place, text, { kind = "name", lift = 24, selected = false, detail = "" } = {}) {
     let label = this.labels.get(key);
@@ -47,7 +47,7 @@ export class Labels {
     }
   }
 
-  /** @param {string} prefix of the keys of the labels that go */
+  /** Remove labels. @param {string} prefix prefix of their keys */
   remove(prefix) {
     for (const [key, { element }] of this.labels) {
       if (!key.startsWith(prefix)) continue;
@@ -59,7 +59,7 @@ export class Labels {
   /** @param {import("../../vendor/three.module.js").PerspectiveCamera} camera */
   draw(camera) {
     const { clientWidth: width, clientHeight: height } = this.layer;
-    /** Names that are placed already, the nearest first. @type {{left: number, top: number, width: number}[]} */
+    /** Names that have their positions already, the nearest first. @type {{left: number, top: number, width: number}[]} */
     const placed = [];
     const range = (/** @type {Label} */ { place }) => place.distanceToSquared(camera.position);
     for (const label of [...this.labels.values()].sort((one, other) => range(one) - range(other))) {
@@ -69,7 +69,7 @@ export class Labels {
       element.style.display = seen ? "" : "none";
       if (!seen) continue;
       const left = (0.5 + 0.5 * x) * width;
-      const bottom = Math.max((0.5 - 0.5 * y) * height, label.lift + LINE); // a name at the upper edge stays readable
+      const bottom = Math.max((0.5 - 0.5 * y) * height, label.lift + LINE); // a name at the upper edge stays visible
       const lift = label.kind === "name" ? free(placed, label, left, bottom) : label.lift;
       if (lift !== label.stem) element.style.setProperty("--stem", `${(label.stem = lift)}px`);
       element.style.transform = `translate(-50%, -100%) translate(${left.toFixed(1)}px, ${(bottom - lift).toFixed(1)}px)`;
@@ -79,7 +79,7 @@ export class Labels {
 }
 
 /**
- * How far a name must be raised to lie on no other, at most.
+ * Return how far a name must be raised to cover no other name, at most `HIGHEST`, pixels.
  * @param {{left: number, top: number, width: number}[]} placed
  * @param {Label} label
  * @param {number} left

@@ -1,19 +1,19 @@
 // @ts-check
-// Air and water as light crosses them: the uniforms and the GLSL that every material of the scene shares.
+// Light in air and water: the uniforms and the GLSL that all materials of the scene share.
 
 import { Color, Vector3 } from "../../vendor/three.module.js";
 import { murkiness } from "./sea.js";
 
-const DRY = -1e6; // m, level of a water that is not there
-const VEIL = 0.12; // share of the daylight that open water sends back, of its strongest colour; by eye
-const HUE = 0.6; // power that keeps the weak colours of deep water visible on a screen; by eye
+const DRY = -1e6; // water level of a scene without water, m
+const VEIL = 0.12; // fraction of the daylight that open water scatters back, in its strongest colour; chosen by eye
+const HUE = 0.6; // exponent that keeps the weak colours of deep water visible on a screen; chosen by eye
 
 /**
- * Light as the simulator's cameras have it: a white, level surface under a sun in the zenith has radiance 1.
+ * Daylight as in the simulator's cameras: a white horizontal surface under a sun in the zenith has radiance 1.
  * @typedef {{direction: number[], sun: number[], ambient: number[], zenith: number[], horizon: number[], cloud: number}} Daylight
  */
 
-/** The world's axes, towards the sun; linear colours. */
+/** Uniforms for materials: directions in the world frame, linear colours. */
 export class Medium {
   uniforms = {
     sunDirection: { value: new Vector3(0.3, -0.5, 0.8).normalize() },
@@ -32,9 +32,9 @@ export class Medium {
   #clarity = 0;
   #strength = 1;
 
-  /** @param {boolean} fine whether materials have nets and beams of light */
+  /** @param {boolean} fine whether materials have caustics and light beams */
   constructor(fine) {
-    /** What materials that use `MEDIUM` define. @type {Record<string, number>} */
+    /** Definitions for materials that use `MEDIUM`. @type {Record<string, number>} */
     this.defines = fine ? { FINE: 1 } : {};
   }
 
@@ -44,7 +44,7 @@ export class Medium {
     this.#update();
   }
 
-  /** @param {number} clarity 0: the water as it is, 1: as clear as air */
+  /** @param {number} clarity 0: clarity of the real water, 1: as clear as air */
   setClarity(clarity) {
     this.#clarity = clarity;
     this.#update();
@@ -63,9 +63,9 @@ export class Medium {
   }
 
   /**
-   * The level is that at the camera where this decides whether it is above or below the water.
+   * Set the position of the camera. The water level is taken at the camera, to decide whether it is under water.
    * @param {Vector3} camera
-   * @returns {boolean} whether it is below
+   * @returns {boolean} whether the camera is under water
    */
   follow(camera) {
     if (!this.sea) return false;
@@ -95,8 +95,8 @@ export class Medium {
 }
 
 /**
- * GLSL: the sky of a direction, the light under water, and what is left of a colour when it reaches the camera. `FINE` adds
- * nets and beams of light; as a definition and not a uniform, because a renderer in software takes long to compile them.
+ * GLSL for the colour of the sky, the light under water, and the attenuation on the way to the camera. `FINE` adds caustics
+ * and light beams. It is a definition and not a uniform, because a software renderer compiles them slowly.
  */
 export const MEDIUM = /* glsl */ `
 uniform vec3 sunDirection, sunColour, zenith, horizon, beam, fade, veil;
@@ -109,14 +109,14 @@ vec3 skyOf(vec3 direction) {
   return sky + sunColour * (0.10 * pow(near, 6.0) + 0.28 * pow(near, 48.0));
 }
 
-// Towards the sun as it stands under water, by Snell's law.
+// Direction to the sun under water, by Snell's law.
 vec3 sunUnder() {
   return vec3(sunDirection.xy / 1.333, sqrt(1.0 - dot(sunDirection.xy, sunDirection.xy) / 1.777));
 }
 
 #ifdef FINE
-// Beams of light between the waves, as a factor about 1: how much brighter the sun's way to some points of a ray is. A
-// picture of it, not its optics.
+// Light beams between the waves, as a factor around 1 on the sunlight at points of a ray. A visual effect without physical
+// optics.
 float beamsAlong(vec3 direction, float path) {
   vec3 sun = sunUnder();
   float grain = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
@@ -133,7 +133,7 @@ float beamsAlong(vec3 direction, float path) {
 #endif
 
 // Light scattered into a ray of a length that starts at a depth: ∫ c ω E₀ exp(−K(depth − s u)) exp(−c s) ds, u upwards. Water
-// scatters forwards, so it is brightest towards the sun as it stands under water; how much, by eye.
+// scatters forward, so it is brightest towards the refracted sun; the strength is chosen by eye.
 vec3 scattered(float depth, vec3 direction, float path) {
   vec3 rate = max(beam - fade * direction.z, vec3(1e-6));
   float bright = 0.75 + 1.4 * pow(0.5 + 0.5 * dot(direction, sunUnder()), 3.0);
@@ -144,8 +144,8 @@ vec3 scattered(float depth, vec3 direction, float path) {
 }
 
 #ifdef FINE
-// Light that waves bundle, as a net of bright lines: ripples bent by larger ones, so that no two places are alike. A picture
-// of it, not its optics.
+// Caustics: a net of bright lines, from ripples that are distorted by larger ones. A visual effect without physical
+// optics.
 float bundled(vec2 place) {
   vec2 p = place * 1.3 + 0.8 * sin(place.yx * 0.23 + vec2(0.0, 1.7));
   float net = 0.0;
@@ -158,13 +158,13 @@ float bundled(vec2 place) {
 }
 #endif
 
-// Daylight that is left at a place, as a share of that above water.
+// Daylight at a position as a fraction of that above the water.
 vec3 daylightAt(vec3 place, float facing) {
   float depth = waterLevel - place.z;
   if (depth <= 0.0) return vec3(1.0);
   vec3 left = exp(-fade * depth);
   #ifdef FINE
-  // Seen through the surface from above, or from afar, the net is blurred.
+  // The caustics are blurred from above the surface and from a distance.
   float sharp = exp(-distance(place, cameraPosition) / 35.0) * (cameraPosition.z > waterLevel ? 0.45 : 1.0);
   float pattern = clamp(facing, 0.0, 1.0) * exp(-0.12 * depth) * min(depth * 2.0, 1.0) * sharp;
   if (pattern > 0.01) left *= 1.0 + pattern * (1.5 * bundled(place.xy + sunUnder().xy / sunUnder().z * depth) - 0.35);
@@ -182,17 +182,17 @@ vec3 throughWater(vec3 colour, vec3 place) {
 }
 `;
 
-// A uniform decides who soaks, so that ground and bodies are one program: to compile another takes long in software.
+// A uniform selects the materials that get darker when wet, so that terrain and bodies share one program: compiling is slow.
 const WET = /* glsl */ `
   diffuseColor.rgb *= 1.0 - soaking * (1.0 - smoothstep(0.05, 0.5, place.z - waterLevel));`;
 
 /**
- * Let a material of three.js be seen through water: daylight fades with depth, and the ray to the camera loses each colour
- * by Beer and Lambert's law. It is done before tone mapping, in linear light.
+ * Add the water to a material of three.js: daylight decreases with depth, and each colour of the ray to the camera decreases
+ * by the law of Beer and Lambert. The calculation is in linear light, before tone mapping.
  * @template {import("../../vendor/three.module.js").Material} M
  * @param {M} material
  * @param {Medium} medium
- * @param {{pars?: string, albedo?: string, soaks?: boolean}} [more] GLSL that changes `diffuseColor` at `place`; `soaks`: darker where wet
+ * @param {{pars?: string, albedo?: string, soaks?: boolean}} [more] GLSL that changes `diffuseColor` at `place`; `soaks`: darker when wet
  * @returns {M}
  */
 export function submerge(material, medium, { pars = "", albedo = "", soaks = false } = {}) {
@@ -224,7 +224,7 @@ export function submerge(material, medium, { pars = "", albedo = "", soaks = fal
         gl_FragColor.rgb = throughWater(gl_FragColor.rgb * daylightAt(place, facing.z), place);`,
       );
   };
-  // Programs are told apart by this function's text, which is the same for all of them.
+  // three.js distinguishes programs by the text of this function, which is the same for all materials.
   material.customProgramCacheKey = () => `submerged ${pars}${albedo}`;
   return material;
 }

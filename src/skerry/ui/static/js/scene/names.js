@@ -1,5 +1,5 @@
 // @ts-check
-// The name of every robot, with a line to it.
+// Overlay with the name of every robot, with a line to the robot.
 
 import { Group, Vector3 } from "../../vendor/three.module.js";
 

@@ -1,7 +1,7 @@
 // @ts-check
-// GLSL of smooth noise, for what is painted: clouds, patterns of the ground.
+// GLSL of smooth noise, for clouds and patterns of the terrain.
 
-/** `smoothNoise(p)`, 0…1, with features about 1 large. */
+/** GLSL function `smoothNoise(p)`, 0…1, with features of size 1. */
 export const NOISE = /* glsl */ `
 float hashOf(vec2 p) { return fract(sin(dot(p, vec2(127.1, 311.7))) * 43758.5453); }
 float smoothNoise(vec2 p) {

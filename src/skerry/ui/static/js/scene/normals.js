@@ -1,17 +1,17 @@
 // @ts-check
-// Normals of triangle meshes: smooth over round parts, sharp over edges.
+// Normals of triangle meshes: smooth on round parts, sharp at edges.
 
 /**
- * Each corner gets the mean normal of the faces around its place that lie within an angle of its own face, weighted by
- * their area.
+ * Compute the normal of each corner: the mean, weighted by area, of the adjacent faces whose normals are within an angle of
+ * that of its own face.
  * @param {Float32Array} positions xyz per vertex
  * @param {Uint32Array} triangles three vertices each
- * @param {number} [crease] rad
+ * @param {number} [crease] largest angle between the normals, rad
  * @returns {Float32Array} one normal per corner of a triangle
  */
 export function creasedNormals(positions, triangles, crease = 0.6) {
   const faces = triangles.length / 3;
-  const areas = new Float32Array(triangles.length); // normals of faces, as long as twice their area
+  const areas = new Float32Array(triangles.length); // normals of the faces, with a length of twice their area
   const lengths = new Float32Array(faces);
   for (let face = 0; face < faces; face++) {
     const [a, b, c] = [3 * triangles[3 * face], 3 * triangles[3 * face + 1], 3 * triangles[3 * face + 2]];
@@ -55,22 +55,22 @@ export function creasedNormals(positions, triangles, crease = 0.6) {
 }
 
 /**
- * Of each corner of a face the next one in the same place, in rings, whether or not the mesh knows them as one vertex.
+ * Link all corners at the same position in rings, also if the mesh has several vertices there.
  * @param {Float32Array} positions
  * @param {Uint32Array} triangles
  */
 function cornersInOnePlace(positions, triangles) {
   const next = new Uint32Array(triangles.length);
-  // A hash table with open addressing; a Map would need strings as keys, which is slow.
+  // Hash table with open addressing. A Map would need strings as keys, which is slow.
   const mask = 2 ** Math.ceil(Math.log2(2 * triangles.length + 2)) - 1;
   const heads = new Int32Array(mask + 1).fill(-1);
   const place = new Float32Array(3);
   const bits = new Int32Array(place.buffer);
   for (let corner = 0; corner < triangles.length; corner++) {
     const at = 3 * triangles[corner];
-    for (let c = 0; c < 3; c++) place[c] = positions[at + c] + 0; // −0 is 0
+    for (let c = 0; c < 3; c++) place[c] = positions[at + c] + 0; // turns −0 into 0
     let hash = Math.imul(bits[0], 73856093) ^ Math.imul(bits[1], 19349663) ^ Math.imul(bits[2], 83492791);
-    hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b); // round numbers differ in their upper bits only
+    hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b); // round numbers differ only in their upper bits
     for (let slot = (hash ^ (hash >>> 16)) & mask; ; slot = (slot + 1) & mask) {
       const head = heads[slot];
       if (head < 0) {

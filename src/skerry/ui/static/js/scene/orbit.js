@@ -1,19 +1,19 @@
 // @ts-check
-// A camera as angles round a point: what turning, looking, flying and zooming do to it. Numbers only.
+// Orbit of a camera around a focus: turn, pan, fly and zoom. No drawing.
 
 /** @typedef {[number, number, number]} Vector */
 
-const STEEPEST = 1.553; // rad, 89°
-const CLOSEST = 0.4; // m
-const FARTHEST = 4000; // m
+const STEEPEST = 1.553; // largest pitch, rad (89°)
+const CLOSEST = 0.4; // smallest distance, m
+const FARTHEST = 4000; // largest distance, m
 
 /**
- * Focus, and the way from it to the camera: yaw (anticlockwise from east), pitch (upwards), distance.
+ * Focus, and the position of the camera relative to it: yaw (anticlockwise from east), pitch (upwards), distance.
  * @typedef {{focus: Vector, yaw: number, pitch: number, distance: number}} Orbit
  */
 
 /**
- * From the focus to the camera, of length 1.
+ * Return the unit vector from the focus to the camera.
  * @param {Orbit} orbit
  * @returns {Vector}
  */
@@ -22,7 +22,7 @@ export function wayOut({ yaw, pitch }) {
 }
 
 /**
- * Where the camera is.
+ * Return the position of the camera.
  * @param {Orbit} orbit
  * @returns {Vector}
  */
@@ -32,7 +32,7 @@ export function eye(orbit) {
 }
 
 /**
- * @param {number[]} position of the camera
+ * @param {number[]} position position of the camera
  * @param {number[]} focus
  * @returns {Orbit}
  */
@@ -48,7 +48,7 @@ export function orbitOf(position, focus) {
 }
 
 /**
- * Turn the camera round its focus.
+ * Turn the camera around its focus.
  * @param {Orbit} orbit
  * @param {number} left rad
  * @param {number} up rad
@@ -59,13 +59,13 @@ export function turn(orbit, left, up) {
 }
 
 /**
- * Turn the camera where it stands.
+ * Turn the camera around its own position.
  * @param {Orbit} orbit
  * @param {number} left rad
  * @param {number} up rad
  * @returns {Orbit}
  */
-export function look(orbit, left, up) {
+export function pan(orbit, left, up) {
   const position = eye(orbit);
   const turned = turn(orbit, left, -up);
   const out = wayOut(turned);
@@ -73,7 +73,7 @@ export function look(orbit, left, up) {
 }
 
 /**
- * Move camera and focus: forwards where the camera looks, right, and up in the world.
+ * Move camera and focus: forward along the view, right, and up in the world.
  * @param {Orbit} orbit
  * @param {number} forwards m
  * @param {number} right m
@@ -92,7 +92,7 @@ export function fly(orbit, forwards, right, up) {
 
 /**
  * @param {Orbit} orbit
- * @param {number} factor of the distance
+ * @param {number} factor factor on the distance
  * @returns {Orbit}
  */
 export function zoom(orbit, factor) {
@@ -100,7 +100,7 @@ export function zoom(orbit, factor) {
 }
 
 /**
- * Go a share of the way from one orbit to another, the shorter way round.
+ * Interpolate between two orbits, along the shorter direction of yaw.
  * @param {Orbit} from
  * @param {Orbit} to
  * @param {number} share

@@ -1,5 +1,5 @@
 // @ts-check
-// The overlays of the 3-D view: which streams each shows, and that only what is shown is asked for.
+// Overlays of the 3-D view: each accepts streams, which are subscribed only while the overlay is shown.
 
 import { Acoustics, Contacts, Field, Forces, Gps, Waypoints } from "./simple_overlays.js";
 import { Clouds } from "./clouds.js";
@@ -10,15 +10,15 @@ import { Ropes, Winches } from "./ropes.js";
 import { Wash } from "./wash.js";
 
 /**
- * An overlay: shown while the store's `show:<name>` is true.
+ * Overlay of the view. It is shown while the store's `show:<name>` is true.
  * @typedef {object} Overlay
  * @property {string} name
  * @property {import("../../vendor/three.module.js").Object3D} object
- * @property {(stream: any) => boolean} [wants] whether it shows a stream of the scene
- * @property {boolean} [chosenOnly] whether it shows the streams of the chosen robot only
+ * @property {(stream: any) => boolean} [accepts] whether the overlay shows a stream of the scene
+ * @property {boolean} [chosenOnly] whether it shows only the streams of the chosen robot
  * @property {number} [hz]
  * @property {(message: import("../protocol.js").Message, stream: any) => void} [receive]
- * @property {(seconds: number) => void} [update] once per frame, with the simulated time that has passed
+ * @property {(seconds: number) => void} [update] called once per frame with the elapsed simulated time, s
  * @property {() => void} clear
  */
 
@@ -28,7 +28,7 @@ const KINDS = [Names, Ropes, Winches, Rays, Clouds, Field, Acoustics, Wash, Wayp
 export class Overlays {
   /** @type {Overlay[]} */
   overlays;
-  /** Ends of the subscriptions, by stream. @type {Map<string, () => void>} */
+  /** Functions that end the subscriptions, by stream. @type {Map<string, () => void>} */
   #subscribed = new Map();
 
   /** @param {import("./view.js").View} view */
@@ -46,7 +46,7 @@ export class Overlays {
     view.store.on("robot", () => this.#subscribe());
   }
 
-  /** Another scene: other streams. */
+  /** Subscribe again for a new scene. */
   load() {
     for (const end of this.#subscribed.values()) end();
     this.#subscribed.clear();
@@ -54,7 +54,7 @@ export class Overlays {
     this.#subscribe();
   }
 
-  /** @param {number} seconds simulated, since the last frame */
+  /** @param {number} seconds simulated time since the last frame */
   update(seconds) {
     for (const overlay of this.overlays) if (overlay.object.visible) overlay.update?.(seconds);
   }
@@ -64,7 +64,7 @@ export class Overlays {
     /** @type {Map<string, {overlay: Overlay, stream: any}>} */
     const wanted = new Map();
     for (const stream of scene?.streams ?? []) {
-      const overlay = this.overlays.find((each) => each.wants?.(stream));
+      const overlay = this.overlays.find((each) => each.accepts?.(stream));
       if (!overlay || !store.get(`show:${overlay.name}`)) continue;
       if (overlay.chosenOnly && stream.robot && stream.robot !== chosen?.name) continue;
       wanted.set(stream.name, { overlay, stream });

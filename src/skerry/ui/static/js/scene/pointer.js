@@ -1,7 +1,7 @@
 // @ts-check
-// The mouse on the 3-D view: left drags turn the camera, right drags look and fly, clicks choose; tools may take over.
+// Mouse input of the 3-D view: left drags turn the camera, right drags pan and fly, clicks choose. Tools can handle drags first.
 
-const CLICK = 5; // pixels that the mouse may move between press and release of a click
+const CLICK = 5; // pixels that the mouse may move during a click
 
 export class Pointer {
   /**
@@ -12,7 +12,7 @@ export class Pointer {
     this.rig = rig;
     this.tools = tools;
     this.moved = 0;
-    /** Which button began what is going on. @type {number | null} */
+    /** Button that started the present drag. @type {number | null} */
     this.button = null;
     canvas.addEventListener("pointerdown", (event) => this.#press(event));
     canvas.addEventListener("pointermove", (event) => this.#move(event));
@@ -46,7 +46,7 @@ export class Pointer {
     this.moved += Math.abs(event.movementX) + Math.abs(event.movementY);
     if (this.dragging) this.tools.drag(event);
     else if (this.button === 0 && this.moved > CLICK) this.rig.orbit(event.movementX, event.movementY);
-    else if (this.button === 2) this.rig.look(event.movementX, event.movementY);
+    else if (this.button === 2) this.rig.pan(event.movementX, event.movementY);
   }
 
   /**

@@ -1,5 +1,5 @@
 // @ts-check
-// Many points in one draw call: round, coloured by height or all alike, fading with age. Water does not dim them.
+// Many points in one draw call: round, with one colour or coloured by height, fading with age. Water does not attenuate them.
 
 import {
   BufferAttribute,
@@ -12,7 +12,7 @@ import {
 } from "../../vendor/three.module.js";
 import { RAINBOW } from "./colours.js";
 
-const LEAST_HALF = 0.25; // m; level ground has the middle of the colours, and noise on it does not show as all of them
+const LEAST_HALF = 0.25; // smallest half of the height range, m, so that noise on flat terrain does not use all colours
 
 const VERTEX = /* glsl */ `
 attribute float born;
@@ -45,9 +45,9 @@ void main() {
 
 export class PointCloud {
   /**
-   * `life` in seconds of simulated time; 0: `born` is itself the share of its life that a point has passed.
+   * `life`: lifetime, simulated seconds. If it is 0, `born` is the age of a point as a fraction of its lifetime.
    * @param {{capacity: number, metres: number, least?: number, most?: number, life?: number, colour?: number, byHeight?: boolean,
-   *   soft?: boolean}} style `soft`: like smoke, without edges
+   *   soft?: boolean}} style `soft`: without sharp edges, like smoke
    */
   constructor({ capacity, metres, least = 2, most = 24, life = 0, colour = 0xffffff, byHeight = false, soft = false }) {
     this.capacity = capacity;
@@ -90,14 +90,14 @@ export class PointCloud {
     this.object.renderOrder = 2;
     this.object.onBeforeRender = (renderer) => {
       renderer.getDrawingBufferSize(this.uniforms.resolution.value);
-      this.uniforms.dimming.value = 1 / renderer.toneMappingExposure; // as bright on the screen whatever the exposure
+      this.uniforms.dimming.value = 1 / renderer.toneMappingExposure; // the same brightness on the screen at every exposure
     };
   }
 
   /**
-   * Put points in the place of the oldest ones.
+   * Add points, which replace the oldest ones.
    * @param {number} count
-   * @param {(i: number, out: Float32Array, at: number) => void} place writes xyz of a point
+   * @param {(i: number, out: Float32Array, at: number) => void} place writes the position of a point
    * @param {(i: number) => number} born
    */
   add(count, place, born) {
@@ -124,7 +124,7 @@ export class PointCloud {
   }
 
   /**
-   * Show these and no others.
+   * Replace all points.
    * @param {number} count
    * @param {(i: number, out: Float32Array, at: number) => void} place
    * @param {(i: number) => number} born
@@ -134,7 +134,7 @@ export class PointCloud {
     this.add(count, place, born);
   }
 
-  /** @param {number} time simulated, s; births are relative to the same clock */
+  /** @param {number} time simulated time, s, on the same clock as `born` */
   tick(time) {
     this.uniforms.clock.value = time;
   }

@@ -1,13 +1,13 @@
 // @ts-check
-// Poses between two messages: what moves is drawn smoothly, at a time that lies between the last two that arrived.
+// Interpolation of poses between the last two messages, for smooth motion.
 
-const JUMP = 5; // m between two messages beyond which a thing was put elsewhere, rather than moved
-const LONGEST_GAP = 500; // ms; after a longer silence the newest pose is shown at once
+const JUMP = 5; // m between two messages above which a body was teleported and is not interpolated
+const LONGEST_GAP = 500; // ms without a message after which the newest pose is shown without interpolation
 
 export class Poses {
-  /** xyz, xyzw per body, as of the last `sample`. */
+  /** Poses of the bodies at the last `sample`: xyz, xyzw each. */
   current = new Float32Array(0);
-  /** Simulated time as of the last `sample`, s. */
+  /** Simulated time at the last `sample`, s. */
   time = 0;
 
   /** @type {{time: number, poses: Float32Array, arrived: number} | null} */
@@ -31,7 +31,7 @@ export class Poses {
   push({ time, poses }, now) {
     const last = this.#last;
     const continues = last !== null && time >= last.time && poses.length === last.poses.length;
-    // From where things are drawn now, so that nothing jumps when messages come unevenly.
+    // Interpolate from the poses that are drawn now, so that bodies do not jump when messages arrive unevenly.
     this.#before = continues ? { time: this.time, poses: this.current.slice(), arrived: last.arrived } : null;
     if (this.#before && this.#before.poses.length !== poses.length) this.#before = null;
     this.#last = { time, poses, arrived: now };
@@ -39,9 +39,9 @@ export class Poses {
   }
 
   /**
-   * Bring `current` and `time` up to now.
+   * Interpolate `current` and `time` for the present frame.
    * @param {number} now ms
-   * @returns {boolean} whether there are any
+   * @returns {boolean} whether there are poses
    */
   sample(now) {
     const before = this.#before;
@@ -61,11 +61,11 @@ export class Poses {
 }
 
 /**
- * Positions linearly, orientations by the normalised mean on the shorter way: over a thirtieth of a second no eye sees
- * how it differs from the great arc.
+ * Interpolate positions linearly, and orientations by the normalised mean along the shorter arc. Over a thirtieth of a second
+ * the difference from spherical interpolation is invisible.
  * @param {Float32Array} from
  * @param {Float32Array} to
- * @param {number} i where the pose begins
+ * @param {number} i offset of the pose in the arrays
  * @param {number} share
  * @param {Float32Array} out
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// How much the 3-D view draws: three levels, and which one a machine gets.
+// Quality of the 3-D view: three levels, and the choice of the level.
 
 /**
  * @typedef {object} Quality
@@ -8,10 +8,10 @@
  * @property {boolean} antialias
  * @property {boolean} fine noise on the ground, caustics, clouds
  * @property {number} shadows side of the shadow map, pixels; 0 for none
- * @property {number} terrainVertices along the longer side, at most
- * @property {number} waterSpokes of the water's mesh
- * @property {number} waterComponents summed for each pixel; the rest shines as roughness. 0: normals come from the vertices
- * @property {number} cloudPoints of each cloud, at most
+ * @property {number} terrainVertices vertices along the longer side, at most
+ * @property {number} waterSpokes spokes of the water's mesh
+ * @property {number} waterComponents waves summed for each pixel; the others add roughness. 0: normals come from the vertices
+ * @property {number} cloudPoints points of each cloud, at most
  */
 
 /** @type {readonly Quality[]} */
@@ -54,9 +54,9 @@ export const QUALITIES = Object.freeze([
 const SOFTWARE = /swiftshader|llvmpipe|software|basic render/i;
 
 /**
- * The level asked for by `?q=`, or the one that suits the renderer: drawing in software is slow.
- * @param {string} search of the page's address
- * @param {string} renderer as WebGL names it
+ * Return the level that `?q=` selects, or the default level for the renderer: the lowest for a software renderer.
+ * @param {string} search query part of the page's address
+ * @param {string} renderer name of the renderer from WebGL
  * @returns {Quality}
  */
 export function chooseQuality(search, renderer) {

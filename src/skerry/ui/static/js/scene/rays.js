@@ -1,15 +1,15 @@
 // @ts-check
-// Rays of sonars and lidars of the chosen robot, and what they hit, coloured by height for as long as a hit lasts.
+// Overlay with the rays of the chosen robot's sonars and lidars, and with their hits, coloured by height.
 
 import { Group } from "../../vendor/three.module.js";
 import { PALETTE } from "./colours.js";
 import { PointCloud } from "./points.js";
 import { Segments } from "./segments.js";
 
-const HITS_LIFE = 6; // s, simulated
-const HIT = 128; // opacity from which a ray has hit something; those that did not are fainter
-const DRAWN = 28; // rays of a reading that are drawn, at most; more would hide what they fall on
-const FAINT = 0.4; // by which opacities are multiplied
+const HITS_LIFE = 6; // simulated time for which hits are shown, s
+const HIT = 128; // smallest opacity of a ray that has hit something; other rays have a smaller one
+const DRAWN = 28; // largest number of rays of a reading that are drawn; more would hide the hits
+const FAINT = 0.4; // factor on the opacity of rays
 
 export class Rays {
   name = "rays";
@@ -34,7 +34,7 @@ export class Rays {
   }
 
   /** @param {{name: string}} stream */
-  wants({ name }) {
+  accepts({ name }) {
     return name.startsWith("rays/");
   }
 
@@ -77,7 +77,7 @@ export class Rays {
 }
 
 /**
- * One segment in so many, fainter than they came.
+ * Return every `step`-th segment with a lower opacity.
  * @param {Float32Array} ends
  * @param {Uint8Array | undefined} colours
  * @param {number} step

@@ -1,9 +1,10 @@
 // @ts-check
-// Where ropes end in a stream of their segments.
+// Ends of the ropes in a stream of segments.
 
 /**
- * The last segment of each rope: a winch that pays out adds segments, so only that the next begins elsewhere tells.
- * @param {Float32Array} ends of the segments of all ropes, one after the other
+ * Return the index of the last segment of each rope. The number of segments varies with the winch, so a rope ends where
+ * the next segment does not continue it.
+ * @param {Float32Array} ends ends of the segments of all ropes, one rope after the other
  * @returns {number[]}
  */
 export function lastSegments(ends) {

@@ -1,5 +1,5 @@
 // @ts-check
-// Ropes, red where taut and green where slack; a hook at the end of a winch's rope, and what is out and its pull.
+// Overlays with ropes (red: taut, green: slack) and with winches: a hook at the end of the rope, its length and its tension.
 
 import { Group, Mesh, MeshBasicMaterial, Quaternion, TorusGeometry, Vector3 } from "../../vendor/three.module.js";
 import { PALETTE } from "./colours.js";
@@ -18,7 +18,7 @@ export class Ropes {
   }
 
   /** @param {{name: string}} stream */
-  wants({ name }) {
+  accepts({ name }) {
     return name === "ropes";
   }
 
@@ -75,7 +75,7 @@ export class Winches {
   }
 
   /**
-   * A hook where the rope that a winch pulls ends.
+   * Draw a hook at the end of the rope of a winch.
    * @param {string} robot
    * @param {string | null} rope
    */

@@ -1,34 +1,34 @@
 // @ts-check
-// The sea as numbers: the height of its waves, and what its water does to light. The simulator's own components and optics.
+// Waves and optics of the sea, from the simulator's own wave components and optical properties. No drawing.
 
 /**
- * One wave: amplitude (m), wave vector (rad/m), angular frequency (rad/s), phase (rad).
+ * Wave: amplitude (m), wave vector (rad/m), angular frequency (rad/s), phase (rad).
  * @typedef {[amplitude: number, kx: number, ky: number, omega: number, phase: number]} Wave
  */
 
-/** The page draws this many; of a richer sea the largest. */
-export const MOST_WAVES = 64;
+/** Number of waves that the page draws: the largest ones. */
+export const MAX_WAVES = 64;
 
 const TURN = 2 * Math.PI;
-const GLIDE = 0.2; // s in which the level comes to where the state says that it is
+const GLIDE = 0.2; // time constant of the smoothed water level, s
 
 export class Sea {
   /**
    * @param {{level: number, waves: Wave[], absorption: number[], scattering: number[]}} water as in the scene
    */
   constructor({ level, waves, absorption, scattering }) {
-    /** Of the still water, m; it may follow a tide, as the state says. */
+    /** Level of the water without waves, m. It may follow a tide. */
     this.level = level;
-    /** By steepness, so that whoever sums few of them sums those that show most. */
+    /** Waves by decreasing steepness, because a shader may sum only the first ones. */
     this.waves = [...waves]
       .sort((one, other) => other[0] - one[0])
-      .slice(0, MOST_WAVES)
+      .slice(0, MAX_WAVES)
       .sort((one, other) => steepness(other) - steepness(one));
     this.optics = opticsOf(absorption, scattering);
   }
 
   /**
-   * η = level + Σ a cos(k·x − ω t + φ), m.
+   * Return the height of the surface, m: η = level + Σ a cos(k·x − ω t + φ).
    * @param {number} x
    * @param {number} y
    * @param {number} time
@@ -42,22 +42,22 @@ export class Sea {
   }
 
   /**
-   * Come nearer to a level, without a jump: states come five times a second.
+   * Move the level smoothly towards a target, because the state is sent only five times per second.
    * @param {number} level m
-   * @param {number} seconds since the last time
+   * @param {number} seconds time since the last call
    */
   approach(level, seconds) {
     this.level += (level - this.level) * Math.min(1, seconds / GLIDE);
   }
 
   /**
-   * What a shader needs: a, kx, ky and the phase at a place and time, found in double precision and wrapped, so that
-   * neither hours nor kilometres make the waves rough.
+   * Compute the waves for a shader: a, kx, ky and the phase at a position and time. The phase is wrapped in double precision,
+   * so that it stays accurate after hours and over kilometres.
    * @param {number} x
    * @param {number} y
    * @param {number} time
    * @param {Float32Array} out 4 numbers per wave
-   * @param {Wave[]} [waves] in the order in which they are wanted
+   * @param {Wave[]} [waves] waves in the order of the output
    */
   phases(x, y, time, out, waves = this.waves) {
     waves.forEach(([amplitude, kx, ky, omega, phase], i) => {
@@ -68,7 +68,7 @@ export class Sea {
     });
   }
 
-  /** Variance of the slope of all waves, which is their glitter's roughness. */
+  /** Variance of the slope of all waves, which is the roughness for the sun's glitter. */
   get slopeVariance() {
     return this.waves.reduce((sum, wave) => sum + 0.5 * steepness(wave) ** 2, 0);
   }
@@ -79,11 +79,11 @@ export function steepness([amplitude, kx, ky]) {
   return amplitude * Math.hypot(kx, ky);
 }
 
-const WAVELENGTHS = [625, 525, 450]; // nm, of the red, green and blue of `absorption` and `scattering`
+const WAVELENGTHS = [625, 525, 450]; // wavelengths of red, green and blue in `absorption` and `scattering`, nm
 
 /**
- * Attenuation of a beam c = a + b; of daylight downwards K_d = √(a² + 0.256 a b) (Kirk 1981); and the share of light
- * that open water gives back, ω = b_b/(a + b_b), with b_b = b_w/2 + 0.0183 b_p (Mobley 1994, Light and Water, table
+ * Return the attenuation of a beam c = a + b, the attenuation of daylight with depth K_d = √(a² + 0.256 a b) (Kirk 1981), and the fraction of
+ * light that open water scatters back, ω = b_b/(a + b_b), with b_b = b_w/2 + 0.0183 b_p (Mobley 1994, Light and Water, table
  * 3.10), the pure water's b_w being 0.00193 /m (550 nm/λ)^4.32 (Morel 1974). All in red, green, blue; 1/m.
  * @param {number[]} absorption
  * @param {number[]} scattering
@@ -101,8 +101,8 @@ export function opticsOf(absorption, scattering) {
 }
 
 /**
- * By what the clarity slider multiplies attenuation: 1 is the water as it is, 0 is as clear as air. The power gives the
- * slider's middle to what an operator wants: murky water seen some ten times as far.
+ * Return the factor of the clarity slider on the attenuation: 1 is the real water, 0 is as clear as air. The exponent makes
+ * the middle of the slider useful: there murky water is about ten times as clear.
  * @param {number} clarity 0…1
  */
 export function murkiness(clarity) {

@@ -1,5 +1,5 @@
 // @ts-check
-// Many straight lines of any width in one draw call: quads that turn to the camera. Water does not dim them.
+// Many straight lines of any width in one draw call, as quads that face the camera. Water does not attenuate them.
 
 import {
   BufferAttribute,
@@ -20,7 +20,7 @@ varying vec4 colour;
 varying float across;
 void main() {
   vec4 a = viewMatrix * vec4(start, 1.0), b = viewMatrix * vec4(end, 1.0);
-  // A line that goes behind the camera is cut just before it.
+  // A line that passes behind the camera is clipped in front of it.
   float near = -0.02;
   if (a.z > near && b.z > near) { gl_Position = vec4(0.0, 0.0, 2.0, 1.0); return; }
   if (a.z > near) a = mix(b, a, (near - b.z) / (a.z - b.z));
@@ -49,7 +49,7 @@ void main() {
 export class Segments {
   /**
    * @param {{pixels?: number, metres?: number, colour?: number, opacity?: number, round?: boolean}} [style]
-   *   width, the larger of both; `round` shades them as ropes
+   *   the width is the larger of `pixels` and `metres`; `round` shades the lines as ropes
    */
   constructor({ pixels = 1.5, metres = 0, colour = 0xffffff, opacity = 1, round = false } = {}) {
     this.capacity = 0;
@@ -69,7 +69,7 @@ export class Segments {
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
       transparent: true,
-      // Drawn before the water, which would else be laid over lines in the air.
+      // The lines are drawn before the water, which would otherwise cover lines in the air.
       depthWrite: true,
       toneMapped: false,
     });
@@ -78,13 +78,13 @@ export class Segments {
     this.object.renderOrder = 3;
     this.object.onBeforeRender = (renderer) => {
       renderer.getSize(material.uniforms.resolution.value);
-      material.uniforms.dimming.value = 1 / renderer.toneMappingExposure; // as bright on the screen whatever the exposure
+      material.uniforms.dimming.value = 1 / renderer.toneMappingExposure; // the same brightness on the screen at every exposure
     };
   }
 
   /**
-   * @param {Float32Array} ends xyz, xyz of each
-   * @param {Uint8Array} [colours] rgba of each, sRGB
+   * @param {Float32Array} ends xyz, xyz of each segment
+   * @param {Uint8Array} [colours] rgba of each segment, sRGB
    */
   set(ends, colours) {
     const count = ends.length / 6;
@@ -117,7 +117,7 @@ export class Segments {
   #grow(count) {
     this.capacity = Math.max(64, 2 ** Math.ceil(Math.log2(count)));
     const { geometry } = this.object;
-    geometry.dispose(); // else the old, shorter buffers would stay bound
+    geometry.dispose(); // otherwise the old, shorter buffers would stay bound
     const dynamic = (/** @type {any} */ array, /** @type {number} */ size, normalized = false) =>
       new InstancedBufferAttribute(array, size, normalized).setUsage(DynamicDrawUsage);
     geometry.setAttribute("start", dynamic(new Float32Array(3 * this.capacity), 3));

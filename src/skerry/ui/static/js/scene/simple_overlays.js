@@ -1,5 +1,5 @@
 // @ts-check
-// Overlays that show one stream as it comes: lines of sound, GPS and goals, arrows of forces, particles, contacts.
+// Overlays that draw one stream without changes: acoustic paths, GPS lines, goals, force arrows, particles, contacts.
 
 import { arrows } from "./arrows.js";
 import { PALETTE } from "./colours.js";
@@ -8,7 +8,7 @@ import { Segments } from "./segments.js";
 
 /** @typedef {import("../protocol.js").Message} Message */
 
-/** Lines of one stream. */
+/** Overlay with the lines of one stream. */
 class Lines {
   /**
    * @param {string} name
@@ -23,7 +23,7 @@ class Lines {
   }
 
   /** @param {{name: string}} stream */
-  wants({ name }) {
+  accepts({ name }) {
     return name === this.stream;
   }
 
@@ -62,7 +62,7 @@ export class Forces extends Lines {
   }
 
   /** @param {{name: string}} stream */
-  wants({ name }) {
+  accepts({ name }) {
     return name.startsWith("forces/");
   }
 
@@ -72,7 +72,7 @@ export class Forces extends Lines {
   }
 }
 
-/** Points of one stream, with the share of its life that each has passed. */
+/** Overlay with the points of one stream, whose ages are fractions of the lifetime. */
 class Particles {
   /**
    * @param {string} name
@@ -87,7 +87,7 @@ class Particles {
   }
 
   /** @param {{name: string}} stream */
-  wants({ name }) {
+  accepts({ name }) {
     return name === this.stream;
   }
 

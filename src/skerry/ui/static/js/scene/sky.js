@@ -1,5 +1,5 @@
 // @ts-check
-// The sky: a sphere round the camera with haze, sun and clouds; below the horizon, the colour of open water.
+// Sky: a sphere around the camera with haze, sun and clouds. Below the horizon it has the colour of open water.
 
 import { BackSide, Mesh, ShaderMaterial, SphereGeometry } from "../../vendor/three.module.js";
 import { MEDIUM } from "./medium.js";
@@ -61,7 +61,7 @@ export function makeSky(medium, quality) {
   return mesh;
 }
 
-// Flat clouds at one height, thin towards the horizon; where they are thick they are grey below.
+// Flat clouds at one height, thinner towards the horizon. Thick clouds are grey at the bottom.
 const CLOUDS = /* glsl */ `
   if (ray.z > 0.015 && cloud > 0.0) {
     vec2 p = ray.xy / (ray.z + 0.12) * 1.6 + seconds * 0.002;

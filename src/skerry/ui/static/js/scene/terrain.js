@@ -1,5 +1,5 @@
 // @ts-check
-// The ground as meshes: tiles of a grid of heights, or a mesh as it is, coloured by material.
+// Terrain as meshes: tiles of a grid of heights, or a mesh, coloured by material.
 
 import {
   BufferAttribute,
@@ -14,11 +14,11 @@ import { Grid } from "./ground.js";
 import { submerge } from "./medium.js";
 import { NOISE } from "./noise.js";
 
-const TILE = 64; // cells along a side; what is out of sight is not drawn
-const LINEAR = Uint8Array.from({ length: 256 }, (_, shade) => Math.round(255 * (shade / 255) ** 2.2)); // of sRGB
-const SKIRT = 60; // m that the edges of the world hang down, so that nobody looks under it
+const TILE = 64; // cells along the side of a tile; tiles outside the view are not drawn
+const LINEAR = Uint8Array.from({ length: 256 }, (_, shade) => Math.round(255 * (shade / 255) ** 2.2)); // sRGB to linear light
+const SKIRT = 60; // m by which the edges of the terrain are extended down, to hide the space below it
 
-// Patches and grains, so that ground of one material is not one flat colour.
+// Patches and grains, so that terrain of one material is not one flat colour.
 const ALBEDO = /* glsl */ `
     float width = max(length(dFdx(place)), length(dFdy(place)));
     float sum = 0.0, weight = 0.34, size = 14.0;
@@ -56,7 +56,7 @@ export class Terrain {
   }
 
   /**
-   * The height of the highest ground; NaN where there is none.
+   * Return the height of the highest terrain, m; NaN where there is no terrain.
    * @param {number} x
    * @param {number} y
    */
@@ -100,7 +100,7 @@ export class Terrain {
 }
 
 /**
- * A piece of a grid, with every `stride`-th node and always the outermost; at the edges of the grid a skirt hangs down.
+ * Create a tile of a grid from every `stride`-th node and the outermost nodes. The edges of the grid get a vertical skirt.
  * @param {Grid} grid
  * @param {Uint8Array | null} shades rgb per node, sRGB
  * @param {number} firstRow
@@ -122,7 +122,7 @@ function tileGeometry(grid, shades, firstRow, firstColumn, stride) {
   for (let j = 0; j + 1 < rows.length; j++) {
     for (let i = 0; i + 1 < width; i++) {
       const a = j * width + i;
-      face(a, a + 1, a + width + 1); // cut from south-west to north-east, as the physics has it
+      face(a, a + 1, a + width + 1); // the diagonal goes from south-west to north-east, as in the physics
       face(a, a + width + 1, a + width);
     }
   }
@@ -142,12 +142,12 @@ function tileGeometry(grid, shades, firstRow, firstColumn, stride) {
   return vertices.geometry(triangles);
 }
 
-/** Nodes of a grid as vertices of a mesh. */
+/** Converts nodes of a grid to vertices of a mesh. */
 class Vertices {
   /**
    * @param {Grid} grid
    * @param {Uint8Array | null} shades
-   * @param {number} most
+   * @param {number} most largest number of vertices
    */
   constructor(grid, shades, most) {
     this.grid = grid;
@@ -156,14 +156,14 @@ class Vertices {
     this.positions = new Float32Array(3 * most);
     this.normals = new Float32Array(3 * most);
     this.colours = new Uint8Array(3 * most).fill(190);
-    this.heights = new Float32Array(most); // of the nodes; NaN where there is no ground
+    this.heights = new Float32Array(most); // heights of the nodes, m; NaN where there is no terrain
   }
 
   /**
    * @param {number} row
    * @param {number} column
-   * @param {number} drop m below the ground
-   * @returns {number} its number
+   * @param {number} drop distance below the terrain, m
+   * @returns {number} index of the vertex
    */
   add(row, column, drop) {
     const { grid, shades, positions, colours } = this;
@@ -173,7 +173,7 @@ class Vertices {
     this.heights[i] = height;
     positions[3 * i] = grid.origin[0] + column * grid.spacing[0];
     positions[3 * i + 1] = grid.origin[1] + row * grid.spacing[1];
-    positions[3 * i + 2] = Number.isNaN(height) ? 0 : height - drop; // a hole must not spoil the bounding sphere
+    positions[3 * i + 2] = Number.isNaN(height) ? 0 : height - drop; // a NaN would make the bounding sphere invalid
     this.normals.set(grid.normal(row, column), 3 * i);
     if (shades) for (let c = 0; c < 3; c++) colours[3 * i + c] = LINEAR[shades[3 * node + c]];
     return i;

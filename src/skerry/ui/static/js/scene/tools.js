@@ -1,16 +1,16 @@
 // @ts-check
-// What a click or a drag in the 3-D view does beyond the camera: choose a robot, measure, move things, send a robot.
+// Tools of the 3-D view: clicks and drags that choose a robot, measure, move objects or send a robot.
 
 import { Plane, Raycaster, Vector2, Vector3 } from "../../vendor/three.module.js";
 import { PALETTE } from "./colours.js";
 import { Segments } from "./segments.js";
 
-const TOLERANCE = 2; // m within which a robot that is sent somewhere has arrived
+const TOLERANCE = 2; // tolerance of waypoints, m
 
 export class Tools {
   /** @type {Vector3[]} */
   #measured = [];
-  /** What is being moved. @type {{name: string, body: any, offset: Vector3, place: Vector3, plane: Plane} | null} */
+  /** Object that is being moved. @type {{name: string, body: any, offset: Vector3, place: Vector3, plane: Plane} | null} */
   #moved = null;
   #caster = new Raycaster();
   #line = new Segments({ pixels: 2.5, colour: PALETTE.yellow });
@@ -30,7 +30,7 @@ export class Tools {
   }
 
   /**
-   * Whether a drag that begins here moves something.
+   * Start to move the object under the mouse, if the tool is active, and return whether a move has started.
    * @param {PointerEvent} event
    */
   press(event) {
@@ -67,7 +67,7 @@ export class Tools {
     else moved.place.copy(point).add(moved.offset);
     const base = this.#base(moved.body);
     this.#drawLine([base, moved.place]);
-    this.view.labels.set("tool", moved.place, moved.name, { kind: "measure", lift: 8, detail: words(moved.place) });
+    this.view.labels.set("tool", moved.place, moved.name, { kind: "measure", lift: 8, detail: formatPosition(moved.place) });
   }
 
   /** @param {boolean} done */
@@ -97,7 +97,7 @@ export class Tools {
   }
 
   /**
-   * What is under the mouse: a body, the ground, or the water's surface.
+   * Return the position under the mouse on a body, on the terrain or on the water.
    * @param {{clientX: number, clientY: number}} event
    * @returns {Vector3 | null}
    */
@@ -131,7 +131,7 @@ export class Tools {
   }
 
   /**
-   * The chosen robot goes to a place at its own depth, or on the ground if that is higher.
+   * Send the chosen robot to the clicked position at its present depth, or to the terrain if that is higher.
    * @param {PointerEvent} event
    */
   #send(event) {
@@ -150,7 +150,7 @@ export class Tools {
 
   /** @param {import("../net.js").Result} result */
   #answer({ ok, error }) {
-    if (!ok) this.store.tell("event", { type: "event", kind: "control", time: this.view.poses.time, text: error });
+    if (!ok) this.store.notify("event", { type: "event", kind: "control", time: this.view.poses.time, text: error });
   }
 
   /**
@@ -209,7 +209,7 @@ export class Tools {
     return Number.isFinite(range) ? ray.at(range, new Vector3()) : null;
   }
 
-  /** Where the robot's base is, whichever of its bodies was taken hold of. @param {any} group */
+  /** Return the position of the base of the robot to which a body belongs. @param {any} group */
   #base(group) {
     const robot = this.view.scene.robots.find((/** @type {any} */ each) => each.name === group.userData.robot);
     return (robot ? this.view.bodies.bodies[robot.body] : group).position.clone();
@@ -217,6 +217,6 @@ export class Tools {
 }
 
 /** @param {Vector3} place */
-function words({ x, y, z }) {
+function formatPosition({ x, y, z }) {
   return `${x.toFixed(1)}, ${y.toFixed(1)}, ${z.toFixed(1)} m`;
 }

@@ -1,9 +1,9 @@
 // @ts-check
-// Poses of frames in the world, from those in their parents. Numbers only.
+// Poses of frames in the world, from their poses in their parents. No drawing.
 
 /**
- * @param {{parent: number, child: number, pose: ArrayLike<number>}[]} transforms xyz, xyzw of each child in its parent
- * @returns {Map<number, number[]>} by frame; a frame without a parent is at the origin, and not among them
+ * @param {{parent: number, child: number, pose: ArrayLike<number>}[]} transforms pose of each child in its parent: xyz, xyzw
+ * @returns {Map<number, number[]>} poses by frame, without the root frames, which are at the origin
  */
 export function worldPoses(transforms) {
   const byChild = new Map(transforms.map((each) => [each.child, each]));
@@ -14,7 +14,7 @@ export function worldPoses(transforms) {
     const known = found.get(frame);
     const own = byChild.get(frame);
     if (known || !own) return known;
-    if (seen.has(frame)) return undefined; // a ring of frames has no place
+    if (seen.has(frame)) return undefined; // a cycle of frames has no pose
     const parent = resolve(own.parent, seen.add(frame));
     const pose = parent ? compose(parent, own.pose) : Array.from(own.pose);
     found.set(frame, pose);
@@ -25,7 +25,7 @@ export function worldPoses(transforms) {
 }
 
 /**
- * A pose in a frame that has a pose itself.
+ * Compose two poses.
  * @param {ArrayLike<number>} outer
  * @param {ArrayLike<number>} inner
  * @returns {number[]}

@@ -1,5 +1,5 @@
 // @ts-check
-// The 3-D view: joins viewport, world, camera, overlays and tools, and draws a frame of them.
+// The 3-D view: connects viewport, world, camera, overlays and tools, and draws the frames.
 
 import { Bodies } from "./bodies.js";
 import { CameraRig } from "./camera.js";
@@ -14,22 +14,22 @@ import { Terrain } from "./terrain.js";
 import { Tools } from "./tools.js";
 import { Water } from "./water.js";
 
-const POSES_HZ = 30;
+const POSES_HZ = 30; // rate of the stream of poses
 
 export class View {
-  /** The scene that is shown, as the server describes it. @type {any} */
+  /** Description of the present scene from the server. @type {any} */
   scene = null;
   /** The latest state. @type {any} */
   state = null;
   poses = new Poses();
-  /** Ends of the segments of all ropes, as they came last. @type {Float32Array | null} */
+  /** Latest segments of all ropes. @type {Float32Array | null} */
   ropeEnds = null;
   /** @type {Terrain | null} */
   terrain = null;
   /** @type {Water | null} */
   water = null;
 
-  /** Drawn at this time for ever, for pictures that can be compared. @type {number | null} */
+  /** Fixed simulated time of the sea, s, for reproducible pictures. @type {number | null} */
   #frozen = null;
   #lastDrawn = 0;
   #lastTime = 0;
@@ -41,12 +41,12 @@ export class View {
    * @param {import("../net.js").Net} parts.net
    * @param {HTMLCanvasElement} parts.canvas
    * @param {HTMLElement} parts.labels
-   * @param {(text: string | null) => void} parts.say tells the operator of trouble
+   * @param {(text: string | null) => void} parts.showNotice shows an error to the operator; null removes it
    */
-  constructor({ store, net, canvas, labels, say }) {
+  constructor({ store, net, canvas, labels, showNotice }) {
     this.store = store;
     this.net = net;
-    this.viewport = new Viewport(canvas, say);
+    this.viewport = new Viewport(canvas, showNotice);
     this.labels = new Labels(labels);
     this.drift = new Drift(this.viewport.medium);
     if (this.viewport.quality.fine) this.viewport.scene.add(this.drift.object);
@@ -55,7 +55,7 @@ export class View {
     this.tools = new Tools(this);
     this.pointer = new Pointer({ canvas, rig: this.rig, tools: this.tools });
     this.overlays = new Overlays(this);
-    this.viewport.rehearse(this.bodies.sample());
+    this.viewport.warmUp(this.bodies.exampleMesh());
     const frozen = new URLSearchParams(location.search).get("freeze");
     if (frozen !== null) this.#frozen = Number(frozen);
     net.subscribe("pose", POSES_HZ);
@@ -65,14 +65,14 @@ export class View {
     store.on("show:water", () => this.#showWater());
   }
 
-  /** The robot that the operator has chosen. */
+  /** Robot that the operator has chosen. */
   get chosen() {
     const name = this.store.get("robot");
     return this.scene?.robots.find((/** @type {any} */ robot) => robot.name === name) ?? null;
   }
 
   /**
-   * Show another scene in the place of this one.
+   * Load a scene in place of the present one.
    * @param {any} scene
    */
   async load(scene) {
@@ -83,9 +83,9 @@ export class View {
     const sea = scene.water ? new Sea(scene.water) : null;
     const water = sea ? new Water(viewport.medium, sea, viewport.quality) : null;
     const meshes = Promise.all([terrain.load(scene.terrain), bodies.load(scene)]);
-    if (!this.scene && water) viewport.rehearse(water.mesh); // while they are on their way
+    if (!this.scene && water) viewport.warmUp(water.mesh); // while the meshes are loading
     await meshes;
-    if (number !== this.#loading) return water?.dispose(); // another scene has come meanwhile
+    if (number !== this.#loading) return water?.dispose(); // another scene arrived in the meantime
     this.#clear();
     viewport.light(scene.daylight);
     viewport.medium.setSea(sea);
@@ -104,7 +104,7 @@ export class View {
 
   /**
    * @param {number} now ms
-   * @returns {boolean} whether there is a scene, and it has been drawn
+   * @returns {boolean} whether a scene has been drawn
    */
   draw(now) {
     if (!this.scene) return false;

@@ -1,5 +1,5 @@
 // @ts-check
-// The viewport: renderer, sky, sun and shadows, and the canvas's size. Everything is drawn in linear light and developed at the end.
+// Viewport: renderer, sky, sun, shadows, and size of the canvas. Drawing is in linear light; tone mapping comes last.
 
 import {
   NeutralToneMapping,
@@ -16,20 +16,20 @@ import { Medium } from "./medium.js";
 import { chooseQuality } from "./quality.js";
 import { makeSky } from "./sky.js";
 
-const FAR = 20_000; // m
-const SLOW = 0.05; // s; if frames take longer for a while, fewer pixels are drawn
-const LEAST_PIXELS = 0.5; // per CSS pixel
-const SHADOWED = 60; // m about the camera's target on which shadows fall
-const EXPOSURE = 1.55; // of a day in the air
-const ADAPTED = 1.9; // by which an eye under water sees more; by eye
-const LIGHT = Math.PI; // three.js's irradiance of a white surface whose radiance is 1
+const FAR = 20_000; // far plane of the camera, m
+const SLOW = 0.05; // frame time above which fewer pixels are drawn, s
+const LEAST_PIXELS = 0.5; // smallest number of pixels per CSS pixel
+const SHADOWED = 60; // radius around the camera's target in which shadows are drawn, m
+const EXPOSURE = 1.55; // exposure in air by day
+const ADAPTED = 1.9; // factor on the exposure under water; chosen by eye
+const LIGHT = Math.PI; // irradiance of three.js for which a white surface has radiance 1
 
 export class Viewport {
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {(text: string | null) => void} say tells the operator of trouble
+   * @param {(text: string | null) => void} showNotice shows an error to the operator; null removes it
    */
-  constructor(canvas, say) {
+  constructor(canvas, showNotice) {
     this.canvas = canvas;
     const context = canvas.getContext("webgl2", { antialias: false, powerPreference: "high-performance" });
     if (!context) throw new Error("this browser has no WebGL 2. Turn hardware acceleration on, or use another browser");
@@ -37,10 +37,10 @@ export class Viewport {
     this.renderer = new WebGLRenderer({
       canvas,
       context,
-      antialias: this.quality.antialias, // of the buffer that is drawn to, not of the canvas
+      antialias: this.quality.antialias, // antialiasing of the frame buffer, not of the canvas
       outputBufferType: HalfFloatType,
     });
-    // To ask whether a program was compiled is to wait until it is; the tests ask later.
+    // A check for compile errors would wait for the compiler; the tests check later.
     this.renderer.debug.checkShaderErrors = false;
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.toneMappingExposure = EXPOSURE;
@@ -63,11 +63,11 @@ export class Viewport {
     canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
       this.lost = true;
-      say("The graphics driver has stopped; waiting for it to come back …");
+      showNotice("The graphics driver has stopped; waiting for it to restart …");
     });
     canvas.addEventListener("webglcontextrestored", () => {
       this.lost = false;
-      say(null);
+      showNotice(null);
     });
   }
 
@@ -85,10 +85,10 @@ export class Viewport {
   }
 
   /**
-   * Draw something where nobody sees it, before there is a scene: its programs are compiled while meshes are on their way.
+   * Draw an object off screen, so that its shaders are compiled while the meshes of the scene are loading.
    * @param {import("../../vendor/three.module.js").Object3D} object
    */
-  rehearse(object) {
+  warmUp(object) {
     this.scene.add(object);
     this.renderer.render(this.scene, this.camera);
     this.scene.remove(object);
@@ -100,14 +100,14 @@ export class Viewport {
     this.sun.color.fromArray(daylight.sun);
     this.sun.intensity = LIGHT;
     this.sky.color.fromArray(daylight.ambient);
-    // What the ground and the water send back up, about an eighth of the daylight; by eye.
+    // Light reflected by terrain and water: about an eighth of the daylight, chosen by eye.
     this.sky.groundColor.fromArray(daylight.ambient.map((sky, i) => 0.125 * (sky + daylight.sun[i])));
     this.sky.intensity = LIGHT;
   }
 
   /**
-   * @param {Vector3} target what the camera looks at
-   * @param {number} seconds since the last frame
+   * @param {Vector3} target focus of the camera
+   * @param {number} seconds time since the last frame
    */
   draw(target, seconds) {
     if (this.lost) return;
@@ -115,7 +115,7 @@ export class Viewport {
     this.#fit();
     const { camera, sun, medium } = this;
     const range = camera.position.distanceTo(target);
-    // The further the subject, the less matters what is close: it keeps far things from flickering.
+    // The near plane moves away with the target, which keeps distant objects from flickering.
     const near = Math.min(1, Math.max(0.05, 0.01 * range));
     if (Math.abs(near - camera.near) > 0.1 * camera.near) {
       camera.near = near;
@@ -129,7 +129,7 @@ export class Viewport {
     this.renderer.render(this.scene, camera);
   }
 
-  /** A weak graphics card gets fewer pixels, rather than fewer frames. @param {number} seconds */
+  /** Reduce the number of pixels if frames take too long. @param {number} seconds */
   #adapt(seconds) {
     this.pace = 0.95 * this.pace + 0.05 * Math.min(seconds, 4 * SLOW);
     const ratio = this.renderer.getPixelRatio();

@@ -1,22 +1,22 @@
 // @ts-check
-// The wash behind turning propellers: bubbles that the page makes up from the speed of each; the physics has none.
+// Overlay with bubbles behind turning propellers, from the speed of each propeller. The physics has no bubbles.
 
 import { Quaternion, Vector3 } from "../../vendor/three.module.js";
 import { PointCloud } from "./points.js";
 
 const KINDS = new Set(["propeller", "thruster", "shaft"]);
-const LIFE = 1.6; // s
-const MOST = 3000; // bubbles at once
-const RATE = 90; // bubbles a second of a propeller at full speed
-const FULL = 1500; // rpm at which the wash is as strong as it gets
-const SPEED = 2.2; // m/s at full speed
-const SLOWING = 1.1; // 1/s at which the water stops them
-const RISING = 0.12; // m/s
+const LIFE = 1.6; // lifetime of a bubble, s
+const MAX_BUBBLES = 3000; // number of bubbles at the same time
+const RATE = 90; // bubbles per second of a propeller at full speed
+const FULL = 1500; // rpm above which the bubbles do not increase
+const SPEED = 2.2; // initial speed of bubbles at full propeller speed, m/s
+const SLOWING = 1.1; // decay rate of the speed of bubbles, 1/s
+const RISING = 0.12; // speed at which bubbles rise, m/s
 
 export class Wash {
   name = "wash";
   #cloud = new PointCloud({
-    capacity: MOST,
+    capacity: MAX_BUBBLES,
     metres: 0.09,
     least: 2,
     most: 14,
@@ -25,7 +25,7 @@ export class Wash {
     soft: true,
   });
   object = this.#cloud.object;
-  #velocities = new Float32Array(3 * MOST);
+  #velocities = new Float32Array(3 * MAX_BUBBLES);
   #owed = 0;
   #place = new Vector3();
   #turn = new Quaternion();
@@ -64,7 +64,7 @@ export class Wash {
   }
 
   /**
-   * @param {number} share of the full speed, negative astern
+   * @param {number} share speed as a fraction of the full speed, negative for astern
    * @param {number} seconds
    */
   #blow(share, seconds) {
@@ -81,7 +81,7 @@ export class Wash {
       () => this.view.poses.time - 0.2 * LIFE * Math.random(),
     );
     for (let n = 0; n < count; n++) {
-      const at = 3 * ((first + n) % MOST);
+      const at = 3 * ((first + n) % MAX_BUBBLES);
       const speed = SPEED * Math.abs(share) * (0.6 + 0.6 * Math.random());
       for (let c = 0; c < 3; c++) {
         this.#velocities[at + c] = speed * (this.#along.getComponent(c) + 0.35 * (Math.random() - 0.5));

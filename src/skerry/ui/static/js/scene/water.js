@@ -1,5 +1,5 @@
 // @ts-check
-// The surface of the sea: the physics' own waves on a mesh that follows the camera and reaches the horizon.
+// Surface of the sea: the waves of the physics on a mesh that follows the camera and reaches the horizon.
 
 import {
   AddEquation,
@@ -16,10 +16,10 @@ import {
 import { MEDIUM } from "./medium.js";
 import { steepness } from "./sea.js";
 
-const INNER = 0.35; // m, radius of the first ring
-const OUTER = 9000; // m, beyond the horizon of a camera a few metres up
-const HAZE = 1800; // m at which most of the surface is lost in the haze over the sea
-const STILL = 0.0002; // slope variance of water without waves, so that the sun on it is not a point
+const INNER = 0.35; // radius of the first ring, m
+const OUTER = 9000; // radius of the last ring, m; beyond the horizon of a camera a few metres above the water
+const HAZE = 1800; // distance at which haze hides most of the surface, m
+const STILL = 0.0002; // slope variance of water without waves, so that the sun's reflection is not a point
 const CAPILLARY = 0.003; // slope variance of ripples too short for a spectrum, in light wind (Cox & Munk 1954, eq. 5)
 
 export class Water {
@@ -33,10 +33,10 @@ export class Water {
     this.sea = sea;
     const count = sea.waves.length;
     const perPixel = Math.min(quality.waterComponents, count);
-    // Where vertices alone sum them, the longest come first: far away, a vertex is done after those that it can show.
+    // If only vertices sum the waves, the longest come first: a distant vertex stops after the waves that it can resolve.
     this.order = perPixel ? sea.waves : [...sea.waves].sort((one, other) => Math.hypot(one[1], one[2]) - Math.hypot(other[1], other[2]));
     this.waves = new Float32Array(4 * Math.max(count, 1));
-    const rest = new Float32Array(Math.max(count, 1)); // slope variance of each wave and all that follow it
+    const rest = new Float32Array(Math.max(count, 1)); // slope variance of each wave and of all following waves
     for (let i = count - 1; i >= 0; i--) rest[i] = 0.5 * steepness(this.order[i]) ** 2 + (i + 1 < count ? rest[i + 1] : 0);
     this.uniforms = {
       ...medium.uniforms,
@@ -57,7 +57,7 @@ export class Water {
       blendEquation: AddEquation,
       blendSrc: OneFactor,
       blendDst: OneMinusSrcAlphaFactor,
-      depthWrite: true, // rings are drawn from near to far, so a crest hides what is behind it
+      depthWrite: true, // rings are drawn from near to far, so that a crest hides the water behind it
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
     });
@@ -72,7 +72,7 @@ export class Water {
     this.sea.phases(camera.x, camera.y, this.medium.uniforms.seconds.value, this.waves, this.order);
     this.uniforms.centre.value.set(camera.x, camera.y);
     this.uniforms.meanLevel.value = this.sea.level;
-    // From high up, the mesh need not be as fine below the camera.
+    // High above the water the mesh below the camera can be coarser.
     this.uniforms.stretch.value = Math.max(1, Math.abs(camera.z - this.sea.level) / 6);
   }
 
@@ -83,7 +83,7 @@ export class Water {
 }
 
 /**
- * Rings whose width grows with their radius, so that triangles look equally large from the middle.
+ * Create rings whose width grows with their radius, so that all triangles have a similar size in the picture.
  * @param {number} spokes
  */
 function ringGeometry(spokes) {
@@ -111,7 +111,7 @@ function ringGeometry(spokes) {
   return geometry;
 }
 
-// Of a wave, what points this far apart can show: all of it below a fifth of its length, nothing at half of it.
+// Fraction of a wave that points with this spacing can resolve: all below a fifth of its length, nothing at half of it.
 const RESOLVED = /* glsl */ `
 float resolved(float spacing, float wavenumber) {
   return 1.0 - smoothstep(0.2, 0.5, spacing * wavenumber / 6.2831853);
@@ -155,7 +155,7 @@ varying float hidden;
 ${MEDIUM}
 ${RESOLVED}
 
-// Slopes of short ripples that drift, for what is close by; only a picture of what the spectrum leaves out.
+// Slopes of short ripples close to the camera: a visual effect for waves below the spectrum.
 vec2 shortRipples(vec2 p) {
   vec2 sum = vec2(0.0);
   float angle = 0.4, k = 4.3, weight = 1.0;
@@ -170,7 +170,7 @@ vec2 shortRipples(vec2 p) {
 }
 
 float fresnelInto(float cosine, float deviation) {
-  // A rough surface's mean: Bruneton, Neyret & Holzschuch 2010, Real-time realistic ocean lighting, eq. 21
+  // Mean over a rough surface: Bruneton, Neyret & Holzschuch 2010, Real-time realistic ocean lighting, eq. 21
   return 0.02 + 0.98 * pow(1.0 - cosine, 5.0 * exp(-2.69 * deviation)) / (1.0 + 22.7 * pow(deviation, 1.5));
 }
 
@@ -204,7 +204,7 @@ void main() {
     vec3 mirrored = reflect(-view, up);
     mirrored.z = abs(mirrored.z) + 0.5 * sqrt(variance);
     colour = cover * skyOf(normalize(mirrored));
-    // The share of facets that mirror the sun: a normal distribution of slopes (Cox & Munk 1954).
+    // Fraction of facets that reflect the sun, for a normal distribution of slopes (Cox & Munk 1954).
     vec3 half_ = normalize(view + sunDirection);
     vec2 off = -half_.xy / max(half_.z, 0.05) - tilt;
     float facets = exp(-0.5 * dot(off, off) / variance) / (6.2831853 * variance);
@@ -220,7 +220,7 @@ void main() {
     if (sine2 < 1.0) {
       float beyond = sqrt(1.0 - sine2);
       float s = (1.333 * cosine - beyond) / (1.333 * cosine + beyond), p = (1.333 * beyond - cosine) / (1.333 * beyond + cosine);
-      mirror = 0.5 * (s * s + p * p); // Fresnel, light of no polarisation
+      mirror = 0.5 * (s * s + p * p); // Fresnel's equations, unpolarised light
     }
     mirror = mix(mirror, smoothstep(0.72, 0.60, cosine), min(1.0, 8.0 * sqrt(variance))); // a rough surface blurs the rim
     vec3 out_ = refract(-view, -up, 1.333);
@@ -228,7 +228,7 @@ void main() {
     vec3 sky = skyOf(normalize(out_)) + sunColour * 5.0 * pow(max(dot(normalize(out_), sunDirection), 0.0), 160.0);
     vec3 down = reflect(-view, -up);
     vec3 below = scattered(0.0, vec3(down.xy, -abs(down.z)), 1e5);
-    float through = 0.72; // the rest of the window shows what is behind, unbent
+    float through = 0.72; // the rest of the window shows the scene behind it without refraction
     colour = mirror * below + (1.0 - mirror) * through * sky;
     cover = mirror + (1.0 - mirror) * through;
     colour = colour * exp(-beam * range) + cover * scattered(waterLevel - cameraPosition.z, -view, range);
