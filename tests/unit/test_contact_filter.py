@@ -1,4 +1,4 @@
-"""The contact filter: MuJoCo finds the same contacts with it as without, and much is passed over."""
+"""Contact filter: MuJoCo finds the same contacts with and without it, and it rejects most distant pairs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PIER = {"geometry": {"kind": "box", "size": [1, 12, 0.4]}, "pose": {"position": 
 
 @pytest.fixture
 def unfiltered() -> Iterator[None]:
-    """Puts the filter back that a test has taken away."""
+    """Restore the filter after a test that removed it."""
     yield
     mujoco.set_mjcb_contactfilter(None)
     contact_filter.install_filter()
@@ -36,7 +36,7 @@ def unfiltered() -> Iterator[None]:
 
 @pytest.mark.parametrize("ground", GROUNDS)
 def test_the_contacts_are_the_same_with_the_filter_as_without(ground: str, unfiltered: None) -> None:
-    """Three things thrown about at random, 600 times, in and out of the ground, over its edge, at and off a pier."""
+    """600 random poses of three bodies, in and above the ground, beyond its edge, at and away from a pier."""
     objects = {name: {"geometry": shape, "motion": "dynamic", "mass": 10} for name, shape in THINGS.items()}
     with skerry.load({"terrain": GROUNDS[ground], "objects": {**objects, "pier": PIER}}) as world:
         compiled = world._engine.model.compiled
@@ -58,29 +58,29 @@ def test_the_contacts_are_the_same_with_the_filter_as_without(ground: str, unfil
         assert 100 < touched < 600
 
 
-def test_most_of_what_is_far_above_the_ground_or_beside_a_thing_is_passed_over(unfiltered: None) -> None:
-    """Asked of the filter itself: 0 lets MuJoCo look."""
+def test_most_pairs_far_above_the_ground_or_beside_a_body_are_rejected(unfiltered: None) -> None:
+    """The filter itself is called; 0 means that MuJoCo tests the pair."""
     objects = {name: {"geometry": shape, "motion": "dynamic", "mass": 10} for name, shape in THINGS.items()}
     with skerry.load({"terrain": GROUNDS["hills"], "objects": {**objects, "pier": PIER}}) as world:
         compiled = world._engine.model.compiled
         data = mujoco.MjData(compiled)
         geoms = {compiled.geom(number).name.partition("/")[0]: number for number in range(compiled.ngeom)}
 
-        def is_passed_over(first: str, second: str, place: tuple[float, float, float]) -> bool:
+        def is_rejected(first: str, second: str, place: tuple[float, float, float]) -> bool:
             data.qpos[:3] = place
             mujoco.mj_kinematics(compiled, data)
             pair = sorted((geoms[first], geoms[second]))
             return bool(contact_filter._filter(compiled._address, data._address, *pair))
 
-        assert is_passed_over("ball", "terrain", (0, 0, 4))
-        assert not is_passed_over("ball", "terrain", (0, 0, -3))
-        assert is_passed_over("ball", "pier", (3, 0, 1.5))
-        assert is_passed_over("ball", "pier", (5.5, 3.5, 2.5))
-        assert not is_passed_over("ball", "pier", (3, 0, 2.0))
+        assert is_rejected("ball", "terrain", (0, 0, 4))
+        assert not is_rejected("ball", "terrain", (0, 0, -3))
+        assert is_rejected("ball", "pier", (3, 0, 1.5))
+        assert is_rejected("ball", "pier", (5.5, 3.5, 2.5))
+        assert not is_rejected("ball", "pier", (3, 0, 2.0))
 
 
-def test_models_of_others_are_filtered_by_types_alone(unfiltered: None) -> None:
-    """As MuJoCo does without a filter: (contype₁ & conaffinity₂) or (contype₂ & conaffinity₁)."""
+def test_models_of_other_libraries_are_filtered_by_types_only(unfiltered: None) -> None:
+    """The rule is MuJoCo's own: (contype₁ & conaffinity₂) or (contype₂ & conaffinity₁)."""
     contact_filter.install_filter()
     for bits, touching in (("1 1 1 1", 1), ("1 0 1 0", 0), ("1 0 0 1", 1), ("2 2 1 1", 0)):
         kind_1, affinity_1, kind_2, affinity_2 = bits.split()

@@ -1,4 +1,4 @@
-"""The cache of native kernels: never stale, never compiled twice, and nowhere but in the cache folder."""
+"""Cache of native kernels: never stale, never compiled twice, and only in the cache folder."""
 
 import dataclasses
 import dis
@@ -15,7 +15,7 @@ import pytest
 
 from skerry.core import kernel_keys, kernels
 
-# A package whose kernels depend in every way there is on what stands in other files.
+# A package whose kernels depend on other files in every possible way.
 FILES = {
     "constants.py": """
 from enum import IntEnum
@@ -147,7 +147,7 @@ AFTER = {
 
 
 class Package:
-    """The package in a folder that stands for site-packages, and a cache folder beside it."""
+    """Package in a folder like site-packages, with a cache folder beside it."""
 
     def __init__(self, root: Path) -> None:
         self.site, self.cache, self.temporary = root / "site-packages", root / "cache", root / "temporary"
@@ -176,7 +176,7 @@ class Package:
         return {name: float(value) for name, value in rows}, result.stderr
 
     def edit(self, name: str) -> None:
-        """Change a file so that neither its size nor its time gives it away."""
+        """Change a file without a change of its size or its modification time."""
         path = self.folder / name
         text, times = path.read_text(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)
         for old, new in EDITS[name]:
@@ -192,7 +192,7 @@ class Package:
         return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in self.cache.rglob("*.nb?")}
 
 
-def test_a_kernel_is_compiled_once_and_anew_when_anything_below_it_is_edited(tmp_path: Path) -> None:
+def test_a_kernel_is_compiled_once_and_again_when_anything_it_uses_is_edited(tmp_path: Path) -> None:
     package = Package(tmp_path)
     sources = package.files()
     results, said = package.run()
@@ -220,7 +220,7 @@ def test_a_kernel_is_compiled_once_and_anew_when_anything_below_it_is_edited(tmp
     assert not any(package.temporary.iterdir())
 
 
-def test_a_folder_that_cannot_be_written_costs_one_line_and_nothing_else(tmp_path: Path) -> None:
+def test_a_read_only_cache_folder_prints_one_line_and_has_no_other_effect(tmp_path: Path) -> None:
     package = Package(tmp_path)
     sources = package.files()
     blocked = tmp_path / "blocked"
@@ -244,7 +244,7 @@ def test_a_kernel_typed_at_a_prompt_works(tmp_path: Path) -> None:
     assert (result.returncode, result.stdout) == (0, "55\n"), result.stderr
 
 
-def test_a_kernel_must_stand_below_what_it_uses() -> None:
+def test_a_kernel_must_be_defined_after_what_it_uses() -> None:
     with pytest.raises(NameError, match=r"the kernel .*early uses 'defined_below', which is not defined before it"):
 
         @kernels.kernel
@@ -259,8 +259,8 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def test_the_names_that_a_kernel_looks_up_are_those_that_the_module_dis_knows() -> None:
-    """Whatever this Python's bytecode is like; of plenty of code that uses it all."""
+def test_the_global_names_of_a_kernel_equal_those_that_dis_reports() -> None:
+    """The bytecode of this Python version, for a large amount of code."""
     for module in (inspect, dataclasses, typing):
         code = compile(Path(module.__file__).read_text(), module.__file__, "exec")
         for part in _codes(code):
@@ -277,7 +277,7 @@ def test_the_names_that_a_kernel_looks_up_are_those_that_the_module_dis_knows() 
 
 
 def test_two_types_of_numba_do_not_share_a_key() -> None:
-    """An intrinsic's machine code depends on types that it got from a closure."""
+    """The machine code of an intrinsic depends on types from its closure."""
     keys = set()
     for value in (kernels.float_pointer, kernels.single_pointer, kernels.word_pointer, kernels.integer_pointer):
         digest = kernel_keys._Digest()
@@ -286,7 +286,7 @@ def test_two_types_of_numba_do_not_share_a_key() -> None:
     assert len(keys) == 4
 
 
-def test_a_thing_of_unknown_content_never_has_the_same_key_twice() -> None:
+def test_an_object_of_unknown_content_never_has_the_same_key_twice() -> None:
     def key() -> str:
         digest = kernel_keys._Digest()
         digest.add_value(thing)
@@ -311,7 +311,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch
 
 
 def folder() -> Path | None:
-    return kernels.cache_folder.__wrapped__()  # the answer is kept for the life of a process
+    return kernels.cache_folder.__wrapped__()  # the result is cached for the whole process
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the user's cache folder is elsewhere")
@@ -322,7 +322,7 @@ def test_kernels_are_kept_in_the_users_cache_folder(fresh: pytest.MonkeyPatch, t
 
 
 @pytest.mark.parametrize(("given", "place"), [("mine", "mine"), ("~/mine", "home/mine"), ("{root}/mine", "mine")])
-def test_the_user_may_say_where(fresh: pytest.MonkeyPatch, tmp_path: Path, given: str, place: str) -> None:
+def test_the_user_can_set_the_cache_folder(fresh: pytest.MonkeyPatch, tmp_path: Path, given: str, place: str) -> None:
     fresh.setenv("SKERRY_CACHE_DIR", given.format(root=tmp_path))
     assert folder() == tmp_path / place / "kernels"
 
@@ -338,14 +338,14 @@ def test_a_user_without_a_home_can_run(fresh: pytest.MonkeyPatch, capsys: pytest
     )
 
 
-def test_a_strict_kernel_fuses_nothing_and_has_a_place_of_its_own() -> None:
+def test_a_strict_kernel_fuses_nothing_and_has_its_own_cache_entry() -> None:
     def off_by_rounding(x: float, y: float) -> float:
         return x * x + y
 
     fast, strict = kernels.kernel(off_by_rounding), kernels.strict_kernel(off_by_rounding)
     assert kernel_keys.KEYS[id(fast)][0] != kernel_keys.KEYS[id(strict)][0]
     x = 1.0 + 2.0**-30
-    assert strict(x, -(x * x)) == 0.0  # a fused one gives 2^-60
+    assert strict(x, -(x * x)) == 0.0  # a fused operation gives 2^-60
 
 
 CHAIN = """
@@ -393,7 +393,7 @@ print(sorted(found.items()))
 
 
 def test_kernels_that_share_a_kernel_give_the_same_bits_with_a_fresh_cache_and_a_warm_one(tmp_path: Path) -> None:
-    """Also in whichever order they are first called: each caller has its own copy of what it calls."""
+    """The order of the first calls has no effect: each caller has its own copy of the kernels that it calls."""
     program = tmp_path / "chain.py"
     program.write_text(CHAIN)
     environment = {**os.environ, "SKERRY_CACHE_DIR": str(tmp_path / "cache")}

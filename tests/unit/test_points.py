@@ -1,4 +1,4 @@
-"""Points on bodies: the inertia that is felt there."""
+"""Points on bodies: the inverse inertia at a point."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ TREES = """
 </mujoco>"""
 
 
-def test_the_inertia_felt_at_a_body_is_that_of_the_whole_tree_it_hangs_in() -> None:
-    """J M⁻¹ Jᵀ with MuJoCo's own Jacobian and mass matrix, of branches and of a body with a diagonal M; to rounding."""
+def test_the_inverse_inertia_of_a_body_includes_its_whole_tree() -> None:
+    """J M⁻¹ Jᵀ with MuJoCo's Jacobian and mass matrix, for branches and for a body with a diagonal M; to rounding."""
     model = mujoco.MjModel.from_xml_string(TREES)
     data = mujoco.MjData(model)
     data.qpos[7:10] = 0.3, -0.2, 0.5

@@ -1,4 +1,4 @@
-"""Whether something may touch anything: never no where MuJoCo finds a contact, and mostly no where there is none."""
+"""Proximity check: it never misses a contact that MuJoCo finds, and rejects most poses without one."""
 
 import mujoco
 import numpy as np
@@ -22,8 +22,8 @@ GROUNDS = {"plane": '<geom name="ground" type="plane" size="0 0 1"/>', "hills": 
 
 
 @pytest.mark.parametrize("ground", GROUNDS)
-def test_whoever_touches_something_may_touch_it_and_most_others_may_not(ground: str) -> None:
-    """Two bodies thrown about at random, 4000 times; MuJoCo's own contacts are what is compared with."""
+def test_every_contact_passes_the_check_and_most_poses_without_contact_do_not(ground: str) -> None:
+    """4000 random poses of two bodies, compared with the contacts that MuJoCo finds."""
     model = mujoco.MjModel.from_xml_string(THINGS.format(ground=GROUNDS[ground]))
     random = np.random.default_rng(1)
     if ground == "hills":
@@ -36,7 +36,7 @@ def test_whoever_touches_something_may_touch_it_and_most_others_may_not(ground: 
     touched = {True: 0, False: 0}
     needless = 0
     for _ in range(4000):
-        for start in (0, 8):  # the crate's hinge is between them
+        for start in (0, 8):  # a hinge connects the two parts of the crate
             data.qpos[start : start + 3] = random.uniform([-6, -6, 0], [6, 6, 4])
             data.qpos[start + 3 : start + 7] = random.normal(size=4)
         data.qpos[7] = random.uniform(-1, 1)
@@ -50,4 +50,4 @@ def test_whoever_touches_something_may_touch_it_and_most_others_may_not(ground: 
             touched[owner in found] += 1
             needless += near and owner not in found
     assert min(touched.values()) > 500
-    assert needless < 0.5 * touched[False]  # hills of white noise are all peaks
+    assert needless < 0.5 * touched[False]  # white noise has peaks everywhere, so the share is small

@@ -1,4 +1,4 @@
-"""Ropes for rays: as exact as a search through all their pieces, the same for both tracers, threads, and the past."""
+"""Ray hits on ropes: equal to a search through all pieces, for both tracers, any threads, and past samples."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pose_at(x: float, y: float, z: float) -> Pose:
 
 
 def scene_of(tracer: Tracer, *bodies: RayBody) -> RayScene:
-    """One rope; the state is the number of its points, whether its ball is gone, and the points."""
+    """Return a scene with one rope; its state is the number of points, whether the ball is gone, and the points."""
     strand = Strand(0, 2, ROOM, RADIUS, BALL_RADIUS, (1, 1.0))
     return RayScene(bodies, tracer, [RayRope("ropes/line", (strand,), ROPE, BUOY)])
 
@@ -43,13 +43,13 @@ def state_of(points: NDArray[np.float64], ended: bool = False) -> NDArray[np.flo
 
 
 def walk(count: int, seed: int = 1) -> NDArray[np.float64]:
-    """A chain that turns at every point, a few metres away from the origin."""
+    """Return a chain that bends at every point, a few metres away from the origin."""
     steps = np.random.default_rng(seed).normal([0.0, 0.1, 0.0], 0.1, (count, 3))
     return np.array([4.0, -3.0, 0.5]) + np.cumsum(steps, axis=0)
 
 
 def gaps(points: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far places (n, 3) are from the surface of the ball and of each segment, (n, pieces)."""
+    """Return the distances of positions (n, 3) to the surface of the ball and of each segment, (n, pieces)."""
     starts, ends = np.concatenate([points[:1], points[:-1]]), np.concatenate([points[:1], points[1:]])
     lines, ways = ends - starts, places[:, None] - starts
     lengths = np.maximum((lines**2).sum(axis=1), 1e-300)
@@ -59,8 +59,8 @@ def gaps(points: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np
     return np.asarray(np.linalg.norm(ways - shares[..., None] * lines, axis=2) - radii)
 
 
-def test_rays_meet_a_rope_where_steps_to_its_surface_lead(tracer: Tracer) -> None:
-    """A ray that goes on by as much as it is away from all of it never passes a surface (Hart 1996, Sphere tracing)."""
+def test_rays_hit_a_rope_where_sphere_tracing_ends(tracer: Tracer) -> None:
+    """A ray that steps by its distance to the rope never passes the surface (Hart 1996, Sphere tracing)."""
     points = walk(40)
     scene = scene_of(tracer)
     view = RayCaster(scene, scene.frame(NO_MOTION, state_of(points)), NO_MOTION, None)
@@ -80,11 +80,11 @@ def test_rays_meet_a_rope_where_steps_to_its_surface_lead(tracer: Tracer) -> Non
     assert (balls == (last[hit].argmin(axis=1) == 0)).all() and 0 < balls.sum() < hit.sum()
     off = gaps(points, hits.distance[steep, None] * rays[steep] + 1e-3 * hits.normal.T[steep])
     off = np.take_along_axis(off, last[steep].argmin(axis=1)[:, None], axis=1)
-    np.testing.assert_allclose(off, 1e-3, rtol=0, atol=1e-5)  # normals lead straight off it
+    np.testing.assert_allclose(off, 1e-3, rtol=0, atol=1e-5)  # normals point away from the surface
     assert set(hits.body[hit].tolist()) == {0} and scene.names == ("ropes/line",)
 
 
-def test_what_is_nearer_than_a_rope_hides_it_and_a_rope_hides_what_is_behind_it(tracer: Tracer) -> None:
+def test_the_nearest_of_rope_and_body_is_hit(tracer: Tracer) -> None:
     wall = RayBody("wall", "", meshes.transform(meshes.box((0.2, 9, 9)), (3.0, 0.0, 0.0)), (ROCK,))
     scene = scene_of(tracer, wall)
     for x, body in ((2.0, 1), (4.0, 0)):
@@ -100,17 +100,17 @@ def scene_hits(scene: RayScene, frame: Any, rays: Any, near: float = 0.0, far: f
     return RayCaster(scene, frame, NO_MOTION, robot_bit(0)).cast(Bundle(rays), pose_at(0, 0, 0), far, near)
 
 
-def test_near_and_far_are_honoured(tracer: Tracer) -> None:
+def test_near_and_far_limits_apply(tracer: Tracer) -> None:
     scene = scene_of(tracer)
     frame = scene.frame(NO_MOTION, state_of(np.array([[2.0, -1.0, 0.0], [2.0, 1.0, 0.0]])))
     ahead = [[1, 0, 0]]
     assert scene_hits(scene, frame, ahead, far=1.981).distance[0] == pytest.approx(1.98)
     assert scene_hits(scene, frame, ahead, far=1.979).distance[0] == np.inf
     assert scene_hits(scene, frame, ahead, near=1.979).distance[0] == pytest.approx(1.98)
-    assert scene_hits(scene, frame, ahead, near=1.981).distance[0] == np.inf  # what begins in it looks out of it
+    assert scene_hits(scene, frame, ahead, near=1.981).distance[0] == np.inf  # starts inside the rope
 
 
-def test_a_rope_and_its_ball_come_and_go_with_the_state(tracer: Tracer) -> None:
+def test_the_state_decides_whether_a_rope_and_its_ball_exist(tracer: Tracer) -> None:
     scene = scene_of(tracer)
     line = np.array([[2.0, -1.0, 0.0], [2.0, 1.0, 0.0]])
     rays = [[2, 0, 0], [2, -1, 0]]
@@ -124,25 +124,25 @@ def test_a_rope_and_its_ball_come_and_go_with_the_state(tracer: Tracer) -> None:
         scene.move(frame, NO_MOTION)
 
 
-def test_who_sits_where_a_rope_is_tied_looks_past_it_and_whoever_sits_beside_it_does_not(tracer: Tracer) -> None:
+def test_a_sensor_at_the_attachment_does_not_hit_the_rope_and_a_sensor_beside_it_does(tracer: Tracer) -> None:
     scene = scene_of(tracer)
     for away, seen in ((0.0, False), (0.9 * ATTACHMENT_RADIUS, False), (1.1 * ATTACHMENT_RADIUS, True)):
         line = np.array([[-1.0, 0.0, -1.0], [0.0, 0.0, -0.5], [away, 0.0, 0.0]])
         frame = scene.frame(NO_MOTION, state_of(line))
         rays = [[0.5 * away, 0, -0.25], [-1, 0, -1]]
         assert (scene_hits(scene, frame, rays).body >= 0).tolist() == [seen, seen]
-    line = np.array([[0.0, 0.0, -0.2], [0.0, 0.0, -3.0]])  # a ball is not where it is held
+    line = np.array([[0.0, 0.0, -0.2], [0.0, 0.0, -3.0]])  # the end with the ball is not an attachment
     assert scene_hits(scene, scene.frame(NO_MOTION, state_of(line)), [[0, 0, -1]]).body.tolist() == [0]
 
 
-def test_spheres_pass_ropes(tracer: Tracer) -> None:
+def test_sphere_casts_ignore_ropes(tracer: Tracer) -> None:
     scene = scene_of(tracer, RayBody("wall", "", meshes.transform(meshes.box((0.2, 9, 9)), (3.0, 0.0, 0.0)), (ROCK,)))
     frame = scene.frame(NO_MOTION, state_of(np.array([[2.0, -1.0, 0.0], [2.0, 1.0, 0.0]])))
     contact = RayCaster(scene, frame, NO_MOTION, None).cast_sphere((0, 0, 0), (1, 0, 0), 0.1, 10.0)
     assert contact.body == 0 and contact.distance == pytest.approx(2.8)
 
 
-def test_many_rays_give_the_same_bytes_in_every_order_and_number_of_threads(tracer: Tracer) -> None:
+def test_many_rays_give_the_same_bytes_for_any_order_and_number_of_threads(tracer: Tracer) -> None:
     scene = scene_of(tracer)
     frame = scene.frame(NO_MOTION, state_of(walk(40)))
     aims = np.stack([np.full((96, 128), 4.0), *np.meshgrid(np.linspace(-4, 4, 128), np.linspace(-2, 2, 96))], axis=-1)
@@ -186,7 +186,7 @@ AMONG_ROPES = {
 
 
 def readings_of(pieces: int, stop: bool = False, restore: bool = False) -> dict[tuple[str, int], Any]:
-    """All that is read among ropes that move, in so many calls."""
+    """Return all readings among moving ropes, with the given number of calls of `advance`."""
     found: dict[tuple[str, int], Any] = {}
     with skerry.load(AMONG_ROPES, seed=1) as world:
         sensors = world.robots["diver"].sensors
@@ -210,8 +210,8 @@ def readings_of(pieces: int, stop: bool = False, restore: bool = False) -> dict[
 
 
 @pytest.mark.usefixtures("tracer")
-def test_ropes_are_seen_where_they_were() -> None:
-    """When sensors look back, when the world stops for each, and after it was set back: the same bytes."""
+def test_past_samples_see_ropes_at_their_past_positions() -> None:
+    """Batched samples, stops for every sample, and a restored world give the same bytes."""
     found = readings_of(1)
     expected = {key: pickle.dumps(reading) for key, reading in found.items()}
     for way in ({"pieces": 9}, {"pieces": 180}, {"pieces": 1, "stop": True}, {"pieces": 1, "restore": True}):
@@ -223,7 +223,7 @@ def test_ropes_are_seen_where_they_were() -> None:
     for name, label in (("line", 4), ("float", 3)):
         seen = [picture.bodies == names.index(f"ropes/{name}") for picture in pictures]
         assert all(mask.any() for mask in seen)
-        assert len({mask.tobytes() for mask in seen}) > 3  # it moves
+        assert len({mask.tobytes() for mask in seen}) > 3  # the rope moves
         assert label in pictures[0].labels[seen[0]]
     assert {found.name for picture in pictures for found in picture.detections} <= {"diver"}
 
@@ -232,7 +232,7 @@ def view_of(world: World, rays: Any, position: tuple[float, float, float]) -> An
     return world.ray_scene.view().cast(Bundle(rays), pose_at(*position), 50.0)
 
 
-def test_a_rope_is_seen_where_it_is_after_it_was_tied_let_go_or_wound_in() -> None:
+def test_rays_hit_a_rope_at_its_new_position_after_attach_release_and_winding() -> None:
     winch = {"kind": "winch", "link": "base_link", "rope_length": 10, "target_length": 2, "speed": 5}
     lift = {"start": "base_link", "winch": "winch", "direction": [0, 0, -1], "density": 1140, "hook": {"radius": 0.1}}
     crane = {
@@ -254,7 +254,7 @@ def test_a_rope_is_seen_where_it_is_after_it_was_tied_let_go_or_wound_in() -> No
         assert view.materials[hits.material[0]].name == "rope"
         assert hits.distance[0] == pytest.approx(3.0 - 0.005, abs=2e-3)
         beside = (-3.0, 3.5, 5.0)
-        assert view_of(world, ahead, beside).body[0] == -1  # it is not there yet
+        assert view_of(world, ahead, beside).body[0] == -1  # the rope does not exist yet
         world.ropes["line"].attach((0.0, 4.0, 5.0))
         hits = view_of(world, ahead, beside)
         assert world.ray_scene.scene.names[hits.body[0]] == "ropes/line"
@@ -263,8 +263,8 @@ def test_a_rope_is_seen_where_it_is_after_it_was_tied_let_go_or_wound_in() -> No
         assert view_of(world, ahead, beside).body[0] == -1
 
 
-def test_a_rope_on_a_hook_is_seen_on_both_sides_and_the_hook_until_it_is_gone() -> None:
-    """Along the whole life of a hook: each segment is met from beside, under its own rope's name."""
+def test_rays_hit_both_sides_of_a_rope_on_a_hook_and_the_hook_while_it_exists() -> None:
+    """Rays from the side hit each segment in all phases of a hook, with the name of its own rope."""
     hook = {"start": [0, 0, 10], "length": 1, "direction": [0, 0, -1], "stiffness": 1e6, "hook": {"mass": 0.2}}
     line = {"start": [1.5, 0, 8.995], "length": 3, "direction": [-1, 0, 0], "buoy": {"mass": 0.1}}
     with skerry.load({"ropes": {"crane": hook, "line": line}}) as world:
@@ -281,7 +281,7 @@ def test_a_rope_on_a_hook_is_seen_on_both_sides_and_the_hook_until_it_is_gone() 
 
 
 def _beside(world: World, name: str) -> set[str]:
-    """What else than a rope, or nothing, is met where its segments outside of the hook are seen from beside."""
+    """Return all hits other than the rope on rays from the side to its segments outside of the hook."""
     points, found = world.ropes[name].points, set()
     for middle in 0.5 * (points[1:] + points[:-1]):
         if np.linalg.norm(middle - world.ropes["crane"].end) > 0.1:

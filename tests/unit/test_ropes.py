@@ -1,4 +1,4 @@
-"""Ropes and winches as parts: what is refused, what they say of themselves, and that their state is all there is."""
+"""Ropes and winches: invalid settings, properties, and states that snapshots restore completely."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ball(x: float, y: float, z: float) -> dict[str, Any]:
 
 
 def crane(rope: Mapping[str, Any], **winch: Any) -> dict[str, Any]:
-    """A vehicle that stands still in the air, 3 m above the water, with a rope on a winch."""
+    """Return a vehicle fixed in the air, 3 m above the water, with a rope on a winch."""
     parts = {
         "actuators": {"winch": {"kind": "winch", "link": "base_link", "rope_length": 10, "target_length": 2, **winch}},
         "ropes": {"lift": {"start": "base_link", "winch": "winch", "direction": [0, 0, -1], **rope}},
@@ -49,7 +49,7 @@ def crane(rope: Mapping[str, Any], **winch: Any) -> dict[str, Any]:
         ({"start": [0, 0, 0], "winch": "winch"}, "a rope on a winch is a part of the vehicle"),
     ],
 )
-def test_a_bad_rope_is_refused_in_words(rope: dict[str, Any], words: str) -> None:
+def test_a_bad_rope_is_refused_with_a_message(rope: dict[str, Any], words: str) -> None:
     with pytest.raises(SkerryError) as caught:
         skerry.load({"objects": {"ball": ball(0, 0, -3)}, "ropes": {"line": rope}})
     assert words in str(caught.value)
@@ -63,7 +63,7 @@ def test_a_bad_rope_is_refused_in_words(rope: dict[str, Any], words: str) -> Non
         ({"start": "base_link", "winch": "wnch"}, "there is no such winch"),
     ],
 )
-def test_a_bad_rope_of_a_vehicle_is_refused_in_words(rope: dict[str, Any], words: str) -> None:
+def test_a_bad_rope_of_a_vehicle_is_refused_with_a_message(rope: dict[str, Any], words: str) -> None:
     with pytest.raises(SkerryError) as caught:
         skerry.load({"robots": {"craft": {"vehicle": "torpedo", "overrides": {"ropes": {"tow": rope}}}}})
     assert words in str(caught.value)
@@ -78,13 +78,13 @@ def test_a_bad_rope_of_a_vehicle_is_refused_in_words(rope: dict[str, Any], words
         ({"speed": 9}, "more than `maximum_speed`"),
     ],
 )
-def test_a_bad_winch_is_refused_in_words(winch: dict[str, Any], words: str) -> None:
+def test_a_bad_winch_is_refused_with_a_message(winch: dict[str, Any], words: str) -> None:
     with pytest.raises(SkerryError) as caught:
         skerry.load({"robots": {"crane": crane({}, **winch)}})
     assert words in str(caught.value)
 
 
-def test_what_cannot_be_tied_or_released_is_refused_and_the_world_goes_on() -> None:
+def test_an_impossible_attach_or_release_is_refused_and_the_world_continues() -> None:
     objects = {"near": ball(2.05, 0, -1), "far": ball(50, 0, -1)}
     rope = {**LINE, "direction": [1, 0, 0]}
     scenario = {"objects": objects, "ropes": {"line": rope, "later": {**LINE, "setup_on_start": False}}}
@@ -123,8 +123,8 @@ def test_what_cannot_be_tied_or_released_is_refused_and_the_world_goes_on() -> N
 # ------------------------------------------------------------------------------------------------ what it says
 
 
-def test_a_rope_tells_whether_it_is_tight() -> None:
-    """Taut: tight everywhere, towards both ends. Slack: only over short distances. A free rope pulls at nothing."""
+def test_tightness_of_taut_slack_and_free_ropes() -> None:
+    """A taut rope is tight towards both ends, a slack rope only over short distances; a free rope has no tension."""
     ropes = {
         "taut": {"start": [0, 0, -1], "end": [2.01, 0, -1], "length": 2.0},
         "slack": {"start": [0, 1, -1], "end": [1.0, 1, -1], "length": 2.0},
@@ -146,7 +146,7 @@ def test_a_rope_tells_whether_it_is_tight() -> None:
 # ------------------------------------------------------------------------------------------------ winch
 
 
-def test_a_winch_takes_length_and_speed_and_keeps_to_its_limits() -> None:
+def test_a_winch_follows_length_and_speed_within_its_limits() -> None:
     with skerry.load({"robots": {"crane": crane({}, expected_frequency=None)}}) as world:
         winch, rope = world.robots["crane"].actuators["winch"], world.robots["crane"].ropes["lift"]
         assert (winch.setpoint, winch.length, winch.speed, winch.rate) == (2.0, 2.0, 0.5, 0.0)
@@ -160,7 +160,7 @@ def test_a_winch_takes_length_and_speed_and_keeps_to_its_limits() -> None:
         assert winch.length == pytest.approx(2.5)
         assert winch.setpoint == 3.0
         winch.command(speed=100.0)
-        assert winch.speed == 5.0  # its maximum
+        assert winch.speed == 5.0  # the maximum speed
         winch.command(length=99.0)
         assert winch.setpoint == 10.0
         world.advance(2.0)
@@ -177,7 +177,7 @@ def test_a_winch_takes_length_and_speed_and_keeps_to_its_limits() -> None:
         assert winch.setpoint == 2.0
 
 
-def test_a_winch_lets_go_of_its_load() -> None:
+def test_a_winch_releases_its_load() -> None:
     robots = {"crane": crane({}, expected_frequency=None)}
     with skerry.load({"robots": robots, "objects": {"load": ball(0.5, 0, 1.0)}}) as world:
         winch, rope = world.robots["crane"].actuators["winch"], world.robots["crane"].ropes["lift"]
@@ -199,8 +199,8 @@ RECOVERY = {
 }
 
 
-def test_every_phase_of_a_recovery_goes_on_from_a_snapshot_bit_for_bit() -> None:
-    """Slack and paid out, caught and running over the hook, hoisted and taut, carried."""
+def test_every_phase_of_a_recovery_continues_from_a_snapshot_bit_for_bit() -> None:
+    """The phases: rope paid out and slack, caught and over the hook, hoisted and taut, carried."""
     commands = [{"length": 3.05, "speed": 0.3}, {"length": 3.05}, {"length": 0.5}, {"length": 1.0}]
     phases = []
 
@@ -224,7 +224,7 @@ def test_every_phase_of_a_recovery_goes_on_from_a_snapshot_bit_for_bit() -> None
         assert phases == ["hanging", "pulley", "carrying", "carrying"]
 
 
-def test_ropes_in_a_batch_are_those_of_worlds_alone() -> None:
+def test_ropes_in_a_batch_equal_those_of_single_worlds() -> None:
     scenario = {**RECOVERY, "robots": {"crane": crane({"hook": {}}, start_length=2.0, target_length=3.05)}}
     seconds = 6.0
     places = [[-0.5, 0, -0.02], [-0.6, 0.02, -0.02], [-0.4, 0, 0.0]]

@@ -17,8 +17,8 @@ def test_carlsons_integral_is_that_of_scipy() -> None:
         assert carlson_rd(x, y, z) == pytest.approx(float(elliprd(x, y, z)), rel=1e-13)
 
 
-def test_a_sphere_carries_half_its_displaced_mass() -> None:
-    """½ ρ V (Lamb 1932, §92), and nothing when it turns."""
+def test_the_added_mass_of_a_sphere_is_half_its_displaced_mass() -> None:
+    """½ ρ V (Lamb 1932, §92) for translation, 0 for rotation."""
     added = np.diag(Ellipsoid(length=2, width=2, height=2).added_mass(1000.0, 0.0))
     assert added == pytest.approx([1000 * 4 / 3 * np.pi * 0.5] * 3 + [0, 0, 0], rel=1e-9)
 
@@ -44,8 +44,8 @@ def test_axes_may_be_given_in_any_order() -> None:
     assert turned[[1, 2, 0, 4, 5, 3]] == pytest.approx(found, rel=1e-9)
 
 
-def test_a_long_ellipsoid_turns_towards_strip_theory() -> None:
-    """Across a needle, every slice is a cylinder: ρ π r² a metre, here 2/3 of that of a cylinder, for it tapers."""
+def test_a_long_ellipsoid_approaches_strip_theory() -> None:
+    """Every slice of a needle is a cylinder with ρ π r² per metre; the taper makes the sum 2/3 of a cylinder's."""
     needle = np.diag(Ellipsoid(length=100.0, width=1.0, height=1.0).added_mass(1000.0, 0.0))
     cylinder = np.diag(SlenderHull(length=100.0, diameter=1.0).added_mass(1000.0, 0.0))
     assert needle[1] == pytest.approx(2 / 3 * cylinder[1], rel=0.01)
@@ -68,8 +68,8 @@ def test_check_names_the_method_and_its_error() -> None:
     assert "15 %" in told
 
 
-def test_an_added_mass_has_one_source() -> None:
+def test_added_mass_has_exactly_one_source() -> None:
     both = {"ellipsoid": {"length": 1, "width": 1, "height": 1}, "matrix": [1, 1, 1, 0, 0, 0]}
     forces = {"forces": {"added_mass": both}}
-    with pytest.raises(skerry.SkerryError, match="either `matrix`, `ellipsoid` or `slender`"):
+    with pytest.raises(skerry.SkerryError, match="exactly one of `matrix`, `ellipsoid` and `slender`"):
         skerry.load("sam_empty", overrides={"robots": {"sam": {"overrides": forces}}})

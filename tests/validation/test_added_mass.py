@@ -116,7 +116,7 @@ def test_added_mass_may_be_given_about_another_point_and_in_other_axes(load, veh
     world.advance_steps(1)
     turn = Rotation.from_euler("xyz", rpy, degrees=True).as_matrix()
     both = np.kron(np.eye(2), turn)
-    # velocity at the point: v + ω × place
+    # velocity at the point: v + ω × r
     shift = np.eye(6)
     shift[:3, 3:] = np.column_stack([np.cross(axis, place) for axis in np.eye(3)])
     total = shift.T @ both @ given @ both.T @ shift + spatial(5.0, [0, 0, 0], link["inertia"])
@@ -177,8 +177,8 @@ def test_the_energy_of_a_chain_with_any_added_mass_on_every_link_is_conserved(
 ):
     """T = Σ ½ νᵀ (M_RB + M_A) ν is constant without forces (Lamb 1932, ch. VI).
 
-    RK4 at 1 ms keeps it to some 1e-12 in 3 s. That the rigid links' own energy changes by much shows that this is
-    not for want of motion.
+    RK4 at 1 ms keeps it to some 1e-12 in 3 s. That the rigid links' own energy changes by much shows that
+    the chain does move.
     """
     world = load(
         {
@@ -220,7 +220,7 @@ def test_the_impulse_of_a_chain_and_its_water_is_conserved(
             own = spatial(link["mass"], link["center"], link["inertia"])
             p, h = np.split((own + any_inertia(10 + number, 2.0 * link["mass"])) @ v, 2)
             linear += turn @ p
-            # about the start, not the world's far origin, so that rounding does not count 50 times
+            # about the start instead of the distant origin, which would multiply rounding errors by 50
             angular += np.cross(x - [1.0, -2.0, -50.0], turn @ p) + turn @ h
         return np.concatenate([linear, angular])
 
@@ -236,7 +236,8 @@ def test_a_body_follows_kirchhoffs_equations_also_in_a_current(
 ):
     """ṗ = p × ω, ḣ = h × ω + p × v in the frame that moves with the water (Lamb 1932, ch. VI), solved by scipy.
 
-    In that frame a uniform current is still water. RK4 at 5 ms was seen to be within 1e-8 m after 5 s; 1e-6 m is asked.
+    In that frame a uniform current is still water. RK4 at 5 ms was observed to be within 1e-8 m after 5 s; the
+    tolerance is 1e-6 m.
     """
     added = any_inertia(3, 10.0)
     link = {"mass": 6.0, "inertia": [0.3, 0.6, 0.5], "center": [0.08, -0.03, 0.05]}
@@ -280,7 +281,7 @@ def test_a_body_follows_kirchhoffs_equations_also_in_a_current(
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_in_a_uniform_current_everything_moves_as_in_still_water_seen_from_the_water(
+def test_motion_relative_to_a_uniform_current_equals_motion_in_still_water(
     load, vehicle, set_velocity, any_inertia, motion_of, integrator
 ):
     """Galileo: x(t) in the current = x(t) in still water + u t, with added mass, drag, lift and joints; rounding."""
@@ -310,7 +311,7 @@ def test_in_a_uniform_current_everything_moves_as_in_still_water_seen_from_the_w
     assert np.array(ends[0]) == pytest.approx(np.array(ends[1]), abs=1e-10)
 
 
-def test_a_body_at_rest_in_the_water_is_carried_along_by_it_without_any_force(load, vehicle, any_inertia, motion_of):
+def test_a_body_that_moves_with_accelerating_water_feels_no_force(load, vehicle, any_inertia, motion_of):
     """ν_r = 0 and ν̇_r = 0: neither added mass nor drag acts, whatever its attitude; only rounding."""
     forces = {
         "water": {"kind": "added_mass", "link": "hull", "matrix": any_inertia(4, 30.0)},
@@ -367,8 +368,8 @@ def test_the_munk_moment_turns_a_slender_body_across_its_path(load, vehicle, mot
     assert motion_of(world, "craft")[2][5] * 1e6 == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_pose_that_the_tests_look_at_is_the_public_one(load, motion_of):
-    """`motion_of` reads the engine's rows; they are what `pose` and `twist` show."""
+def test_the_pose_in_these_tests_equals_the_public_pose(load, motion_of):
+    """`motion_of` reads the engine's arrays, which must equal `pose` and `twist`."""
     ball = {"geometry": {"kind": "sphere", "radius": 0.1}, "motion": "dynamic", "mass": 3.0, "pose": SKEW}
     world = load({"objects": {"ball": ball}})
     world.advance(0.5)

@@ -1,4 +1,4 @@
-"""Ballast: weight, trim and inertia of the water in a tank, and the momentum that comes and goes with it."""
+"""Ballast: weight, trim and inertia of the water in a tank, and its momentum when it enters or leaves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TANK = {"kind": "ballast", "link": "hull", "volume": 0.004, "fill": 0.0, "rate":
 
 @pytest.fixture
 def craft(load, vehicle):
-    """A craft with a tank, without gravity unless told."""
+    """Return a function that builds a craft with a tank, by default without gravity."""
 
     def build(tank=TANK, more=None, link=LINK, pose=DEEP, current=(0.0, 0.0, 0.0), hooks=None, **scenario):
         forces = {"tank": tank} | (more or {})
@@ -35,8 +35,8 @@ def _tank(world):
     return world.robots["craft"].forces["tank"]
 
 
-def test_the_pump_fills_the_tank_at_its_rate_and_stops_at_what_is_wanted(craft):
-    """m = ρ V̇ t up to the wanted mass: 2.05 kg/s, so 1 kg after 0.488 s."""
+def test_the_pump_fills_the_tank_at_its_rate_and_stops_at_the_setpoint(craft):
+    """m = ρ V̇ t up to the setpoint: 2.05 kg/s, so 1 kg after 0.488 s."""
     world = craft()
     _tank(world).set_target(1.0)
     world.advance(0.4)
@@ -45,7 +45,7 @@ def test_the_pump_fills_the_tank_at_its_rate_and_stops_at_what_is_wanted(craft):
     assert _tank(world).mass == pytest.approx(1.0, rel=1e-12)
 
 
-def test_a_tank_takes_no_more_than_its_volume_and_no_less_than_nothing(craft):
+def test_the_mass_in_a_tank_stays_between_empty_and_full(craft):
     """0 ≤ m ≤ ρ V."""
     world = craft()
     _tank(world).set_target(1e9)
@@ -58,7 +58,7 @@ def test_a_tank_takes_no_more_than_its_volume_and_no_less_than_nothing(craft):
 
 @pytest.mark.parametrize("integrator", ["implicitfast", "euler", "rk4"])
 @pytest.mark.parametrize("fill", [0.0, 0.25, 1.0])
-def test_ballast_weighs_and_is_to_be_moved(craft, integrator, fill):
+def test_ballast_has_weight_and_inertia(craft, integrator, fill):
     """a = −g + ρ V_hull g/(m + m_b): weight m_b g and inertia m_b, at the centre of mass; one step, to rounding."""
     lift = {"kind": "force_points", "link": "hull", "points": [[0, 0, 0]], "volume": 0.012}
     world = craft(TANK | {"fill": fill}, {"lift": lift}, PLAIN, gravity=G, integrator=integrator)
@@ -74,7 +74,7 @@ def test_a_tank_may_hold_another_fluid(craft):
     assert _tank(world).mass == pytest.approx(3.2, rel=1e-12)
 
 
-def test_ballast_adds_its_full_inertia_about_its_place(craft, spatial, motion_of):
+def test_ballast_adds_its_full_inertia_about_its_position(craft, spatial, motion_of):
     """ν̇ = (M + M_b)⁻¹ τ with M_b of a mass at a place with radii of gyration; a step of 1 µs: 1e-8."""
     place, gyration = [0.4, -0.1, 0.2], [0.05, 0.2, 0.15]
     wrench = np.array([1.0, -2.0, 0.5, 0.3, 0.6, -0.4])
@@ -133,7 +133,7 @@ def test_momentum_and_angular_momentum_stay_with_a_tank_off_the_centre(
 ):
     """Water at rest brings neither, so R p and x × R p + R h of body and tank stay, at first order in the step.
 
-    The error at 0.5 ms was seen to be some 1e-4 of the whole; without the incoming water's share it would be 0.2.
+    The error at 0.5 ms was observed to be about 1e-4 of the whole; without the incoming water's share it would be 0.2.
     """
     place = [0.4, -0.1, 0.2]
     world = craft(TANK | {"position": place}, integrator=integrator, step="1/2000")
@@ -165,7 +165,7 @@ def test_water_that_is_expelled_leaves_the_speed_as_it_is(craft, set_velocity, i
 
 
 def test_water_that_is_expelled_leaves_the_spin_as_it_is(craft, set_velocity):
-    """Each drop goes on with the velocity of its place: it pushes nobody. A spin about a principal axis stays."""
+    """Each drop leaves with the velocity of its point and exerts no force: a spin about a principal axis stays."""
     world = craft(TANK | {"fill": 1.0, "position": [0.4, 0.0, 0.0]}, link=PLAIN, integrator="rk4")
     set_velocity(world, [0.2, 0.0, 0.0], [0.0, 0.0, 1.2])
     _tank(world).set_target(0.0)
@@ -218,6 +218,6 @@ def test_a_tank_in_the_bow_trims_a_submerged_body_by_the_shift_of_its_centre_of_
     world.advance(60.0)
     mass = 10.8
     along, up = 0.8 * 0.3 / mass, (10.0 * -0.05 + 0.8 * 0.02) / mass
-    # Lift and drag both act at the origin: that it rises slowly, not being quite neutral, does not turn it.
+    # Lift and drag both act at the origin, so the slow rise of the not quite neutral craft does not turn it.
     turn = world.robots["craft"].pose.rotation
     assert -turn[2, 0] / turn[2, 2] == pytest.approx(along / -up, rel=1e-6)

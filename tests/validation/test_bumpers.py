@@ -1,4 +1,4 @@
-"""The contact sensor: forces in balance with weight and thrust, and the names of what is touched."""
+"""Contact sensor: forces in balance with weight and thrust, and the names of the touched bodies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sum_of(reading):
 
 
 @pytest.mark.parametrize("integrator", ["implicitfast", "euler", "rk4"])
-def test_a_body_at_rest_is_carried_by_its_weight(load, vehicle, integrator):
+def test_contact_forces_carry_the_weight_of_a_body_at_rest(load, vehicle, integrator):
     """ΣF = m g, straight up, at the four corners. The solver ends at a relative 1e-8."""
     world = load(
         {
@@ -56,7 +56,7 @@ def test_a_body_in_the_water_that_touches_nothing_feels_nothing(load, vehicle):
 
 
 def test_wet_bodies_weigh_less_on_their_ground(load, vehicle):
-    """ΣF = (m − ρ V) g, with added mass and all."""
+    """ΣF = (m − ρ V) g, with added mass."""
     volume = 0.005
     forces = {
         "buoyancy": {"kind": "force_points", "link": "base", "volume": volume, "points": [[0, 0, 0]]},
@@ -75,7 +75,7 @@ def test_wet_bodies_weigh_less_on_their_ground(load, vehicle):
 
 
 def test_two_robots_feel_each_other_with_opposite_forces(load, vehicle):
-    """Newton's third law, and each knows the other's name; the lower one carries both."""
+    """Newton's third law, with the name of the other robot in each reading; the lower one carries both."""
     folder = vehicle({"base": CUBE})
     world = load(
         {
@@ -128,8 +128,8 @@ def test_a_threshold_hides_weak_contacts_and_objects_go_by_their_names(load, veh
     assert (found["coarse"].reading.touching, found["coarse"].reading.force) == (False, 0.0)
 
 
-def test_looking_at_contacts_changes_nothing_and_comes_back_after_a_restore(load, vehicle):
-    """They are a function of the state alone: the same bits again, in this world and in another."""
+def test_reading_contacts_changes_nothing_and_a_restore_gives_the_same_contacts(load, vehicle):
+    """Contacts depend only on the state: the same bits in this world and in another world."""
     scenario = {
         "terrain": {"kind": "flat", "depth": 20.0},
         "robots": {"cube": robot(vehicle({"base": CUBE}), [0, 0, -19.8])},
@@ -151,7 +151,7 @@ def test_looking_at_contacts_changes_nothing_and_comes_back_after_a_restore(load
 
 
 def test_a_bumper_feels_what_a_python_force_presses(load, vehicle):
-    """A force of 50 N downwards is in the balance too."""
+    """A downward force of 50 N adds to the contact force."""
     scenario = {
         "terrain": {"kind": "flat", "depth": 20.0},
         "robots": {"cube": robot(vehicle({"base": CUBE}), [0, 0, -19.9])},

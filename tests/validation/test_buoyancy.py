@@ -22,7 +22,7 @@ def _inertia(mass: float) -> list[float]:
 
 @pytest.fixture
 def barge(load, vehicle):
-    """A barge of half the water's density, filled with cells; `center` is its centre of mass, from the box's middle."""
+    """Return a barge of half the water's density, filled with cells; `center` is the centre of mass from its middle."""
 
     def build(center=(0.0, 0.0, 0.0), damping=None, integrator="rk4", step="1/200", pose=None, cells=ACROSS):
         sides = zip((LENGTH, BEAM, HEIGHT), cells, strict=True)
@@ -54,7 +54,7 @@ def barge(load, vehicle):
 
 
 def _period(times, values):
-    """The mean period from the crossings of zero, each found by a straight line between samples."""
+    """Return the mean period from zero crossings, interpolated linearly between samples."""
     values = np.array(values)
     at = np.flatnonzero(values[:-1] * values[1:] < 0)
     crossings = times[at] + (times[1] - times[0]) * values[at] / (values[at] - values[at + 1])
@@ -243,7 +243,7 @@ def test_a_neutral_body_swings_under_water_about_its_centre_of_mass(load):
     assert world.objects["body"].pose.transform([0.0, 0.0, -below]) == pytest.approx(start, abs=1e-9)
 
 
-def test_the_centre_of_volume_of_an_object_may_be_told(load):
+def test_the_centre_of_volume_of_an_object_can_be_set(load):
     """The torque of buoyancy is ρ V g times its arm to the centre of mass: ω̇ = ρ V g x / I, one step, to rounding."""
     body = {
         "geometry": {"kind": "box", "size": [0.5, 0.4, 0.3]},

@@ -12,7 +12,7 @@ WEIGHT = (MASS - 1025.0 * VOLUME) * 9.81  # in water, N
 
 @pytest.fixture
 def rest(load):
-    """How deep a body of 0.2 m height sinks into level ground at 20 m depth, after it has come to rest there."""
+    """Return a function for the depth to which a resting body of 0.2 m height sinks into level ground at 20 m depth."""
 
     def settle(geometry, mass, volume, added, gravity, integrator="implicitfast"):
         body = {
@@ -67,7 +67,7 @@ def test_a_turning_inertia_of_the_water_is_felt_by_a_contact_off_the_centre(rest
 
 
 @pytest.mark.parametrize("center", [[0.0, 0.0, 0.0], [0.2, 0.0, 0.0]], ids=["balanced", "hanging"])
-def test_an_added_mass_of_nothing_leaves_the_softness_of_contacts_as_it_was(load, vehicle, center):
+def test_zero_added_mass_leaves_the_softness_of_contacts_unchanged(load, vehicle, center):
     """MuJoCo's own inverse inertias of a held arm (mj_setConst) come out again where there is nothing to correct."""
     links = {"base": {}, "arm": {"mass": 2.0, "inertia": [0.02, 0.05, 0.05], "center": center}}
     joints = {"hinge": {"parent": "base", "child": "arm", "axis": [0, 1, 0]}}
@@ -81,7 +81,7 @@ def test_an_added_mass_of_nothing_leaves_the_softness_of_contacts_as_it_was(load
 
 
 @pytest.mark.parametrize("ratio", [0.0, 1.0])
-def test_a_sliding_box_comes_to_rest_after_the_way_that_friction_gives(load, set_velocity, ratio):
+def test_a_sliding_box_stops_after_the_distance_that_friction_gives(load, set_velocity, ratio):
     """s = v² / 2a with a = μ W / (m + m_a) (Coulomb), W being the weight in water.
 
     MuJoCo's friction is soft and the box chatters a little: within 5 %.
@@ -107,7 +107,7 @@ def test_a_sliding_box_comes_to_rest_after_the_way_that_friction_gives(load, set
 
 @pytest.mark.parametrize("ratio", [0.5, 5.0])
 def test_a_wet_arm_rests_on_the_limit_of_its_joint_as_a_dry_one_of_the_same_inertia(load, vehicle, ratio):
-    """As for the ground: m with m_a at its centre, and m + m_a under a gravity that gives it the same weight."""
+    """The same rule as for the ground: m with m_a at its centre equals m + m_a under a gravity for the same weight."""
     joints = {"hinge": {"parent": "base", "child": "arm", "axis": [0, 1, 0], "type": "revolute", "range": (-0.5, 0.1)}}
     water = {"kind": "added_mass", "link": "arm", "matrix": [2.0 * ratio] * 3 + [0.0] * 3, "position": [0.3, 0, 0]}
     drag = {"drag": {"kind": "damping", "link": "arm", "linear": [0, 0, 0, 5, 5, 5]}}

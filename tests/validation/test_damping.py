@@ -15,7 +15,7 @@ SKEW = {"position": [1.0, -2.0, -50.0], "roll_deg": 25.0, "pitch_deg": -40.0, "y
 
 @pytest.fixture
 def ball(load):
-    """A world with one ball deep under water, by default without weight or buoyancy."""
+    """Return a world with one ball deep under water, by default without weight or buoyancy."""
 
     def build(integrator="rk4", step="1/200", gravity=0.0, current=(0.0, 0.0, 0.0), pose=DEEP, **settings):
         body = {"geometry": BALL, "motion": "dynamic", "mass": 4.0, "volume": 0.0, "pose": pose} | settings
@@ -152,7 +152,7 @@ def test_stiff_linear_drag_that_is_not_symmetric_is_stable_or_refused(ball, set_
     """−vᵀ D v depends on the symmetric part alone, which is positive here: such drag only takes energy.
 
     Coefficients as Y_r and N_v need not be equal. A step must not make them a source of energy, however stiff; if it
-    cannot be helped, the matrix is to be refused in words.
+    cannot be helped, the matrix must be refused with a message.
     """
     drag = np.zeros((6, 6))
     drag[:2, :2] = stiffness * np.array(shape)

@@ -1,4 +1,4 @@
-"""When numbers run away: which body, at which step, the world at its last sound state, and other worlds untouched."""
+"""Divergence: the report names body and step, the world keeps its last valid state, other worlds continue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _push(force):
 
 @pytest.fixture
 def two(vehicle):
-    """A scenario of a calm craft and one that a force drives."""
+    """Return a scenario with a calm craft and one that a force drives."""
 
     def build(force, **scenario):
         calm = vehicle({"hull": LINK}, {"push": _push([1.0, 0, 0])})
@@ -41,7 +41,7 @@ def _is_finite(world):
 @pytest.mark.parametrize("integrator", ["implicitfast", "euler", "rk4"])
 @pytest.mark.parametrize("force", [1e300, 1e200, 1e12])
 def test_an_absurd_force_is_reported_with_body_and_step(load, two, integrator, force):
-    """a = F/m beyond all sense in the first step; the report names the body that ran away, not its neighbour."""
+    """a = F/m beyond the limit in the first step; the report names the diverged body, not its neighbour."""
     world = load(two([force, 0.0, 0.0], integrator=integrator))
     with pytest.raises(skerry.PhysicsDiverged, match="wild") as caught:
         world.advance(1.0)
@@ -51,7 +51,7 @@ def test_an_absurd_force_is_reported_with_body_and_step(load, two, integrator, f
 
 
 @pytest.mark.parametrize("integrator", ["implicitfast", "euler", "rk4"])
-def test_the_world_is_left_at_its_last_sound_state(load, two, integrator):
+def test_the_world_keeps_its_last_valid_state(load, two, integrator):
     """Nothing of the step that diverged remains: finite, at the start, and the clock too."""
     world = load(two([1e300, 0.0, 0.0], integrator=integrator))
     with pytest.raises(skerry.PhysicsDiverged):
@@ -62,8 +62,8 @@ def test_the_world_is_left_at_its_last_sound_state(load, two, integrator):
 
 
 @pytest.mark.parametrize("integrator", ["implicitfast", "rk4"])
-def test_a_slow_runaway_is_stopped_at_the_step_where_it_leaves_all_sense(load, two, integrator):
-    """v = F t/m passes 10⁶ m/s at t = 0.2 s, step 40; both bodies stand where 39 sound steps brought them."""
+def test_a_slow_runaway_stops_at_the_step_that_reaches_the_limit(load, two, integrator):
+    """v = F t/m passes 10⁶ m/s at t = 0.2 s, step 40; both bodies are where 39 valid steps brought them."""
     world = load(two([1e7, 0.0, 0.0], integrator=integrator))
     with pytest.raises(skerry.PhysicsDiverged) as caught:
         world.advance(1.0)
@@ -76,8 +76,8 @@ def test_a_slow_runaway_is_stopped_at_the_step_where_it_leaves_all_sense(load, t
     assert caught.value.last_velocity[0] == pytest.approx(5e6 * 0.195, rel=1e-9)
 
 
-def test_the_last_sound_state_is_that_of_the_same_world_stepped_so_far(load, two):
-    """Bit-equal to a second world that was asked for 39 steps only."""
+def test_the_last_valid_state_equals_that_of_a_world_stepped_so_far(load, two):
+    """Bit-equal to a second world with only 39 steps."""
     diverged, stepped = load(two([1e7, 0.0, 0.0])), load(two([1e7, 0.0, 0.0]))
     with pytest.raises(skerry.PhysicsDiverged):
         diverged.advance(1.0)
@@ -88,7 +88,7 @@ def test_the_last_sound_state_is_that_of_the_same_world_stepped_so_far(load, two
 
 
 def test_a_nan_from_a_python_force_is_reported(load, two):
-    """NaN is no force: the body that it acted on is named, and the world stays finite."""
+    """A NaN force is refused: the message names the body, and the world stays finite."""
     calls = []
 
     def force(state):
@@ -120,7 +120,7 @@ def test_a_body_that_leaves_the_map_is_named_itself(load):
     assert caught.value.last_velocity[0] == pytest.approx(5e5)
 
 
-def test_a_propeller_may_turn_for_ever(load, vehicle):
+def test_the_angle_of_a_propeller_has_no_limit(load, vehicle):
     """An angle of 10⁶ rad is 2.6 hours at 1000 rpm: many turns, not a divergence."""
     links = {"hull": LINK, "propeller": {"mass": 0.1, "inertia": [2e-4, 1e-4, 1e-4]}}
     joints = {"shaft": {"parent": "hull", "child": "propeller", "axis": [1, 0, 0]}}
@@ -144,8 +144,8 @@ def test_a_joint_that_runs_away_is_named_by_its_link(load, vehicle):
     assert caught.value.body == "craft/arm"
 
 
-def test_a_diverged_world_can_be_restored_and_goes_on(load, two):
-    """A snapshot from before works as ever."""
+def test_a_diverged_world_can_be_restored_and_continues(load, two):
+    """A snapshot from before the divergence still works."""
     world = load(two([1e7, 0.0, 0.0]))
     world.advance(0.1)
     before = world.snapshot()
@@ -161,14 +161,14 @@ def test_a_diverged_world_can_be_restored_and_goes_on(load, two):
 
 
 def _forced(force):
-    """Overrides for the wild craft's push."""
+    """Return overrides for the force on the diverging craft."""
     return {"robots": {"wild": {"overrides": {"forces": {"push": {"custom_force": [force, 0.0, 0.0]}}}}}}
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("integrator", ["implicitfast", "rk4"])
-def test_a_failed_world_of_a_batch_is_told_and_the_others_are_as_if_alone(load, two, threads, integrator):
-    """World 1 diverges at its step 40; worlds 0 and 2 go on, bit-equal to worlds stepped alone."""
+def test_a_failed_world_of_a_batch_is_reported_and_the_others_equal_single_worlds(load, two, threads, integrator):
+    """World 1 diverges at its step 40; worlds 0 and 2 continue, bit-equal to single worlds."""
     scenario = two([1.0, 0.0, 0.0], integrator=integrator)
     overrides = [_forced(3.0), _forced(1e7), _forced(-2.0)]
     with skerry.load_batch(scenario, [1, 2, 3], overrides, threads) as batch:

@@ -17,7 +17,7 @@ REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}
 
 @pytest.fixture
 def launch(load):
-    """A world with an Evolo afloat at rest, and whatever else."""
+    """Return a world with an Evolo afloat at rest, and other settings."""
 
     def build(pose=AFLOAT, overrides=None, **scenario):
         boat = {"vehicle": "evolo", "pose": pose}
@@ -31,7 +31,7 @@ def launch(load):
 
 
 def _center_velocity(boat) -> np.ndarray:
-    """Of the centre of mass, in the body's axes."""
+    """Return the velocity of the centre of mass, in the body's axes."""
     twist = boat.twist
     return twist.linear + np.cross(twist.angular, [-0.0118, 0, -0.4595])
 
@@ -45,7 +45,7 @@ def _roll(boat) -> float:
 
 
 def _yaw_rate(boat) -> float:
-    """About the vertical, rad/s."""
+    """Return the rate of turn about the vertical, rad/s."""
     return float((quaternion_to_matrix(boat.pose.orientation) @ boat.twist.angular)[2])
 
 
@@ -93,7 +93,7 @@ def test_it_takes_4_seconds_from_rest_to_8_knots(launch) -> None:
     ("wish", "held"), [(-9, -3), (-2, -2), (0, 0), (3, 0), (5, 8), (8, 8), (11, 11), (13, 13), (40, 13)]
 )
 def test_it_is_never_steady_between_0_and_8_knots(launch, wish, held) -> None:
-    """A wish that cannot be held is the nearest that can."""
+    """A setpoint that cannot be held becomes the nearest one that can."""
     world, boat, flight = launch()
     flight.command(speed_kn=wish)
     assert flight.speed_kn == pytest.approx(held)
@@ -145,11 +145,11 @@ def test_it_turns_at_the_rate_of_a_coordinated_turn_within_1_percent(launch, spe
     expected = -world.scenario.gravity * np.tan(np.radians(roll)) / (speed * KNOT)
     assert _yaw_rate(boat) == pytest.approx(expected, rel=0.01)
     velocity = _center_velocity(boat)
-    assert abs(velocity[1]) < 0.02 * velocity[0]  # it does not slip
+    assert abs(velocity[1]) < 0.02 * velocity[0]  # the boat does not slip
 
 
 def test_it_does_not_roll_unless_it_foils(launch) -> None:
-    """The wish is kept, and comes true when the speed is there; it ends when the speed is gone."""
+    """The setpoint is stored, applies once the foiling speed is reached, and ends below that speed."""
     world, boat, flight = launch()
     flight.command(roll_deg=13)
     world.advance(3.0)
@@ -182,8 +182,8 @@ def test_its_keel_rides_higher_with_speed_up_to_35_cm(launch) -> None:
         assert boat.pose.position[2] - KEEL == pytest.approx(0.35, abs=0.02)
 
 
-def test_it_flies_on_in_waves_and_feels_them(launch) -> None:
-    """In regular waves of 0.3 m height and 4 s it keeps speed and stays upright, but does not ride like on rails."""
+def test_it_keeps_flying_in_waves_and_moves_with_them(launch) -> None:
+    """Regular waves of 0.3 m height and 4 s move the boat, but it keeps its speed and stays upright."""
     waves = {"kind": "waves", "spectrum": "regular", "height": 0.3, "period": 4, "heading_deg": 270}
     world, boat, flight = launch(water={"surface": waves})
     flight.command(speed_kn=10)
@@ -200,8 +200,8 @@ def test_it_flies_on_in_waves_and_feels_them(launch) -> None:
     assert np.ptp(heights) > 0.02
 
 
-def test_a_wall_stops_it_and_it_says_so(launch) -> None:
-    """No speed goes through a wall: its bumper feels it, and the boat is on this side of it all the time."""
+def test_a_wall_stops_it_and_its_contact_sensor_reports_it(launch) -> None:
+    """At any speed the contact sensor detects the wall, and the boat stays in front of it."""
     wall = {"geometry": {"kind": "box", "size": [2, 60, 12]}, "pose": {"position": [61, 0, 0]}, "material": "concrete"}
     world, boat, flight = launch(objects={"wall": wall})
     flight.command(speed_kn=13)
@@ -228,7 +228,7 @@ def test_its_lidar_has_16_channels_and_others_can_be_chosen(launch) -> None:
 
 
 def test_port_and_starboard_are_alike(launch) -> None:
-    """But for the propeller's torque, which is left out here."""
+    """The torque of the propeller, the only asymmetry, is switched off here."""
     ends = []
     for side in (1, -1):
         world, boat, flight = launch(overrides={"actuators": {"propeller": {"torque_per_thrust": 0}}})
@@ -252,7 +252,7 @@ def test_its_state_is_in_the_snapshot(launch) -> None:
     assert bytes(world.snapshot()) == bytes(other.snapshot())
 
 
-def test_a_command_that_is_no_number_is_refused(launch) -> None:
+def test_a_command_that_is_not_a_number_is_refused(launch) -> None:
     _, _, flight = launch()
     for wrong in ({"speed_kn": np.nan}, {"roll_deg": np.inf}, {"speed_kn": "fast"}):
         with pytest.raises(SkerryError, match=r"speed_kn|roll_deg"):
@@ -261,7 +261,7 @@ def test_a_command_that_is_no_number_is_refused(launch) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_commands_for_a_minute_leave_it_finite_and_slow(launch, seed) -> None:
-    """Every actuator anywhere within its limits, changed each second; no energy comes from nowhere."""
+    """Every actuator anywhere within its limits, changed each second; energy stays bounded."""
     world, robot, _ = launch(seed=seed, overrides={"controllers": {"flight": None}})
     random = np.random.default_rng(seed)
     for _ in range(60):

@@ -23,10 +23,10 @@ def _laws(any_inertia):
 
 
 @pytest.mark.parametrize("kind", ["added_mass", "damping", "force_points", "immersion_damping", "ballast"])
-def test_a_law_on_a_fixed_link_acts_as_the_same_law_mounted_at_that_place_of_its_parent(
+def test_a_law_on_a_fixed_link_acts_like_the_same_law_mounted_at_that_pose_on_its_parent(
     load, vehicle, set_velocity, motion_of, any_inertia, kind
 ):
-    """Where a frame is written, in the URDF or as a mount, makes no difference; rounding of 2 s."""
+    """A frame in the URDF and the same frame as a mount give equal motion; rounding of 2 s."""
     links = {"hull": HULL, "pod": POD}
     joints = {"weld": {"type": "fixed", "parent": "hull", "child": "pod", "at": AT, "rpy": RPY}}
     settings = {"kind": kind, **_laws(any_inertia)[kind]}

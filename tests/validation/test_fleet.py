@@ -1,4 +1,4 @@
-"""The fleet: each vehicle floats, trims, runs and swings as its published numbers, written out here again, say."""
+"""Fleet: each vehicle floats, trims, runs and swings by its published numbers, which are repeated here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AXES = ("surge", "sway", "heave", "roll", "pitch", "yaw")
 
 @dataclass
 class Craft:
-    """A vehicle in the water of its publication, and what tests ask of it."""
+    """Vehicle in the water of its publication, with its expected values."""
 
     density: float
     lift: float  # N, buoyancy minus weight, deep under water
@@ -88,7 +88,7 @@ EVERY = pytest.mark.parametrize("name", FLEET)
 
 @pytest.fixture
 def launch(load):
-    """A vehicle of the fleet in still, endless water: its world, and itself."""
+    """Return the world and the robot of a vehicle of the fleet in still, deep water."""
 
     def build(name, depth=None, pose=None, overrides=None, **scenario):
         craft = FLEET[name]
@@ -193,7 +193,7 @@ def test_otter_has_the_metacentric_heights_of_fossens_model(launch, axis, height
 
 
 def test_okon_floats_where_its_own_simulator_has_it(launch):
-    """Its description shows y = −0.19980505 at rest: −0.2 × 12.55/(997 × 0.0126) = −0.199806; 10 µm."""
+    """The description of the robot shows y = −0.19980505 at rest: −0.2 × 12.55/(997 × 0.0126) = −0.199806; 10 µm."""
     world, okon = launch("okon", depth=0.19)
     world.advance(240.0)
     assert okon.pose.position[2] == pytest.approx(-0.2 * 12.55 / (997.0 * 0.0126), abs=1e-5)
@@ -271,7 +271,7 @@ HELD = {"held": {"kind": "damping", "link": "base_link", "linear": [0, 0, 0, 1e6
 
 
 def remus_speed(drag, rpm, density=1030.0):
-    """Where X_uu u² = 0.9 T(u), T = ρ D⁴ (K_T0 n² − 0.944 (K_T0 − K_Tmax)/J_max u n/D), Fossen's propeller."""
+    """Return the speed at which X_uu u² = 0.9 T(u), T = ρ D⁴ (K_T0 n² − 0.944 (K_T0 − K_Tmax)/J_max u n/D)."""
     n, diameter = rpm / 60, 0.14
     bollard = 0.9 * density * diameter**4 * 0.4566 * n**2
     loss = 0.9 * density * diameter**3 * 0.944 * (0.4566 - 0.1798) / 0.6632 * n
@@ -280,7 +280,7 @@ def remus_speed(drag, rpm, density=1030.0):
 
 @pytest.mark.parametrize("rpm", [500.0, 900.0, 1525.0])
 def test_remus_reaches_the_speed_of_its_propeller_and_drag(launch, rpm):
-    """Held on its course; 1e-3."""
+    """The vehicle is held on its course; 1e-3."""
     world, auv = launch("remus100", overrides={"forces": HELD | {"buoyancy": {"volume": "neutral"}}})
     command(auv, {"propeller": rpm})
     world.advance(60.0)
@@ -331,7 +331,7 @@ def test_otter_reaches_six_knots(launch):
 
 
 def test_otter_turns_at_the_rate_of_fossens_yaw_damping(launch):
-    """In place: 0.395 m (T + T′) = N_r r + N_rr r², one propeller ahead and one astern; 5 %, as it drifts slowly."""
+    """Turning in place: 0.395 m (T + T′) = N_r r + N_rr r², one propeller ahead, one astern; 5 %, as it drifts."""
     world, boat = launch("otter")
     command(boat, {"propeller_port": -600.0, "propeller_starboard": 600.0 * np.sqrt(0.58168)})
     world.advance(40.0)
@@ -528,14 +528,14 @@ def test_port_and_starboard_are_mirror_images(launch, name):
         found.append(np.concatenate([robot.pose.position, velocity(robot), vertical(robot)]))
     flip = np.array([1, -1, 1, 1, -1, 1, -1, 1, -1, 1, -1, 1])
     assert found[0] == pytest.approx(flip * found[1], abs=1e-6)
-    assert abs(found[0][1]) > 1e-3  # it does go aside
+    assert abs(found[0][1]) > 1e-3  # the vehicle does move sideways
 
 
 # ------------------------------------------------------------------------------------------------ limits
 
 
 @EVERY
-def test_every_actuator_reaches_both_limits_and_the_vehicle_stays_sound(launch, name):
+def test_every_actuator_reaches_both_limits_and_the_vehicle_stays_stable(launch, name):
     """Each alone, to its lower limit and to its upper one; commands beyond a limit are the limit; 2 % for lags."""
     world, robot = launch(name)
     start = world.snapshot()
@@ -551,7 +551,7 @@ def test_every_actuator_reaches_both_limits_and_the_vehicle_stays_sound(launch, 
 
 
 @EVERY
-def test_all_actuators_at_once_at_their_limits_keep_it_sound(launch, name):
+def test_all_actuators_at_their_limits_together_keep_it_stable(launch, name):
     world, robot = launch(name)
     for side in (0, 1, 0):
         command(robot, {key: actuator.limits[side] for key, actuator in robot.actuators.items()})

@@ -1,4 +1,4 @@
-"""Force points: the whole body's volume, weight and custom force, shared among points of it."""
+"""Force points: volume, weight and custom force of a body, distributed over points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SKEW = {"position": [1.0, -2.0, -50.0], "roll_deg": 25.0, "pitch_deg": -40.0, "y
 
 @pytest.fixture
 def craft(load, vehicle):
-    """A craft of one link with force points."""
+    """Return a craft of one link with force points."""
 
     def build(points, z=-50.0, link=LINK, pose=None, more=None, **settings):
         scenario = {"integrator": "implicitfast"} | settings.pop("scenario", {})
@@ -39,7 +39,7 @@ def _one_step(world, motion_of):
 
 @pytest.mark.parametrize("count", [1, 2, 10, 63, 64, 65, 200])
 def test_the_volume_is_the_whole_bodys_however_many_points_share_it(craft, motion_of, count):
-    """Σ ρ g V/N = ρ g V, also past the 64 points that are looked up at once; to rounding."""
+    """Σ ρ g V/N = ρ g V, also with more points than one query of the water takes; to rounding."""
     angles = np.arange(count) * 2 * np.pi / count
     ring = np.stack([0.1 * np.cos(angles), 0.1 * np.sin(angles), 0 * angles], axis=1) if count > 1 else np.zeros((1, 3))
     found, turning = _one_step(craft(ring), motion_of)
@@ -99,7 +99,7 @@ def test_each_point_may_have_a_density_of_its_own(craft, motion_of):
     assert turning[1] == pytest.approx(-(0.2 * lifts[0] - 0.3 * lifts[1]) / 0.5, rel=1e-10)
 
 
-def test_one_density_may_stand_for_all_points(craft, motion_of):
+def test_one_density_can_apply_to_all_points(craft, motion_of):
     """Σ F = ρ_given g V, whatever the sea's density is."""
     found, _ = _one_step(craft([[0.2, 0, 0], [-0.2, 0, 0]], density=700.0), motion_of)
     assert found[2] == pytest.approx(700.0 * 0.004 * G / 6.0 - G, rel=1e-12)
@@ -121,7 +121,7 @@ def test_points_that_carry_the_weight_at_the_centre_of_mass_move_the_body_as_its
 
 
 def test_points_that_carry_the_weight_replace_the_links_own(craft, motion_of):
-    """In air a = −g, not −2 g nor 0; and with `mass` given, −g mass/m."""
+    """Acceleration in air: −g, not −2 g or 0; with `mass`, −g mass/m."""
     for settings, expected in (({}, -G), ({"mass": 9.0}, -G * 1.5)):
         found, _ = _one_step(craft([[0, 0, 0]], 10.0, gravity=True, **settings), motion_of)
         assert found[2] == pytest.approx(expected, rel=1e-12)
@@ -199,7 +199,7 @@ def test_points_are_given_in_the_frame_of_their_mount(craft, motion_of):
 
 @pytest.fixture
 def box_file(tmp_path):
-    """Writes a box of 0.3 × 0.2 × 0.1 m as an OBJ file, without its last so many triangles."""
+    """Write a box of 0.3 × 0.2 × 0.1 m as an OBJ file, without its last `missing` triangles."""
 
     def write(missing=0):
         box = meshes.box((0.3, 0.2, 0.1))
@@ -220,7 +220,7 @@ def test_a_closed_mesh_gives_the_same_lift_as_its_volume(craft, motion_of, box_f
 
 
 @pytest.mark.parametrize("missing", [1, 2])
-def test_an_open_mesh_is_refused_in_words(craft, box_file, missing):
+def test_an_open_mesh_is_refused_with_a_message(craft, box_file, missing):
     """A box with a hole encloses no volume; the message names the file, says that it is open, and what to do."""
     with pytest.raises(skerry.SkerryError, match=r"box\.obj.*open.*edges.*fill holes"):
         craft([[0, 0, 0]], mesh=box_file(missing))
@@ -278,7 +278,7 @@ def test_two_sets_of_points_on_one_link_add_up_in_any_order(load, vehicle, motio
     ids=["deep", "shallow", "tide", "layers"],
 )
 @pytest.mark.parametrize("z", [6.0, 0.0, -1.5, -20.0])
-def test_points_far_from_the_surface_feel_what_they_would_if_its_height_were_looked_up(craft, water, z):
+def test_points_far_from_the_surface_give_the_same_bits_as_with_a_height_query(craft, water, z):
     """A surface stays between its heights, so that nothing is left out: the same bits as with any height possible."""
     points = [[0.3, 0.1, up] for up in np.linspace(-4.0, 4.0, 9)] + [[-0.3, -0.1, up] for up in np.linspace(-4, 4, 9)]
     ends = []

@@ -23,7 +23,7 @@ PLACE = np.array([0.0, 0.0, 100.0])
 
 @pytest.fixture
 def chain(load, vehicle):
-    """A chain of four links high above the water."""
+    """Return a chain of four links high above the water."""
 
     def build(integrator="rk4", gravity=0.0, forces=None, joints=JOINTS, step="1/1000"):
         robot = {"vehicle": vehicle(LINKS, forces, joints), "pose": {"position": PLACE.tolist(), "roll_deg": 30.0}}
@@ -34,7 +34,7 @@ def chain(load, vehicle):
 
 @pytest.fixture
 def measure(motion_of, spatial):
-    """Kinetic energy, momentum, and angular momentum about where the chain began."""
+    """Return kinetic energy, momentum, and angular momentum about the chain's start position."""
 
     def sums(world):
         energy, linear, angular = 0.0, np.zeros(3), np.zeros(3)
@@ -107,7 +107,7 @@ def test_a_chain_falls_as_a_whole(chain, measure, set_velocity):
 
 
 def test_joints_without_damping_or_load_keep_their_rate(load, vehicle, set_velocity):
-    """A balanced wheel on a held axle turns for ever: ω constant to rounding."""
+    """A balanced wheel on a fixed axle keeps turning: ω constant to rounding."""
     links = {"base": {}, "wheel": {"mass": 2.0, "inertia": [0.02, 0.01, 0.01]}}
     joints = {"axle": {"parent": "base", "child": "wheel", "axis": [1, 0, 0]}}
     world = load({"robots": {"stand": {"vehicle": vehicle(links, {}, joints), "anchored": True}}})

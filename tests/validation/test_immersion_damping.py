@@ -11,7 +11,7 @@ RATES = {"underwater_linear": 1.2, "underwater_angular": 2.0, "air_linear": 0.15
 
 @pytest.fixture
 def craft(load, vehicle):
-    """A craft with this damping at a height; without gravity unless told."""
+    """Return a craft with this damping at a height, by default without gravity."""
 
     def build(z, rates=RATES, integrator="rk4", link=LINK, more=None, current=(0.0, 0.0, 0.0), **scenario):
         forces = {"damping": {"kind": "immersion_damping", "link": "hull", **rates}} | (more or {})
@@ -56,7 +56,7 @@ def test_a_spin_about_a_principal_axis_through_the_centre_of_mass_decays_exponen
 
 
 @pytest.mark.parametrize("integrator", ["implicitfast", "euler"])
-def test_it_is_implicit_in_the_step(craft, set_velocity, motion_of, integrator):
+def test_the_damping_is_implicit_in_the_step(craft, set_velocity, motion_of, integrator):
     """v⁺ = v / (1 + h d): 10⁴ per second is slowed within one step and does not explode; to rounding."""
     world = craft(-20.0, RATES | {"underwater_linear": 1e4}, integrator)
     set_velocity(world, [1.0, 0.0, 0.0])
@@ -79,7 +79,7 @@ def test_a_body_that_leaves_the_water_changes_its_damping_at_the_surface(craft, 
 
 
 def test_a_body_counts_as_wet_while_any_of_its_points_is(craft, set_velocity):
-    """One point of four under water gives the water's rate, not a quarter of it (as game engines switch)."""
+    """With one point of four under water, the rate of water applies in full, as in game engines."""
     more = {
         "points": {
             "kind": "force_points",
@@ -103,7 +103,7 @@ def test_in_water_it_drags_along_with_the_current_and_in_air_it_does_not(craft):
     assert over.robots["craft"].twist.linear == pytest.approx([0.0, 0.0, 0.0], abs=1e-15)
 
 
-def test_it_acts_at_the_centre_of_mass_where_the_points_put_it(craft, set_velocity, motion_of):
+def test_the_damping_acts_at_the_centre_of_mass_that_the_points_set(craft, set_velocity, motion_of):
     """With `automatic_center_of_gravity` the mean of the points is the centre of mass, hence of the damping too.
 
     A body that moves without turning then slows without turning; RK4: 1e-9.

@@ -1,4 +1,4 @@
-"""The methods of integration: one answer as the step shrinks, each at its order, and none where it would explode."""
+"""Integrators: they converge to one solution, each at its order, and an unstable step is refused."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ SECONDS = 0.96
 
 @pytest.fixture
 def end_of(load, vehicle, set_velocity, motion_of, any_inertia):
-    """Where a body or a chain in the water ends after 0.96 s, by some method and step.
+    """Return the end position of a body or a chain in the water after 0.96 s, for an integrator and a step.
 
-    It has added mass, linear drag (smooth where a velocity changes its sign, as quadratic drag is not), buoyancy above
-    its centre of mass, and a current.
+    The body has added mass, linear drag (smooth where a velocity changes its sign, as quadratic drag is not), buoyancy
+    above its centre of mass, and a current.
     """
     forces = {
         "water": {"kind": "added_mass", "link": "hull", "matrix": any_inertia(1, 10.0)},
@@ -81,7 +81,7 @@ def test_all_methods_go_to_one_answer(end_of, kind, integrator):
     """Richardson: 2 x(h/2) − x(h) of a first-order method is of second order, here within 1e-5 of RK4's answer."""
     truth = end_of(kind, "rk4", 1600)
     coarse, fine = end_of(kind, integrator, 1600), end_of(kind, integrator, 3200)
-    assert np.linalg.norm(fine - truth) > 1e-5  # else it would prove nothing
+    assert np.linalg.norm(fine - truth) > 1e-5  # otherwise the comparison would prove nothing
     assert 2.0 * fine - coarse == pytest.approx(truth, abs=1e-5)
 
 
@@ -115,7 +115,7 @@ def test_rk4_is_refused_with_a_step_too_long_for_the_drag(load, kind):
 
 
 def test_the_step_that_the_refusal_names_is_accepted_and_stable(load, set_velocity):
-    """Read the number out of the message, take it, and see the body slow down."""
+    """Read the step from the message, use it, and check that the body slows down."""
     objects = _ball(linear_damping=[1e4, 0, 0, 0, 0, 0])
     with pytest.raises(skerry.SkerryError) as caught:
         load({"objects": objects, "integrator": "rk4", "step": "1/200"})
@@ -139,7 +139,7 @@ def test_quadratic_drag_that_is_accepted_is_stable_up_to_five_metres_a_second(lo
         before = now
 
 
-def test_added_mass_counts_when_rk4_is_judged(load):
+def test_the_check_of_rk4_includes_added_mass(load):
     """Rate D/(m + m_a): what is refused for the bare body is accepted with the water that it carries."""
     drag = {"linear_damping": [1e3, 1e3, 1e3, 0, 0, 0]}
     with pytest.raises(skerry.SkerryError, match="RK4"):

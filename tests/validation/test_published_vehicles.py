@@ -39,7 +39,7 @@ BLUEROV = {
 
 
 def body(tmp_path, mass, inertia, forces, push, integrator="rk4", step="1/200"):
-    """A neutrally buoyant body of one link, deep under water, that a constant wrench in its own axes pushes."""
+    """Return a neutrally buoyant body of one link, deep under water, with a constant wrench in its own axes."""
     urdf = (
         f'<robot name="it"><link name="hull"><inertial><mass value="{mass}"/><inertia ixx="{inertia[0]}" '
         f'iyy="{inertia[1]}" izz="{inertia[2]}" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
@@ -73,7 +73,7 @@ def coriolis(mass, nu):
 
 
 def remus_velocity(push, seconds):
-    """REMUS's velocity in its own axes by an independent integration of Fossen's equation."""
+    """Return the velocity of REMUS in its own axes by an independent integration of Fossen's equation."""
     mass = np.diag([REMUS_MASS] * 3 + REMUS_INERTIA) + REMUS_ADDED
 
     def slope(_, nu):
@@ -105,7 +105,7 @@ def test_remus_turns_as_an_independent_integration_says(tmp_path, integrator) ->
         twist = world.robots["it"].twist
         found = np.concatenate([twist.linear, twist.angular])
     wanted = remus_velocity(push, 20.0)
-    assert abs(wanted[5]) > 0.05  # it does turn
+    assert abs(wanted[5]) > 0.05  # the vehicle does turn
     assert found == pytest.approx(wanted, abs=1e-6 if integrator == "rk4" else 0.01)
 
 

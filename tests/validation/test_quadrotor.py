@@ -17,7 +17,7 @@ PROPELLERS = ("front", "right", "back", "left")
 
 @pytest.fixture
 def fly(load):
-    """A world with a quadrotor, 10 m up unless told otherwise, and whatever else."""
+    """Return a world with a quadrotor, by default 10 m up, and other settings."""
 
     def build(pose=None, overrides=None, robots=None, **scenario):
         drone = {"vehicle": "quadrotor", "pose": pose or {"position": [0, 0, 10]}}
@@ -53,7 +53,7 @@ def test_without_commands_it_hovers_where_it_starts(fly) -> None:
     world = fly({"position": [3, -2, 10], "yaw_deg": 30})
     drone = world.robots["drone"]
     world.advance(20.0)
-    assert drone.pose.position == pytest.approx([3, -2, 10], abs=1e-3)  # it knows what its rope weighs, to some grams
+    assert drone.pose.position == pytest.approx([3, -2, 10], abs=1e-3)  # the rope's weight is known within grams
     assert np.degrees(quaternion_to_rpy(drone.pose.orientation)) == pytest.approx([0, 0, 30], abs=1e-4)
 
 
@@ -146,12 +146,12 @@ def test_it_follows_another_robot_by_name(fly) -> None:
     assert drone.pose.position == pytest.approx(ahead + np.array([0, 0, 3]), abs=0.15)
 
 
-def test_a_target_that_is_not_there_is_an_error_at_load(fly) -> None:
+def test_an_unknown_target_is_an_error_at_load(fly) -> None:
     with pytest.raises(SkerryError, match="did you mean 'drone'"):
         fly(overrides={"controllers": {"tracking": {"target": "dron"}}})
 
 
-def test_a_propeller_that_is_not_there_is_an_error_at_load(fly) -> None:
+def test_an_unknown_propeller_is_an_error_at_load(fly) -> None:
     with pytest.raises(SkerryError, match="there is no such actuator"):
         fly(overrides={"controllers": {"tracking": {"propellers": ["front", "right", "back", "lift"]}}})
 
@@ -183,7 +183,7 @@ def test_its_state_is_in_the_snapshot(fly) -> None:
     ],
 )
 def test_it_ditches_and_floats_the_frame_awash(fly, pose) -> None:
-    """Its motors off, it falls, or rises, and comes to rest at the surface; it never turns faster than 20 rad/s."""
+    """With its motors off, it falls or rises to the surface and comes to rest; it never turns faster than 20 rad/s."""
     world = fly(pose, overrides={"controllers": {"tracking": None}})
     drone = world.robots["drone"]
     for name in PROPELLERS:
@@ -197,7 +197,7 @@ def test_it_ditches_and_floats_the_frame_awash(fly, pose) -> None:
 
 
 def test_it_survives_waves_with_its_controller_at_work(fly) -> None:
-    """In the water its propellers find no air, whatever the controller asks of them: finite, and not thrown about."""
+    """Propellers under water give no thrust, whatever the controller commands: the state stays finite and calm."""
     waves = {"kind": "waves", "height": 1, "period": 5, "heading_deg": 0}
     world = fly({"position": [0, 0, 0], "roll_deg": 40}, water={"surface": waves})
     drone = world.robots["drone"]
@@ -229,7 +229,7 @@ def test_a_released_controller_leaves_the_propellers_alone(fly) -> None:
     assert not drone.controllers["tracking"].idle
 
 
-def test_its_downwash_reaches_what_is_below(fly) -> None:
+def test_its_downwash_acts_on_bodies_below(fly) -> None:
     """A cone of at most 0.1 N below each propeller: a ball of 1 kg, 2 m below, is in all four, and falls 8 mm more."""
     ball = {"geometry": {"kind": "sphere", "radius": 0.1}, "motion": "dynamic", "mass": 1.0}
     places = {"below": [0.315, 0, 8], "beside": [9, 0, 8]}
@@ -239,8 +239,8 @@ def test_its_downwash_reaches_what_is_below(fly) -> None:
     assert beside - below == pytest.approx(0.5 * 0.4 * 0.2**2, rel=0.1)
 
 
-def test_thrust_roll_and_pitch_go_before_yaw() -> None:
-    """A plus of arm d and torque coefficient c (Lee 2010, eq. 1); yaw beyond the room is cut, the rest stays exact."""
+def test_thrust_roll_and_pitch_have_priority_over_yaw() -> None:
+    """A plus of arm d and torque coefficient c (Lee 2010, eq. 1); yaw gets the remaining range, the rest is exact."""
     d, c = 0.315, 8.004e-4
     matrix = np.array([[1, 1, 1, 1], [0, -d, 0, d], [-d, 0, d, 0], [c, -c, c, -c]])
     thrusts = allocate_thrusts(np.array([40.0, 0.5, -0.3, 1.0]), np.linalg.inv(matrix), np.full(4, 75.0))
@@ -282,7 +282,7 @@ def test_desired_rates_are_those_of_the_desired_attitude(fly) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_commands_for_a_minute_leave_it_finite_and_slow(fly, seed) -> None:
-    """Every actuator anywhere within its limits, changed each second; no energy comes from nowhere."""
+    """Every actuator anywhere within its limits, changed each second; energy stays bounded."""
     world = fly(seed=seed, overrides={"controllers": {"tracking": None}})
     robot = world.robots["drone"]
     random = np.random.default_rng(seed)

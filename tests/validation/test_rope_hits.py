@@ -1,4 +1,4 @@
-"""Cameras, lidars and sonars see ropes as thick as they are, where they are."""
+"""Cameras, lidars and sonars measure position and thickness of ropes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINK = {"base_link": {"mass": 10, "inertia": [1, 1, 1]}}
 
 @pytest.fixture
 def look(load, vehicle):
-    """Loads a world with one sensor at a place, before a rope across it, 4 m ahead."""
+    """Return a world with one sensor and a rope across its view, 4 m ahead."""
 
     def build(settings, z, diameter=0.2, **rope):
         across = {"start": [4, -6, z], "end": [4, 6, z], "length": 12, "diameter": diameter, **rope}
@@ -30,7 +30,7 @@ def look(load, vehicle):
 
 
 def depth_of(x: float, radius: float, slope: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far ahead rays that fall by `slope` meet a cylinder that lies across, x m ahead; NaN where they pass it.
+    """Return the distance at which rays of a slope hit a cylinder across, x m ahead; NaN for rays that miss it.
 
     (s − x)² + (slope s)² = r².
     """
@@ -54,7 +54,7 @@ def test_a_camera_sees_a_taut_rope_on_the_pixels_that_it_covers(look, z):
 
 
 def test_a_camera_shows_a_rope_round_and_in_its_colour(look):
-    """Seen from the side under a high sun, it is ever darker from its upper edge to its lower one."""
+    """Under a high sun the brightness decreases from the upper edge of the rope to the lower one."""
     camera = {"kind": "camera", "width": 16, "height": 241, "vertical_fov_deg": 20}
     picture, _ = look(camera, 20.0, colour=[0.9, 0.1, 0.1])
     shown = picture.image[picture.bodies[:, 8] == picture.body_names.index("ropes/line"), 8].astype(int)

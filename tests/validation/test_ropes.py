@@ -18,7 +18,7 @@ G = 9.81
 
 
 def ball(mass: float, x: float, y: float, z: float, radius: float = 0.1) -> dict[str, Any]:
-    """A ball that moves."""
+    """Return a dynamic ball."""
     return {
         "geometry": {"kind": "sphere", "radius": radius},
         "motion": "dynamic",
@@ -63,7 +63,7 @@ def test_a_rope_between_two_points_hangs_as_a_catenary() -> None:
         assert np.abs(line.velocities).max() < 2e-3
 
 
-def test_a_rope_is_as_long_as_asked_for() -> None:
+def test_a_rope_has_the_given_length() -> None:
     rope = {"start": [0, 0, 0], "length": 3.0, "segment_length": 0.17}
     with load(ropes={"line": rope}) as world:
         assert world.ropes["line"].length == pytest.approx(3.0, abs=1e-12)
@@ -173,7 +173,7 @@ def test_a_pendulum_in_water_swings_slower_by_buoyancy_and_added_mass() -> None:
 
 
 def momentum(world: Any) -> np.ndarray[Any, Any]:
-    """Of balls and ropes: of a rope's node, its mass times its velocity."""
+    """Return the momentum of balls and ropes; that of a node is its mass times its velocity."""
     total = np.zeros(3)
     for name, thing in world.objects.items():
         mass = world.scenario.objects[name].mass
@@ -187,8 +187,8 @@ def momentum(world: Any) -> np.ndarray[Any, Any]:
     return total
 
 
-def test_momentum_is_kept_while_a_rope_snaps_tight_and_when_it_is_let_go() -> None:
-    """Two balls fly apart in free space: nothing else is there to take momentum up. Rounding alone is left."""
+def test_momentum_is_conserved_while_a_rope_snaps_tight_and_when_it_is_released() -> None:
+    """Two balls fly apart in free space, so the only error is rounding."""
     rope = {
         "start": "a", "end": "b", "length": 2, "segment_length": 0.2, "damping": 10, "mass_per_metre": 0.05,
         "normal_drag": 0, "tangential_drag": 0,
@@ -210,7 +210,7 @@ def test_momentum_is_kept_while_a_rope_snaps_tight_and_when_it_is_let_go() -> No
         assert momentum(world) == pytest.approx(before, rel=1e-6)
 
 
-def test_momentum_is_kept_when_a_load_is_tied_to_a_flying_rope() -> None:
+def test_momentum_is_conserved_when_a_load_is_tied_to_a_flying_rope() -> None:
     rope = {"start": "a", "length": 1, "mass_per_metre": 0.05, "normal_drag": 0, "tangential_drag": 0, "friction": 0}
     objects = {"a": ball(3, 0, 0, 0), "b": ball(1, 1.05, 0, 0, 0.01)}
     with load(gravity=0.0, objects=objects, ropes={"line": rope}) as world:
@@ -222,7 +222,7 @@ def test_momentum_is_kept_when_a_load_is_tied_to_a_flying_rope() -> None:
         for _ in range(100):
             world.advance(0.02)
             assert momentum(world) == pytest.approx(before, rel=1e-6, abs=1e-6)
-        assert world._engine.motion(0, world.objects["b"].root)[7] < -0.1  # it is towed
+        assert world._engine.motion(0, world.objects["b"].root)[7] < -0.1  # the load is towed
 
 
 def test_ropes_feel_the_water_move() -> None:
@@ -239,7 +239,7 @@ def test_ropes_feel_the_water_move() -> None:
 
 
 def test_a_sunk_rope_lies_on_the_ground() -> None:
-    """Its nodes stand half a thickness above it, and sink in by less than that."""
+    """Nodes are half a diameter above the ground, and sink in by less than that."""
     rope = {"start": "stone", "length": 3, "density": 2000, "direction": [1, 0, 0], "friction": 0.5}
     stone = ball(0.3, 0, 0, -5, 0.02)
     terrain = {"kind": "flat", "z": -6}
@@ -265,7 +265,7 @@ def test_a_rope_falls_over_a_bar_and_hangs_there_without_sinking_in() -> None:
 
 
 def test_a_rope_that_lies_on_a_body_presses_it_down() -> None:
-    """What a rope's own end does not hold of its weight, the board under it does, and passes on to what it hangs on."""
+    """The board carries the part of the rope's weight that its end does not carry, and passes it to its own ropes."""
     board = {
         "geometry": {"kind": "box", "size": [3.0, 1.0, 0.1]}, "motion": "dynamic", "mass": 20.0,
         "pose": {"position": [0, 0, 0]},
@@ -297,7 +297,7 @@ def test_a_rope_that_lies_on_a_body_presses_it_down() -> None:
 
 
 def crane(tmp_path: Any, **rope: Any) -> str:
-    """A vehicle that is a winch: fixed in the air, or heavy."""
+    """Return a vehicle with a winch, fixed in the air or heavy."""
     folder = tmp_path / "crane"
     folder.mkdir(exist_ok=True)
     (folder / "robot.urdf").write_text(
@@ -340,7 +340,7 @@ def test_a_winch_pays_out_and_takes_in_at_its_speed_and_lifts_with_the_right_for
         assert winch.length == pytest.approx(6.0, abs=1e-9)
         assert winch.rate == 0.0
         assert world.objects["load"].position[2] == pytest.approx(14.0, abs=5e-3)
-        winch.command(length=0.0)  # more than it can take in
+        winch.command(length=0.0)  # longer than the rope on the drum
         world.advance(3.0)
         height = world.objects["load"].position[2]
         tensions = []
@@ -381,7 +381,7 @@ def test_a_rope_over_a_hook_runs_as_over_a_pulley(left: float, right: float) -> 
         world.objects["right"].move(Pose(top + np.array([0.1, 0, -1.997]), np.array([0.0, 0, 0, 1])))
         for memory, side in ((line._memory, -0.1), (line._twin, 0.1)):
             lay(memory, line._capacity, top, top + np.array([side, 0, -1.997]), 2.0, 10)
-        world.advance(0.3)  # until the bounce is over
+        world.advance(0.3)  # wait until the bounce is over
         start, speed = line.points[-1][2], line.velocities[-1][2]
         forces = []
         for _ in range(40):
@@ -395,7 +395,7 @@ def test_a_rope_over_a_hook_runs_as_over_a_pulley(left: float, right: float) -> 
 
 
 def test_a_hook_catches_a_rope_hoists_it_and_ends_by_carrying_the_load(tmp_path: Any) -> None:
-    """Hanging, pulley, carrying: the whole life of a hook, the same after a restore, bit by bit."""
+    """The phases hanging, pulley and carrying, bit-equal after a restore."""
     vehicle = crane(tmp_path, stiffness=1e5, mass_per_metre=0.02, hook={"mass": 0.2})
     robots = {"crane": {"vehicle": vehicle, "anchored": True, "pose": {"position": [0.5, 0, 3]}}}
     line = {"start": "load", "length": 2, "buoy": {"mass": 0.1}, "mass_per_metre": 0.005, "direction": [1, 0, 0]}

@@ -1,4 +1,4 @@
-"""What acts on ropes from around them: force fields, wash, waves, wind, slopes; and ropes that are put elsewhere."""
+"""Environment of ropes: force fields, wash, waves, wind, slopes; and ropes of teleported bodies."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_wash_of_a_propeller_moves_the_rope_of_another_but_not_its_own() -> 
 
 
 def test_a_buoy_rides_a_long_wave() -> None:
-    """In a wave of 12 s, far slower than a buoy bobs (some 0.5 s), its height over the water stays within 1 cm."""
+    """The wave period of 12 s is far above the buoy's, about 0.5 s: its height over the water stays within 1 cm."""
     water = {"surface": {"kind": "waves", "spectrum": "regular", "height": 1.0, "period": 12.0, "heading_deg": 90}}
     rope = {
         "start": [0, 0, -10], "length": 12, "segment_length": 0.5, "direction": [0, 0, 1], "mass_per_metre": 0.01,
@@ -109,7 +109,7 @@ def test_friction_holds_a_rope_on_a_slope_up_to_the_angle_of_friction(slope: flo
             assert abs(moved) < 1.5e-3
 
 
-def test_a_vehicle_that_is_put_elsewhere_takes_its_rope_along() -> None:
+def test_a_teleported_vehicle_takes_its_rope_along() -> None:
     rope = {"start": "base_link", "length": 2, "mass_per_metre": 0.05}
     robot = {"vehicle": "torpedo", "pose": {"position": [0, 0, -2]}, "overrides": {"ropes": {"tow": rope}}}
     with skerry.load({"robots": {"craft": robot}}) as world:
@@ -126,7 +126,7 @@ def test_a_vehicle_that_is_put_elsewhere_takes_its_rope_along() -> None:
         assert np.linalg.norm(tow.points[0] - craft.pose.position) < 1e-2
 
 
-def test_a_rope_with_its_other_end_tied_is_laid_anew_when_one_is_put_elsewhere() -> None:
+def test_a_rope_with_two_tied_ends_is_laid_again_after_a_teleport() -> None:
     thing = {"geometry": {"kind": "sphere", "radius": 0.1}, "motion": "dynamic", "mass": 4.0}
     thing["pose"] = {"position": [3, 0, -2]}
     rope = {"start": [0, 0, -2], "end": "ball", "length": 4}
@@ -145,8 +145,8 @@ def test_a_rope_with_its_other_end_tied_is_laid_anew_when_one_is_put_elsewhere()
         assert bytes(world.snapshot()) == before
 
 
-def test_what_is_put_elsewhere_at_speed_does_not_jerk_its_rope() -> None:
-    """A ball that falls at 5 m/s on a rope is put at rest: what stopped it was no force, and moves no rope."""
+def test_a_teleport_at_speed_does_not_jerk_the_rope() -> None:
+    """A ball that falls at 5 m/s on a rope is teleported to rest; this exerts no force on the rope."""
     thing = {"geometry": {"kind": "sphere", "radius": 0.1}, "motion": "dynamic", "mass": 4.0}
     thing["pose"] = {"position": [0, 0, 10]}
     rope = {"start": "ball", "length": 2, "direction": [0, 0, -1], "mass_per_metre": 0.05}

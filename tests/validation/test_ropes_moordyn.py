@@ -1,7 +1,7 @@
 """Ropes against MoorDyn (Hall & Goupee 2015, Ocean Engineering 104), the lumped-mass code of the mooring field.
 
 Both codes get the same rope: diameter, mass, stiffness, damping, drag and added mass across and along, segments.
-MoorDyn integrates by Runge and Kutta with short steps; Skerry makes its implicit steps of 5 ms.
+MoorDyn integrates by Runge–Kutta with short steps; Skerry uses implicit steps of 5 ms.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ STEP = 0.001  # s between two positions of the fairlead: MoorDyn goes straight f
 
 
 class MoorDynLine:
-    """A rope from the anchor to the fairlead in MoorDyn, at rest at first."""
+    """Rope from the anchor to the fairlead in MoorDyn, initially at rest."""
 
     def __init__(self, folder: Path) -> None:
         file = folder / "line.txt"
@@ -71,15 +71,15 @@ class MoorDynLine:
 
     @property
     def points(self) -> NDArray[np.float64]:
-        """Of its nodes, from the anchor on."""
+        """Return the positions of its nodes, from the anchor on."""
         return np.array([moordyn.GetLineNodePos(self.line, k) for k in range(SEGMENTS + 1)])
 
     def tension(self, node: int) -> float:
-        """Of the segment at an end; between two segments, their mean."""
+        """Return the tension at a node: that of the last segment at an end, the mean of two segments otherwise."""
         return float(np.linalg.norm(moordyn.GetLineNodeTen(self.line, node)))
 
     def release(self) -> None:
-        """Let go of the fairlead."""
+        """Release the fairlead."""
         moordyn.BreakLine(self.system, moordyn.GetPoint(self.system, 2), self.line)
 
     def advance(self, seconds: float, heave: Callable[[float], float] = lambda time: 0.0) -> None:
@@ -141,10 +141,10 @@ def test_a_rope_whose_end_is_moved_up_and_down_pulls_as_in_moordyn(line: MoorDyn
     assert apart.max() < 5e-4
 
 
-def test_a_rope_that_is_let_go_sinks_as_in_moordyn(line: MoorDynLine) -> None:
-    """Its free end falls by 5.4 m in 3 s, within 3 cm of the same path.
+def test_a_released_rope_sinks_as_in_moordyn(line: MoorDynLine) -> None:
+    """The free end falls by 5.4 m in 3 s; both paths agree within 3 cm.
 
-    Only the end is compared: where the rope is pushed together it folds, in each code in its own way.
+    Only the end is compared, because a compressed rope folds differently in the two codes.
     """
     rope = {**ROPE, "start": ANCHOR, "end": FAIRLEAD}
     with skerry.load({"ropes": {"line": rope}}) as world:

@@ -1,4 +1,4 @@
-"""The rover on land: speed and turning as its motors give them, slopes, its arm, and the limits of its joints."""
+"""Rover on land: speed and turning by its motors, slopes, its arm, and the limits of its joints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rover_on(terrain: dict[str, Any], z: float = 20.2, pitch_deg: float = 0.0) -
 
 @pytest.fixture
 def world() -> Iterator[Any]:
-    """The rover at rest on level ground."""
+    """Return a world with the rover at rest on level ground."""
     with rover_on({"kind": "flat", "z": 20.0}) as made:
         made.advance(2.0)
         yield made
@@ -123,19 +123,19 @@ def test_it_climbs_a_slope_of_15_degrees_as_fast_as_its_motors_can() -> None:
         expected = NO_LOAD * (1 - load / STALL) * RADIUS
         assert rover.twist.linear[0] == pytest.approx(expected, rel=0.05)
         assert rover.pose.position[2] > 42
-        assert abs(rover.pose.position[1]) < 0.5  # nobody steers, and the seams of the ground turn it a little
+        assert abs(rover.pose.position[1]) < 0.5  # without steering, the seams of the ground turn it a little
         assert wheels_on_the_ground(world) == set(WHEELS)
 
 
 def test_it_lifts_its_arm_and_reaches_out_without_tipping(world: Any) -> None:
-    """Out to 2.1 m before its shoulder the arm's 2.4 kg have a lever of 0.9 m to the front axle, the rest holds it."""
+    """Out to 2.1 m before its shoulder the arm's 2.4 kg are 0.9 m from the front axle; the rest balances it."""
     rover = world.robots["husky"]
     for shoulder_deg, elbow_deg in ((40, 0), (0, 60), (-60, 100), (-125, 130), (-60, 100), (0, 0)):
         rover.actuators["shoulder"].command(angle=np.radians(shoulder_deg))
         rover.actuators["elbow"].command(angle=np.radians(elbow_deg))
         for _ in range(25):
             world.advance(0.2)
-            assert tilt_deg(rover) < 9  # the springs give way by 6°
+            assert tilt_deg(rover) < 9  # the springs yield by 6°
         assert rover.joint_position("shoulder") == pytest.approx(np.radians(shoulder_deg), abs=0.02)
         assert rover.joint_position("elbow") == pytest.approx(np.radians(elbow_deg), abs=0.02)
         assert wheels_on_the_ground(world) == set(WHEELS)
@@ -160,7 +160,7 @@ def test_all_joints_keep_to_their_limits_under_gravity(power: float) -> None:
             motor = rover.actuators[name]
             assert motor.at_maximum == (power > 0), name
             assert motor.at_minimum == (power < 0), name
-        assert rover.actuators["shoulder"].feedback == 0.0  # the switch has taken its power
+        assert rover.actuators["shoulder"].feedback == 0.0  # the limit switch has cut its power
 
 
 def test_the_arm_stays_where_it_is_without_power(world: Any) -> None:

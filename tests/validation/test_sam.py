@@ -1,6 +1,6 @@
 """SAM: it floats, trims, dives and surfaces, runs straight and fast, turns both ways alike, and comes to rest again.
 
-What is expected is worked out here from the published link table and coefficients, not from the vehicle's files.
+The expected values come from the published link table and coefficients, not from the vehicle's files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LIMITS = [
 
 @pytest.fixture
 def dive(load):
-    """SAM in still, endless water: its world, and itself."""
+    """Return the world and the robot of a SAM in still, deep water."""
 
     def build(depth=20.0, density=RHO, pose=None, overrides=None, anchored=False, **scenario):
         robot = {"pose": {"position": [0.0, 0.0, -depth], "heading_deg": None, "yaw_deg": 0.0} | (pose or {})}
@@ -50,7 +50,7 @@ def propel(sam, rpm):
 
 
 def matter(vbs=50.0, lcg=50.0, density=RHO):
-    """All that has mass, (kg, place): hull, batteries, piston, and the water in the tank; the link table's numbers."""
+    """Return mass and position of hull, batteries, piston and the water in the tank, from the link table."""
     return [
         (12.012, np.array([-0.0075, 0.0, -0.015])),
         (2.7, np.array([-0.080 + 0.12115 + 0.057 * lcg / 100, 0.0, 0.0])),
@@ -161,7 +161,7 @@ def test_added_mass_of_the_hull_is_lambs(dive):
 
 
 def test_sam_has_every_link_of_the_link_table(dive):
-    """Names are what stacks look frames up by."""
+    """ROS stacks find frames by these names."""
     _, sam = dive()
     frames = "tcg1 tcg2 pressure dvl sidescan imu sbg gps uw_gps camera_down camera_front_left camera_front_right"
     frames += (
@@ -228,7 +228,7 @@ def test_sam_floats_empty_dives_full_and_surfaces_again(dive):
         for _ in range(60):
             world.advance(0.5)
             heights.append(sam.pose.position[2])
-        # nearly all of it must be under water to carry it: awash, no deeper than its radius and a bit
+        # it floats almost submerged, little deeper than its radius
         assert -0.07 < min(heights) <= max(heights) < -0.05
         assert np.abs(sam.twist.linear).max() < 5e-3
         assert np.abs(np.degrees(rpy(sam)[:2])).max() < 2.0
@@ -365,7 +365,10 @@ def test_thrust_and_torque_at_the_bollard_are_the_published_ones(dive, name, rpm
 
 
 def test_a_propeller_out_of_the_water_gives_no_thrust_and_one_half_in_gives_half(dive):
-    """By the share of the disc: at the surface a half. 1e-7: the hinge gives way by nanometres to what it carries."""
+    """Thrust scales with the wet share of the disc, a half at the surface.
+
+    1e-7: the hinge yields by nanometres under its load.
+    """
     shares = []
     for depth in (-5.0, -0.08, 0.0, 0.05, 0.08, 20.0):
         world, sam = dive(depth=depth, anchored=True)
@@ -404,7 +407,7 @@ def test_one_propeller_alone_heels_sam_against_its_turning(dive, name, sign):
 
 
 def _speed(rpm, density=RHO):
-    """Where 2 T(V) = X_u V + X_uu V²: T = ρ D⁴ (K_T0 n² − 0.944 (K_T0 − K_Tmax)/J_max V n/D)."""
+    """Return the speed at which 2 T(V) = X_u V + X_uu V²: T = ρ D⁴ (K_T0 n² − 0.944 (K_T0 − K_Tmax)/J_max V n/D)."""
     n, diameter = rpm / 60, 0.14
     bollard = 2 * density * diameter**4 * 0.4566 * n**2
     loss = 2 * density * diameter**3 * 0.944 * (0.4566 - 0.1798) / 0.6632 * n
@@ -422,7 +425,7 @@ def test_sam_reaches_the_real_vehicles_speed_on_a_straight_course(dive, integrat
     assert np.abs(sam.pose.position[1]) < 1e-9
     assert np.abs(rpy(sam)[[0, 2]]).max() < 1e-9
     assert abs(np.degrees(rpy(sam)[1])) < 0.1
-    # the start pushes the nose about a little: a metre in 150
+    # the start disturbs the heading a little: 1 m in 150 m
     assert sam.pose.position[2] == pytest.approx(-20.0, abs=1.5)
 
 
@@ -595,7 +598,7 @@ def test_random_commands_never_run_away(dive, spatial, seed):
 
 
 def test_the_same_commands_give_the_same_bytes(dive):
-    """One scenario, one seed, one list of commands: one future."""
+    """The same scenario, seed and commands give the same states."""
     ends = []
     for _ in range(2):
         world, sam = dive()

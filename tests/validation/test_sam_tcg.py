@@ -1,4 +1,4 @@
-"""SAM with the weight that slides across: it rolls as the closed form says, and stays what it was otherwise."""
+"""SAM with the weight that slides across: it rolls by the closed form, and is unchanged otherwise."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_the_weight_rolls_sam_as_the_closed_form_says(percent):
         roll, pitch, _ = np.degrees(quaternion_to_rpy(sam.pose.orientation))
         assert roll == pytest.approx(-np.degrees(np.arctan2(moment, below)), abs=0.05)
         assert sam.actuators["tcg"].feedback == pytest.approx(percent, abs=0.2)
-        assert abs(pitch) < 0.05  # it sits below the centre of buoyancy
+        assert abs(pitch) < 0.05  # the weight is below the centre of buoyancy
 
 
 def test_sam_carries_it_only_where_it_is_fitted():
@@ -46,7 +46,7 @@ def test_sam_carries_it_only_where_it_is_fitted():
         ]
 
 
-def test_a_restored_world_goes_on_with_the_weight_where_it_was():
+def test_a_restored_world_continues_with_the_weight_at_its_position():
     with load(**FITTED) as world:
         sam = world.robots["sam"]
         sam.actuators["tcg"].command(percent=90.0)

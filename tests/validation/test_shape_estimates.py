@@ -1,4 +1,4 @@
-"""What an importer makes of shapes: volumes, moments, added mass and drag, against formulas and published values."""
+"""Estimates of importers from shapes: volumes, moments, added mass and drag, against formulas and published values."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_shadows_and_sweeps_of_a_box_are_its_faces() -> None:
 
 
 def test_force_points_have_the_centre_and_the_mean_squares_of_the_volume() -> None:
-    """Of a box about (0.3, 0, 0.1): a²/12 along each side; cells make that 0.2 % less, and 0.1 mm is rounded off."""
+    """A box about (0.3, 0, 0.1) has a²/12 along each side; cells make that 0.2 % less, and 0.1 mm is rounded off."""
     size = np.array([2.0, 0.8, 0.4])
     shape = Shape("box", size=(2.0, 0.8, 0.4), position=(0.3, 0.0, 0.1))
     robot = robot_of(shape, mass=100.0)
@@ -87,7 +87,7 @@ def test_the_ellipsoid_of_a_ball_is_the_ball() -> None:
 
 @pytest.mark.parametrize(("ratio", "published"), [(1.0, 0.68), (2.0, 0.36), (3.0, 0.24)])
 def test_the_added_mass_of_blocks_is_as_far_off_as_is_written_beside_it(ratio: float, published: float) -> None:
-    """Square blocks along their axis, by what they displace (DNV-RP-C205, table D-2): said to be 30 to 60 % too little.
+    """Square blocks along their axis, by what they displace (DNV-RP-C205, table D-2): documented as 30–60 % low.
 
     DNVGL-RP-N103, table A-2, has the same.
     25 % and 65 % leave room for the published values' own last digit.
@@ -122,7 +122,7 @@ def test_a_vehicle_near_neutral_is_made_neutral_and_a_boat_is_not() -> None:
 def test_a_vehicle_whose_weight_is_off_the_middle_is_trimmed_level() -> None:
     """CB over CM: the points' mean is where the weight is along x and y; they are written to 0.1 mm.
 
-    Beyond a quarter of the hull it is refused, and a weight that is not below the buoyancy is told.
+    Beyond a quarter of the hull it is refused, and a centre of mass above the centre of buoyancy is reported.
     """
     block = Shape("box", size=(1.0, 0.5, 0.4))
     for x, words in ((0.1, "lies level"), (0.4, "will not lie level")):

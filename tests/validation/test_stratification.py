@@ -1,4 +1,4 @@
-"""A sea that is denser below: bodies find the depth that they belong to."""
+"""Stratified sea: bodies come to rest at the depth of their density."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _density(depth):
 
 
 def _float(depth_of_rest, start, **settings):
-    """A box that weighs as much as the water in its place would at a depth."""
+    """Return a box with the mass of the water that it displaces at a depth."""
     box = {
         "geometry": {"kind": "box", "size": [0.5, 0.4, 0.3]},
         "motion": "dynamic",

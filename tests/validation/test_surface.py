@@ -1,4 +1,4 @@
-"""At the surface and above it: what is out of the water feels none of it."""
+"""The surface: the part of a body above the water feels no force of the water."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_body_dropped_into_the_water_conserves_energy_without_drag(load):
     """Weight and buoyancy of a box that stays upright are conservative: E = ½ m v² + m g z + potential of the water.
 
     Below the surface by d, keel at z − ½ H, the water's potential is ρ g A (d²/2) until it is under, then linear.
-    RK4 at 1 ms; the force has corners where keel and deck cross: 2e-6 of the energy was seen.
+    RK4 at 1 ms; the force has corners where keel and deck cross: 2e-6 of the energy was observed.
     """
     size, mass = [0.5, 0.4, 0.3], 25.0
     scenario = _scenario(0.6, "rk4")

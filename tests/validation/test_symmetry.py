@@ -1,4 +1,4 @@
-"""Space and time are the same everywhere: results do not depend on where, which way, beside whom, or in what pieces."""
+"""Symmetry: results do not depend on position, heading, distant neighbours, or the division into advances."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JOINTS = {
 
 @pytest.fixture
 def craft(vehicle, any_inertia):
-    """The path of a chain with every law in the water."""
+    """Return the path of a chain with every law in the water."""
     forces = {
         "water": {"kind": "added_mass", "link": "hull", "matrix": any_inertia(1, 10.0)},
         "arm_water": {"kind": "added_mass", "link": "arm", "matrix": any_inertia(3, 2.0)},
@@ -41,7 +41,7 @@ def _world(load, path, position, yaw, current, integrator="rk4"):
 
 
 @pytest.mark.parametrize("integrator", ["implicitfast", "euler", "rk4"])
-def test_a_craft_elsewhere_and_turned_round_moves_the_same(load, craft, set_velocity, motion_of, integrator):
+def test_a_shifted_and_rotated_craft_moves_the_same(load, craft, set_velocity, motion_of, integrator):
     """Start, current and result all shifted by 20 km and turned by 137° about the vertical; rounding."""
     turn = Rotation.from_euler("z", 137.0, degrees=True).as_matrix()
     away = np.array([12e3, -16e3, 0.0])
@@ -62,8 +62,8 @@ def test_a_craft_elsewhere_and_turned_round_moves_the_same(load, craft, set_velo
 
 
 @pytest.mark.parametrize("integrator", ["implicitfast", "rk4"])
-def test_craft_far_from_each_other_move_each_as_alone(load, craft, motion_of, integrator):
-    """Without contact there is nothing between them; in one matrix the same numbers come out, to rounding."""
+def test_distant_craft_move_as_if_alone(load, craft, motion_of, integrator):
+    """Without contact they do not interact; one common matrix gives the same numbers, to rounding."""
     robots = {
         f"craft{i}": {
             "vehicle": craft,
@@ -84,7 +84,7 @@ def test_craft_far_from_each_other_move_each_as_alone(load, craft, motion_of, in
 
 @pytest.mark.parametrize("integrator", ["implicitfast", "euler", "rk4"])
 def test_many_short_advances_are_bit_equal_to_one_long(load, craft, integrator):
-    """Looking at the world between steps changes nothing in it: swimming, pumping and lying on the ground."""
+    """Stops between steps change nothing for bodies that swim, pump or lie on the ground."""
     block = {
         "geometry": {"kind": "box", "size": [0.4, 0.3, 0.2]},
         "motion": "dynamic",
@@ -110,8 +110,8 @@ def test_many_short_advances_are_bit_equal_to_one_long(load, craft, integrator):
 
 
 @pytest.mark.parametrize("integrator", ["implicitfast", "rk4"])
-def test_a_restored_world_goes_on_bit_equal(load, craft, integrator):
-    """With tanks half pumped and bodies in motion; also into a fresh world of the same scenario."""
+def test_a_restored_world_continues_bit_equal(load, craft, integrator):
+    """The tanks are half filled and the bodies move; a new world of the same scenario continues equally."""
     scenario = {
         "robots": {"craft": {"vehicle": craft, "pose": {"position": [0.0, 0.0, -30.0], "roll_deg": 20.0}}},
         "integrator": integrator,

@@ -42,7 +42,7 @@ TRIALS = {
 
 @pytest.fixture
 def plant(vehicle: Callable[..., str]) -> str:
-    """The plant, as a vehicle's folder."""
+    """Return the plant as a vehicle folder."""
     forces = {
         "buoyancy": {
             "kind": "force_points",
@@ -104,9 +104,9 @@ def test_advance_transfer_and_tactical_diameter_are_those_of_the_integrated_equa
 
 def test_the_overshoot_is_that_of_nomoto_s_model(plant: str) -> None:
     """From rest ψ = K δ (t − T (1 − e^(−t/T))); at ψ₀ the rate is r₁, and after the reversal the heading goes on by
-    T r₁ − K δ T ln(1 + r₁/(K δ)). The helm is put over at the next look, INTERVAL at most later, in which the
-    heading goes on by r₁ INTERVAL, and as much may be missing at the top; beside that 0.3 %, twice the error of
-    T."""
+    T r₁ − K δ T ln(1 + r₁/(K δ)). The helm is put over at the next sample, at most INTERVAL later; meanwhile
+    the heading changes by r₁ INTERVAL, and the peak may be missed by as much. The rest is 0.3 %, twice the error
+    of T."""
     figures = run_trial("zigzag", plant).figures
     wanted = K * 10.0
     low, high = 0.0, 100.0
@@ -116,7 +116,7 @@ def test_the_overshoot_is_that_of_nomoto_s_model(plant: str) -> None:
     rate = wanted * (1 - math.exp(-t / T))
     overshoot = math.degrees(T * rate - wanted * T * math.log(1 + rate / wanted))
     assert figures["initial_turning_time_s"] == pytest.approx(t, rel=3e-3)
-    assert figures["initial_turning_track_m"] == pytest.approx(SPEED * t, rel=2e-2)  # it slows down a little
+    assert figures["initial_turning_track_m"] == pytest.approx(SPEED * t, rel=2e-2)  # the speed decreases a little
     assert figures["overshoot_1_deg"] == pytest.approx(overshoot, rel=3e-3, abs=math.degrees(rate) * INTERVAL)
 
 
@@ -171,7 +171,7 @@ def test_limits_of_the_zig_zag_depend_on_length_over_speed() -> None:
     assert of_zigzag(7.0, [1], 1.0, 1.0) == []
 
 
-def test_what_cannot_be_tried_is_told(plant: str) -> None:
+def test_an_impossible_trial_is_an_error(plant: str) -> None:
     with pytest.raises(SkerryError, match="did you mean 'zigzag'"):
         run_trial("zig_zag", plant)
     with pytest.raises(SkerryError, match="stopping takes no helm_deg"):

@@ -1,4 +1,4 @@
-"""Wind on what is above the water: its force in closed form, by the share that it reaches."""
+"""Wind on the part of a body above the water: its force in closed form."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _drag(**settings):
 
 @pytest.fixture
 def craft(load, vehicle):
-    """A world with one free body in a wind, by default without weight and high above the water."""
+    """Return a world with one free body in a wind, by default without weight and high above the water."""
 
     def build(wind=(0.0, 0.0, 0.0), forces=None, pose=HIGH, link=LINK, **scenario):
         winds = {"breeze": {"kind": "uniform", "velocity": list(wind)}} if isinstance(wind, tuple) else wind
@@ -124,7 +124,7 @@ def test_air_drag_that_would_explode_explicitly_slows_the_body_steadily(craft, s
 
 
 def test_stiff_air_drag_at_a_mast_does_not_explode(craft, set_velocity):
-    """It may only take energy, however stiff; what turns about the mast's top is left, its own step's error 1 %."""
+    """The drag only takes energy, however stiff; the rotation about the mast's top remains, within 1 % per step."""
     stiff = _drag(area=[1e4, 2e4, 5e3], position=[0.5, 0.2, 0.3])
     world = craft((0.0, 0.0, 0.0), {"air": stiff}, integrator="implicitfast", step="1/100")
     set_velocity(world, [3.0, -2.0, 1.0])
@@ -205,7 +205,7 @@ def test_a_body_feels_the_wind_that_python_sees_where_it_is(craft):
             "volume": {"kind": "box", "center": [0, 0, 30], "size": [9, 9, 9]},
         },
     }
-    heavy = LINK | {"inertia": [100.0, 100.0, 100.0]}  # so that the mast does not give way
+    heavy = LINK | {"inertia": [100.0, 100.0, 100.0]}  # so that the mast does not turn
     for mast, wind in ((0.0, 13.0), (5.0, 14.0)):
         world = craft(winds, {"air": _drag(position=[0, 0, mast])}, {"position": [0, 0, 30]}, heavy, step="1/1000000")
         assert world.sample_wind([0, 0, 30 + mast])[0] == pytest.approx(wind, rel=1e-14)
