@@ -1,4 +1,4 @@
-"""What every component of a family promises, checked for each kind that there is, by whomever it was added."""
+"""Contract of each family of components, checked for every kind, also for kinds of other packages."""
 
 import dataclasses
 import pickle
@@ -27,7 +27,7 @@ from skerry.terrain.terrain import ContactHeightfield
 from skerry.water.flow import CURRENTS, SURFACES
 from skerry.world import World
 
-# The least that a kind must be told beside what all of its family need. A new kind needs a row, if only an empty one.
+# Smallest settings of each kind, besides those that all of its family need. A new kind needs a row, which may be empty.
 FLYER: dict[str, Any] = {"propellers": ["front", "right", "back", "left"], "mass": 21, "inertia": [1, 2, 2]}
 
 LEAST: dict[str, dict[str, dict[str, Any]]] = {
@@ -148,7 +148,7 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
 
 REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}
 
-# The shipped vehicle for a kind that needs more parts beside it than the rig has.
+# Shipped vehicle for a kind that needs more parts than the rig has.
 VEHICLES = {
     "dead_reckoning": "sam",
     "geometric_tracking": "quadrotor",
@@ -243,7 +243,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "family", [LAWS, ACTUATORS, SENSORS, CONTROLLERS, ACOUSTICS, SURFACES, CURRENTS, TERRAINS, FUNCTIONS]
 )
-def test_the_table_names_no_kind_that_is_gone(family: Family) -> None:
+def test_the_table_names_no_removed_kind(family: Family) -> None:
     assert set(LEAST[family.name]) <= set(family.kinds())
 
 
@@ -267,7 +267,7 @@ def test_its_settings_dump_and_load_back_equal(family: Family, kind: str, folder
 
 
 def scenario(family: Family, kind: str, folder: Path, depth: float = 5.0) -> dict[str, Any]:
-    """A robot in a current that carries one part of this kind."""
+    """Return a scenario with a robot in a current that carries one part of this kind."""
     shared: dict[str, Any] = {"link": "base_link"} if family is not CONTROLLERS else {}
     if family in (SENSORS, CONTROLLERS):
         shared["frequency"] = 50
@@ -292,7 +292,7 @@ def part_of(world: World, family: Family) -> Any:
 
 
 def stir(world: World, family: Family) -> None:
-    """Let the world be anything but at rest, and the part be in use."""
+    """Set the world in motion, and use the part."""
     world._engine.part("qvel")[0, :] = np.linspace(-0.5, 0.7, world._engine.part("qvel").shape[1])
     if family is ACTUATORS:
         actuator = part_of(world, family)
@@ -300,7 +300,7 @@ def stir(world: World, family: Family) -> None:
 
 
 def run(world: World, family: Family, seconds: float = 0.5) -> bytes:
-    """Run, and give all that may be seen of the world as bytes."""
+    """Run, and return everything that is visible of the world as bytes."""
     seen = []
     for _ in range(10):
         world.advance(seconds / 10)
@@ -310,7 +310,7 @@ def run(world: World, family: Family, seconds: float = 0.5) -> bytes:
 
 
 def numbers_in(value: object) -> Iterator[float]:
-    """All the numbers of a reading; a picture or a scan may be infinite where nothing was hit."""
+    """Yield all numbers of a reading; images and scans may be infinite where nothing was hit."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):
             yield from numbers_in(getattr(value, field.name))
@@ -327,13 +327,13 @@ of_a_robot = pytest.mark.parametrize(("family", "kind"), kinds(LAWS, ACTUATORS, 
 
 
 @of_a_robot
-def test_it_builds_from_its_least_settings(family: Family, kind: str, folder: Path) -> None:
+def test_it_builds_from_its_smallest_settings(family: Family, kind: str, folder: Path) -> None:
     with skerry.load(scenario(family, kind, folder)) as world:
         assert part_of(world, family) is not None
 
 
 @of_a_robot
-def test_the_same_seed_gives_the_same_answer(family: Family, kind: str, folder: Path) -> None:
+def test_the_same_seed_gives_the_same_result(family: Family, kind: str, folder: Path) -> None:
     answers = []
     for _ in range(2):
         with skerry.load(scenario(family, kind, folder)) as world:
@@ -382,7 +382,7 @@ def test_it_closes_twice(family: Family, kind: str, folder: Path) -> None:
 
 
 @of_a_robot
-def test_a_misspelt_setting_is_guessed(family: Family, kind: str, folder: Path) -> None:
+def test_the_error_for_a_misspelt_setting_suggests_the_right_one(family: Family, kind: str, folder: Path) -> None:
     source = scenario(family, kind, folder)
     fields = sorted(family.find(kind).model_fields.keys() - {"kind"})
     source["robots"]["rig"]["overrides"][family.name]["part"][f"{fields[0]}_"] = 1
@@ -433,7 +433,7 @@ def test_an_actuator_holds_its_command_within_its_limits_and_resets(family: Fami
 
 
 @pytest.mark.parametrize(("family", "kind"), kinds(ACTUATORS))
-def test_an_actuator_refuses_what_is_no_command(family: Family, kind: str, folder: Path) -> None:
+def test_an_actuator_refuses_an_invalid_command(family: Family, kind: str, folder: Path) -> None:
     with skerry.load(scenario(family, kind, folder)) as world:
         actuator = part_of(world, family)
         before = bytes(world.snapshot())
@@ -487,7 +487,7 @@ def test_the_sea_answers_one_point_as_it_answers_many(family: Family, kind: str,
 
 @pytest.mark.parametrize(("family", "kind"), kinds(SURFACES, CURRENTS))
 @pytest.mark.parametrize("depth", DEPTHS)
-def test_a_robot_in_the_sea_stays_finite_and_goes_on_after_a_restore(
+def test_a_robot_in_the_sea_stays_finite_and_continues_after_a_restore(
     family: Family, kind: str, folder: Path, depth: float
 ) -> None:
     robot = {"vehicle": str(folder), "pose": {"position": [0, 0, -depth]}}
@@ -508,7 +508,7 @@ def test_a_robot_in_the_sea_stays_finite_and_goes_on_after_a_restore(
 
 
 @pytest.mark.parametrize(("family", "kind"), kinds(TERRAINS))
-def test_the_ground_is_one_surface_for_all_who_ask(family: Family, kind: str, folder: Path) -> None:
+def test_the_ground_is_one_surface_for_all_callers(family: Family, kind: str, folder: Path) -> None:
     settings = family.find(kind).model_validate(settings_of(family, kind, folder))
     projection = Projection(GeoReference(**REFERENCE))
     ground, again = (settings.with_seed(1).build(projection) for _ in range(2))  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What every interface, and every transport of ROS, promises, checked for each kind that there is."""
+"""Contract of interfaces and ROS transports, checked for every kind."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from skerry.runner import Runner
 def test_an_interface_runs_and_closes_twice_and_changes_nothing(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # where a recorder writes
+    monkeypatch.chdir(tmp_path)  # the recorder writes here
     config = INTERFACES.find(kind).model_validate({"kind": kind})
     assert config.model_validate(config.model_dump(mode="json")) == config
     assert isinstance(config, InterfaceConfig)
@@ -31,7 +31,7 @@ def test_an_interface_runs_and_closes_twice_and_changes_nothing(
 
 
 @pytest.mark.parametrize("kind", TRANSPORTS.kinds())
-def test_a_transport_without_a_peer_holds_nothing_up_and_closes_twice(kind: str) -> None:
+def test_a_transport_without_a_peer_does_not_block_and_closes_twice(kind: str) -> None:
     if kind in {"dds", "zenoh"}:
         pytest.importorskip({"dds": "cyclonedds", "zenoh": "zenoh"}[kind])
     config = TRANSPORTS.find(kind).model_validate({"kind": kind})

@@ -1,4 +1,4 @@
-"""The same scenario gives the same bytes: again, in pieces, from a snapshot, elsewhere, in threads and in a batch."""
+"""The same scenario gives the same bytes: repeated, in pieces, from a snapshot, in other processes and threads."""
 
 import hashlib
 import os
@@ -49,7 +49,7 @@ BUSY: dict[str, Any] = {
         "quay": {"geometry": {"kind": "box", "size": [1, 6, 3]}, "pose": {"position": [1.6, 0, 0]}},
     },
 }
-"""Robots that touch each other at the surface, things that fall on hills, all in a current."""
+"""Scenario with robots that touch each other at the surface and objects that fall on hills, in a current."""
 
 SOURCES: dict[str, Any] = {"busy": BUSY, **{name: name for name in shipped_scenarios()}}
 
@@ -61,7 +61,7 @@ def physics(world: World) -> bytes:
 
 
 def run(name: str, pieces: list[float], visit: Callable[[World], None] = lambda world: None) -> bytes:
-    """All of the world's bytes after it was advanced in these pieces."""
+    """Return the snapshot of the world after it was advanced in these pieces."""
     with skerry.load(SOURCES[name]) as world:
         for seconds in pieces:
             world.advance(seconds)
@@ -71,7 +71,7 @@ def run(name: str, pieces: list[float], visit: Callable[[World], None] = lambda 
 
 @cache
 def two_seconds(name: str) -> tuple[bytes, bytes]:
-    """All of the world's bytes after two seconds in one piece, and those of its physics."""
+    """Return the snapshot after two seconds in one piece, and the physical state."""
     with skerry.load(SOURCES[name]) as world:
         world.advance(2.0)
         return bytes(world.snapshot()), physics(world)
@@ -91,7 +91,7 @@ def run_physics(
 
 
 def test_the_busy_world_is_busy() -> None:
-    """Or else the tests below would show little."""
+    """Check that the scenario has contacts and motion, so that the tests below are meaningful."""
     with skerry.load(BUSY) as world:
         world.advance(2.0)
         assert np.linalg.norm(world.robots["a"].twist.linear) > 0.05
@@ -114,7 +114,7 @@ def test_time_in_odd_pieces_gives_the_same_bytes(name: str) -> None:
 
 
 @every_source
-def test_going_back_to_a_snapshot_gives_the_same_bytes(name: str) -> None:
+def test_restoring_a_snapshot_gives_the_same_bytes(name: str) -> None:
     with skerry.load(SOURCES[name]) as world:
         world.advance(1.0)
         middle = world.snapshot()
@@ -133,7 +133,7 @@ def test_going_back_to_a_snapshot_gives_the_same_bytes(name: str) -> None:
 
 
 @every_source
-def test_looking_changes_nothing(name: str, small_pictures: Callable[[Any], dict[str, Any]]) -> None:
+def test_reading_sensors_changes_nothing(name: str, small_pictures: Callable[[Any], dict[str, Any]]) -> None:
     def look(world: World) -> None:
         for robot in world.robots.values():
             _ = robot.pose, robot.twist, [robot.link_pose(link) for link in robot.links]
@@ -149,7 +149,7 @@ def test_looking_changes_nothing(name: str, small_pictures: Callable[[Any], dict
 
 
 @every_source
-def test_readings_do_not_depend_on_when_others_look(name: str, small_pictures: Callable[[Any], dict[str, Any]]) -> None:
+def test_readings_do_not_depend_on_other_readings(name: str, small_pictures: Callable[[Any], dict[str, Any]]) -> None:
     def readings(look_at_all: bool) -> list[str]:
         with skerry.load(SOURCES[name], overrides=small_pictures(SOURCES[name])) as world:
             chosen = [robot.sensors[next(iter(robot.sensors))] for robot in world.robots.values() if robot.sensors]
@@ -193,7 +193,7 @@ def test_another_process_gives_the_same_bytes() -> None:
 
 
 @every_source
-def test_two_threads_at_once_give_the_same_bytes(name: str) -> None:
+def test_two_threads_in_parallel_give_the_same_bytes(name: str) -> None:
     alone, _ = two_seconds(name)
     with ThreadPoolExecutor(4) as pool:
         together = [pool.submit(run, name, pieces) for pieces in ([2.0], [2.0], [1.0, 1.0], [2.0])]
@@ -204,7 +204,7 @@ def test_two_threads_at_once_give_the_same_bytes(name: str) -> None:
 
 
 def without_controllers(source: Any) -> dict[str, Any]:
-    """Overrides that take them away: a batch steps its worlds without a stop, and none would act."""
+    """Return overrides without controllers, because a batch does not run controllers."""
     vehicles = load_scenario(source).vehicles
     removed = {name: dict.fromkeys(vehicle.config.controllers) for name, vehicle in vehicles.items()}
     return {"robots": {name: {"overrides": {"controllers": parts}} for name, parts in removed.items() if parts}}
@@ -215,7 +215,7 @@ SEEDS = [3, 1, 4, 1, 5]
 
 @cache
 def each_alone(name: str) -> list[bytes]:
-    """The physics of a scenario by each of the seeds after two seconds, without controllers."""
+    """Return the physical state after two seconds for each seed, without controllers."""
     found = {}
     for seed in set(SEEDS):
         with skerry.load(SOURCES[name], seed=seed, overrides=without_controllers(SOURCES[name])) as world:

@@ -24,12 +24,12 @@ Load = Callable[[str | dict[str, Any]], World]
 
 @pytest.fixture
 def load(small_pictures: Callable[[Any], dict[str, Any]]) -> Load:
-    """Builds a world with small pictures."""
+    """Return a builder of worlds with small camera images."""
     return lambda source: skerry.load(source, overrides=small_pictures(source))
 
 
 def run(world: World, seconds: float) -> None:
-    """Run with every sensor read, and see that all numbers stay sensible."""
+    """Run with every sensor read, and check that all numbers stay plausible."""
     for _ in range(4):
         world.advance(seconds / 4)
         for robot in world.robots.values():
@@ -61,7 +61,7 @@ def test_a_shipped_scenario_dumps_back_equal(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", shipped_scenarios())
-def test_a_shipped_scenario_goes_on_where_its_snapshot_was_taken(load: Load, name: str) -> None:
+def test_a_shipped_scenario_continues_from_its_snapshot(load: Load, name: str) -> None:
     with load(name) as world:
         run(world, 1.0)
         middle = world.snapshot()
@@ -87,7 +87,7 @@ def test_a_shipped_vehicle_loads_runs_and_stays_finite(load: Load, name: str, de
 
 
 @pytest.mark.parametrize("name", shipped_vehicles())
-def test_two_of_a_shipped_vehicle_live_in_one_world(load: Load, name: str) -> None:
+def test_two_vehicles_of_one_kind_run_in_one_world(load: Load, name: str) -> None:
     robots = {key: {"vehicle": name, "pose": {"position": [x, 0, -9]}} for key, x in (("a", 0), ("b", 40))}
     with load({"robots": robots, "reference": REFERENCE}) as world:
         run(world, 0.5)

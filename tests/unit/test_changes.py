@@ -1,4 +1,4 @@
-"""Robots and objects come and go while the world runs, and nobody else notices."""
+"""Robots and objects are added and removed while the world runs, without effect on the others."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def world_of_sam() -> Any:
     return skerry.load("sam_empty", seed=3)
 
 
-def test_a_world_goes_on_to_the_bit_beside_what_is_far_away() -> None:
-    """Nothing acts between two vehicles 10 m apart, so the old one must not notice; MuJoCo solves them apart."""
+def test_a_far_away_robot_does_not_change_the_others_by_a_bit() -> None:
+    """Vehicles 10 m apart do not interact, and MuJoCo solves them separately: the old one must not change."""
     with world_of_sam() as alone, world_of_sam() as shared:
         for world in (alone, shared):
             world.robots["sam"].actuators["thruster1"].command(rpm=600)
@@ -46,11 +46,11 @@ def test_a_world_goes_on_to_the_bit_beside_what_is_far_away() -> None:
         for world in (alone, shared):
             world.advance(2.0)
         assert np.array_equal(alone.robots["sam"].pose.position, shared.robots["sam"].pose.position)
-        assert alone.snapshot().data != shared.snapshot().data  # one of them knows what it has seen
+        assert alone.snapshot().data != shared.snapshot().data  # one of them has readings
         assert list(shared.robots) == ["sam"]
 
 
-def test_what_a_user_holds_stays_good() -> None:
+def test_references_of_a_user_stay_valid() -> None:
     with world_of_sam() as world:
         sam = world.robots["sam"]
         propeller, dvl, pressure = sam.actuators["thruster1"], sam.sensors["dvl"], sam.sensors["depth300"]
@@ -80,7 +80,7 @@ def test_a_spawned_robot_can_be_driven() -> None:
         assert second.sensors["depth300"].reading is not None
 
 
-def test_an_object_comes_floats_and_goes() -> None:
+def test_an_object_is_added_floats_and_is_removed() -> None:
     with world_of_sam() as world:
         world.spawn("ball", FLOAT)
         world.advance(2.0)
@@ -90,7 +90,7 @@ def test_an_object_comes_floats_and_goes() -> None:
         world.advance(0.1)
 
 
-def test_a_snapshot_brings_back_what_was_there() -> None:
+def test_a_snapshot_restores_removed_robots() -> None:
     with world_of_sam() as world:
         sam = world.robots["sam"]
         first = world.snapshot()
@@ -127,8 +127,8 @@ def test_a_name_that_is_taken_or_unknown_is_refused_and_nothing_changes() -> Non
         world.advance(0.1)
 
 
-def test_a_transceiver_that_comes_later_hears_and_is_heard() -> None:
-    """Direct sound over 100 m at 1500 m/s takes 67 ms: sent at 1 s, it is there well before 2 s."""
+def test_a_transceiver_that_is_added_later_receives_and_is_received() -> None:
+    """Direct sound over 100 m at 1500 m/s takes 67 ms: sent at 1 s, it arrives well before 2 s."""
     with world_of_sam() as world:
         world.advance(1.0)
         world.spawn("second", {"vehicle": "sam", "pose": {"position": [100, 0, -5]}})
@@ -141,7 +141,7 @@ def test_a_transceiver_that_comes_later_hears_and_is_heard() -> None:
         assert heard is not None
         assert heard.data == "hello"
         other.write("and you")
-        world.advance(0.02)  # it is on its way
+        world.advance(0.02)  # the signal is still travelling
         world.spawn("third", {"vehicle": "sam", "pose": {"position": [0, 40, -5]}})
         world.advance(1.0)
         answer = one.read()
@@ -156,7 +156,7 @@ def test_a_transceiver_that_comes_later_hears_and_is_heard() -> None:
         assert one.read() is None
 
 
-def test_ropes_stay_tied_and_come_free_when_what_holds_them_goes() -> None:
+def test_ropes_stay_tied_and_become_free_when_their_holder_is_removed() -> None:
     scenario = {
         "objects": {
             "load": {
@@ -183,7 +183,7 @@ def test_ropes_stay_tied_and_come_free_when_what_holds_them_goes() -> None:
         assert rope.tension.max() < 5.0  # N; its own weight is 1.5 N
 
 
-def test_a_run_tells_its_interfaces_and_goes_back_to_the_beginning() -> None:
+def test_a_run_notifies_its_interfaces_and_can_be_reset() -> None:
     with world_of_sam() as world, Runner(world, None) as runner:
         runner.run(0.1)
         runner.inbox.put(Spawn("second", BESIDE))
@@ -196,6 +196,6 @@ def test_a_run_tells_its_interfaces_and_goes_back_to_the_beginning() -> None:
         assert list(world.robots) == ["sam"]
 
 
-def test_coming_and_going_can_be_recorded() -> None:
+def test_adding_and_removing_can_be_recorded() -> None:
     for command in (Spawn("second", {"vehicle": "sam", "pose": {"position": (0, 10, -5)}}), Delete("second")):
         assert command_from_text(command_to_text(command)) == command

@@ -1,4 +1,4 @@
-"""Events of a scenario: at their tick, once, and again after a restore; wrong names are guessed at load."""
+"""Events of a scenario happen once at their tick, and again after a restore; unknown names are errors at load."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_command_is_given_at_its_tick():
         assert thruster.feedback > 0.0
 
 
-def test_events_are_what_one_would_do_by_hand():
+def test_events_have_the_effect_of_manual_calls():
     """The same bytes as a world that is advanced to each time and commanded there."""
     events = [
         {"at": 0.0, "command": "sam/thruster1", "value": {"rpm": 300}},
@@ -125,22 +125,22 @@ def test_a_scenario_with_events_dumps_and_loads_back_equal():
         ({"at": -1, "trigger": "sam/leak"}, r"events\[0\].at"),
     ],
 )
-def test_a_bad_event_is_an_error_in_words(event, words):
+def test_an_invalid_event_is_an_error_with_a_message(event, words):
     with pytest.raises(SkerryError, match=words):
         load({"at": 1} | event)
 
 
-def test_all_bad_names_are_told_at_once():
+def test_all_unknown_names_are_listed_in_one_error():
     with pytest.raises(SkerryError, match="2 faults"):
         load({"at": 1, "trigger": "sam/leek"}, {"at": 2, "move": "bouy", "pose": {}})
 
 
-def test_a_batch_refuses_events_rather_than_forget_them():
+def test_a_batch_refuses_events_instead_of_ignoring_them():
     scenario = {"robots": {"auv": {"vehicle": "torpedo"}}, "events": [{"at": 1, "move": "auv", "pose": {}}]}
     with pytest.raises(SkerryError, match="has no `events`"):
         skerry.load_batch(scenario, seeds=[1, 2])
 
 
-def test_a_sensor_that_warns_of_nothing_cannot_be_triggered():
+def test_a_sensor_without_alarm_cannot_be_triggered():
     with load() as world, pytest.raises(SkerryError, match="warns of nothing"):
         world.robots["sam"].sensors["imu"].sensor.trigger()

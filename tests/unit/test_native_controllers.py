@@ -1,4 +1,4 @@
-"""Controllers that act inside the native loop do as they would from Python, to the bit, and give way as they would."""
+"""Controllers in the native loop give the same bits as in Python, and yield control in the same way."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ LOAD = {
 
 
 @pytest.mark.parametrize("tell", [stay, go, follow, fly, turn_dials, carry, foil], ids=lambda tell: tell.__name__)
-def test_inside_the_loop_they_do_as_from_python_to_the_bit(tell, monkeypatch) -> None:
+def test_the_native_loop_gives_the_same_bits_as_python(tell, monkeypatch) -> None:
     def run(inside: bool, steps: int) -> tuple[str, int]:
         with monkeypatch.context() as patch, sea(objects=LOAD) as world:
             if not inside:
@@ -94,7 +94,7 @@ def test_inside_the_loop_they_do_as_from_python_to_the_bit(tell, monkeypatch) ->
     assert few < many / 10
 
 
-def test_a_snapshot_on_the_way_goes_on_to_the_bit() -> None:
+def test_a_run_continues_from_a_snapshot_to_the_bit() -> None:
     with sea() as world, sea() as other:
         follow(world)
         world.advance(0.73)
@@ -104,7 +104,7 @@ def test_a_snapshot_on_the_way_goes_on_to_the_bit() -> None:
         assert world.fingerprint() == other.fingerprint()
 
 
-def test_who_takes_control_is_obeyed_at_once_and_who_gives_it_back_too() -> None:
+def test_a_change_of_owner_takes_effect_immediately() -> None:
     with sea() as world:
         boat = world.robots["boat"]
         screws = [boat.actuators[name] for name in ("port", "starboard")]
@@ -121,7 +121,7 @@ def test_who_takes_control_is_obeyed_at_once_and_who_gives_it_back_too() -> None
         assert all(screw.setpoint > 0.0 for screw in screws)
 
 
-def test_messages_that_have_fallen_silent_do_not_reset_what_a_controller_was_given() -> None:
+def test_a_stopped_message_stream_does_not_reset_the_actuators_of_a_controller() -> None:
     with sea() as world:
         boat = world.robots["boat"]
         world.advance(0.2)
@@ -136,7 +136,7 @@ def test_messages_that_have_fallen_silent_do_not_reset_what_a_controller_was_giv
         assert min(lowest[2:]) > 100.0
 
 
-def test_one_that_is_released_leaves_its_actuators_alone() -> None:
+def test_a_released_controller_does_not_command_its_actuators() -> None:
     with sea() as world:
         evolo = world.robots["evolo"]
         foil(world)
@@ -150,7 +150,7 @@ def test_one_that_is_released_leaves_its_actuators_alone() -> None:
         assert evolo.actuators["propeller"].setpoint > 77.0
 
 
-def test_a_target_that_is_not_there_is_guessed_at() -> None:
+def test_the_error_for_an_unknown_target_suggests_a_name() -> None:
     with sea() as world:
         world.advance(0.1)
         world.robots["drone"].controllers["tracking"].follow("baot")
@@ -158,9 +158,9 @@ def test_a_target_that_is_not_there_is_guessed_at() -> None:
             world.advance(0.1)
 
 
-def test_a_divergence_leaves_it_as_of_the_last_sound_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a controller remembers goes back with the world: going there step by step gives the same state."""
-    monkeypatch.setattr(engine, "MAX_POSITION", np.inf)  # so that it can be put near the end of sound physics
+def test_after_a_divergence_a_controller_has_the_state_of_the_last_valid_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The state of a controller is restored with the world: single steps to the same tick give the same state."""
+    monkeypatch.setattr(engine, "MAX_POSITION", np.inf)  # so that the robot can be placed near the numerical bound
     with sea() as world, sea() as other:
         for each in (world, other):
             foil(each)
@@ -170,12 +170,12 @@ def test_a_divergence_leaves_it_as_of_the_last_sound_step(monkeypatch: pytest.Mo
             )
         with pytest.raises(PhysicsDiverged):
             world.advance(1.0)
-        assert world.tick > other.tick  # it leaves the world's bounds after some steps
+        assert world.tick > other.tick  # it reaches the bound after some steps
         other.advance_steps(world.tick - other.tick)
         assert world.fingerprint() == other.fingerprint()
 
 
-def test_a_python_force_that_fails_takes_the_step_of_a_controller_back() -> None:
+def test_a_failed_python_force_undoes_the_step_of_a_controller() -> None:
     def fail(link: Any) -> Any:
         if link.time > 0.52:
             raise ValueError("a slip")

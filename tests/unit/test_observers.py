@@ -1,4 +1,4 @@
-"""Onlookers see how the world was, as if it had stopped for them, and leave it as it is."""
+"""Observers see past samples as if the world had stopped for them, and do not change the world."""
 
 from collections import defaultdict
 from fractions import Fraction
@@ -15,11 +15,11 @@ from skerry.parts.observer import Observer
 from skerry.physics.engine import EngineError
 from skerry.runner import Runner
 
-STEPS = 1100  # more than the engine keeps if every step is looked at
+STEPS = 1100  # more than the engine stores if every step is sampled
 
 
-class Seeing(Observer):
-    """Keeps what it sees of a world."""
+class StateRecorder(Observer):
+    """Observer that records poses and states."""
 
     def __init__(self, world, frequency):
         self.world, self.rate = world, Rate.of(Fraction(frequency), world.scenario.step)
@@ -44,11 +44,11 @@ class Seeing(Observer):
 
 
 @pytest.mark.parametrize(("scenario", "frequency"), [("sam_in_the_bay", 200), ("drone_recovers_sam", 23)])
-def test_what_they_see_is_what_whoever_stops_the_world_sees(scenario, frequency):
+def test_past_samples_equal_those_of_a_world_that_stops(scenario, frequency):
     found, ends = [], []
     for stops in (True, False):
         with skerry.load(scenario, seed=3) as world:
-            seeing = Seeing(world, frequency)
+            seeing = StateRecorder(world, frequency)
             first = next(iter(world.robots.values()))
             actuator = next(iter(first.actuators.values()))
             actuator.command(**{actuator.keyword: actuator.limits[1]})
@@ -65,8 +65,8 @@ def test_what_they_see_is_what_whoever_stops_the_world_sees(scenario, frequency)
     assert ends[0] == ends[1]
 
 
-class Reading(Observer):
-    """Reads the gauges of all actuators, and what they draw, of many instants at once."""
+class ChannelRecorder(Observer):
+    """Observer that records the state channels and the power of all actuators."""
 
     needs_replay = False
 
@@ -94,13 +94,13 @@ class Reading(Observer):
 
 
 @pytest.mark.parametrize("vehicle", ["sam", "bluerov2", "lolo", "quadrotor", "evolo", "otter", "husky", "remus100"])
-def test_gauges_show_of_the_past_what_they_showed_then(vehicle):
+def test_state_channels_have_the_same_values_in_past_samples(vehicle):
     found = []
     for stops in (True, False):
         with skerry.load(vehicle_alone(vehicle), seed=1) as world:
             for actuator in world.robots["it"].actuators.values():
                 actuator.command(**{actuator.keyword: actuator.limits[0] + 0.8 * np.ptp(actuator.limits)})
-            reading = Reading(world)
+            reading = ChannelRecorder(world)
             while stops and world.tick < 340:
                 world.advance_steps(reading.rate.next_due(world.tick) - world.tick)
                 reading.on_sample(world.tick)
@@ -109,10 +109,10 @@ def test_gauges_show_of_the_past_what_they_showed_then(vehicle):
             found.append(reading.found)
     assert len(found[0]) == 85
     assert found[0] == found[1]
-    assert len({str(numbers) for _, _, numbers in found[0]}) > 10  # they move
+    assert len({str(numbers) for _, _, numbers in found[0]}) > 10  # the values change
 
 
-def test_what_is_no_state_of_the_engine_has_no_past():
+def test_memory_outside_the_engine_has_no_past():
     with skerry.load("sam_empty") as world, pytest.raises(EngineError, match="not a view of the engine's state"):
         world._engine.sample_log.column_of(np.zeros(1))
 
@@ -125,13 +125,13 @@ def vehicle_alone(vehicle):
     }
 
 
-def test_the_world_is_as_it_was_after_an_onlooker_that_fails():
-    class Failing(Seeing):
+def test_the_world_is_unchanged_after_an_observer_fails():
+    class Failing(StateRecorder):
         def on_sample(self, tick):
-            raise RuntimeError("cannot look")
+            raise RuntimeError("cannot read")
 
     with skerry.load("sam_empty") as world, skerry.load("sam_empty") as other:
-        with pytest.raises(RuntimeError, match="cannot look"):
+        with pytest.raises(RuntimeError, match="cannot read"):
             world.advance_steps(50, [Failing(world, 50)])
         other.advance_steps(50)
         assert world.fingerprint() == other.fingerprint()
@@ -141,8 +141,8 @@ def test_the_world_is_as_it_was_after_an_onlooker_that_fails():
 
 
 @pytest.mark.parametrize("scenario", ["sam_in_the_bay", "drone_recovers_sam"])
-def test_a_node_says_of_the_past_what_it_says_when_the_world_stops(scenario):
-    """Feedback of actuators, ropes and frames, with the stamps at which they were due."""
+def test_a_node_publishes_the_same_for_past_samples_as_for_a_stopped_world(scenario):
+    """Compare feedback of actuators, ropes and frames, with the stamps at which they were due."""
     said = []
     for pieces in (40, 1):
         ros = Ros().build()

@@ -1,4 +1,4 @@
-"""Arbitration: every actuator has one owner at a time, changes of hands are logged, and nobody fights in silence."""
+"""Ownership: every actuator has one owner at a time; changes and refusals are logged."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SOURCES = ("manual", "external", "controller/depth", "api")
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_nobody_owns_at_first_and_the_first_who_commands_takes_control(sam, source, caplog) -> None:
+def test_an_actuator_has_no_owner_until_the_first_command(sam, source, caplog) -> None:
     screw = sam.actuators["thruster1"]
     assert (screw.owner, sam.control) == (None, None)
     assert send(screw, source, 100.0)
@@ -51,18 +51,18 @@ def test_nobody_owns_at_first_and_the_first_who_commands_takes_control(sam, sour
 
 
 @pytest.mark.parametrize("owner", ["manual", "external", "controller", "api"])
-def test_only_the_owner_and_the_api_are_heard(sam, owner) -> None:
+def test_only_the_owner_and_the_api_are_accepted(sam, owner) -> None:
     screw = sam.actuators["thruster1"]
     for number, source in enumerate(SOURCES, 1):
         sam.control = owner
         screw.set_initial(rpm=0.0)
-        heard = send(screw, source, 100.0 * number)
-        assert heard == (source.partition("/")[0] in {owner, "api"})
-        assert screw.setpoint == (100.0 * number if heard else 0.0)
-        assert screw.owner == (source if heard else owner)
+        accepted = send(screw, source, 100.0 * number)
+        assert accepted == (source.partition("/")[0] in {owner, "api"})
+        assert screw.setpoint == (100.0 * number if accepted else 0.0)
+        assert screw.owner == (source if accepted else owner)
 
 
-def test_a_source_that_does_not_own_is_told_so_once_until_control_changes_hands(sam, caplog) -> None:
+def test_a_refusal_is_logged_once_until_the_owner_changes(sam, caplog) -> None:
     sam.control = "controller"
     for name in ("thruster1", "thruster2"):
         for _ in range(20):
@@ -76,12 +76,12 @@ def test_a_source_that_does_not_own_is_told_so_once_until_control_changes_hands(
     assert len(refusals(caplog)) == 2
 
 
-def test_the_api_takes_over_and_says_so_once(sam, caplog) -> None:
+def test_the_api_takes_over_and_logs_it_once(sam, caplog) -> None:
     sam.control = "external"
     caplog.clear()
     for _ in range(5):
         sam.actuators["thruster1"].command(rpm=10.0)
-    assert [record.getMessage() for record in caplog.records] == ["sam/thruster1: control passes from ros to api"]
+    assert [record.getMessage() for record in caplog.records] == ["sam/thruster1: control passes from external to api"]
     assert sam.control == "mixed"
 
 
@@ -105,7 +105,7 @@ def test_an_ignored_message_does_not_start_the_watchdog(world, sam) -> None:
     assert not screw.watchdog.received_first_message
 
 
-def test_the_watchdog_still_bites_when_interfaces_lose_control_and_nobody_else_commands(world, sam) -> None:
+def test_the_watchdog_still_expires_when_interfaces_lose_control_without_a_successor(world, sam) -> None:
     screw = sam.actuators["thruster1"]
     screw.receive(rpm=200.0)
     sam.control = "manual"
@@ -122,7 +122,7 @@ def test_owners_are_part_of_a_snapshot(world, sam) -> None:
     assert bytes(world.snapshot()) == bytes(before)
 
 
-def test_commands_that_a_scenario_begins_with_take_no_control() -> None:
+def test_initial_commands_of_a_scenario_take_no_control() -> None:
     with skerry.load("sam_empty", overrides={"robots": {"sam": {"commands": {"thruster1": {"rpm": 300}}}}}) as world:
         screw = world.robots["sam"].actuators["thruster1"]
         assert (screw.setpoint, screw.owner) == (300.0, None)

@@ -1,4 +1,4 @@
-"""Particles that show the fields: they move by them, are born anew, and leave the physics alone."""
+"""Particles that show the force fields: the fields move them, they restart, and the physics ignores them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_particle_is_moved_by_the_field_and_by_nothing_else() -> None:
     """F/m = 0.02/0.1 = 0.2 m/s²; one step of the pool is semi-implicit Euler, so that v = a t exactly."""
     settings = scenario({"push": PUSH}, count=20, lifetime=100, recycle_when_out=False, spawn_strictly_inside=True)
     with skerry.load(settings) as world:
-        world.advance(0.05)  # born, and moved once
+        world.advance(0.05)  # started, and moved once
         assert world.particles is not None
         born = world.particles.positions.copy()
         world.advance(0.5)
@@ -35,7 +35,7 @@ def test_a_particle_is_moved_by_the_field_and_by_nothing_else() -> None:
         assert np.all(world.particles.positions[alive, 0] > born[alive, 0])
 
 
-def test_particles_are_born_strictly_inside_if_asked() -> None:
+def test_particles_start_strictly_inside_if_configured() -> None:
     settings = scenario({"push": PUSH | {"magnitude": 0.0}}, count=200, spawn_strictly_inside=True)
     with skerry.load(settings) as world:
         world.advance(0.05)
@@ -44,7 +44,7 @@ def test_particles_are_born_strictly_inside_if_asked() -> None:
         assert away.max() <= 3.0
 
 
-def test_particles_are_born_in_the_box_around_a_field_otherwise() -> None:
+def test_particles_start_in_the_box_around_a_field_otherwise() -> None:
     settings = scenario({"push": PUSH | {"magnitude": 0.0}}, count=200)
     with skerry.load(settings) as world:
         world.advance(0.05)
@@ -54,8 +54,8 @@ def test_particles_are_born_in_the_box_around_a_field_otherwise() -> None:
         assert np.linalg.norm(offsets, axis=1).max() > 3.0
 
 
-def test_a_particle_that_no_field_moves_dies_if_asked() -> None:
-    """In the corners of the box around a ball nothing acts."""
+def test_a_particle_without_force_ends_if_configured() -> None:
+    """No force acts in the corners of the box around a ball."""
     corner = PUSH | {"magnitude": 0.02}
     alive = {}
     for recycle in (True, False):
@@ -69,7 +69,7 @@ def test_a_particle_that_no_field_moves_dies_if_asked() -> None:
     assert alive[True] == pytest.approx(300 * np.pi / 6, rel=0.15)
 
 
-def test_colours_tell_where_a_field_acts() -> None:
+def test_colours_show_where_a_field_acts() -> None:
     above = {"kind": "box", "center": [0, 0, 5], "size": [4, 4, 4]}
     for field, colour in (
         (PUSH, GREEN),
@@ -102,7 +102,7 @@ def test_the_wash_of_a_propeller_is_shown_behind_it() -> None:
         assert world.particles is not None
         alive = world.particles.alive
         assert alive.sum() > 10
-        assert world.particles.positions[alive, 0].max() < -0.6  # SAM looks along x; its propeller is 0.73 m behind
+        assert world.particles.positions[alive, 0].max() < -0.6  # SAM points along x; its propeller is 0.73 m behind
         assert world.particles.velocities[alive, 0].mean() < 0.0
 
 

@@ -1,4 +1,4 @@
-"""What is shown of rays: the latest as lines, the hits of the last while as points coloured by height."""
+"""Display of rays: the latest rays as lines, recent hits as points coloured by height."""
 
 import numpy as np
 import pytest
@@ -38,8 +38,8 @@ def test_no_more_readings_are_kept_than_the_multiplier_says():
         assert len(trail.hits(world.time).points) == 3 * 3
 
 
-def test_hits_of_all_instants_of_a_long_way_are_kept():
-    """The same whether the world was asked after each reading or went on for all of them at once."""
+def test_hits_of_all_samples_of_a_long_run_are_kept():
+    """Compare a world that is read after each reading with one that advances over all of them."""
     kept = []
     for times in (1, 7):
         with swim(hits_lifetime=100) as world:
@@ -68,7 +68,7 @@ def test_rays_begin_at_the_sensor_and_end_where_they_hit():
         assert rays.hit.all() and rays.time == reading.time
 
 
-def test_what_is_not_to_be_drawn_is_not_kept():
+def test_hits_that_are_not_drawn_are_not_kept():
     with swim(draw_rays=False, draw_hits=False) as world:
         dvl = world.robots["sam"].sensors["dvl"]
         trail = dvl.trail

@@ -1,4 +1,4 @@
-"""The runner keeps a pace, ends on time, can be paused and stopped, and lets interfaces see the world."""
+"""The runner keeps its speed, ends on time, can be paused and stopped, and serves interfaces."""
 
 import threading
 import time
@@ -36,7 +36,7 @@ from skerry.world import World, build_world
 
 
 class Listener(Interface):
-    """Writes down what it sees; may ask for something at a time."""
+    """Interface that records ticks and readings, and may request a period."""
 
     def __init__(self, period: int | None = None, subscriptions: frozenset[tuple[str, str]] = frozenset()) -> None:
         self.period, self.subscriptions = period, subscriptions
@@ -75,7 +75,7 @@ def test_a_run_without_end_can_be_stopped_from_another_thread() -> None:
         assert not thread.is_alive()
 
 
-def test_who_closes_it_ends_a_run_in_another_thread_first() -> None:
+def test_close_first_ends_a_run_in_another_thread() -> None:
     listener = Listener(period=1)
     for _ in range(5):
         with skerry.load("torpedo_in_still_water") as world:
@@ -89,15 +89,15 @@ def test_who_closes_it_ends_a_run_in_another_thread_first() -> None:
             assert len(listener.ticks) == seen  # nothing more after it was closed
 
 
-def test_the_watcher_hears_the_real_time_factor() -> None:
-    heard: list[float] = []
+def test_watch_gets_the_real_time_factor() -> None:
+    accepted: list[float] = []
     with skerry.load("torpedo_in_still_water") as world:
-        Runner(world, 20.0).run(4.0, heard.append)
-    assert heard
-    assert all(factor > 0 for factor in heard)
+        Runner(world, 20.0).run(4.0, accepted.append)
+    assert accepted
+    assert all(factor > 0 for factor in accepted)
 
 
-def test_an_interface_sees_the_world_when_it_must() -> None:
+def test_an_interface_sees_the_world_at_its_due_ticks() -> None:
     listener = Listener(period=7)
     with skerry.load("torpedo_in_still_water") as world, Runner(world, None, {"it": listener}) as runner:
         runner.run(0.2)
@@ -105,17 +105,17 @@ def test_an_interface_sees_the_world_when_it_must() -> None:
     assert listener.closed == 1
 
 
-class Speaker(Listener):
-    """Has a word to say of every second tick."""
+class ClockPublisher(Listener):
+    """Interface that publishes at every second tick, independent of the state."""
 
     def next_publish_tick(self, tick: int) -> int | None:
         return (tick // 2 + 1) * 2
 
 
-def test_what_need_not_be_seen_is_waited_for_at_full_speed_and_said_a_little_late_at_a_pace() -> None:
-    """At a pace of 10, by as much as the world may be ahead, 0.02 s of wall time, and one step: 41 of 1/200 s."""
+def test_a_message_without_state_is_on_time_at_full_speed_and_a_little_late_when_paced() -> None:
+    """At speed 10 the delay is the lead, 0.02 s of wall time, and one step: 41 steps of 1/200 s."""
     with skerry.load("torpedo_in_still_water") as world:
-        at_full_speed, paced = Speaker(), Speaker()
+        at_full_speed, paced = ClockPublisher(), ClockPublisher()
         with Runner(world, None, {"it": at_full_speed}) as runner:
             runner.run(0.1)
         with Runner(world, 10.0, {"it": paced}) as runner:
@@ -124,7 +124,7 @@ def test_what_need_not_be_seen_is_waited_for_at_full_speed_and_said_a_little_lat
     assert max(np.diff(paced.ticks)) == 41
 
 
-def test_an_interface_gets_every_reading_of_the_sensors_that_it_wants_and_no_other() -> None:
+def test_an_interface_gets_every_reading_of_its_subscriptions_and_no_other() -> None:
     listener = Listener(subscriptions=frozenset({("sam", "imu"), ("sam", "gps")}))
     with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"it": listener}) as runner:
         runner.run(1.0)
@@ -132,7 +132,7 @@ def test_an_interface_gets_every_reading_of_the_sensors_that_it_wants_and_no_oth
         assert [new.tick for new in imu] == list(range(10, 201, 10))
         assert [new.reading.time for new in imu] == pytest.approx([new.tick * 0.005 for new in imu])
         gps = [new.reading for new in listener.readings if new.sensor == "gps"]
-        assert gps == [None] * 10  # under water there is no fix, and that is news too
+        assert gps == [None] * 10  # no fix under water; a missing reading is delivered too
         assert {new.sensor for new in listener.readings} == {"imu", "gps"}
         listener.subscriptions = frozenset()
         listener.readings.clear()
@@ -140,7 +140,7 @@ def test_an_interface_gets_every_reading_of_the_sensors_that_it_wants_and_no_oth
         assert not listener.readings
 
 
-def test_a_heavy_reading_is_delivered_with_the_tick_at_which_it_was_due() -> None:
+def test_a_reading_from_a_thread_is_delivered_with_its_due_tick() -> None:
     listener = Listener(subscriptions=frozenset({("sam", "sidescan")}))
     with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"it": listener}) as runner:
         runner.run(0.5)
@@ -149,15 +149,15 @@ def test_a_heavy_reading_is_delivered_with_the_tick_at_which_it_was_due() -> Non
         assert all(new.reading.time == pytest.approx(new.tick * 0.005) for new in listener.readings)
 
 
-def test_commands_are_done_between_steps_and_tell_what_came_of_them() -> None:
+def test_commands_are_executed_between_steps_and_return_results() -> None:
     with skerry.load("sam_in_the_bay") as world:
         runner = Runner(world, None)
-        heard = runner.inbox.put(Actuate("sam", "thruster1", {"rpm": 700.0}))
+        accepted = runner.inbox.put(Actuate("sam", "thruster1", {"rpm": 700.0}))
         moved = runner.inbox.put(Teleport("sam", Pose([5, 6, -3], [0, 0, 0, 1])))
         wrong = runner.inbox.put(Actuate("sam", "thruster9", {"rpm": 700.0}))
         runner.inbox.put(TriggerSensor("sam", "leak"))
         runner.run(0.05)
-        assert heard.result() is True
+        assert accepted.result() is True
         assert world.robots["sam"].actuators["thruster1"].setpoint == 700.0
         assert world.robots["sam"].actuators["thruster1"].owner == "external"
         moved.result()
@@ -167,7 +167,7 @@ def test_commands_are_done_between_steps_and_tell_what_came_of_them() -> None:
             wrong.result()
 
 
-def test_a_paused_world_stands_still_but_hears_and_can_be_stepped() -> None:
+def test_a_paused_world_stands_still_but_executes_commands_and_can_be_stepped() -> None:
     with skerry.load("torpedo_in_still_water") as world:
         runner = Runner(world, None)
         runner.inbox.put(Pause(True))
@@ -215,25 +215,25 @@ def test_a_speed_that_makes_no_sense_is_refused(speed: float) -> None:
 def test_too_many_commands_are_refused_rather_than_kept() -> None:
     with skerry.load("torpedo_in_still_water") as world:
         runner = Runner(world, None)
-        promises: list[Any] = [runner.inbox.put(Reset()) for _ in range(MAX_COMMANDS + 1)]
+        futures: list[Any] = [runner.inbox.put(Reset()) for _ in range(MAX_COMMANDS + 1)]
         with pytest.raises(SkerryError, match="fewer"):
-            promises[-1].result()
+            futures[-1].result()
         runner.close()
-        assert promises[0].cancelled()
+        assert futures[0].cancelled()
 
 
 @dataclass(frozen=True)
-class AskAgain(Command):
-    """Asks for itself again whenever it is done, as a peer may that never rests."""
+class PutAgain(Command):
+    """Command that queues itself again whenever it is executed."""
 
     def apply(self, run: Runner) -> None:
         run.inbox.put(self)
 
 
-def test_who_never_stops_asking_does_not_hold_up_the_world() -> None:
+def test_a_command_that_queues_itself_does_not_stop_the_world() -> None:
     with skerry.load("torpedo_in_still_water") as world:
         runner = Runner(world, None)
-        runner.inbox.put(AskAgain())
+        runner.inbox.put(PutAgain())
         runner.run(1.0)
         assert world.time == 1.0
 
@@ -248,13 +248,13 @@ def test_a_run_can_be_ended_by_a_command() -> None:
 
 @dataclass(frozen=True)
 class Ruin(Command):
-    """Leaves a world that cannot go on."""
+    """Command that makes the physics diverge."""
 
     def apply(self, run: Runner) -> None:
         run.world._engine.part("qvel")[0, :] = 1e9
 
 
-def test_a_world_that_diverges_waits_for_a_reset_and_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_world_that_diverges_waits_for_a_reset_and_continues(caplog: pytest.LogCaptureFixture) -> None:
     with skerry.load("torpedo_in_still_water") as world, Runner(world, None, {"peer": Listener()}) as runner:
         thread = threading.Thread(target=runner.run, args=(None,))
         thread.start()
@@ -274,14 +274,14 @@ def test_a_world_that_diverges_waits_for_a_reset_and_goes_on(caplog: pytest.LogC
         thread.join(timeout=60)
 
 
-def test_a_run_of_a_given_length_fails_where_its_world_diverges() -> None:
+def test_a_run_with_a_duration_fails_when_its_world_diverges() -> None:
     with skerry.load("torpedo_in_still_water") as world, Runner(world, None, {"peer": Listener()}) as runner:
         runner.inbox.put(Ruin())
         with pytest.raises(PhysicsDiverged):
             runner.run(1.0)
 
 
-def test_what_is_teleported_may_be_given_a_velocity() -> None:
+def test_a_teleport_may_set_a_velocity() -> None:
     with skerry.load("torpedo_in_still_water") as world:
         runner = Runner(world, None)
         name = next(iter(world.robots))
@@ -314,7 +314,7 @@ def test_another_world_may_follow_and_one_that_cannot_be_built_changes_nothing()
             LoadWorld("demo").apply(Runner(built[0]))
 
 
-def test_interfaces_come_and_go_while_a_world_runs() -> None:
+def test_interfaces_are_added_and_removed_while_a_world_runs() -> None:
     with skerry.load("sam_empty") as world, Runner(world, None, {"first": Listener()}) as runner:
         runner.run(0.1)
         late = Listener(subscriptions=frozenset([("sam", "imu")]))
@@ -332,7 +332,7 @@ def test_interfaces_come_and_go_while_a_world_runs() -> None:
             runner.remove_interface("fist")
 
 
-def test_steps_that_are_skipped_are_seen_by_nobody() -> None:
+def test_no_interface_sees_skipped_steps() -> None:
     listener = Listener(subscriptions=frozenset([("sam", "imu")]))
     with skerry.load("sam_empty") as world, Runner(world, None, {"it": listener}) as runner:
         runner.run(0.1)
@@ -344,7 +344,7 @@ def test_steps_that_are_skipped_are_seen_by_nobody() -> None:
         assert [tick for tick in ticks if tick > 220]
 
 
-def test_who_wants_a_sensor_of_a_world_that_stands_still_gets_its_reading_of_now() -> None:
+def test_a_new_subscription_in_a_paused_world_gets_the_present_reading() -> None:
     class Patient(Listener):
         def on_idle(self, readings: Sequence[SensorReading]) -> None:
             self.readings += readings
@@ -386,7 +386,7 @@ def test_keys_held_by_command_are_those_and_no_others() -> None:
         assert sam.actuators["thruster1"].setpoint == 100
 
 
-def test_what_is_moved_keeps_its_orientation_unless_told_otherwise() -> None:
+def test_a_moved_robot_keeps_its_orientation_unless_one_is_given() -> None:
     with skerry.load("sam_empty") as world:
         runner, sam = Runner(world, None), world.robots["sam"]
         before = sam.pose.orientation

@@ -1,4 +1,4 @@
-"""What sensors look at on the way is measured afterwards, and gives the same bytes as stopping for each of them."""
+"""Buffered samples give the same bytes as stopping the world for each sensor."""
 
 import pickle
 from fractions import Fraction
@@ -14,7 +14,7 @@ from skerry.world.sampling.motion_log import MotionLog
 
 
 def all_readings(monkeypatch, stop, seconds=1.7):
-    """Everything that SAM's light sensors measure, in the order in which it is measured."""
+    """Return all readings of SAM's sensors without cameras, in the order of measurement."""
     found = []
     with skerry.load("sam_in_the_bay", seed=2) as world:
         sensors = {k: s for k, s in world.robots["sam"].sensors.items() if not k.startswith("camera")}
@@ -33,7 +33,7 @@ def all_readings(monkeypatch, stop, seconds=1.7):
         return found, stops
 
 
-def test_looking_back_gives_the_same_bytes_as_stopping(monkeypatch):
+def test_buffered_samples_give_the_same_bytes_as_stopping(monkeypatch):
     stopped, many = all_readings(monkeypatch, stop=True)
     back, few = all_readings(monkeypatch, stop=False)
     assert sorted(back) == sorted(stopped)
@@ -56,8 +56,8 @@ RAY_SENSORS = {
 }
 
 
-def test_ray_sensors_measure_the_same_bytes_in_rows_and_one_by_one():
-    """All kinds, and a DVL that waves wash over and leave dry; in one go, in pieces, and at the present."""
+def test_ray_sensors_measure_the_same_bytes_in_batches_and_one_by_one():
+    """Test all kinds, and a DVL at the surface in waves; in one batch, in several, and with stops."""
     changes = {
         "robots": {"sam": {"pose": {"position": [0, 0, -0.1]}, "overrides": {"sensors": RAY_SENSORS}}},
         "terrain": {"size": [60, 60], "level": -8},
@@ -84,7 +84,7 @@ def test_ray_sensors_measure_the_same_bytes_in_rows_and_one_by_one():
     assert {reading.track for reading in through if reading is not None} == {"water"}
 
 
-def test_a_ray_sensor_measures_no_more_instants_at_once_than_it_has_memory_for():
+def test_a_ray_sensor_measures_no_more_samples_in_a_call_than_max_batch():
     with skerry.load("sam_in_the_bay", overrides={"terrain": {"size": [60, 60]}}) as world:
         dvl, told = world.robots["sam"].sensors["dvl"], []
         dvl.deliver = lambda ticks, readings: told.append((len(ticks), len(readings)))
@@ -92,14 +92,14 @@ def test_a_ray_sensor_measures_no_more_instants_at_once_than_it_has_memory_for()
         assert told == [(32, 32), (18, 18)]
 
 
-def test_readings_of_one_sensor_come_in_the_order_of_time(monkeypatch):
+def test_readings_of_one_sensor_are_in_the_order_of_time(monkeypatch):
     back, _ = all_readings(monkeypatch, stop=False)
     times = [pickle.loads(reading).time for name, _, reading in back if name == "imu"]
     assert times == sorted(times) and len(set(times)) == len(times)
 
 
-def test_there_is_room_for_all_that_is_due():
-    """A sensor at every step, for longer than the engine keeps."""
+def test_the_buffer_has_room_for_all_due_samples():
+    """Measure at every step, for more steps than the engine stores."""
     overrides = {
         "robots": {"sam": {"overrides": {"sensors": {"imu": {"frequency": 200}, "sbg_imu": {"frequency": 1}}}}}
     }
@@ -115,12 +115,12 @@ def test_there_is_room_for_all_that_is_due():
         assert times["slow"] == pytest.approx([1.0 + k for k in range(steps // 200)])
 
 
-def test_what_was_due_before_a_divergence_is_measured():
+def test_samples_before_a_divergence_are_measured():
     with skerry.load("sam_empty") as world:
         imu = world.robots["sam"].sensors["imu"]
         _ = imu.reading
         world.advance(0.1)
-        world._engine.part("qvel")[0, 5] = 9.9e5  # a spin that cannot go well
+        world._engine.part("qvel")[0, 5] = 9.9e5  # a spin that diverges
         with pytest.raises(PhysicsDiverged):
             world.advance(2.0)
         assert imu._measured == imu.rate.count(world.tick)
@@ -128,8 +128,8 @@ def test_what_was_due_before_a_divergence_is_measured():
 
 @pytest.mark.parametrize("rate", [Fraction(7), Fraction(200)])
 @pytest.mark.parametrize("sensors", [False, True])
-def test_samples_on_the_way_are_those_of_stopping(rate, sensors):
-    """Also where there are more of them than the engine keeps, and while sensors look back too."""
+def test_a_motion_log_equals_that_of_a_world_that_stops(rate, sensors):
+    """Test also with more samples than the engine stores, and with buffered sensors."""
     found = []
     for stops in (True, False):
         with skerry.load("sam_empty", seed=1) as world:
@@ -157,8 +157,8 @@ BUMPERS = {
 
 
 @pytest.mark.parametrize("drop", [0.0, 0.2])
-def test_a_bumper_that_looks_back_feels_what_one_that_stops_the_world_does(drop):
-    """Forces too, to the bit, of a rover that drives, or that has fallen a little."""
+def test_a_buffered_bumper_gives_the_readings_of_one_that_stops_the_world(drop):
+    """Compare forces too, to the bit, for a rover that drives or has fallen a little."""
 
     def felt(stop):
         found = []
@@ -185,8 +185,8 @@ def test_a_bumper_that_looks_back_feels_what_one_that_stops_the_world_does(drop)
 
 
 @pytest.mark.parametrize("waves", [True, False])
-def test_a_lidar_sees_the_same_whether_or_not_its_rays_end_below_the_waves(monkeypatch, waves):
-    """To the byte: what enters the water does not come back."""
+def test_a_lidar_reading_does_not_depend_on_the_end_of_rays_below_the_waves(monkeypatch, waves):
+    """Compare bytes: a ray that enters the water has no echo."""
     lidars = {
         "flat": {**MOUNT, "kind": "lidar", "pattern": "vlp_16", "columns": 400, "position": [0, 0, 2]},
         "steep": {
@@ -217,8 +217,8 @@ def test_a_lidar_sees_the_same_whether_or_not_its_rays_end_below_the_waves(monke
     assert seen[0] == seen[1] and len(seen[0]) == 20
 
 
-def test_who_asks_a_battery_that_counts_on_the_way_does_not_change_what_it_counts():
-    """It stops the world, and does not look back at what others have kept."""
+def test_reading_a_battery_does_not_change_its_count():
+    """Use a stateful sensor, which needs stops and ignores the samples that others buffer."""
     overrides = {"robots": {"sam": {"overrides": {"sensors": {"battery": {"capacity_wh": 1000, "base_load": 20}}}}}}
     told = []
     for asks in (False, True):

@@ -41,8 +41,8 @@ PERFECT: dict[str, Any] = {"attitude_noise": 0.0, "gyro_noise": 0.0, "accelerome
 
 
 @dataclass
-class FakeTruth:
-    """A truth that moves as two functions of time say: the pose and the twist of every link."""
+class FakeSample:
+    """Sample view whose links have pose and twist given by two functions of time."""
 
     moves: Callable[[float], tuple[Pose, Twist]]
     tick: int = 0
@@ -84,7 +84,7 @@ class FakeTruth:
     def motion_before(self, link: str, offset: Pose | None = None) -> Array:
         return _carried(self.pose_before(link), self.twist_before(link), offset)
 
-    def place_of(self, name: str) -> Array:
+    def position_of(self, name: str) -> Array:
         return np.array(self.places[name])
 
     @property
@@ -117,10 +117,10 @@ def _carried(pose: Pose, twist: Twist, offset: Pose | None) -> Array:
     return np.concatenate([there.position, there.orientation, velocity, twist.angular])
 
 
-def at(x: float, y: float, z: float, rpy_deg: tuple[float, float, float] = (0.0, 0.0, 0.0), **truth: Any) -> FakeTruth:
-    """A truth at rest somewhere."""
+def at(x: float, y: float, z: float, rpy_deg: tuple[float, float, float] = (0.0, 0.0, 0.0), **more: Any) -> FakeSample:
+    """Return a sample view at rest."""
     pose = Pose(np.array([x, y, z]), rpy_to_quaternion(np.radians(rpy_deg)))
-    return FakeTruth(lambda _: (pose, STILL), **truth)
+    return FakeSample(lambda _: (pose, STILL), **more)
 
 
 ATTITUDES = [(0.0, 0.0, 0.0), (30.0, 0.0, 0.0), (0.0, -60.0, 45.0), (180.0, 0.0, 10.0), (-120.0, 89.0, 170.0)]
@@ -128,7 +128,7 @@ ATTITUDES = [(0.0, 0.0, 0.0), (30.0, 0.0, 0.0), (0.0, -60.0, 45.0), (180.0, 0.0,
 
 @pytest.fixture
 def worlds(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Worlds with cubes of 1 kg, each with sensors, in water that does nothing to them."""
+    """Return a builder of worlds with 1 kg cubes with sensors, in water without forces."""
     made: list[Any] = []
 
     def build(robots: Mapping[str, Mapping[str, Any]], **scenario: Any) -> Any:
@@ -193,9 +193,9 @@ def falling(time: float) -> tuple[Pose, Twist]:
 def test_an_imu_in_free_fall_feels_nothing() -> None:
     """a = −g: also while it turns, and also in another world's gravity."""
     imu = Imu(link="l", frequency=10, **PERFECT).build()
-    assert imu.measure(FakeTruth(falling, tick=77), NOISE).linear_acceleration == pytest.approx([0, 0, 0], abs=1e-12)
+    assert imu.measure(FakeSample(falling, tick=77), NOISE).linear_acceleration == pytest.approx([0, 0, 0], abs=1e-12)
     coordinate = Imu(link="l", frequency=10, with_gravity=False, **PERFECT).build()
-    felt = coordinate.measure(FakeTruth(falling, tick=77), NOISE).linear_acceleration
+    felt = coordinate.measure(FakeSample(falling, tick=77), NOISE).linear_acceleration
     assert np.linalg.norm(felt) == pytest.approx(9.81, rel=1e-12)
 
 
@@ -214,7 +214,7 @@ def test_an_imu_on_a_rotating_arm_feels_the_centripetal_force() -> None:
     imu = Imu(link="l", frequency=10, position=(arm, 0.0, 0.0), with_gravity=False, **PERFECT).build()
     errors = []
     for step in (1 / 50, 1 / 100, 1 / 200):
-        reading = imu.measure(FakeTruth(spinning(rate), tick=40, step=step), NOISE)
+        reading = imu.measure(FakeSample(spinning(rate), tick=40, step=step), NOISE)
         x = rate * step / 2
         expected = [-(rate**2) * arm * np.sin(x) / x, 0.0, 0.0]
         assert reading.linear_acceleration == pytest.approx(expected, rel=1e-12, abs=1e-12)
@@ -227,10 +227,10 @@ def test_an_imu_on_a_rotating_arm_feels_the_centripetal_force() -> None:
 def test_an_imu_on_an_arm_that_speeds_up_feels_it_sideways() -> None:
     """ω̇ × r beside ω × (ω × r); both at the middle of the step, second order: 1e-4."""
     imu = Imu(link="l", frequency=10, position=(0.0, 0.4, 0.1), with_gravity=False, **PERFECT).build()
-    truth = FakeTruth(spinning(1.0, 2.0), tick=100)
-    rate = 1.0 + 2.0 * (truth.time - truth.step / 2)
+    sample = FakeSample(spinning(1.0, 2.0), tick=100)
+    rate = 1.0 + 2.0 * (sample.time - sample.step / 2)
     expected = [-2.0 * 0.4, -(rate**2) * 0.4, 0.0]
-    assert imu.measure(truth, NOISE).linear_acceleration == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    assert imu.measure(sample, NOISE).linear_acceleration == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
 def test_an_imu_near_half_a_turn_knows_which_way_is_the_short_one() -> None:
@@ -243,7 +243,7 @@ def test_an_imu_near_half_a_turn_knows_which_way_is_the_short_one() -> None:
 
     imu = Imu(link="l", frequency=10, **PERFECT).build()
     for tick in (40, 41, 42):
-        felt = imu.measure(FakeTruth(motion, tick=tick), NOISE).linear_acceleration
+        felt = imu.measure(FakeSample(motion, tick=tick), NOISE).linear_acceleration
         rolled = (tick - 0.5) / 200
         assert felt == pytest.approx([0.0, 9.81 * np.sin(rolled), 9.81 * np.cos(rolled)])
 
@@ -288,9 +288,9 @@ def test_the_sum_of_the_readings_is_the_change_of_velocity_also_while_it_turns(w
         felt = rotate(middle / np.linalg.norm(middle), found["imu"].reading.linear_acceleration)
         velocity += (felt - [0.0, 0.0, 9.81]) / 200
         before = now
-    truth = found["truth"].reading
-    assert velocity == pytest.approx(rotate(truth.pose.orientation, truth.twist.linear), abs=1e-9)
-    assert np.linalg.norm(truth.twist.angular) > 0.1
+    sample = found["truth"].reading
+    assert velocity == pytest.approx(rotate(sample.pose.orientation, sample.twist.linear), abs=1e-9)
+    assert np.linalg.norm(sample.twist.angular) > 0.1
 
 
 def test_a_real_cube_on_a_rotating_arm_feels_the_centripetal_force(worlds) -> None:
@@ -327,11 +327,11 @@ def test_a_real_cube_in_free_fall_feels_nothing_and_one_held_up_feels_its_weight
 def _imu_readings(count: int, step: float = 1 / 200, seed: int = 1, **settings: float) -> tuple[Array, Array, Array]:
     """Errors of force, rate and attitude (small angles), (count, 3) each."""
     imu = Imu(link="l", frequency=10, **(PERFECT | settings)).build()
-    noise, truth = Noise(seed, "a/imu"), at(0, 0, 0, step=step)
+    noise, sample = Noise(seed, "a/imu"), at(0, 0, 0, step=step)
     rows = []
     for tick in range(count):
-        truth.tick = tick
-        reading = imu.measure(truth, noise)
+        sample.tick = tick
+        reading = imu.measure(sample, noise)
         rows.append(
             [
                 reading.linear_acceleration - [0, 0, 9.81],
@@ -343,7 +343,7 @@ def _imu_readings(count: int, step: float = 1 / 200, seed: int = 1, **settings: 
     return force, rate, attitude
 
 
-def test_imu_noise_has_the_spread_it_is_told_and_says_so() -> None:
+def test_imu_noise_has_the_configured_spread_and_reports_it() -> None:
     """1500 values per axis: 4 σ of their spread are 7.5 %; nothing is shared between axes or quantities."""
     sizes = {"accelerometer_noise": 0.02, "gyro_noise": 0.003, "attitude_noise": 0.001}
     errors = np.hstack(_imu_readings(1500, **sizes))
@@ -379,10 +379,10 @@ def test_an_imus_bias_walks_with_the_square_root_of_time(step) -> None:
     early, late, rates = [], [], []
     for seed in range(250):
         imu = Imu(link="l", frequency=10, accelerometer_walk=0.1, gyro_walk=0.02, **PERFECT).build()
-        noise, truth = Noise(seed, "a/imu"), at(0, 0, 0, step=step)
+        noise, sample = Noise(seed, "a/imu"), at(0, 0, 0, step=step)
         for seconds, into in ((1.0, early), (4.0, late)):
-            truth.tick = round(seconds / step)
-            reading = imu.measure(truth, noise)
+            sample.tick = round(seconds / step)
+            reading = imu.measure(sample, noise)
             into.append(reading.linear_acceleration - [0, 0, 9.81])
         rates.append(reading.angular_velocity)
     assert np.std(early) == pytest.approx(0.1, rel=0.1)
@@ -403,15 +403,15 @@ def test_pressure_is_the_weight_of_the_water_above() -> None:
     assert reading.pressure == pytest.approx(199391.5, rel=1e-15)
     assert reading.depth == pytest.approx(10.0, rel=1e-14)
     assert not reading.saturated
-    state_channel = Pressure(link="l", frequency=10, noise=0.0, include_atmosphere=False).build()
-    assert state_channel.measure(at(0, 0, -10.0, **fresh), NOISE).pressure == pytest.approx(98066.5, rel=1e-15)
-    assert state_channel.measure(at(0, 0, -2.5), NOISE).pressure == 1025.0 * 9.81 * 2.5
+    sensor = Pressure(link="l", frequency=10, noise=0.0, include_atmosphere=False).build()
+    assert sensor.measure(at(0, 0, -10.0, **fresh), NOISE).pressure == pytest.approx(98066.5, rel=1e-15)
+    assert sensor.measure(at(0, 0, -2.5), NOISE).pressure == 1025.0 * 9.81 * 2.5
 
 
 def test_depth_counts_from_the_surface_wherever_it_is() -> None:
     """Waves and tides move the surface: 3 m under one that stands at +1.5 m."""
-    state_channel = Pressure(link="l", frequency=10, noise=0.0, include_atmosphere=False).build()
-    assert state_channel.measure(at(0, 0, -1.5, surface=1.5), NOISE).depth == pytest.approx(3.0)
+    sensor = Pressure(link="l", frequency=10, noise=0.0, include_atmosphere=False).build()
+    assert sensor.measure(at(0, 0, -1.5, surface=1.5), NOISE).depth == pytest.approx(3.0)
 
 
 def test_above_the_water_there_is_only_air() -> None:
@@ -423,19 +423,19 @@ def test_above_the_water_there_is_only_air() -> None:
 
 @pytest.mark.parametrize(("depth", "seen", "saturated"), [(19.9, 19.9, False), (20.0, 20.0, False), (25.0, 20.0, True)])
 def test_pressure_saturates_at_the_greatest_depth(depth, seen, saturated) -> None:
-    """It still reads, its maximum, and says so; without noise, as a value at the end of a scale has none."""
+    """The reading is the maximum without noise, and the reading is marked as saturated."""
     reading = Pressure(link="l", frequency=10, noise=0.0, max_depth=20.0).build().measure(at(0, 0, -depth), NOISE)
     assert reading.pressure == pytest.approx(ATMOSPHERE + 1025.0 * 9.81 * seen, rel=1e-14)
     assert reading.depth == pytest.approx(seen)
     assert reading.saturated == saturated
 
 
-def test_pressure_noise_has_the_spread_it_is_told() -> None:
-    state_channel, truth = Pressure(link="l", frequency=10, noise=7.0).build(), at(0, 0, -5.0)
+def test_pressure_noise_has_the_configured_spread() -> None:
+    sensor, sample = Pressure(link="l", frequency=10, noise=7.0).build(), at(0, 0, -5.0)
     errors = []
     for tick in range(1500):
-        truth.tick = tick
-        reading = state_channel.measure(truth, NOISE)
+        sample.tick = tick
+        reading = sensor.measure(sample, NOISE)
         errors.append(reading.pressure - ATMOSPHERE - 1025.0 * 9.81 * 5.0)
         assert reading.depth * 1025.0 * 9.81 == pytest.approx(reading.pressure - ATMOSPHERE, rel=1e-12)
     assert np.std(errors) == pytest.approx(7.0, rel=0.075)
@@ -443,11 +443,11 @@ def test_pressure_noise_has_the_spread_it_is_told() -> None:
     assert reading.variance == 49.0
 
 
-def test_pressure_is_that_of_the_sensors_own_place() -> None:
+def test_pressure_is_that_at_the_position_of_the_sensor() -> None:
     """0.4 m above the link while it is level, and 0.4 m below it while it is upside down."""
-    state_channel = Pressure(link="l", frequency=10, noise=0.0, position=(0.0, 0.0, 0.4)).build()
-    assert state_channel.measure(at(0, 0, -3.0), NOISE).depth == pytest.approx(2.6)
-    assert state_channel.measure(at(0, 0, -3.0, (180.0, 0.0, 0.0)), NOISE).depth == pytest.approx(3.4)
+    sensor = Pressure(link="l", frequency=10, noise=0.0, position=(0.0, 0.0, 0.4)).build()
+    assert sensor.measure(at(0, 0, -3.0), NOISE).depth == pytest.approx(2.6)
+    assert sensor.measure(at(0, 0, -3.0, (180.0, 0.0, 0.0)), NOISE).depth == pytest.approx(3.4)
 
 
 def test_pressure_without_gravity_is_that_of_the_air() -> None:
@@ -487,8 +487,8 @@ def test_the_antenna_counts_not_the_link() -> None:
 )
 def test_a_fix_is_where_proj_says(reference, epsg, zone) -> None:
     """EPSG's own definition of the zone, from pyproj: millimetres of easting and northing, 1e-8° (1 mm)."""
-    truth = at(1234.5, -678.9, 3.0, projection=earth(**reference))
-    reading = Gps(link="l", frequency=1, noise=0.0, vertical_noise=0.0).build().measure(truth, NOISE)
+    sample = at(1234.5, -678.9, 3.0, projection=earth(**reference))
+    reading = Gps(link="l", frequency=1, noise=0.0, vertical_noise=0.0).build().measure(sample, NOISE)
     to_utm = Transformer.from_crs("EPSG:4326", f"EPSG:{epsg}", always_xy=True)
     easting, northing = to_utm.transform(reference["longitude_deg"], reference["latitude_deg"])
     assert (reading.easting, reading.northing) == pytest.approx((easting + 1234.5, northing - 678.9), abs=1e-3)
@@ -498,12 +498,12 @@ def test_a_fix_is_where_proj_says(reference, epsg, zone) -> None:
     assert (reading.zone, reading.band) == zone
 
 
-def test_gps_noise_has_the_spread_it_is_told() -> None:
-    gps, truth = Gps(link="l", frequency=1, noise=0.5, vertical_noise=2.0).build(), at(0, 0, 1.0, projection=earth())
+def test_gps_noise_has_the_configured_spread() -> None:
+    gps, sample = Gps(link="l", frequency=1, noise=0.5, vertical_noise=2.0).build(), at(0, 0, 1.0, projection=earth())
     fixes = []
     for tick in range(1000):
-        truth.tick = tick
-        reading = gps.measure(truth, NOISE)
+        sample.tick = tick
+        reading = gps.measure(sample, NOISE)
         assert reading is not None
         fixes.append([reading.easting, reading.northing, reading.altitude])
     errors = np.array(fixes) - earth().to_utm(np.array([0, 0, 1.0]))
@@ -512,18 +512,18 @@ def test_gps_noise_has_the_spread_it_is_told() -> None:
     assert reading.covariance == pytest.approx(np.diag([0.25, 0.25, 4.0]))
 
 
-def test_latitude_longitude_and_utm_of_a_fix_are_of_one_place() -> None:
+def test_latitude_longitude_and_utm_of_a_fix_agree() -> None:
     reading = Gps(link="l", frequency=1).build().measure(at(5.0, 6.0, 1.0, projection=earth()), NOISE)
     assert reading is not None
     there = earth().to_utm(earth().from_geodetic([reading.latitude_deg, reading.longitude_deg, reading.altitude]))
     assert there == pytest.approx([reading.easting, reading.northing, reading.altitude], abs=1e-6)
 
 
-def test_gps_without_a_reference_is_an_error_in_words(worlds) -> None:
+def test_gps_without_a_reference_is_an_error_with_a_message(worlds) -> None:
     with pytest.raises(SkerryError, match="reference"):
         Gps(link="l", frequency=1).build().measure(at(0, 0, 1.0), NOISE)
     sensors = {"gps": {"kind": "gps", "link": "cube", "frequency": 1}}
-    with pytest.raises(SkerryError, match="reference"):  # when it is loaded, or else when it is read
+    with pytest.raises(SkerryError, match="reference"):  # at load, otherwise at the first reading
         assert worlds({"cube": {"sensors": sensors}}).robots["cube"].sensors["gps"].reading
 
 
@@ -582,7 +582,7 @@ def test_battery_settings_that_make_no_sense_are_refused() -> None:
             Battery(link="l", frequency=10, **settings)
 
 
-def test_a_leak_counts_the_readings_that_said_so() -> None:
+def test_a_leak_counts_its_alarm_readings() -> None:
     leak = Leak(link="l", frequency=7).build()
     assert [leak.measure(at(0, 0, 0), NOISE).count for _ in range(3)] == [0, 0, 0]
     leak.leaked = True
@@ -623,7 +623,7 @@ def test_odometry_is_the_pose_and_velocity_of_its_own_frame() -> None:
     sensor = Odometry(
         link="l", frequency=10, position=tuple(arm), roll_deg=mount[0], pitch_deg=mount[1], yaw_deg=mount[2]
     ).build()
-    reading = sensor.measure(FakeTruth(lambda _: (pose, Twist(linear, angular))), NOISE)
+    reading = sensor.measure(FakeSample(lambda _: (pose, Twist(linear, angular))), NOISE)
 
     def matrix(roll: float, pitch: float, yaw: float) -> Array:
         (cr, sr), (cp, sp), (cy, sy) = ((np.cos(a), np.sin(a)) for a in (roll, pitch, yaw))
@@ -711,14 +711,14 @@ def test_adding_or_removing_a_sensor_leaves_the_others_noise_unchanged() -> None
         assert len({reading.tobytes() for reading in readings}) == 4  # though all sit at one place
 
 
-def test_noise_does_not_depend_on_who_reads_when_or_in_which_order() -> None:
+def test_noise_does_not_depend_on_the_time_or_order_of_readings() -> None:
     first = _readings()
     assert _readings(names=tuple(reversed(NOISY))) == first
     assert _readings(steps=[1] * 200) == first
     assert _readings(steps=[3, 50, 147]) == first
     for name in NOISY:
         assert _readings(names=(name,)) == {name: first[name]}
-        with skerry.load("sam_empty") as world:  # nobody asked before
+        with skerry.load("sam_empty") as world:  # no earlier reading
             world.advance(1.0)
             assert pickle.dumps(world.robots["sam"].sensors[name].reading) == first[name]
 
@@ -749,7 +749,7 @@ def test_two_robots_of_one_kind_have_noise_of_their_own(worlds) -> None:
 
 
 def test_thirty_hertz_at_two_hundred_steps_is_thirty_readings_in_every_second(worlds) -> None:
-    """Due when the whole part of t × 30 grows: 30 a second for ever, none of them more than a step late."""
+    """Due when the whole part of t × 30 grows: 30 per second, none of them more than a step late."""
     world = worlds({"cube": {"sensors": {"truth": {"kind": "odometry", "link": "cube", "frequency": 30}}}})
     sensor = world.robots["cube"].sensors["truth"]
     times = [sensor.reading.time]
@@ -767,7 +767,7 @@ def test_thirty_hertz_at_two_hundred_steps_is_thirty_readings_in_every_second(wo
 
 
 class Counting:
-    """A sensor that says how often it was asked; silent at times."""
+    """Sensor whose reading is the number of its calls; `silent` makes it return None."""
 
     is_stateful = False
     execution = "batch"
@@ -775,7 +775,7 @@ class Counting:
     def __init__(self, silent: bool = False) -> None:
         self.calls, self.silent = 0, silent
 
-    def measure(self, truth: Any, noise: Noise) -> int | None:
+    def measure(self, sample: Any, noise: Noise) -> int | None:
         self.calls += 1
         return None if self.silent else self.calls
 
@@ -786,45 +786,45 @@ class Counting:
         assert state == b""
 
 
-def mounted(sensor: Any, frequency: int = 10) -> tuple[MountedSensor, FakeTruth]:
-    truth = at(0, 0, 0)
+def mounted(sensor: Any, frequency: int = 10) -> tuple[MountedSensor, FakeSample]:
+    sample = at(0, 0, 0)
     rate = Rate.of(skerry.core.clock.Fraction(frequency), skerry.core.clock.Fraction(1, 200))
-    return MountedSensor(sensor, rate, NOISE, truth, Mount(link="base_link")), truth
+    return MountedSensor(sensor, rate, NOISE, sample, Mount(link="base_link")), sample
 
 
 def test_a_sensor_is_measured_once_for_every_time_it_is_due() -> None:
     sensor = Counting()
-    it, truth = mounted(sensor)
+    it, sample = mounted(sensor)
     assert not it.subscribed
     assert (it.reading, it.reading, sensor.calls) == (1, 1, 1)
     assert it.subscribed
-    truth.tick = 19
+    sample.tick = 19
     assert it.reading == 1
-    truth.tick = 20
+    sample.tick = 20
     assert it.measure_if_due()
     assert not it.measure_if_due()
     assert (it.reading, sensor.calls) == (2, 2)
-    truth.tick = 400  # many were missed: one reading, that of now
+    sample.tick = 400  # many due ticks were missed: only the present one is measured
     assert (it.reading, sensor.calls) == (3, 3)
 
 
-def test_new_data_is_there_when_the_latest_due_time_gave_a_reading() -> None:
-    it, truth = mounted(Counting())
-    assert not it.has_new_data  # nobody has asked
+def test_has_new_data_is_true_when_the_latest_due_tick_gave_a_reading() -> None:
+    it, sample = mounted(Counting())
+    assert not it.has_new_data  # no subscriber yet
     assert it.reading == 1
     assert it.has_new_data
-    truth.tick = 20
+    sample.tick = 20
     assert not it.has_new_data
     it.measure_if_due()
     assert it.has_new_data
     it.sensor.silent = True
-    truth.tick = 40
+    sample.tick = 40
     it.measure_if_due()
     assert it.reading is None
     assert not it.has_new_data
 
 
-def test_a_sensor_that_nobody_wants_is_not_measured() -> None:
+def test_a_sensor_without_subscribers_is_not_measured() -> None:
     with skerry.load("sam_empty") as world:
         sensors = world.robots["sam"].sensors
         sensors["imu"].sensor = wanted = Counting()
@@ -859,13 +859,13 @@ def test_before_the_first_step_a_step_ago_is_now(worlds) -> None:
     """Nothing has moved yet, so that whatever compares now with before finds no motion."""
     sensors = {"truth": {"kind": "odometry", "link": "cube", "frequency": 200}}
     world = worlds({"cube": {"sensors": sensors, "pose": {"position": [1, 2, -3], "roll_deg": 30.0}}})
-    truth = world.robots["cube"].sensors["truth"].view
-    assert truth.pose_before("cube").position == pytest.approx(truth.pose("cube").position)
-    assert truth.pose_before("cube").orientation == pytest.approx(truth.pose("cube").orientation)
+    sample = world.robots["cube"].sensors["truth"].view
+    assert sample.pose_before("cube").position == pytest.approx(sample.pose("cube").position)
+    assert sample.pose_before("cube").orientation == pytest.approx(sample.pose("cube").orientation)
 
 
-def test_teleporting_one_robot_leaves_what_another_feels_alone(worlds) -> None:
-    """The last step of the others has happened all the same."""
+def test_teleporting_one_robot_does_not_change_the_readings_of_another(worlds) -> None:
+    """The last step of the other robot keeps its acceleration."""
     sensors = {"imu": {"kind": "imu", "link": "cube", "frequency": 200, **PERFECT}}
     screw = {"kind": "propeller", "link": "cube", "rpm_to_force": 0.01, "maximum_rpm": 100.0}
     world = worlds({"one": {"sensors": sensors, "actuators": {"push": screw}}, "two": {}})
@@ -930,7 +930,7 @@ with skerry.load("sam_empty", overrides={"robots": {"sam": {"overrides": {"senso
 
 
 def test_a_new_sensor_in_a_users_own_package_is_found_by_its_kind(tmp_path) -> None:
-    """One file and an entry point; no file of Skerry's is touched."""
+    """A new sensor needs one file and an entry point, and no change in Skerry."""
     (tmp_path / "my_parts.py").write_text(PACKAGE)
     info = tmp_path / "my_parts-0.1.dist-info"
     info.mkdir()

@@ -1,4 +1,4 @@
-"""Heavy sensors are measured in threads of their own, and give what they would give without."""
+"""Sensors measured in worker threads give the same readings as without threads."""
 
 import time
 from threading import Event, Lock
@@ -11,6 +11,7 @@ from skerry.core.errors import SkerryError
 from skerry.parts.interface import Interface
 from skerry.runner import Runner
 from skerry.world.sampling import mounted_sensor as sensing
+from skerry.world.sampling.sensor_jobs import MAX_JOBS
 
 
 def readings(in_thread, monkeypatch, slow=0.0):
@@ -21,9 +22,9 @@ def readings(in_thread, monkeypatch, slow=0.0):
         if slow:
             measure = dvl.sensor.measure
 
-            def late(truth, noise):
+            def late(sample, noise):
                 time.sleep(slow)
-                return measure(truth, noise)
+                return measure(sample, noise)
 
             dvl.sensor.measure = late
         dvl.subscribed = True
@@ -35,14 +36,14 @@ def readings(in_thread, monkeypatch, slow=0.0):
         return found
 
 
-def test_what_is_read_does_not_depend_on_threads_or_on_how_long_it_takes(monkeypatch):
+def test_readings_do_not_depend_on_threads_or_duration(monkeypatch):
     plain = readings(False, monkeypatch)
     assert readings(True, monkeypatch) == plain
     assert readings(True, monkeypatch, slow=0.03) == plain
 
 
-class Taker(Interface):
-    """Keeps the times of all readings of SAM's DVL."""
+class TimeRecorder(Interface):
+    """Interface that records the times of all readings of SAM's DVL."""
 
     subscriptions = frozenset({("sam", "dvl")})
 
@@ -56,17 +57,17 @@ class Taker(Interface):
         self.closed = True
 
 
-def test_readings_that_are_being_measured_at_the_end_still_come_to_interfaces(monkeypatch):
+def test_pending_readings_at_the_end_are_still_published(monkeypatch):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
-    taker = Taker()
+    taker = TimeRecorder()
     with skerry.load("sam_in_the_bay") as world:
         dvl = world.robots["sam"].sensors["dvl"]
         dvl.sensor.execution = "thread"
         measure = dvl.sensor.measure
 
-        def late(truth, noise):
+        def late(sample, noise):
             time.sleep(0.05)
-            return measure(truth, noise)
+            return measure(sample, noise)
 
         dvl.sensor.measure = late
         with Runner(world, None, {"taker": taker}) as runner:
@@ -74,19 +75,19 @@ def test_readings_that_are_being_measured_at_the_end_still_come_to_interfaces(mo
     assert taker.times == [round(0.1 * k, 3) for k in range(1, 11)]
 
 
-def test_the_world_goes_on_while_a_heavy_sensor_measures(monkeypatch):
+def test_the_world_advances_while_a_thread_measures(monkeypatch):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay") as world:
         dvl = world.robots["sam"].sensors["dvl"]
         dvl.sensor.execution = "thread"
         measure, seen = dvl.sensor.measure, []
 
-        def late(truth, noise):
+        def late(sample, noise):
             deadline = time.monotonic() + 20
             while world.time < 0.15 and time.monotonic() < deadline:
                 time.sleep(0.001)
-            seen.append((truth.time, truth.motion("base_link")[:3].copy()))
-            return measure(truth, noise)
+            seen.append((sample.time, sample.motion("base_link")[:3].copy()))
+            return measure(sample, noise)
 
         world.advance(0.095)
         assert dvl.reading is not None
@@ -98,53 +99,53 @@ def test_the_world_goes_on_while_a_heavy_sensor_measures(monkeypatch):
         assert seen[0][0] == pytest.approx(0.1) and world.time == pytest.approx(0.18)
         now = world.robots["sam"].pose.position
         travelled = np.linalg.norm(seen[0][1] - before) / np.linalg.norm(now - before)
-        assert 0 < travelled < 0.2  # it saw the instant at which it was due: 5 ms of the 85
+        assert 0 < travelled < 0.2  # it measured the sample of its due tick: 5 ms of the 85
 
 
-def test_the_world_waits_for_none_of_several_instants_and_they_come_in_their_order(monkeypatch):
-    """Three pings are due on the way, and none of them is measured before the world has come to its end."""
+def test_the_world_does_not_wait_for_pending_samples_and_readings_stay_in_order(monkeypatch):
+    """Three pings are due, and none is measured before the world has finished advancing."""
     monkeypatch.setattr(sensing, "processors", lambda: 4)
     with skerry.load("sam_in_the_bay") as world:
-        dvl, arrived, told, measuring = world.robots["sam"].sensors["dvl"], Event(), [], Lock()
+        dvl, arrived, delivered, measuring = world.robots["sam"].sensors["dvl"], Event(), [], Lock()
         dvl.sensor.execution = "thread"
         measure = dvl.sensor.measure
 
-        def late(truth, noise):
+        def late(sample, noise):
             assert arrived.wait(20)
-            assert measuring.acquire(blocking=False)  # one thing at a time
+            assert measuring.acquire(blocking=False)  # one sample at a time
             time.sleep(0.01)
             measuring.release()
-            return measure(truth, noise)
+            return measure(sample, noise)
 
         dvl.sensor.measure = late
-        dvl.deliver = lambda ticks, readings: told.extend(zip(ticks, (r.time for r in readings), strict=True))
+        dvl.deliver = lambda ticks, readings: delivered.extend(zip(ticks, (r.time for r in readings), strict=True))
         world.advance(0.33)
-        assert told == []
+        assert delivered == []
         arrived.set()
         dvl.finish()
-        assert told == [(20, pytest.approx(0.1)), (40, pytest.approx(0.2)), (60, pytest.approx(0.3))]
+        assert delivered == [(20, pytest.approx(0.1)), (40, pytest.approx(0.2)), (60, pytest.approx(0.3))]
 
 
-def test_no_more_readings_of_a_heavy_sensor_wait_than_there_should_be(monkeypatch):
+def test_the_number_of_pending_readings_is_limited(monkeypatch):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay") as world:
-        dvl, begun, told = world.robots["sam"].sensors["dvl"], [], []
+        dvl, begun, delivered = world.robots["sam"].sensors["dvl"], [], []
         dvl.sensor.execution = "thread"
         measure = dvl.sensor.measure
 
-        def count(truth, noise):
-            begun.append(len(begun) + 1 - len(told))
-            return measure(truth, noise)
+        def count(sample, noise):
+            begun.append(len(begun) + 1 - len(delivered))
+            return measure(sample, noise)
 
         dvl.sensor.measure = count
-        dvl.deliver = lambda ticks, readings: told.extend(ticks)
+        dvl.deliver = lambda ticks, readings: delivered.extend(ticks)
         world.advance(2.0)
-        assert max(begun) <= sensing.MAX_JOBS
+        assert max(begun) <= MAX_JOBS
         dvl.finish()
-        assert told == list(range(20, 401, 20))
+        assert delivered == list(range(20, 401, 20))
 
 
-def test_a_snapshot_waits_for_what_is_being_measured(monkeypatch):
+def test_a_snapshot_waits_for_pending_readings(monkeypatch):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay") as world:
         dvl = world.robots["sam"].sensors["dvl"]
@@ -158,13 +159,13 @@ def test_a_snapshot_waits_for_what_is_being_measured(monkeypatch):
         assert dvl.reading.velocity.tobytes() == first.velocity.tobytes()
 
 
-def test_an_error_in_a_thread_reaches_who_asks(monkeypatch):
+def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay") as world:
         dvl = world.robots["sam"].sensors["dvl"]
         dvl.sensor.execution = "thread"
 
-        def broken(truth, noise):
+        def broken(sample, noise):
             raise SkerryError("the transducer is gone")
 
         dvl.sensor.measure = broken
@@ -172,7 +173,7 @@ def test_an_error_in_a_thread_reaches_who_asks(monkeypatch):
             _ = dvl.reading
 
 
-def test_frames_of_poses_are_given_back(monkeypatch):
+def test_ray_frames_are_released(monkeypatch):
     monkeypatch.setattr(sensing, "processors", lambda: 2)
     with skerry.load("sam_in_the_bay") as world:
         dvl = world.robots["sam"].sensors["dvl"]
@@ -183,24 +184,24 @@ def test_frames_of_poses_are_given_back(monkeypatch):
         assert len(world.ray_scene.scene._frames) <= 2
 
 
-def test_who_holds_an_instant_shares_the_frame_of_those_who_look_at_it():
+def test_a_copied_sample_shares_the_ray_frame():
     with skerry.load("sam_in_the_bay") as world:
-        ray_scene, instant = world.ray_scene, world._live
+        ray_scene, sample = world.ray_scene, world._live
         frame = ray_scene.view().frame
-        held = instant.copy()
+        held = sample.copy()
         assert held.view(0).frame is frame
         assert ray_scene.view().frame is frame
         world.advance(0.1)
         assert ray_scene.view().frame is not frame
         held.release()
         world.advance(0.1)
-        later = instant.copy()
+        later = sample.copy()
         assert later.view(0).frame is ray_scene.view().frame
         assert len(ray_scene.scene._frames) == 2
 
 
-def test_a_rehearsal_beside_the_world_changes_no_reading(monkeypatch):
-    """It looks at an instant that is held while the world goes on, and what is read later is as if it had not been."""
+def test_a_warm_up_in_a_thread_changes_no_reading(monkeypatch):
+    """Warm up with a copied sample while the world advances; later readings must be the same."""
     plain = readings(False, monkeypatch)
     with skerry.load("sam_in_the_bay", seed=3) as world:
         dvl = world.robots["sam"].sensors["dvl"]

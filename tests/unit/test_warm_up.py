@@ -1,4 +1,4 @@
-"""What is rehearsed before a world runs changes nothing in it."""
+"""A warm-up before a run does not change the world."""
 
 from typing import Any
 
@@ -32,13 +32,13 @@ def world() -> World:
     return build_world(PAIR)
 
 
-def say_and_listen(world: World) -> bytes:
+def send_and_receive(world: World) -> bytes:
     world.robots["sam"].acoustics["modem"].write("here I am")
     world.advance(0.2)
     return bytes(world.snapshot().data)
 
 
-def test_a_rehearsal_of_sound_compiles_its_kernels_and_leaves_no_trace(world: World) -> None:
+def test_an_acoustic_warm_up_compiles_kernels_and_changes_nothing(world: World) -> None:
     with world:
         world.advance(0.05)
         before = world.snapshot()
@@ -47,12 +47,12 @@ def test_a_rehearsal_of_sound_compiles_its_kernels_and_leaves_no_trace(world: Wo
         assert world.snapshot() == before
         assert world.acoustics.is_silent
         assert world.acoustics.paths("sam/modem") == []
-        rehearsed = say_and_listen(world)
+        rehearsed = send_and_receive(world)
         world.restore(before)
-        assert say_and_listen(world) == rehearsed
+        assert send_and_receive(world) == rehearsed
 
 
-def test_a_world_without_modems_has_nothing_to_rehearse() -> None:
+def test_a_world_without_modems_has_nothing_to_warm_up() -> None:
     with skerry.load("torpedo_in_still_water") as world:
         world.warm_up_acoustics()
         assert world.acoustics.is_silent

@@ -1,4 +1,4 @@
-"""The world: its time, its robots and objects, its sensors and controllers, its state, and many of it at once."""
+"""The world: its time, its robots and objects, its sensors and controllers, its state, and batches of worlds."""
 
 import gc
 import json
@@ -77,7 +77,7 @@ def test_an_odd_step_does_not_drift() -> None:
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf"), -1e-9])
-def test_a_span_that_is_none_is_refused_and_nothing_moves(world: World, seconds: float) -> None:
+def test_an_invalid_duration_is_refused_and_nothing_moves(world: World, seconds: float) -> None:
     before = bytes(world.snapshot())
     with pytest.raises(SkerryError, match="cannot advance by"):
         world.advance(seconds)
@@ -172,7 +172,7 @@ def test_nothing_is_teleported_to_nowhere(world: World, position: list[float]) -
 @pytest.mark.parametrize(
     ("position", "velocity"), [([0, 6.5e6, 0], (0, 0, 0)), ([6.5e5, 0, 0], (0, 0, 0)), ([0, 0, -5], (0, 0, 2000))]
 )
-def test_nothing_is_teleported_out_of_sound_physics(
+def test_nothing_is_teleported_beyond_the_bounds_of_the_physics(
     world: World, position: list[float], velocity: tuple[float, float, float]
 ) -> None:
     before = physics(world)
@@ -181,7 +181,7 @@ def test_nothing_is_teleported_out_of_sound_physics(
     assert physics(world) == before
 
 
-def test_a_robot_as_far_away_as_can_be_moves_on(world: World) -> None:
+def test_a_robot_at_the_largest_distance_still_moves(world: World) -> None:
     world.teleport("a", Pose([-5e5, 5e5, -5], [0, 0, 0, 1]), (1, 0, 0))
     world.advance(1.0)
     np.testing.assert_allclose(world.robots["a"].pose.position, [-5e5, 5e5, -5], atol=1.5)
@@ -284,7 +284,7 @@ def test_dynamic_objects_float_or_sink_by_their_mass_and_volume() -> None:
 # ------------------------------------------------------------------------------------------------ sensors
 
 
-def test_a_sensor_is_read_at_its_due_instants() -> None:
+def test_a_sensor_is_read_at_its_due_ticks() -> None:
     with skerry.load(with_sensor(frequency=10)) as world:
         sensor = world.robots["a"].sensors["odometry"]
         assert sensor.reading.time == 0.0
@@ -309,7 +309,7 @@ def test_a_sensor_of_an_odd_rate_does_not_drift() -> None:
         assert max(seen) == 3.0
 
 
-def test_a_sensor_that_nobody_reads_is_not_measured(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sensor_without_subscribers_is_not_measured(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     sensor = world.robots["a"].sensors["odometry"]
     calls = []
     measure = sensor.sensor.measure_batch
@@ -329,7 +329,7 @@ def test_a_sensor_that_nobody_reads_is_not_measured(world: World, monkeypatch: p
     assert len(calls) == 6
 
 
-def test_a_reading_is_of_the_kinematics_of_its_instant(world: World) -> None:
+def test_a_reading_has_the_kinematics_of_its_tick(world: World) -> None:
     world._engine.part("qvel")[0, 0] = 1.0
     world.advance(1.0)
     robot = world.robots["a"]
@@ -348,7 +348,7 @@ def test_a_reading_is_of_the_kinematics_of_its_instant(world: World) -> None:
 
 
 class Log(Controller):
-    """Remembers when it acted and what it saw; its state is how often."""
+    """Controller that records its ticks and readings; its state is the number of calls."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -373,7 +373,7 @@ class LogConfig(ControllerConfig):
 
 
 class Dice(Sensor[float]):
-    """Noise alone; every third reading is none."""
+    """Sensor of pure noise; every third reading is None."""
 
     def measure(self, truth: Any, noise: Any) -> float | None:
         return None if truth.tick % 3 == 2 else float(noise.normal(truth.tick))
@@ -388,7 +388,7 @@ class DiceConfig(SensorConfig):
 
 @pytest.fixture
 def kinds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Two kinds as if each were a file of its package."""
+    """Register two kinds as if each were a file of its package."""
     for package, kind, config in (("control", "log_of_a_test", LogConfig), ("sensors", "dice_of_a_test", DiceConfig)):
         module = ModuleType(f"skerry.{package}.{kind}")
         module.Config = config  # type: ignore[attr-defined]
@@ -404,7 +404,7 @@ def with_log(frequency: object) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("kinds")
-def test_a_controller_acts_at_its_rate_however_time_is_cut() -> None:
+def test_a_controller_acts_at_its_rate_in_any_division_of_time() -> None:
     pieces = ([1.0], [0.05] * 20, [0.033] * 30 + [0.01], [0.004, 0.1, 0.396, 0.5])
     for piece in pieces:
         with skerry.load(with_log(40)) as world:
@@ -415,7 +415,7 @@ def test_a_controller_acts_at_its_rate_however_time_is_cut() -> None:
 
 
 @pytest.mark.usefixtures("kinds")
-def test_a_controller_sees_the_readings_of_its_instant() -> None:
+def test_a_controller_sees_the_readings_of_its_tick() -> None:
     with skerry.load(with_log(20)) as world:
         world.advance(1.0)
         acts = world.robots["a"].controllers["log"].acts
@@ -435,7 +435,7 @@ def test_a_controllers_state_is_part_of_a_snapshot() -> None:
 
 
 @pytest.mark.usefixtures("kinds")
-def test_a_controller_faster_than_the_step_is_refused_at_its_place() -> None:
+def test_a_controller_faster_than_the_step_is_refused_with_its_path() -> None:
     with pytest.raises(
         SkerryError, match=r"robots\.a\.overrides\.controllers\.log\.frequency: is faster than the step"
     ):
@@ -531,7 +531,7 @@ def damaged(data: bytes) -> list[bytes]:
     ]
 
 
-def test_a_damaged_snapshot_is_refused_in_words_and_changes_nothing(world: World) -> None:
+def test_a_damaged_snapshot_is_refused_with_a_message_and_changes_nothing(world: World) -> None:
     _ = world.robots["a"].sensors["odometry"].reading
     world.advance(0.5)
     before = bytes(world.snapshot())
@@ -541,7 +541,7 @@ def test_a_damaged_snapshot_is_refused_in_words_and_changes_nothing(world: World
         assert bytes(world.snapshot()) == before
 
 
-def test_what_is_no_snapshot_at_all_is_refused(world: World) -> None:
+def test_bytes_that_are_not_a_snapshot_are_refused(world: World) -> None:
     for data in (b"", b"nonsense", b"\x00" * 500):
         with pytest.raises(SkerryError, match="this is not a snapshot of a Skerry world"):
             world.restore(data)
@@ -571,7 +571,7 @@ def test_closing_twice_is_harmless_and_a_closed_world_says_so() -> None:
     assert ballast.mass > 0
 
 
-def test_a_diverged_world_says_which_body_and_stands_at_its_last_sound_state(world: World) -> None:
+def test_a_diverged_world_names_the_body_and_stays_at_its_last_valid_state(world: World) -> None:
     world.advance(0.1)
     world._engine.part("qvel")[0, 0] = 1e12
     with pytest.raises(PhysicsDiverged, match="body 'a/base_link'") as caught:
@@ -627,7 +627,7 @@ def test_random_ground_differs_by_seed_in_a_batch() -> None:
         assert heights[0] != heights[2]
 
 
-def test_a_batch_goes_back_to_a_snapshot() -> None:
+def test_a_batch_restores_a_snapshot() -> None:
     with skerry.load_batch(scenario(), [1, 2]) as batch:
         batch._engine.part("qvel")[:, 0] = 0.5
         batch.advance(0.5)
@@ -641,7 +641,7 @@ def test_a_batch_goes_back_to_a_snapshot() -> None:
             batch.restore(before[:1])
 
 
-def test_a_batch_goes_back_in_time_too() -> None:
+def test_a_batch_restores_its_time_too() -> None:
     with skerry.load_batch(scenario(), [1, 2]) as batch:
         batch.advance(0.5)
         before = batch.snapshot()
@@ -700,8 +700,8 @@ def test_the_step_of_a_world_is_exact() -> None:
         assert world.time == 1.0
 
 
-def test_a_world_that_nobody_holds_is_forgotten() -> None:
-    """Laws look at the engine's memory, and the engine holds the laws: that must not keep them alive."""
+def test_a_world_without_references_is_freed() -> None:
+    """Laws refer to the engine's memory and the engine to the laws; this cycle must not keep them alive."""
     world = skerry.load("sam_empty")
     _ = world.robots["sam"].sensors["dvl"].reading
     world.advance(0.1)

@@ -1,4 +1,4 @@
-"""A world that begins anew is the world that would be built, to the bit."""
+"""A reset world is bit-identical to a newly built world."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CHANGES: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_world_that_begins_anew_is_the_one_that_would_be_built(change: str) -> None:
+def test_a_reset_world_is_bit_identical_to_a_new_one(change: str) -> None:
     source, overrides = CHANGES[change]
     scenario = load_scenario(source, overrides).scenario
     with skerry.load(source) as world, skerry.load(scenario) as fresh:
-        world.robots[next(iter(world.robots))].sensors["imu"].reading  # noqa: B018  from now on it is wanted
+        world.robots[next(iter(world.robots))].sensors["imu"].reading  # noqa: B018  subscribes
         world.advance(2.0)
         assert world.is_compatible(scenario)
-        world.begin(scenario)
+        world.reset(scenario)
         assert world.fingerprint() == fresh.fingerprint()
         for _ in range(2):
             for each in (world, fresh):
@@ -53,15 +53,15 @@ def test_a_world_that_begins_anew_is_the_one_that_would_be_built(change: str) ->
         {"step": "1/100"},
     ],
 )
-def test_what_the_model_is_made_of_cannot_begin_anew(overrides: dict[str, Any]) -> None:
+def test_a_scenario_of_another_structure_cannot_be_reset(overrides: dict[str, Any]) -> None:
     scenario = load_scenario("sam_empty", overrides).scenario
     with skerry.load("sam_empty") as world:
         assert not world.is_compatible(scenario)
-        with pytest.raises(SkerryError, match="load the scenario"):
-            world.begin(scenario)
+        with pytest.raises(SkerryError, match="load it instead"):
+            world.reset(scenario)
 
 
-def test_a_seed_that_waves_are_drawn_from_is_built_in() -> None:
+def test_a_seed_of_waves_belongs_to_the_structure() -> None:
     waves = {"water": {"surface": {"kind": "waves", "height": 1, "period": 6, "heading_deg": 0}}}
     with skerry.load("sam_empty", overrides=waves) as world:
         assert world.is_compatible(load_scenario("sam_empty", waves).scenario)

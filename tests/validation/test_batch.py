@@ -1,4 +1,4 @@
-"""Many worlds stepped together: each begins, moves and is read as if it were alone."""
+"""Worlds of a batch start, move and are read as if each were alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LINK = {"mass": 2.0, "inertia": [0.1, 0.1, 0.1]}
 
 @pytest.fixture
 def scenario(vehicle):
-    """A craft that a force pushes, with a tank; and a buoy that the user moves."""
+    """Return a scenario with a craft with a tank, pushed by a force, and a kinematic buoy."""
     forces = {
         "push": {
             "kind": "force_points",
@@ -34,8 +34,8 @@ def scenario(vehicle):
     return {"robots": {"craft": craft}, "objects": {"buoy": buoy}}
 
 
-def test_the_worlds_of_a_batch_begin_where_each_of_them_says(scenario):
-    """Poses are values, not structure: each world has its own, of robots and of what the user moves."""
+def test_each_world_of_a_batch_starts_at_its_own_pose(scenario):
+    """Poses are values, not structure: each world has its own poses of robots and kinematic objects."""
     overrides = [
         None,
         {"robots": {"craft": {"pose": {"position": [5.0, 0.0, -30.0]}}}},
@@ -81,8 +81,8 @@ def test_the_mass_in_the_tank_can_be_read_in_every_world_of_a_batch(scenario):
         assert np.asarray(tank.mass) == pytest.approx(np.array([1.0, 1.0, 1.0]))
 
 
-def test_one_world_of_a_batch_begins_anew_while_the_others_go_on(scenario):
-    """After its own beginning a world moves as it did the first time, to the bit, and the others as if nothing were."""
+def test_one_world_of_a_batch_is_reset_while_the_others_continue(scenario):
+    """After a reset a world moves as the first time, to the bit, and the others are not affected."""
     with skerry.load_batch(scenario, seeds=[1, 2, 3], threads=2) as batch:
         batch.advance(0.5)
         once = [batch.state(world) for world in range(3)]
@@ -96,11 +96,11 @@ def test_one_world_of_a_batch_begins_anew_while_the_others_go_on(scenario):
 
 
 def test_one_world_of_a_batch_is_rebuilt_with_other_values(load, scenario):
-    """From then on it is bit-equal to a world of those values; the others, and a reset of it, keep to theirs."""
+    """The world is then bit-equal to a world of those values; the others keep their values, also after a reset."""
     layer = {"gravity": 3.0, "robots": {"craft": {"pose": {"position": [1.0, 2.0, -30.0]}}}}
     with skerry.load_batch(scenario, seeds=[1, 2], threads=1) as batch:
         batch.advance(0.5)
-        for _ in range(20):  # the memory of what is left behind is freed, and none that is still in use
+        for _ in range(20):  # memory of replaced models is freed, and no memory in use
             rebuild(batch, 1, scenario, 7, layer)
         batch.advance(0.5)
         alone = load(scenario, seed=7, overrides=layer)
@@ -115,7 +115,7 @@ def test_one_world_of_a_batch_is_rebuilt_with_other_values(load, scenario):
         assert batch.state(0) == before._engine.states[0].tobytes()
 
 
-def test_a_world_of_another_structure_cannot_take_the_place_of_one_in_a_batch(scenario):
+def test_a_world_of_another_structure_cannot_replace_one_in_a_batch(scenario):
     more = {"objects": {"post": {"geometry": {"kind": "sphere", "radius": 0.1}}}}
     with (
         skerry.load_batch(scenario, seeds=[1, 2], threads=1) as batch,
@@ -124,8 +124,8 @@ def test_a_world_of_another_structure_cannot_take_the_place_of_one_in_a_batch(sc
         rebuild(batch, 1, scenario, 1, more)
 
 
-def test_a_world_takes_over_the_state_of_one_in_a_batch(load, scenario):
-    """Time, place and tank are those of the batch's; what follows is the same to the bit."""
+def test_a_world_loads_the_state_of_one_in_a_batch(load, scenario):
+    """Time, pose and tank are those of the batch, and the following steps are the same to the bit."""
     with skerry.load_batch(scenario, seeds=[1, 2], threads=1) as batch:
         batch.robots["craft"].forces["tank"].set_target(1.0)
         batch.advance(0.5)

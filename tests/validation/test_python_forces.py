@@ -1,4 +1,4 @@
-"""Forces in Python: called at the same instants as native laws, with the same numbers."""
+"""Forces in Python are called at the same times as native laws, with the same numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INTEGRATORS = ("implicitfast", "euler", "rk4")
 
 @pytest.fixture
 def craft(load, vehicle, set_velocity):
-    """A moving craft with native forces and Python ones on its hull."""
+    """Return a builder of a moving craft with native and Python forces on its hull."""
 
     def build(forces, hook=None, integrator="rk4", current=(0.3, -0.2, 0.1), pose=SKEW, **scenario):
         world = load(
@@ -45,7 +45,7 @@ def test_linear_drag_in_python_moves_a_body_as_the_native_law_does(craft, motion
     assert python == pytest.approx(native, abs=1e-12)
 
 
-def test_drag_in_python_beside_native_added_mass_sees_the_same_instants(craft, motion_of, any_inertia):
+def test_drag_in_python_with_native_added_mass_sees_the_same_states(craft, motion_of, any_inertia):
     """Both in one pass of the integrator; 1e-12."""
     water = {"kind": "added_mass", "link": "hull", "matrix": any_inertia(9, 8.0)}
     drag = np.diag([3.0, 9.0, 8.0, 0.3, 0.4, 0.2])
@@ -105,8 +105,8 @@ def test_a_python_force_sees_the_pose_velocity_and_water_of_its_link(craft, moti
     assert (state.surface, state.density, state.submerged) == (0.0, 1025.0, 1.0)
 
 
-def test_rk4_asks_a_python_force_four_times_a_step_at_the_right_times(craft):
-    """Instants t, t + h/2, t + h/2, t + h of the classical method (Hairer, Nørsett & Wanner 1993, §II.1)."""
+def test_rk4_calls_a_python_force_four_times_per_step_at_the_right_times(craft):
+    """Times t, t + h/2, t + h/2, t + h of the classical method (Hairer, Nørsett & Wanner 1993, §II.1)."""
     seen = []
     world = craft({}, lambda state: seen.append(state.time) or np.zeros(6), step="1/100")
     world.advance_steps(2)
@@ -126,7 +126,7 @@ def test_a_python_force_that_varies_with_time_is_integrated_at_fourth_order(load
 
 
 def test_an_exception_in_a_python_force_reaches_the_caller(craft):
-    """The very exception, with a note that says where; and the world can go on afterwards."""
+    """The original exception is raised, with a note that names the link; the world can then continue."""
     calls = []
 
     def fail(state):
@@ -145,7 +145,7 @@ def test_an_exception_in_a_python_force_reaches_the_caller(craft):
 
 
 def test_an_exception_in_a_python_force_under_rk4_reaches_the_caller(craft):
-    """Also where the integrator asks several times a step: no further call after the failed one."""
+    """RK4 calls the force several times per step: there is no further call after the failed one."""
     calls = []
 
     def fail(state):
@@ -160,8 +160,8 @@ def test_an_exception_in_a_python_force_under_rk4_reaches_the_caller(craft):
     assert len(calls) == 6
 
 
-def test_the_world_stands_where_it_was_before_the_step_in_which_a_python_force_failed(craft, motion_of):
-    """A step without one of its forces is no step: neither time nor motion may have gone on."""
+def test_a_failed_python_force_leaves_the_world_at_the_step_before(craft, motion_of):
+    """A step that lacks a force is undone: neither time nor motion may change."""
     calls = []
 
     def fail(state):
@@ -179,8 +179,8 @@ def test_the_world_stands_where_it_was_before_the_step_in_which_a_python_force_f
     assert np.array_equal(np.concatenate([part.ravel() for part in motion_of(world, "craft")]), before)
 
 
-def test_a_python_force_that_gives_the_wrong_number_of_numbers_is_told_so(craft):
-    """Six numbers are wanted."""
+def test_a_python_force_with_a_wrong_result_shape_is_an_error(craft):
+    """The function must return six numbers."""
     world = craft({}, lambda state: [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="6 numbers"):
         world.advance(0.1)

@@ -36,7 +36,7 @@ class MountedSensor(Component):
 
     A sensor with `execution` "now" is measured when the world stops at its due tick. Other sensors are measured later,
     from the sample buffer: when a reading is requested, or when the world processes the buffer; see
-    `docs/adr/0022-readings-in-rows.md`. A "thread" sensor is measured in a worker thread; a request for its reading
+    `docs/adr/0022-batch-sensors.md`. A "thread" sensor is measured in a worker thread; a request for its reading
     waits for the thread. A reading therefore does not depend on how long a measurement takes.
 
     Args:
