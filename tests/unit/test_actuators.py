@@ -32,7 +32,7 @@ SCREW = {"kind": "propeller", "link": "part", "rpm_to_force": 0.01, "maximum_rpm
 
 @pytest.fixture
 def craft(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """A hull with one part on a joint, far under water that does nothing to it, without gravity unless told."""
+    """A hull with one part on a joint, far under water that does nothing to it, without gravity by default."""
     made: list[Any] = []
 
     def build(
@@ -83,7 +83,7 @@ def kinds() -> list[Any]:
 
 @pytest.mark.parametrize(("joint", "settings", "keyword", "limits", "reset"), kinds())
 class TestEveryKind:
-    """What all actuators have in common."""
+    """Behaviour common to all actuators."""
 
     def test_begins_at_its_reset_value_and_stays_there(self, craft, joint, settings, keyword, limits, reset) -> None:
         world = craft(joint, {"it": settings})
@@ -118,7 +118,7 @@ class TestEveryKind:
         assert (it.setpoint, it.feedback) == pytest.approx((reset, reset), abs=1e-6)
 
     def test_it_survives_snapshot_and_restore(self, craft, joint, settings, keyword, limits, reset) -> None:
-        """Half-way to a command, and after another one that the snapshot does not know of."""
+        """Snapshot on the way to a command; restore after another command that is not in the snapshot."""
         world = craft(joint, {"it": settings})
         it = actuator(world)
         it.command(**{keyword: 0.7 * limits[1]})
@@ -143,10 +143,10 @@ class TestEveryKind:
             world.advance(1.0)
         ends = [(actuator(world).setpoint, actuator(world).feedback) for world in worlds]
         assert ends[0] == ends[1]
-        assert ends[0][0] == pytest.approx(reset, abs=1e-12)  # the watchdog came along
+        assert ends[0][0] == pytest.approx(reset, abs=1e-12)  # the snapshot contains the watchdog
 
     @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-    def test_a_command_that_is_no_number_is_refused_and_changes_nothing(
+    def test_a_command_that_is_not_a_number_is_refused_and_changes_nothing(
         self, craft, joint, settings, keyword, limits, reset, value
     ) -> None:
         it = actuator(craft(joint, {"it": settings}))
@@ -157,7 +157,7 @@ class TestEveryKind:
         assert not it.watchdog.received_first_message
 
     @pytest.mark.parametrize("value", ["fast", None, [1.0], 10**400], ids=["text", "nothing", "list", "huge"])
-    def test_a_command_of_another_type_is_refused_in_words(
+    def test_a_command_of_another_type_is_refused_with_an_explanation(
         self, craft, joint, settings, keyword, limits, reset, value
     ) -> None:
         it = actuator(craft(joint, {"it": settings}))
@@ -174,18 +174,16 @@ class TestEveryKind:
                 it.command(**value)
         assert it.setpoint == pytest.approx(reset)
 
-    def test_numbers_of_numpy_will_do(self, craft, joint, settings, keyword, limits, reset) -> None:
+    def test_numpy_numbers_are_accepted(self, craft, joint, settings, keyword, limits, reset) -> None:
         it = actuator(craft(joint, {"it": settings}))
         it.command(**{keyword: np.float32(0.25)})
         assert it.setpoint == pytest.approx(0.25)
 
-    def test_a_link_that_is_not_there_is_refused_with_a_guess(
-        self, craft, joint, settings, keyword, limits, reset
-    ) -> None:
+    def test_an_unknown_link_is_refused_with_a_guess(self, craft, joint, settings, keyword, limits, reset) -> None:
         with pytest.raises(SkerryError, match=r"there is no such link.*did you mean 'part'"):
             craft(joint, {"it": {**settings, "link": "parts"}})
 
-    def test_commands_move_the_vehicle_the_same_however_time_is_cut(
+    def test_commands_move_the_vehicle_equally_for_any_division_of_time(
         self, craft, joint, settings, keyword, limits, reset
     ) -> None:
         ends = []
@@ -215,7 +213,7 @@ class TestEveryKind:
         ),
     ],
 )
-def test_a_joint_that_does_not_fit_is_refused_in_words(craft, joint, settings, message) -> None:
+def test_a_joint_of_the_wrong_kind_is_refused_with_an_explanation(craft, joint, settings, message) -> None:
     with pytest.raises(SkerryError, match=rf"^craft.actuators.it: .*{message}"):
         craft(joint, {"it": {"link": "part"} | settings})
 
@@ -223,7 +221,7 @@ def test_a_joint_that_does_not_fit_is_refused_in_words(craft, joint, settings, m
 # ------------------------------------------------------------------------------------------------ hinge
 
 
-def test_a_hinge_takes_the_joints_own_range_also_if_it_is_one_sided(craft) -> None:
+def test_a_hinge_has_the_range_of_its_joint_also_if_it_is_one_sided(craft) -> None:
     """A flap that opens one way only: from straight to 1 rad."""
     world = craft(TURN | {"lower": 0.0, "upper": 1.0}, {"it": {"kind": "hinge", "link": "part"}})
     flap = actuator(world)
@@ -300,8 +298,8 @@ def test_a_reset_value_beyond_the_travel_is_refused(kind, value) -> None:
         kind(link="part", reset_value=value, **more)
 
 
-def test_a_tank_fills_at_its_rate_with_the_fluid_it_is_told(craft) -> None:
-    """7 % of a litre a second; 800 kg/m³ where told so, else the sea's 1025; the piston goes along."""
+def test_a_tank_fills_at_its_rate_with_the_configured_fluid(craft) -> None:
+    """7 % of a litre per second; 800 kg/m³ if given, otherwise 1025 kg/m³ of the sea; the piston moves with it."""
     for density, kilograms in ((None, 1.025), (800.0, 0.8)):
         settings = {"kind": "vbs", "link": "part", "volume": 0.001, "rate": 7.0, "density": density}
         world = craft(SLIDE, {"it": settings})
@@ -325,7 +323,7 @@ def test_a_tank_weighs_what_it_holds(craft) -> None:
     for percent in (0.0, 50.0, 100.0):
         world = craft(SLIDE | {"lower": -0.01, "upper": 0.01}, {"it": settings}, {"lift": lift}, gravity=9.81)
         actuator(world).command(percent=percent)
-        world.advance(0.1)  # the tank is there after 50 ms
+        world.advance(0.1)  # the tank reaches its fill after 50 ms
         speed = world.robots["craft"].twist.linear[2]
         world.advance(0.05)
         water = 1.025 * percent / 100
@@ -334,7 +332,7 @@ def test_a_tank_weighs_what_it_holds(craft) -> None:
 
 
 @pytest.mark.parametrize("rpy", ["0 0 0", "0 0 1.5707963267948966", "0.4 -1.1 2.0"])
-def test_a_tanks_place_is_given_in_its_links_frame(craft, rpy) -> None:
+def test_the_position_of_a_tank_is_in_the_frame_of_its_link(craft, rpy) -> None:
     """The origin of the joint, and from there the offset in the axes of the link: turned as the joint is."""
     from skerry.core.frames import rotate, rpy_to_quaternion
 
@@ -345,7 +343,7 @@ def test_a_tanks_place_is_given_in_its_links_frame(craft, rpy) -> None:
     assert actuator(world).laws[1][1].constants[36:39] == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_tank_floats_the_vehicle_freely_at_its_trim_value_wherever_it_starts(craft) -> None:
+def test_at_its_trim_value_a_tank_makes_the_vehicle_neutrally_buoyant_for_any_start(craft) -> None:
     lift = {"kind": "force_points", "link": "hull", "points": [[0, 0, 0]], "volume": "neutral"}
     settings = {"kind": "vbs", "link": "part", "volume": 0.001, "rate": 1000.0, "reset_value": 0.0, "trim_value": 80.0}
     world = craft(SLIDE | {"lower": -0.01, "upper": 0.01}, {"it": settings}, {"lift": lift}, gravity=9.81)
@@ -357,7 +355,7 @@ def test_a_tank_floats_the_vehicle_freely_at_its_trim_value_wherever_it_starts(c
 
 
 def test_a_neutral_volume_carries_the_tanks_of_forces_too(craft) -> None:
-    """`volume: neutral` lets the vehicle float freely: whatever water it starts with is a part of its weight."""
+    """`volume: neutral` makes the vehicle neutrally buoyant: the water at the start counts as part of its weight."""
     lift = {"kind": "force_points", "link": "hull", "points": [[0, 0, 0]], "volume": "neutral"}
     tank = {"kind": "ballast", "link": "hull", "volume": 0.01, "rate": 0.001, "fill": 0.5}
     world = craft(SLIDE, {}, {"lift": lift, "tank": tank}, gravity=9.81)
@@ -402,7 +400,7 @@ def test_a_drive_makes_exactly_implicit_eulers_steps(craft) -> None:
 
 
 @pytest.mark.parametrize(("frequency", "ratio"), [(3.0, 0.4), (40.0, 2.0)])
-def test_a_drive_has_the_frequency_and_damping_it_is_told(craft, frequency, ratio) -> None:
+def test_a_drive_has_the_configured_frequency_and_damping(craft, frequency, ratio) -> None:
     """ẍ + 2 ζ ω ẋ + ω² x = ω², solved by its eigenvalues; first order in the step."""
     settings = {"kind": "prismatic", "link": "part", "reset_value": 20.0}
     settings |= {"frequency_hz": frequency, "damping_ratio": ratio, "armature": 5.0}
@@ -459,8 +457,8 @@ def test_a_drive_pulls_no_harder_than_its_joints_effort(craft) -> None:
 
 @pytest.mark.parametrize("step", ["1/200", "1/50", "1/20", "1/10"])
 def test_a_drive_that_never_needs_its_whole_force_is_not_stopped_by_its_limit(craft, step) -> None:
-    """40 N, and 12 kg to be moved at 8.6 mm/s: any step of it needs a few newtons. What counts is the force that acts,
-    not the pull before the implicit step takes its part away: else a long step swings from limit to limit."""
+    """40 N, and 12 kg to be moved at 8.6 mm/s: any step of it needs a few newtons. The limit applies to the
+    force that acts, not to the pull before the implicit correction; otherwise a long step swings between the limits."""
     joint = SLIDE | {"effort": 40.0, "velocity": 0.0086}
     settings = {"kind": "prismatic", "link": "part", "armature": 10.0}
     world = craft(joint, {"it": settings}, step=step)
@@ -557,7 +555,7 @@ def test_a_shaft_follows_with_an_exact_first_order_lag(craft) -> None:
             assert actuator(world).setpoint == 800.0
 
 
-def test_a_shaft_without_lag_follows_at_once(craft) -> None:
+def test_a_shaft_without_lag_follows_immediately(craft) -> None:
     world = craft(SHAFT, {"it": SCREW})
     actuator(world).command(rpm=800.0)
     world.advance_steps(1)
@@ -578,7 +576,7 @@ def test_a_shaft_changes_no_faster_than_its_rate(craft) -> None:
     assert screw.feedback == pytest.approx(-50.0, rel=1e-12)
 
 
-def test_a_command_below_the_slowest_rpm_is_none(craft) -> None:
+def test_a_command_below_the_smallest_rpm_counts_as_zero(craft) -> None:
     screw = actuator(craft(SHAFT, {"it": SCREW | {"minimum_rpm": 50.0}}))
     for rpm, wanted in ((49.9, 0.0), (50.0, 50.0), (-49.9, 0.0), (-50.0, -50.0), (0.0, 0.0)):
         screw.command(rpm=rpm)
@@ -602,7 +600,7 @@ def test_linear_thrust_pushes_and_turns_the_hull(craft, reverse, rpm, share) -> 
     assert twist.angular == pytest.approx([turn, 0.0, 0.0], rel=1e-9, abs=1e-12)
 
 
-def test_thrust_acts_at_the_propellers_place_along_its_mount(craft) -> None:
+def test_thrust_acts_at_the_position_of_the_propeller_along_its_mount(craft) -> None:
     """τ = r × T: one at y = 0.4 that points up gives a moment about x. 1e-8: the body's axes turn in the step."""
     settings = SCREW | {"link": "hull", "position": [0.0, 0.4, 0.0], "pitch_deg": -90.0}
     world = craft({"kind": "fixed"}, {"it": settings})
@@ -633,7 +631,7 @@ def test_thrust_falls_with_advance_along_the_open_water_line(craft, rpm, speed) 
 
 @pytest.mark.parametrize(("medium", "shares"), [("water", [0.0, 0.25, 0.5, 1.0]), ("air", [1.0, 0.75, 0.5, 0.0])])
 def test_a_propeller_works_in_its_own_medium(craft, medium, shares) -> None:
-    """By the share of its disc: 0.4 m across, 1 m above the surface, 0.1 m above, in it, and 1 m below."""
+    """Fraction of a disc of 0.4 m: 1 m above the surface, 0.1 m above it, at it, and 1 m below it."""
     found = []
     for height in (1.0, 0.1, 0.0, -1.0):
         robot = {"anchored": True, "pose": {"position": [0.0, 0.0, height]}}
@@ -666,14 +664,14 @@ def test_a_hovering_vehicle_begins_and_resets_at_the_rpm_that_carries_it(craft) 
     assert actuator(world, "fl").setpoint == pytest.approx(rpm)
 
 
-def test_a_hover_that_the_propellers_cannot_give_is_all_they_can(craft) -> None:
+def test_a_hover_beyond_the_propellers_is_limited_to_their_largest_rpm(craft) -> None:
     settings = SCREW | {"hover_default": True, "num_propellers": 1}
     screw = actuator(craft(SHAFT, {"it": settings}, gravity=9.81))
     assert screw.reset_value == screw.feedback == 1000.0
 
 
-def test_the_shaft_turns_for_the_eye(craft) -> None:
-    """60 rpm is a turn a second; a reversed one turns the other way."""
+def test_the_shaft_rotates_for_display(craft) -> None:
+    """60 rpm are one revolution per second; with `reverse` it rotates the other way."""
     for reverse, expected in ((False, np.pi / 2), (True, 1.5 * np.pi)):
         world = craft(SHAFT, {"it": SCREW | {"reverse": reverse}})
         actuator(world).command(rpm=60.0)
@@ -719,26 +717,26 @@ def test_settings_come_back_equal_from_their_own_dump(config) -> None:
 
 def watched(expected: str | float | None = 2, step: Fraction = Fraction(1, 200)) -> tuple[Watchdog, Clock]:
     clock = Clock(step)
-    dog = Watchdog(None if expected is None else Fraction(expected))
-    dog.bind(clock)
-    return dog, clock
+    watchdog = Watchdog(None if expected is None else Fraction(expected))
+    watchdog.bind(clock)
+    return watchdog, clock
 
 
-def bitten_at(dog: Watchdog, clock: Clock, ticks: int) -> list[int]:
-    """The ticks at which the watchdog bites in the next so many."""
+def resets_within(watchdog: Watchdog, clock: Clock, ticks: int) -> list[int]:
+    """Return the ticks at which the watchdog resets within the next `ticks` ticks."""
     found = []
     for _ in range(ticks):
         clock.advance(1)
-        if dog.check_timeout():
+        if watchdog.check_timeout():
             found.append(clock.tick)
     return found
 
 
 def test_a_watchdog_does_nothing_before_the_first_message() -> None:
-    dog, clock = watched()
-    assert bitten_at(dog, clock, 2000) == []
-    assert not (dog.received_first_message or dog.resetting)
-    assert (dog.received_frequency, dog.deadline()) == (0.0, None)
+    watchdog, clock = watched()
+    assert resets_within(watchdog, clock, 2000) == []
+    assert not (watchdog.received_first_message or watchdog.resetting)
+    assert (watchdog.received_frequency, watchdog.deadline()) == (0.0, None)
 
 
 @pytest.mark.parametrize(
@@ -753,81 +751,81 @@ def test_a_watchdog_does_nothing_before_the_first_message() -> None:
         (2, Fraction(7, 1000), 72),  # 71.43 steps
     ],
 )
-def test_silence_longer_than_the_period_bites_once_at_the_right_tick(expected, step, ticks) -> None:
-    dog, clock = watched(expected, step)
+def test_silence_longer_than_the_period_resets_once_at_the_right_tick(expected, step, ticks) -> None:
+    watchdog, clock = watched(expected, step)
     clock.advance(37)
-    dog.on_message()
-    assert dog.deadline() == 37 + ticks
-    assert bitten_at(dog, clock, 5 * ticks + 10) == [37 + ticks]
-    assert dog.resetting
-    assert dog.received_first_message
-    assert dog.deadline() is None
+    watchdog.on_message()
+    assert watchdog.deadline() == 37 + ticks
+    assert resets_within(watchdog, clock, 5 * ticks + 10) == [37 + ticks]
+    assert watchdog.resetting
+    assert watchdog.received_first_message
+    assert watchdog.deadline() is None
 
 
 def test_a_message_in_time_keeps_the_watchdog_quiet() -> None:
-    dog, clock = watched()
+    watchdog, clock = watched()
     for _ in range(20):
-        dog.on_message()
-        assert bitten_at(dog, clock, 100) == []  # just in time
-    assert bitten_at(dog, clock, 1) == [2001]
+        watchdog.on_message()
+        assert resets_within(watchdog, clock, 100) == []  # just in time
+    assert resets_within(watchdog, clock, 1) == [2001]
 
 
-def test_a_message_after_the_bite_begins_anew() -> None:
-    dog, clock = watched()
-    dog.on_message()
-    bitten_at(dog, clock, 150)
-    dog.on_message()
-    assert not dog.resetting
-    assert bitten_at(dog, clock, 200) == [251]
+def test_a_message_after_a_reset_restarts_the_watchdog() -> None:
+    watchdog, clock = watched()
+    watchdog.on_message()
+    resets_within(watchdog, clock, 150)
+    watchdog.on_message()
+    assert not watchdog.resetting
+    assert resets_within(watchdog, clock, 200) == [251]
 
 
-def test_a_command_from_inside_ends_the_watch_until_the_next_message() -> None:
-    dog, clock = watched()
-    dog.on_message()
-    bitten_at(dog, clock, 50)
-    dog.release()
-    assert bitten_at(dog, clock, 1000) == []
-    assert not dog.resetting
-    assert dog.received_first_message
-    dog.on_message()
-    bitten_at(dog, clock, 150)
-    assert dog.resetting
-    dog.release()
-    assert not dog.resetting
+def test_an_internal_command_stops_the_watchdog_until_the_next_message() -> None:
+    watchdog, clock = watched()
+    watchdog.on_message()
+    resets_within(watchdog, clock, 50)
+    watchdog.release()
+    assert resets_within(watchdog, clock, 1000) == []
+    assert not watchdog.resetting
+    assert watchdog.received_first_message
+    watchdog.on_message()
+    resets_within(watchdog, clock, 150)
+    assert watchdog.resetting
+    watchdog.release()
+    assert not watchdog.resetting
 
 
-def test_a_watchdog_without_a_frequency_never_bites_but_still_reads() -> None:
-    dog, clock = watched(None)
-    dog.on_message()
-    assert bitten_at(dog, clock, 1000) == []
-    assert dog.received_first_message
-    assert dog.received_frequency == pytest.approx(0.2)
+def test_a_watchdog_without_a_frequency_never_resets_but_measures_the_rate() -> None:
+    watchdog, clock = watched(None)
+    watchdog.on_message()
+    assert resets_within(watchdog, clock, 1000) == []
+    assert watchdog.received_first_message
+    assert watchdog.received_frequency == pytest.approx(0.2)
 
 
 def test_the_received_frequency_is_one_over_the_silence() -> None:
-    dog, clock = watched()
-    dog.on_message()
-    assert dog.received_frequency == float("inf")
+    watchdog, clock = watched()
+    watchdog.on_message()
+    assert watchdog.received_frequency == float("inf")
     clock.advance(20)
-    assert dog.received_frequency == pytest.approx(10.0)
+    assert watchdog.received_frequency == pytest.approx(10.0)
     clock.advance(380)
-    assert dog.received_frequency == pytest.approx(0.5)
+    assert watchdog.received_frequency == pytest.approx(0.5)
 
 
-def test_a_watchdogs_state_comes_back() -> None:
-    dog, clock = watched()
+def test_the_state_of_a_watchdog_is_restored() -> None:
+    watchdog, clock = watched()
     for ticks in (0, 60, 150):
-        dog.on_message()
-        bitten_at(dog, clock, ticks)
+        watchdog.on_message()
+        resets_within(watchdog, clock, ticks)
         twin = Watchdog(Fraction(2))
         twin.bind(clock)
-        twin.set_state(dog.state())
-        read = [(d.resetting, d.received_first_message, d.received_frequency, d.deadline()) for d in (dog, twin)]
+        twin.set_state(watchdog.state())
+        read = [(d.resetting, d.received_first_message, d.received_frequency, d.deadline()) for d in (watchdog, twin)]
         assert read[0] == read[1]
 
 
 @pytest.mark.parametrize("cuts", [[1000], [1] * 1000, [100, 1, 899], [101, 899], [99, 3, 7, 891]])
-def test_silence_resets_an_actuator_at_the_same_tick_however_time_is_cut(craft, cuts) -> None:
+def test_silence_resets_an_actuator_at_the_same_tick_for_any_division_of_time(craft, cuts) -> None:
     """2 Hz at steps of 5 ms: rpm from the message for 101 steps, and the reset value from then on."""
     world = craft(SHAFT, {"it": SCREW})
     screw = actuator(world)
@@ -844,7 +842,7 @@ def test_silence_resets_an_actuator_at_the_same_tick_however_time_is_cut(craft, 
 
 
 @pytest.mark.parametrize(("joint", "settings", "keyword", "limits", "reset"), kinds())
-def test_silence_sends_every_actuator_home(craft, joint, settings, keyword, limits, reset) -> None:
+def test_silence_resets_every_kind_of_actuator(craft, joint, settings, keyword, limits, reset) -> None:
     world = craft(joint, {"it": settings})
     actuator(world).receive(**{keyword: limits[1]})
     world.advance(0.5)
@@ -866,7 +864,7 @@ def test_a_stream_of_messages_holds_the_command_and_its_end_does_not(craft) -> N
 
 
 def test_commands_of_the_api_are_never_reset(craft) -> None:
-    """Also where messages came before: whoever commands last holds the actuator."""
+    """This also holds after messages: the last source that commands keeps the actuator."""
     world = craft(SHAFT, {"it": SCREW})
     screw = actuator(world)
     screw.command(rpm=100.0)

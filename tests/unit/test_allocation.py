@@ -1,4 +1,4 @@
-"""Allocation to thrusters: the wrench that is asked for is the one that comes, cut without being turned."""
+"""Allocation to thrusters: the commanded wrench is produced, and is scaled down without changing its direction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def settings(robot: Any) -> AllocationConfig:
 
 
 def thrust_of(actuator: Any, command: float) -> float:
-    """By bisection of its own inverse, which is checked against the plant below."""
+    """Return the thrust of a command, by bisection of `command_for`, which is checked against the simulation below."""
     low, high = actuator.thrust_limits
     for _ in range(60):
         middle = 0.5 * (low + high)
@@ -36,7 +36,7 @@ def thrust_of(actuator: Any, command: float) -> float:
 
 
 def wrench_of(robot: Any, commands: dict[str, float]) -> dict[str, float]:
-    """The sum of the thrusters' forces and torques, by axis."""
+    """Return the sum of the forces and torques of the thrusters, by axis."""
     total = np.zeros(6)
     for name, command in commands.items():
         part = robot.actuators[name]
@@ -44,7 +44,7 @@ def wrench_of(robot: Any, commands: dict[str, float]) -> dict[str, float]:
     return dict(zip(AXES, total.tolist(), strict=True))
 
 
-def test_a_wrench_comes_out_as_it_was_asked_for(robot) -> None:
+def test_the_commanded_wrench_is_produced(robot) -> None:
     """To 1 % of the largest: the curves are tables of 801 throttles, with a zone about 0 that gives nothing."""
     config = settings(robot)
     random = np.random.default_rng(1)
@@ -57,8 +57,8 @@ def test_a_wrench_comes_out_as_it_was_asked_for(robot) -> None:
             assert found[axis] == pytest.approx(value, abs=0.1)
 
 
-def test_too_much_is_cut_without_being_turned(robot) -> None:
-    """A wrench of ten times what can be had: all within the limits, one at its limit, and its direction kept."""
+def test_a_wrench_beyond_the_limits_is_scaled_down_without_changing_its_direction(robot) -> None:
+    """Wrench of ten times the limit: all thrusts are within the limits, one is at its limit, the direction is kept."""
     config = settings(robot)
     wanted = {
         axis: value for axis, value in zip(AXES, (800, -500, 300, 20, -20, 40), strict=True) if axis in config.axes
@@ -82,7 +82,7 @@ def test_too_much_is_cut_without_being_turned(robot) -> None:
 @pytest.mark.parametrize("share", [-0.9, -0.3, 0.3, 0.9])
 @pytest.mark.parametrize("name", ["bluerov2", "bluerov2_heavy", "otter", "lolo"])
 def test_the_command_for_a_thrust_gives_that_thrust(name, share) -> None:
-    """What pushes an anchored vehicle under water after the lag; 0.5 %, as curves are tables of 801 throttles."""
+    """Thrust on an anchored vehicle under water after the lag; 0.5 %, because curves are tables of 801 throttles."""
     source = {"vehicle": name, "pose": {"position": [0, 0, -5]}, "anchored": True}
     with skerry.load({"reference": REFERENCE, "robots": {"it": source}}) as world:
         thrusters = [part for part in world.robots["it"].actuators.values() if hasattr(part, "thrust")]
@@ -94,7 +94,7 @@ def test_the_command_for_a_thrust_gives_that_thrust(name, share) -> None:
         assert [part.thrust for part in thrusters] == pytest.approx(wanted, rel=0.005)
 
 
-def test_axes_that_cannot_be_had_apart_are_refused_in_words(robot) -> None:
+def test_axes_that_are_not_independent_are_refused_with_an_explanation(robot) -> None:
     config = AllocationConfig(thrusters=settings(robot).thrusters[:2], axes=("surge", "sway", "yaw"))
     with pytest.raises(SkerryError, match="cannot produce surge, sway, yaw independently"):
         Allocation(config, robot.actuators)
@@ -107,7 +107,7 @@ def test_a_loop_without_its_axis_is_refused_at_load() -> None:
         skerry.load({"reference": REFERENCE, "robots": {"it": robot}})
 
 
-def test_only_thrusters_take_part() -> None:
+def test_only_thrusters_can_be_allocated() -> None:
     with skerry.load({"reference": REFERENCE, "robots": {"it": {"vehicle": "remus100"}}}) as world:
         config = AllocationConfig(thrusters=("propeller", "rudder"), axes=("surge", "yaw"))
         with pytest.raises(SkerryError, match="'rudder' is a "):

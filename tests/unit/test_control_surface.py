@@ -24,7 +24,7 @@ SCREW = {"kind": "propeller", "link": "hull", "rpm_to_force": 0.02, "maximum_rpm
 
 @pytest.fixture
 def craft(tmp_path):
-    """Builds a hull with a rudder on a hinge, far under water."""
+    """Return a function that builds a hull with a rudder on a hinge, far under water."""
     (tmp_path / "robot.urdf").write_text(URDF)
     (tmp_path / "vehicle.yaml").write_text("{}")
     made = []
@@ -85,7 +85,7 @@ def test_lift_falls_beyond_the_stall_and_a_fin_across_the_flow_is_a_plate():
     assert lift * np.sin(np.radians(130)) - drag * np.cos(np.radians(130)) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_fin_has_no_side_that_is_better():
+def test_both_sides_of_a_fin_are_equal():
     at = coefficients()
     for degrees in (3.0, 15.0, 40.0, 95.0, 170.0):
         lift, drag = at(degrees)
@@ -116,7 +116,7 @@ def test_a_wrong_shape_is_refused(settings):
         ControlSurface.model_validate(RUDDER | settings)
 
 
-def test_it_is_commanded_as_a_hinge(craft):
+def test_it_is_commanded_like_a_hinge(craft):
     world = craft(it=RUDDER | {"maximum": 0.45})
     it = world.robots["craft"].actuators["it"]
     assert it.limits == pytest.approx((-0.45, 0.4))
@@ -147,7 +147,7 @@ def test_it_needs_a_joint_that_turns(craft):
         craft(it=RUDDER | {"link": "hull"})
 
 
-def test_an_unknown_propeller_is_answered_with_a_guess(craft):
+def test_an_unknown_propeller_is_refused_with_a_guess(craft):
     with pytest.raises(SkerryError, match=r"actuators\.it\.1.*'scrow'.*did you mean.*screw"):
         craft(screw=SCREW, it=RUDDER | {"in_wash_of": "scrow"})
 

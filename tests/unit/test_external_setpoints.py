@@ -1,4 +1,4 @@
-"""Set-points switched on and off from outside, limits that are kept, and what an abort does."""
+"""External setpoints, limits of the autopilot, and aborts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def owners(robot: Any) -> dict[str, str | None]:
     return {name: part.owner for name, part in robot.actuators.items()}
 
 
-def test_what_is_switched_on_waits_for_its_setpoint(world: World, sam: Any, autopilot: Any) -> None:
+def test_an_enabled_setpoint_waits_for_its_value(world: World, sam: Any, autopilot: Any) -> None:
     autopilot.enable("depth")
     world.advance(0.5)
     assert autopilot.idle
@@ -59,7 +59,7 @@ def test_what_is_switched_on_waits_for_its_setpoint(world: World, sam: Any, auto
     assert autopilot.idle
 
 
-def test_actuators_are_borrowed_from_ros_and_go_back_to_it(world: World, sam: Any, autopilot: Any) -> None:
+def test_actuators_are_taken_from_external_and_returned_to_it(world: World, sam: Any, autopilot: Any) -> None:
     sam.control = "external"
     autopilot.enable("heading_deg")
     autopilot.aim("heading_deg", 0.0)
@@ -73,7 +73,7 @@ def test_actuators_are_borrowed_from_ros_and_go_back_to_it(world: World, sam: An
     assert sam.actuators["thrust_vector_yaw"].setpoint == 0.0
 
 
-def test_it_takes_nothing_from_the_keys(world: World, sam: Any, autopilot: Any) -> None:
+def test_it_takes_no_actuator_from_manual_control(world: World, sam: Any, autopilot: Any) -> None:
     sam.control = "manual"
     autopilot.enable("heading_deg")
     autopilot.aim("heading_deg", 0.0)
@@ -82,7 +82,7 @@ def test_it_takes_nothing_from_the_keys(world: World, sam: Any, autopilot: Any) 
     assert not autopilot.commands_accepted
 
 
-def test_the_second_of_two_that_conflict_is_refused(autopilot: Any) -> None:
+def test_the_second_of_two_exclusive_setpoints_is_refused(autopilot: Any) -> None:
     autopilot.enable("depth")
     with pytest.raises(SkerryError, match="not both"):
         autopilot.enable("altitude")
@@ -94,7 +94,7 @@ def test_the_second_of_two_that_conflict_is_refused(autopilot: Any) -> None:
         autopilot.aim("altitude", float("nan"))
 
 
-def test_a_vehicle_that_dives_by_pitch_holds_depth_or_pitch_and_only_under_way() -> None:
+def test_a_vehicle_that_dives_by_pitch_holds_depth_or_pitch_and_only_with_speed() -> None:
     with load("remus100") as world:
         autopilot = world.robots["it"].controllers["autopilot"]
         with pytest.raises(SkerryError, match="controlled by pitch"):
@@ -107,7 +107,7 @@ def test_a_vehicle_that_dives_by_pitch_holds_depth_or_pitch_and_only_under_way()
             autopilot.enable("roll_deg")
 
 
-def test_a_goal_and_what_is_switched_on_go_together_unless_they_want_the_same(world: World, autopilot: Any) -> None:
+def test_a_goal_and_enabled_setpoints_can_be_combined_unless_they_overlap(world: World, autopilot: Any) -> None:
     autopilot.enable("depth")
     autopilot.aim("depth", 5.0)
     with pytest.raises(SkerryError, match="the setpoint depth is enabled"):
@@ -128,7 +128,7 @@ def test_a_goal_and_what_is_switched_on_go_together_unless_they_want_the_same(wo
     autopilot.goal((30, 0))
 
 
-def test_what_must_be_repeated_ends_with_silence(world: World, sam: Any, autopilot: Any) -> None:
+def test_a_repeated_setpoint_ends_without_messages(world: World, sam: Any, autopilot: Any) -> None:
     autopilot.repeat("heading_deg", 0.0, 1.5)
     world.advance(1.4)
     assert sam.actuators["thrust_vector_yaw"].owner == "controller/autopilot"
@@ -143,7 +143,7 @@ def test_what_must_be_repeated_ends_with_silence(world: World, sam: Any, autopil
         autopilot.repeat("heading_deg", 0.0, 1.5)
 
 
-def test_a_restored_world_goes_on_with_what_was_switched_on(world: World, autopilot: Any) -> None:
+def test_a_restored_world_continues_with_the_enabled_setpoints(world: World, autopilot: Any) -> None:
     autopilot.enable("depth")
     autopilot.aim("depth", 5.0)
     autopilot.repeat("heading_deg", 45.0, 1.0)
@@ -161,7 +161,9 @@ def test_a_restored_world_goes_on_with_what_was_switched_on(world: World, autopi
 # ------------------------------------------------------------------------------------------------ abort
 
 
-def test_after_an_abort_the_vehicle_surfaces_and_hears_nobody_outside(world: World, sam: Any, autopilot: Any) -> None:
+def test_after_an_abort_the_vehicle_surfaces_and_refuses_external_commands(
+    world: World, sam: Any, autopilot: Any
+) -> None:
     with Runner(world, None) as runner:
         runner.inbox.put(Actuate("it", "thruster1", {"rpm": 500.0}))
         runner.run(0.2)
@@ -186,7 +188,7 @@ def test_after_an_abort_the_vehicle_surfaces_and_hears_nobody_outside(world: Wor
 
 
 @pytest.mark.parametrize("vehicle", ["bluerov2", "lolo", "remus100"])
-def test_every_underwater_vehicle_comes_up(vehicle: str) -> None:
+def test_every_underwater_vehicle_surfaces(vehicle: str) -> None:
     with load(vehicle) as world:
         robot = world.robots["it"]
         robot.controllers["autopilot"].abort()

@@ -35,7 +35,7 @@ def wanted(robot: Any) -> dict[str, float]:
     return {name: actuator.setpoint for name, actuator in robot.actuators.items()}
 
 
-def test_it_is_idle_until_it_is_told_what_to_hold(world, sam, autopilot) -> None:
+def test_it_is_idle_until_it_has_setpoints(world, sam, autopilot) -> None:
     before = wanted(sam)
     world.advance(1.0)
     assert autopilot.idle
@@ -61,7 +61,7 @@ def test_rpm_goes_straight_to_the_propellers_and_roll_adds_to_it(world, sam, aut
     assert sam.actuators["thruster1"].setpoint < 400.0 < sam.actuators["thruster2"].setpoint
 
 
-def test_what_is_no_longer_held_goes_back_to_its_reset_value(world, sam, autopilot) -> None:
+def test_an_actuator_that_is_no_longer_needed_returns_to_its_reset_value(world, sam, autopilot) -> None:
     autopilot.hold(rpm=400.0, heading_deg=90.0)
     world.advance(1.0)
     autopilot.hold(heading_deg=90.0)
@@ -73,7 +73,7 @@ def test_what_is_no_longer_held_goes_back_to_its_reset_value(world, sam, autopil
     assert sam.actuators["thrust_vector_yaw"].setpoint == 0.0
 
 
-def test_under_way_it_dives_by_pitch_and_at_rest_by_buoyancy(world, sam, autopilot) -> None:
+def test_with_speed_it_dives_by_pitch_and_at_rest_by_buoyancy(world, sam, autopilot) -> None:
     autopilot.hold(depth=4.0)
     world.advance(0.5)
     assert sam.actuators["thrust_vector_pitch"].owner is None
@@ -104,8 +104,8 @@ def test_the_api_may_take_one_actuator_from_it(world, sam, autopilot) -> None:
     assert sam.control == "mixed"
 
 
-def test_without_a_reading_a_loop_stays_as_it_was(sam, autopilot) -> None:
-    """Over endless depth the DVL knows no altitude."""
+def test_without_a_reading_a_loop_keeps_its_output(sam, autopilot) -> None:
+    """Without ground in range the DVL has no altitude."""
     with skerry.load("sam_empty") as deep:
         robot = deep.robots["sam"]
         robot.controllers["autopilot"].hold(altitude=5.0)
@@ -113,7 +113,7 @@ def test_without_a_reading_a_loop_stays_as_it_was(sam, autopilot) -> None:
         assert robot.actuators["vbs"].setpoint == pytest.approx(50.0)
 
 
-def test_it_sees_the_truth_where_no_sensor_is_named() -> None:
+def test_it_uses_the_true_state_if_no_sensor_is_named() -> None:
     null = dict.fromkeys(("position", "attitude", "depth", "altitude", "speed"), "truth")
     controllers = {"autopilot": {"navigation": null, "setpoints": {"altitude": 15.0, "heading_deg": 90, "speed": 0.5}}}
     over = {
@@ -139,7 +139,7 @@ def test_it_sees_the_truth_where_no_sensor_is_named() -> None:
         ({"depth": "deep"}, "must be a finite number"),
     ],
 )
-def test_what_cannot_be_held_is_refused_in_words(autopilot, setpoints, message) -> None:
+def test_setpoints_that_cannot_be_held_are_refused_with_an_explanation(autopilot, setpoints, message) -> None:
     with pytest.raises(SkerryError, match=message):
         autopilot.hold(**setpoints)
     assert autopilot.idle
@@ -168,7 +168,7 @@ def test_settings_that_do_not_fit_the_vehicle_are_refused_with_a_guess(settings,
         skerry.load("sam_empty", overrides=with_autopilot(**settings))
 
 
-def test_a_sensor_that_does_not_give_its_quantity_is_refused_in_words() -> None:
+def test_a_sensor_that_does_not_measure_its_quantity_is_refused_with_an_explanation() -> None:
     for quantity, setpoint in (("depth", "depth"), ("attitude", "pitch_deg"), ("speed", "speed")):
         over = with_autopilot(navigation={quantity: "battery"}, setpoints={setpoint: 1.0})
         with skerry.load("sam_empty", overrides=over) as world, pytest.raises(SkerryError, match="another"):
@@ -193,7 +193,7 @@ def test_a_goal_is_reached_and_then_all_stops(world, sam, autopilot) -> None:
     assert not autopilot.reached
 
 
-def test_a_goal_by_latitude_and_longitude_is_the_same_place(world, sam, autopilot) -> None:
+def test_a_goal_by_latitude_and_longitude_is_the_same_position(world, sam, autopilot) -> None:
     latitude, longitude, _ = sam.sensors["gps"].view.projection.to_geodetic([*GOAL, 0.0])
     ends = []
     start = world.snapshot()
@@ -205,8 +205,8 @@ def test_a_goal_by_latitude_and_longitude_is_the_same_place(world, sam, autopilo
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-5)
 
 
-def test_a_goal_in_the_inside_of_its_circle_is_left_first(world, sam, autopilot) -> None:
-    """8 m abeam, where SAM turns in 20 m: straight on, and not round and round."""
+def test_a_goal_inside_the_turning_circle_is_first_left_behind(world, sam, autopilot) -> None:
+    """8 m abeam, where SAM turns with a radius of 20 m: it goes straight ahead instead of circling."""
     autopilot.goal((8.0, 0.0), rpm=500)
     world.advance(5.0)
     assert np.cos(np.radians(autopilot.setpoints["heading_deg"])) == pytest.approx(1.0, abs=1e-4)
@@ -225,7 +225,7 @@ def test_a_goal_in_the_inside_of_its_circle_is_left_first(world, sam, autopilot)
         ({"position": GOAL, "rpm": 400, "dept": 3.0}, "did you mean 'depth'"),
     ],
 )
-def test_a_goal_that_makes_no_sense_is_refused_in_words(autopilot, goal, message) -> None:
+def test_an_invalid_goal_is_refused_with_an_explanation(autopilot, goal, message) -> None:
     with pytest.raises(SkerryError, match=message):
         autopilot.goal(**goal)
     assert autopilot.idle
@@ -239,9 +239,9 @@ def test_a_goal_on_earth_needs_a_reference() -> None:
             world.advance(1.0)
 
 
-@pytest.mark.parametrize("told", ["hold", "goal"])
-def test_a_restored_world_goes_on_as_before(world, autopilot, told) -> None:
-    if told == "hold":
+@pytest.mark.parametrize("command", ["hold", "goal"])
+def test_a_restored_world_continues_equally(world, autopilot, command) -> None:
+    if command == "hold":
         autopilot.hold(depth=4.0, heading_deg=50.0, speed=0.8, roll_deg=0.0)
     else:
         autopilot.goal(GOAL, depth=4.0, rpm=500)

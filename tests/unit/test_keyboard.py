@@ -1,4 +1,4 @@
-"""Keys: every key does what the map says, release stops, silence lets go, and manual control decides."""
+"""Keys: every key acts as its settings say, release and silence stop it, and only manual control accepts it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_sam_turns_the_way_its_keys_say(world, sam, keys, axis, sign) -> None:
     assert sign * (quaternion_to_rpy(sam.pose.orientation)[axis] - start) > np.radians(1.0)
 
 
-def test_keys_held_together_add_up_and_each_lets_go_of_its_own(sam) -> None:
+def test_keys_held_together_add_up_and_each_release_removes_its_own_value(sam) -> None:
     screws = (sam.actuators["thruster1"], sam.actuators["thruster2"])
     sam.keyboard.press("up")
     sam.keyboard.press("q")
@@ -113,7 +113,7 @@ def test_keys_held_together_add_up_and_each_lets_go_of_its_own(sam) -> None:
     assert sam.keyboard.down == ()
 
 
-def test_silence_lets_all_keys_go_after_half_a_second(world, sam) -> None:
+def test_silence_releases_all_keys_after_half_a_second(world, sam) -> None:
     hold(world, "up", seconds=2.0)
     assert sam.actuators["thruster1"].setpoint == 800.0
     world.advance(0.4)
@@ -122,7 +122,7 @@ def test_silence_lets_all_keys_go_after_half_a_second(world, sam) -> None:
     assert (sam.actuators["thruster1"].setpoint, sam.keyboard.down) == (0.0, ())
 
 
-def test_what_a_key_sets_for_good_outlasts_silence(world, sam) -> None:
+def test_a_value_set_by_a_key_of_mode_set_outlasts_silence(world, sam) -> None:
     sam.keyboard.press("c")
     world.advance(2.0)
     assert sam.actuators["vbs"].setpoint == 100.0
@@ -138,7 +138,7 @@ def test_keys_are_ignored_unless_control_is_manual(sam) -> None:
     assert sam.actuators["thruster1"].setpoint == 800.0
 
 
-def test_a_key_that_was_down_before_manual_control_is_heard_when_it_is_pressed_on(world, sam) -> None:
+def test_a_key_held_before_manual_control_acts_when_it_is_pressed_again(world, sam) -> None:
     sam.control = "external"
     before = sam.actuators["thruster1"].setpoint
     sam.keyboard.press("up")
@@ -148,7 +148,7 @@ def test_a_key_that_was_down_before_manual_control_is_heard_when_it_is_pressed_o
     assert sam.actuators["thruster1"].setpoint == 800
 
 
-def test_held_keys_are_let_go_when_control_passes_on(sam) -> None:
+def test_held_keys_are_released_when_the_owner_changes(sam) -> None:
     sam.keyboard.press("up")
     sam.control = "external"
     assert (sam.actuators["thruster1"].setpoint, sam.keyboard.down) == (0.0, ())
@@ -194,13 +194,13 @@ def test_an_unknown_key_is_refused_with_a_guess(sam) -> None:
         sam.keyboard.press("upp")
 
 
-def test_a_key_for_an_actuator_that_is_not_there_is_refused_with_a_guess() -> None:
+def test_a_key_for_an_unknown_actuator_is_refused_with_a_guess() -> None:
     keys = with_keys(x={"commands": {"thruster9": 1}})
     with pytest.raises(SkerryError, match=r"keys\.x\.commands: there is no such actuator .*did you mean 'thruster"):
         skerry.load("sam_empty", overrides=keys)
 
 
-def test_a_part_that_is_taken_away_takes_its_keys_with_it() -> None:
+def test_removing_a_part_removes_its_keys() -> None:
     over = {"actuators": {"thruster1": None, "vbs": None}, "controllers": {"autopilot": None}}
     with skerry.load("sam_empty", overrides={"robots": {"sam": {"overrides": over}}}) as world:
         keys = world.robots["sam"].keys
@@ -211,7 +211,7 @@ def test_a_part_that_is_taken_away_takes_its_keys_with_it() -> None:
         assert not world.robots["it"].keys
 
 
-def test_a_dial_that_is_not_there_is_refused_with_a_guess() -> None:
+def test_a_key_for_an_unknown_setpoint_is_refused_with_a_guess() -> None:
     drone = {"vehicle": "quadrotor", "overrides": {"keys": {"x": {"commands": {"tracking.ahaed": 1}}}}}
     with pytest.raises(SkerryError, match=r"no such actuator or dial .*did you mean 'tracking.ahead'"):
         skerry.load({"robots": {"it": drone}, **REFERENCE})

@@ -83,7 +83,7 @@ def test_a_wheel_without_power_is_slowed_by_its_own_motor(stand: Callable[..., A
     assert robot.joint_velocity("axle") == pytest.approx(-10 * np.exp(-1), rel=0.02)
 
 
-def test_a_torque_is_given_up_to_the_line(stand: Callable[..., Any]) -> None:
+def test_a_commanded_torque_is_limited_by_the_line(stand: Callable[..., Any]) -> None:
     robot, world = stand({"motor": WHEEL | {"command": "torque"}})
     motor = robot.actuators["motor"]
     assert motor.limits == (-2.0, 2.0)
@@ -106,7 +106,7 @@ def test_friction_takes_its_part_of_the_torque_and_holds_against_less(stand: Cal
     assert robot.joint_velocity("axle") == pytest.approx(10 * (1 - 0.5 / 2), rel=0.01)
 
 
-def test_a_brake_stops_the_wheel_and_lets_go_of_it(stand: Callable[..., Any]) -> None:
+def test_a_brake_stops_the_wheel_and_releases_it(stand: Callable[..., Any]) -> None:
     robot, world = stand({"motor": WHEEL | {"brake": 20}})
     motor = robot.actuators["motor"]
     motor.command(power=1)
@@ -144,7 +144,7 @@ def test_power_is_speed_behind_the_gear_and_the_encoder_is_before_it(stand: Call
     assert motor.position == pytest.approx((-20 if reverse else 20) * robot.joint_position("elbow"))
 
 
-def test_limit_switches_take_the_power_at_both_ends_and_let_it_go_back(stand: Callable[..., Any]) -> None:
+def test_limit_switches_cut_the_power_at_both_ends_and_allow_the_way_back(stand: Callable[..., Any]) -> None:
     robot, world = stand({"motor": GEARED})
     motor = robot.actuators["motor"]
     for power, end, at in ((1.0, 0.5, (False, True)), (-1.0, -1.0, (True, False))):
@@ -179,7 +179,7 @@ def test_a_motor_goes_to_an_angle_and_stays_there(stand: Callable[..., Any]) -> 
 
 
 def test_a_motor_too_weak_for_its_load_slips_and_does_not_catch_up(stand: Callable[..., Any]) -> None:
-    """The lever weighs 1 kg at 0.5 m: 4.9 N m; at ten times the gravity 20 N m do not hold it."""
+    """The arm weighs 1 kg at 0.5 m: 4.9 N m; at ten times the gravity 20 N m do not hold it."""
     robot, world = stand({"motor": GEARED}, gravity=98.1)
     robot.actuators["motor"].command(power=1)
     world.advance(3)
@@ -255,7 +255,7 @@ def test_a_gripper_presses_no_harder_than_its_force(stand: Callable[..., Any]) -
 # ------------------------------------------------------------------------------------------------ tyres
 
 
-def test_a_tyre_that_is_no_link_is_guessed() -> None:
+def test_an_unknown_tyre_link_is_refused_with_a_guess() -> None:
     tyres = ["frontLeftWeel"]
     robot = {"vehicle": "husky", "overrides": {"tyres": tyres}}
     with pytest.raises(SkerryError, match="did you mean 'frontLeftWheel'"):

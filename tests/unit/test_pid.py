@@ -1,4 +1,4 @@
-"""The PID loop: its three parts, the short way round, limits, and an integral that does not wind up."""
+"""PID loop: its three parts, angles along the shorter arc, limits, and an integral that does not wind up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_each_part_does_what_its_gain_says() -> None:
     assert [rates.step(0.0, value, STEP) for value in (5.0, 5.2, 5.2)] == pytest.approx([0.0, -1.0, 0.0])
 
 
-def test_a_jump_of_what_is_wanted_does_not_kick_the_derivative() -> None:
+def test_a_jump_of_the_setpoint_does_not_affect_the_derivative() -> None:
     loop = pid(derivative=5.0)
     assert [loop.step(wanted, 1.0, STEP) for wanted in (0.0, 100.0, -100.0)] == [0.0, 0.0, 0.0]
 
@@ -33,7 +33,7 @@ def test_the_derivative_is_smoothed_with_its_time_constant() -> None:
     assert outputs[5] == pytest.approx(-(1.0 - 0.8**5))
 
 
-def test_an_angle_goes_the_short_way_round() -> None:
+def test_an_angle_follows_the_shorter_arc() -> None:
     loop = pid(is_angle=True, proportional=1.0)
     assert loop.step(3.1, -3.1, STEP) == pytest.approx(wrapped(6.2))
     turning = pid(is_angle=True, derivative=1.0)
@@ -46,7 +46,7 @@ def test_the_output_stays_within_its_limit_and_the_integral_does_not_wind_up() -
     loop = pid(proportional=1.0, integral=1.0, limit=2.0)
     for _ in range(1000):
         assert loop.step(5.0, 0.0, STEP) == 2.0
-    assert loop.step(0.0, 0.5, STEP) < 0.0  # at once, where a wound-up integral would stay at the limit
+    assert loop.step(0.0, 0.5, STEP) < 0.0  # immediately; a wound-up integral would stay at the limit
 
 
 def test_errors_beyond_the_integrals_range_are_not_integrated() -> None:
@@ -55,7 +55,7 @@ def test_errors_beyond_the_integrals_range_are_not_integrated() -> None:
     assert loop.step(0.4, 0.0, STEP) == pytest.approx(0.04)
 
 
-def test_its_state_is_all_that_it_remembers() -> None:
+def test_its_state_is_complete() -> None:
     settings = {"proportional": 1.0, "integral": 0.3, "derivative": 0.2, "smoothing": 0.1}
     one, other = pid(**settings), pid(**settings)
     for number in range(7):

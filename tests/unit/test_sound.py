@@ -45,7 +45,7 @@ def test_del_grosso_is_right_at_the_value_of_the_national_physical_laboratory():
 
 
 def test_in_the_deep_sea_del_grosso_is_slower_than_the_unesco_equation():
-    """By some 0.6 m/s at 4000 m (Dushaw et al. 1993, J. Acoust. Soc. Am. 93, 255–275), and hardly at the surface."""
+    """About 0.6 m/s at 4000 m (Dushaw et al. 1993, J. Acoust. Soc. Am. 93, 255–275), almost 0 at the surface."""
     slower = [float(SPEED_AT_DEPTH["unesco"](35, 2, d) - SPEED_AT_DEPTH["del_grosso"](35, 2, d)) for d in (0, 4000)]
     assert slower[0] == pytest.approx(0.0, abs=0.15)
     assert slower[1] == pytest.approx(0.6, abs=0.15)
@@ -90,20 +90,20 @@ def test_francois_and_garrison_give_the_relaxations_at_their_frequencies():
 @pytest.mark.parametrize(
     ("water", "expected", "last_digit"),
     [
-        # Francois & Garrison 1982 part II, table IV; second-hand, as the source of uacpy quotes it (surface, pH 8)
+        # Francois & Garrison 1982 part II, table IV; second-hand, quoted in the source of uacpy (surface, pH 8)
         ((1e3, 35, 4, 0, 8.0), 0.063, 1e-3),
-        # their formula in the calculator of the National Physical Laboratory; second-hand, as a user noted its answer
+        # their formula in the calculator of the National Physical Laboratory; second-hand, from a published result
         ((130e3, 35, 8, 15, 8.0), 38.0, 1.0),
         # another implementation, arlpy.uwa.absorption: the example in its documentation, over 1 km
         ((50e3, 35, 27, 10, 8.1), 10.71, 1e-2),
     ],
 )
-def test_francois_and_garrison_give_what_others_say_they_do(water, expected, last_digit):
-    """Where boric acid, magnesium sulphate and warm water matter most; to half of the last digit that is given."""
+def test_francois_and_garrison_agree_with_other_implementations(water, expected, last_digit):
+    """Cases dominated by boric acid, magnesium sulphate or warm water; to half of the last given digit."""
     assert francois_garrison(*water) == pytest.approx(expected, abs=0.5 * last_digit)
 
 
-def test_porpoise_clicks_lose_what_their_observers_say():
+def test_absorption_agrees_with_measured_porpoise_clicks():
     """0.04 dB/m at 130 kHz in coastal water of 16 °C and S = 28 (Malinka et al. 2021, J. Exp. Biol.), to 0.005."""
     assert francois_garrison(130e3, 28, 16, 1) / 1e3 == pytest.approx(0.04, abs=0.005)
 

@@ -23,7 +23,7 @@ GAIN = {"kind": "polynomial", "coefficients": [0.0, 40.0]}
 
 @pytest.fixture
 def thruster(tmp_path):
-    """Builds a world of one hull with a thruster, and gives the world and the thruster."""
+    """Return a function that builds a world of one hull with a thruster, and returns the world and the thruster."""
     (tmp_path / "robot.urdf").write_text(f'<robot name="craft">{HULL}</robot>')
     (tmp_path / "vehicle.yaml").write_text("{}")
     made = []
@@ -57,13 +57,13 @@ def test_a_polynomial_in_throttle_gives_its_value():
         assert at(curve, x) == pytest.approx(x + 2 * x**2 + 3 * x**3, abs=3e-5)
 
 
-def test_an_odd_polynomial_is_the_same_both_ways():
+def test_an_odd_polynomial_is_equal_in_both_directions():
     curve = Polynomial(coefficients=(0.0, 1.0, 5.0), odd=True).curve()
     assert curve.force == pytest.approx(-curve.force[::-1])
     assert at(curve, -0.5) == pytest.approx(-(0.5 + 5 * 0.25))
 
 
-def test_a_polynomial_of_pulse_width_may_be_the_size_of_the_force():
+def test_a_polynomial_of_pulse_width_may_be_the_magnitude_of_the_force():
     """The cubic through 4.5 kgf at 1100 µs, 0 at 1472 µs and at 1528 µs, and 5.02 kgf at 1852 µs.
 
     Okoń's T200: 6.619 kgf at full throttle and 1.239 kgf at half throttle backwards, as printed to 1e-3.
@@ -114,7 +114,7 @@ def test_a_table_is_linear_between_its_points():
         ({"kind": "t100"}, "t200"),
     ],
 )
-def test_a_wrong_curve_is_refused_in_words(model, words):
+def test_a_wrong_curve_is_refused_with_an_explanation(model, words):
     with pytest.raises(ValidationError, match=words):
         Thruster.model_validate({"link": "hull", "model": model})
 
@@ -124,7 +124,7 @@ def test_a_wrong_voltage_is_found_in_its_file(thruster):
         thruster(model={"kind": "t200", "voltage": 24.0})
 
 
-def test_voltage_beyond_the_measured_is_logged_once(caplog):
+def test_a_voltage_above_the_measured_ones_is_logged_once(caplog):
     t200_curve.cache_clear()
     with caplog.at_level(logging.INFO, "skerry"):
         for voltage in (10.0, 14.0, 18.0):
@@ -162,7 +162,7 @@ def test_another_keyword_is_refused_with_a_guess(thruster):
         it.command(throttle=0.5)
 
 
-def test_rpm_and_power_are_told_where_the_curve_knows_them(thruster):
+def test_rpm_and_power_are_known_if_the_curve_has_them(thruster):
     _, plain = thruster()
     assert (plain.rpm, plain.power) == (None, None)
     world, it = thruster(model={"kind": "t200", "voltage": 16.0}, command="pulse_width")
@@ -171,7 +171,7 @@ def test_rpm_and_power_are_told_where_the_curve_knows_them(thruster):
     assert (it.rpm, it.power) == pytest.approx((-3465.0, 388.8))
 
 
-def test_it_is_seen_to_turn_by_its_rpm(thruster):
+def test_its_displayed_angle_follows_its_rpm(thruster):
     """60 rpm for 0.75 s is three quarters of a turn; with `reverse` it turns the other way."""
     table = {"kind": "table", "throttle": [-1, 1], "force": [-1, 1], "rpm": [-60, 60]}
     for reverse, quarters in ((False, 3), (True, 1)):

@@ -1,4 +1,4 @@
-"""Sound under water: when it comes, by which paths, what stops it, and what is read of it, against closed forms."""
+"""Underwater sound against closed forms: arrival times, paths, obstacles, levels, and received packets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FLOAT = """
 
 @pytest.fixture
 def drifter(tmp_path: Path) -> str:
-    """A vehicle on which nothing acts: where there is no gravity it goes straight on as it was pushed."""
+    """Vehicle without forces: without gravity it keeps its velocity."""
     (tmp_path / "robot.urdf").write_text(FLOAT)
     (tmp_path / "vehicle.yaml").write_text("description: drifts\n")
     return str(tmp_path)
@@ -57,7 +57,7 @@ def robot(vehicle: str, at: ArrayLike, *, anchored: bool = True, pose: Any = Non
 
 @contextmanager
 def sea(robots: dict[str, Any], **more: Any) -> Iterator[World]:
-    """A world without gravity, and without ground unless it is given."""
+    """Return a world without gravity, and without ground unless it is given."""
     with skerry.load({"seed": 3, "gravity": 0, "robots": robots} | more) as world:
         yield world
 
@@ -67,7 +67,7 @@ def modem(world: World, name: str) -> Any:
 
 
 def push(world: World, name: str, velocity: ArrayLike) -> None:
-    """Let a free robot go at this velocity."""
+    """Set the velocity of a free robot, m/s."""
     compiled = world._engine.model.compiled
     joint = int(compiled.body_jntadr[world.robots[name].root])
     start = int(compiled.jnt_dofadr[joint])
@@ -83,7 +83,7 @@ def read_all(part: Any) -> list[AcousticPacket]:
 
 
 def by_path(part: Any) -> dict[str, float]:
-    """Travel times, by path."""
+    """Return the travel times by path, s."""
     return {packet.path: packet.travel_time for packet in read_all(part)}
 
 
@@ -91,7 +91,7 @@ def by_path(part: Any) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("step", ["1/1000", "1/200", "7/1000", "1/50"])
-def test_sound_over_150_m_takes_100_ms_whatever_the_step(drifter: str, step: str) -> None:
+def test_sound_over_150_m_takes_100_ms_for_any_step(drifter: str, step: str) -> None:
     """t = d/c = 150/1500 s."""
     robots = {"a": robot(drifter, [0, 0, -20], max_range=500), "b": robot(drifter, [150, 0, -20])}
     with sea(robots, step=step) as world:
@@ -107,7 +107,7 @@ def test_sound_over_150_m_takes_100_ms_whatever_the_step(drifter: str, step: str
 
 
 @pytest.mark.parametrize("step", ["1/1000", "1/200", "1/20"])
-def test_a_hearer_that_moves_is_met_where_it_is_when_the_sound_comes(drifter: str, step: str) -> None:
+def test_a_moving_receiver_is_met_at_its_position_at_the_arrival_time(drifter: str, step: str) -> None:
     """|d + v t| = c t, so t = (d·v + √((d·v)² + (c² − v²) d²))/(c² − v²); exact but for rounding, at every step."""
     start, velocity = np.array([90.0, 40.0, -30.0]), np.array([4.0, -25.0, 3.0])
     robots = {
@@ -126,8 +126,8 @@ def test_a_hearer_that_moves_is_met_where_it_is_when_the_sound_comes(drifter: st
         assert abs(expected - np.linalg.norm(d) / C) > 1e-5  # so that it would show
 
 
-def test_a_sender_is_heard_from_where_it_was_when_it_sent(drifter: str) -> None:
-    """t = |r − s(t₀)|/c, however the sender moves on."""
+def test_sound_starts_at_the_position_of_the_transmitter_at_the_transmission(drifter: str) -> None:
+    """t = |r − s(t₀)|/c for any later motion of the transmitter."""
     robots = {
         "a": robot(drifter, [0, 0, -20], anchored=False, max_range=500, echoing=False),
         "b": robot(drifter, [120, 0, -20]),
@@ -143,7 +143,7 @@ def test_a_sender_is_heard_from_where_it_was_when_it_sent(drifter: str) -> None:
 
 
 @pytest.mark.parametrize("step", [Fraction(1, 1000), Fraction(1, 100)])
-def test_a_hearer_that_speeds_up_on_the_way_is_met_exactly(step: Fraction) -> None:
+def test_an_accelerating_receiver_is_met_exactly(step: Fraction) -> None:
     """The root of |r(t) − s| = c t by bisection, r(t) being SAM's track with straight lines between the ticks.
 
     Those are off by a h²/8 at most: for 2 m/s² and 10 ms 2.5e-5 m, or 2e-8 s.
@@ -205,7 +205,7 @@ def test_the_surface_echo_comes_from_the_image_of_the_source(drifter: str, level
 
 
 def test_waves_move_the_surface_echo(drifter: str) -> None:
-    """The echo is thrown back at the height that the waves have at the bounce, when the sound is there."""
+    """The echo bounces at the wave height at the bounce point at the time of the bounce."""
     water = {"surface": {"kind": "waves", "spectrum": "regular", "height": 2.0, "period": 6.0, "heading_deg": 0}}
     robots = {"a": robot(drifter, [0, 0, -20], max_range=500), "b": robot(drifter, [80, 0, -20])}
     found = []
@@ -240,8 +240,8 @@ def test_the_bottom_echo_comes_by_the_point_of_reflection(drifter: str, tmp_path
         assert by_path(modem(world, "b"))["bottom"] == pytest.approx(hypot(60.0, 30 + 15) / C, abs=1e-8)
 
 
-def test_the_shotgun_finds_the_ground_below(drifter: str) -> None:
-    """One above the other: down 25 m to the ground and 40 m up again, by the ray that points straight down."""
+def test_the_echo_rays_find_the_ground_below(drifter: str) -> None:
+    """Two robots above each other: 25 m down to the ground and 40 m up, on the ray that points straight down."""
     robots = {"a": robot(drifter, [0, 0, -35], max_range=500), "b": robot(drifter, [0, 0, -20])}
     with sea(robots, terrain={"kind": "flat", "depth": 60}) as world:
         modem(world, "a").write("x")
@@ -252,7 +252,7 @@ def test_the_shotgun_finds_the_ground_below(drifter: str) -> None:
 
 
 def test_an_echo_ray_may_miss_by_the_tolerance_and_the_closest_counts(drifter: str) -> None:
-    """By a tolerance of 12 m many rays reach; single: the one that passes nearest; else all, the nearest first."""
+    """With a tolerance of 12 m many rays pass near enough: the nearest one if single, otherwise all, nearest first."""
     found: dict[bool, list[Any]] = {}
     for single in (True, False):
         settings = {"max_range": 500, "bottom_echo_tolerance": 12, "single_bottom_echo": single, "bottom_resolution": 3}
@@ -268,7 +268,7 @@ def test_an_echo_ray_may_miss_by_the_tolerance_and_the_closest_counts(drifter: s
 
     def miss(path: Any) -> float:
         (x, y, _), bounce, _ = path.points
-        up = (50 - 30) / (-20 - bounce[2])  # thrown back by flat ground, at the hearer's depth
+        up = (50 - 30) / (-20 - bounce[2])  # reflected by flat ground, at the receiver's depth
         return hypot(bounce[0] + up * (bounce[0] - x) - 43, bounce[1] + up * (bounce[1] - y) - 11)
 
     misses = [miss(path) for path in found[False]]
@@ -277,9 +277,9 @@ def test_an_echo_ray_may_miss_by_the_tolerance_and_the_closest_counts(drifter: s
 
 
 def test_an_echo_goes_no_further_than_its_share_of_the_range_on_both_legs(drifter: str) -> None:
-    """Straight up to 100 m; an echo's whole way, source to bounce to hearer, up to 100 m × 0.6."""
-    for down, heard in ((59.9, True), (60.1, False)):
-        half = down / 2  # both so deep that the whole echo is so long
+    """Direct paths up to 100 m; whole echo paths (source, bounce, receiver) up to 100 m × 0.6."""
+    for down, received in ((59.9, True), (60.1, False)):
+        half = down / 2  # depth of both, for which the whole echo path has this length
         robots = {
             "a": robot(drifter, [0, 0, -half], remaining_range_ratio_after_echo=0.6),
             "b": robot(drifter, [0.5, 0, -half]),
@@ -287,14 +287,14 @@ def test_an_echo_goes_no_further_than_its_share_of_the_range_on_both_legs(drifte
         with sea(robots) as world:
             modem(world, "a").write("x")
             world.advance(0.2)
-            assert ("surface" in by_path(modem(world, "b"))) == heard
+            assert ("surface" in by_path(modem(world, "b"))) == received
             status = {path.path: path.status for path in world.acoustics.paths("a/modem")}
-            assert status["surface"] == ("clear" if heard else "too far")
+            assert status["surface"] == ("clear" if received else "too far")
         robots["a"]["pose"]["position"][2] = robots["b"]["pose"]["position"][2] = -200.0
         with sea(robots, terrain={"kind": "flat", "depth": 200 + half}) as world:
             modem(world, "a").write("x")
             world.advance(0.2)
-            assert ("bottom" in by_path(modem(world, "b"))) == heard
+            assert ("bottom" in by_path(modem(world, "b"))) == received
     robots = {
         "a": robot(drifter, [0, 0, -20]),
         "b": robot(drifter, [99.9, 0, -20]),
@@ -332,7 +332,7 @@ def test_an_icosphere_has_its_corners_and_its_cap_is_a_cone() -> None:
     assert (-rays[:, 2] >= 0.5 - 1e-8).all()
 
 
-# ------------------------------------------------------------------------------------------------ what is in the way
+# ------------------------------------------------------------------------------------------------ obstacles
 
 
 def wall(position: ArrayLike, size: ArrayLike) -> dict[str, Any]:
@@ -342,7 +342,7 @@ def wall(position: ArrayLike, size: ArrayLike) -> dict[str, Any]:
     }
 
 
-def test_a_wall_stops_what_goes_straight_but_not_the_echo_over_it(drifter: str) -> None:
+def test_a_wall_blocks_the_direct_path_but_not_the_echo_over_it(drifter: str) -> None:
     robots = {"a": robot(drifter, [0, 0, -20], max_range=500), "b": robot(drifter, [40, 0, -20])}
     with sea(robots, objects={"wall": wall([20, 0, -20], [1, 20, 10])}) as world:
         modem(world, "a").write("x")
@@ -356,8 +356,8 @@ def test_a_wall_stops_what_goes_straight_but_not_the_echo_over_it(drifter: str) 
         assert set(by_path(modem(world, "b"))) == {"direct", "surface"}
 
 
-@pytest.mark.parametrize(("gap", "heard"), [(0.38, False), (0.42, True)])
-def test_sound_needs_a_gap_as_wide_as_its_sphere(drifter: str, gap: float, heard: bool) -> None:
+@pytest.mark.parametrize(("gap", "received"), [(0.38, False), (0.42, True)])
+def test_sound_needs_a_gap_as_wide_as_its_sphere(drifter: str, gap: float, received: bool) -> None:
     """A slit of 0.4 m is just wide enough for a sphere of 0.2 m radius."""
     robots = {"a": robot(drifter, [0, 0, -20], echoing=False), "b": robot(drifter, [40, 0, -20])}
     sides = {
@@ -367,11 +367,11 @@ def test_sound_needs_a_gap_as_wide_as_its_sphere(drifter: str, gap: float, heard
     with sea(robots, objects=sides) as world:
         modem(world, "a").write("x")
         world.advance(0.3)
-        assert (modem(world, "b").read() is not None) == heard
+        assert (modem(world, "b").read() is not None) == received
 
 
-def test_a_vehicle_stands_in_the_way_of_others_but_not_of_itself(drifter: str) -> None:
-    """A torpedo between two others; the sender's and the hearer's own hulls do not count."""
+def test_a_vehicle_blocks_the_sound_of_others_but_not_its_own(drifter: str) -> None:
+    """Torpedo between two others; the hulls of transmitter and receiver do not block."""
     robots = {
         "a": robot("torpedo", [0, 0, -20], echoing=False),
         "b": robot("torpedo", [40, 0, -20]),
@@ -388,8 +388,8 @@ def test_a_vehicle_stands_in_the_way_of_others_but_not_of_itself(drifter: str) -
         assert modem(world, "b").read() is not None
 
 
-def test_more_robots_than_rays_have_bits_still_stand_in_the_way(drifter: str) -> None:
-    """Of more than 30 robots two share a bit of the rays' mask; sound knows each of them."""
+def test_more_robots_than_mask_bits_still_block_sound(drifter: str) -> None:
+    """With more than 30 robots two share a bit of the ray mask; sound distinguishes all robots."""
     robots = {f"r{k}": robot(drifter, [0, 3.0 * k, -200]) for k in range(40)}
     robots["r0"] = robot(drifter, [0, 0, -20], echoing=False)
     robots["r1"] = robot(drifter, [40, 0, -20])
@@ -401,8 +401,8 @@ def test_more_robots_than_rays_have_bits_still_stand_in_the_way(drifter: str) ->
         assert modem(world, "r1").read() is None
 
 
-def test_only_the_ground_throws_back_and_all_else_stands_in_the_way(drifter: str) -> None:
-    """A plate above the ground takes the bottom's echo and gives none."""
+def test_only_the_ground_reflects_and_everything_else_blocks(drifter: str) -> None:
+    """A plate above the ground blocks the bottom echo and does not reflect."""
     robots = {"a": robot(drifter, [0, 0, -35], max_range=500), "b": robot(drifter, [0, 0, -20])}
     plate = {"plate": wall([0, 0, -45], [200, 200, 1])}
     with sea(robots, terrain={"kind": "flat", "depth": 60}, objects=plate) as world:
@@ -424,8 +424,8 @@ def test_sound_that_goes_through_everything_still_has_its_echo_of_the_ground(dri
         assert by_path(modem(world, "b"))["bottom"] == pytest.approx(65.0 / C, abs=1e-8)
 
 
-def test_what_is_in_the_way_of_sound_is_what_a_sphere_cast_meets(drifter: str) -> None:
-    """The same distances as of exact sphere casts, for random lines among hills, boxes and SAMs but one."""
+def test_sound_is_blocked_by_the_same_obstacles_as_a_sphere_cast(drifter: str) -> None:
+    """Same distances as exact sphere casts, for random lines among hills, boxes and all SAMs but one."""
     random = np.random.default_rng(6)
     robots: dict[str, Any] = {f"r{k}": robot("sam", [8.0 * k - 16, 3, -9]) for k in range(4)}
     boxes = {f"box{k}": wall(random.uniform([-20, -20, -14], [20, 20, -2]), [2, 1, 3]) for k in range(8)}
@@ -451,7 +451,7 @@ def test_what_is_in_the_way_of_sound_is_what_a_sphere_cast_meets(drifter: str) -
     assert "r2" not in met
 
 
-def test_a_hill_of_the_ground_stands_in_the_way(drifter: str) -> None:
+def test_a_hill_of_the_ground_blocks_sound(drifter: str) -> None:
     heights = np.full((41, 41), -40.0)
     heights[:, 20] = -5.0
     ground = {"kind": "heightfield", "size": [80, 80], "array": heights.tolist()}
@@ -504,10 +504,10 @@ def test_the_water_of_the_scenario_gives_the_speed(drifter: str) -> None:
         assert modem(world, "b").read().travel_time == pytest.approx(expected, rel=1e-7)
 
 
-# ------------------------------------------------------------------------------------------------ where things are
+# ------------------------------------------------------------------------------------------------ positions and ranges
 
 
-def test_four_beacons_tell_a_position_to_a_centimetre(drifter: str) -> None:
+def test_four_beacons_give_a_position_to_a_centimetre(drifter: str) -> None:
     """One-way times of four pingers, and Gauss and Newton: the position, without noise, to 1 cm and far better."""
     places = np.array([[0, 0, -5], [200, 0, -40], [0, 200, -10], [180, 190, -60]], float)
     true = np.array([73.0, 121.0, -33.0])
@@ -528,7 +528,7 @@ def test_four_beacons_tell_a_position_to_a_centimetre(drifter: str) -> None:
     assert np.linalg.norm(guess - true) < 1e-6
 
 
-def test_a_range_by_an_answer_is_half_of_the_way_there_and_back(drifter: str) -> None:
+def test_a_range_by_a_reply_is_half_the_round_trip(drifter: str) -> None:
     """r = c (t − hold)/2; of one that goes away at v it is r₀ + v t₁, where it was met, with t₁ = r₀/(c − v)."""
     robots = {
         "a": robot(drifter, [0, 0, -20], max_range=500, echoing=False),
@@ -547,7 +547,7 @@ def test_a_range_by_an_answer_is_half_of_the_way_there_and_back(drifter: str) ->
         assert found["b/modem"].range == pytest.approx(130.0, abs=1e-9)
         first = 90 + 12 * 0.005  # it was sent one step later than the other
         assert found["c/modem"].range == pytest.approx(first + 12 * first / (C - 12), abs=1e-8)
-        assert modem(world, "b").read() is None  # a request is no packet
+        assert modem(world, "b").read() is None  # a request is not delivered as a packet
         world.restore(start)
         world.advance(0.05)
         world.restore(world.snapshot())
@@ -557,7 +557,7 @@ def test_a_range_by_an_answer_is_half_of_the_way_there_and_back(drifter: str) ->
 
 
 def test_a_usbl_finds_range_bearing_and_elevation(drifter: str) -> None:
-    """In its own frame, turned by 90° about z and 10° of roll: the direction to the other, and half the way there."""
+    """Direction to the other in its own frame (yaw 90°, roll 10°), and half the round trip as range."""
     other = np.array([30.0, 80.0, -45.0])
     usbl = {"kind": "usbl", "echoing": False, "max_range": 500}
     robots = {
@@ -596,7 +596,7 @@ def test_the_noise_of_a_usbl_has_its_size(drifter: str) -> None:
     assert (np.abs(off) < [0.04, 0.2, 0.1]).all()
 
 
-def test_hydrophones_hear_a_ping_each_in_its_time(drifter: str) -> None:
+def test_each_hydrophone_receives_a_ping_at_its_own_time(drifter: str) -> None:
     """Δt = (|r_k − s| − |r₀ − s|)/c, of hydrophones on a robot that is turned."""
     places = [[0, 0, 0], [0.5, 0, 0], [0, 0.5, 0], [0, 0, 0.5], [-3, 1, 0.2]]
     array = {"kind": "hydrophone_array", "hydrophones": places, "position": [0.2, 0.1, 0]}
@@ -608,12 +608,12 @@ def test_hydrophones_hear_a_ping_each_in_its_time(drifter: str) -> None:
     }
     with sea(robots) as world:
         world.advance(0.3)
-        heard = modem(world, "a").read()
+        received = modem(world, "a").read()
         points = world.robots["a"].pose.transform(np.add(places, [0.2, 0.1, 0]))
         lengths = np.linalg.norm(points - source, axis=1)
-        np.testing.assert_allclose(heard.times, lengths / C, atol=EXACT)
-        np.testing.assert_allclose(heard.differences, (lengths - lengths[0]) / C, atol=EXACT)
-        assert heard.source == "p/modem"
+        np.testing.assert_allclose(received.times, lengths / C, atol=EXACT)
+        np.testing.assert_allclose(received.differences, (lengths - lengths[0]) / C, atol=EXACT)
+        assert received.source == "p/modem"
 
 
 def test_clocks_that_are_off_make_one_way_ranges_wrong_by_as_much(drifter: str) -> None:
@@ -675,11 +675,11 @@ def test_packets_are_lost_as_often_as_the_closed_form_says(drifter: str, modulat
         for _ in range(500):
             modem(world, "a").write("12345")
         world.advance(3.0)
-        heard = read_all(modem(world, "b"))
-        assert heard[0].snr_db == pytest.approx(snr, abs=1e-4)
+        received = read_all(modem(world, "b"))
+        assert received[0].snr_db == pytest.approx(snr, abs=1e-4)
         chance = packet_error(snr, 5000.0, rate, bits, modulation)  # type: ignore[arg-type]
     assert 0.1 < chance < 0.9
-    assert 500 - len(heard) == pytest.approx(500 * chance, abs=4 * sqrt(500 * chance * (1 - chance)))
+    assert 500 - len(received) == pytest.approx(500 * chance, abs=4 * sqrt(500 * chance * (1 - chance)))
 
 
 def test_a_rough_surface_takes_the_echo_as_eckart_says(drifter: str) -> None:
@@ -700,10 +700,10 @@ def test_a_rough_surface_takes_the_echo_as_eckart_says(drifter: str) -> None:
         assert roughness_loss(1.0, C, sigma, sine) > 0.5
 
 
-# ------------------------------------------------------------------------------------------------ who hears what
+# ------------------------------------------------------------------------------------------------ delivery
 
 
-def test_packets_that_come_at_the_same_time_are_both_lost(drifter: str) -> None:
+def test_packets_that_overlap_are_both_lost(drifter: str) -> None:
     """At 1000 bit/s ten bytes last 80 ms: sent 50 ms apart they collide, 100 ms apart they do not."""
     slow = {"echoing": False, "bit_rate": 1000}
     robots = {
@@ -711,20 +711,20 @@ def test_packets_that_come_at_the_same_time_are_both_lost(drifter: str) -> None:
         "b": robot(drifter, [60, 0, -20], **slow),
         "c": robot(drifter, [30, 0, -20], **slow),
     }
-    for apart, heard in ((0.05, 0), (0.1, 2)):
+    for apart, received in ((0.05, 0), (0.1, 2)):
         with sea(robots) as world:
             modem(world, "a").write("0123456789")
             world.advance(apart)
             modem(world, "b").write("9876543210")
             world.advance(1.0)
             packets = read_all(modem(world, "c"))
-            assert len(packets) == heard
+            assert len(packets) == received
             for packet in packets:
                 assert packet.travel_time == pytest.approx(30 / C, abs=EXACT)  # of its beginning
 
 
-def test_of_two_that_come_at_the_same_time_a_much_stronger_one_is_read(drifter: str) -> None:
-    """With levels, what comes at the same time is noise: 40 dB above it a packet is read, the other is not."""
+def test_of_two_overlapping_packets_a_much_stronger_one_is_received(drifter: str) -> None:
+    """With levels, an overlapping packet is noise: a packet 40 dB above it is received, the other is not."""
     slow = {"echoing": False, "bit_rate": 1000, "max_range": 2000}
     robots = {
         "a": robot(drifter, [0, 0, -20], source_level_db=190, **slow),
@@ -740,20 +740,20 @@ def test_of_two_that_come_at_the_same_time_a_much_stronger_one_is_read(drifter: 
         assert packets[0].snr_db == pytest.approx(40.0, abs=0.1)
 
 
-def test_a_modem_hears_nothing_while_it_sends_unless_it_can_do_both(drifter: str) -> None:
-    for half_duplex, heard in ((True, 0), (False, 1)):
+def test_a_half_duplex_modem_receives_nothing_while_it_transmits(drifter: str) -> None:
+    for half_duplex, received in ((True, 0), (False, 1)):
         slow = {"echoing": False, "bit_rate": 1000, "half_duplex": half_duplex}
         robots = {"a": robot(drifter, [0, 0, -20], **slow), "b": robot(drifter, [60, 0, -20], **slow)}
         with sea(robots) as world:
             modem(world, "a").write("0123456789")
             modem(world, "b").write("9876543210")
             world.advance(1.0)
-            assert len(read_all(modem(world, "a"))) == heard
-            assert len(read_all(modem(world, "b"))) == heard
+            assert len(read_all(modem(world, "a"))) == received
+            assert len(read_all(modem(world, "b"))) == received
 
 
 def test_packets_wait_for_their_turn(drifter: str) -> None:
-    """One in a step, in their order; with a bit rate, when the one before has been sent: after 8 ms, two steps."""
+    """A step transmits one packet, in order; with a bit rate each waits for the end of the last: 8 ms, two steps."""
     for rate, steps in ((None, 1), (1000, 2)):
         robots = {"a": robot(drifter, [0, 0, -20], echoing=False, bit_rate=rate), "b": robot(drifter, [30, 0, -20])}
         with sea(robots) as world:
@@ -775,8 +775,8 @@ def test_a_packet_for_one_is_read_by_one(drifter: str) -> None:
         assert modem(world, "c").read().to == "c/modem"
 
 
-def test_packets_are_read_in_the_order_in_which_they_came_whomever_they_are_for(drifter: str) -> None:
-    """Two that come in the same step: the one for everybody 1 m later than the one for this modem alone."""
+def test_packets_are_read_in_order_of_arrival_for_any_address(drifter: str) -> None:
+    """Two packets in the same step: the one to all arrives 1 m of travel later than the one to this modem."""
     robots = {
         "a": robot(drifter, [-30, 0, -20], echoing=False),
         "b": robot(drifter, [31, 0, -20], echoing=False),
@@ -790,7 +790,7 @@ def test_packets_are_read_in_the_order_in_which_they_came_whomever_they_are_for(
             assert [packet.data for packet in read_all(modem(world, "c"))] == ["first", "second"]
 
 
-def test_echoes_are_packets_of_their_own_unless_they_are_not_wanted(drifter: str) -> None:
+def test_echoes_are_separate_packets_unless_multipath_is_off(drifter: str) -> None:
     for multipath, paths in ((True, ["direct", "surface"]), (False, ["direct"])):
         robots = {"a": robot(drifter, [0, 0, -20]), "b": robot(drifter, [20, 0, -10], multipath=multipath)}
         with sea(robots) as world:
@@ -799,8 +799,8 @@ def test_echoes_are_packets_of_their_own_unless_they_are_not_wanted(drifter: str
             assert [packet.path for packet in read_all(modem(world, "b"))] == paths
 
 
-def test_out_of_the_water_there_is_neither_sending_nor_hearing_unless_allowed(drifter: str) -> None:
-    for above, heard in (("a", False), ("b", False), ("", True)):
+def test_above_the_water_nothing_is_transmitted_or_received_unless_allowed(drifter: str) -> None:
+    for above, received in (("a", False), ("b", False), ("", True)):
         for allowed in (False, True):
             settings = {"echoing": False, "work_in_air": allowed}
             robots = {
@@ -810,10 +810,10 @@ def test_out_of_the_water_there_is_neither_sending_nor_hearing_unless_allowed(dr
             with sea(robots) as world:
                 modem(world, "a").write("x")
                 world.advance(0.2)
-                assert (modem(world, "b").read() is not None) == (heard or allowed)
+                assert (modem(world, "b").read() is not None) == (received or allowed)
 
 
-# ------------------------------------------------------------------------------------------------ the same again
+# ------------------------------------------------------------------------------------------------ repeatability
 
 
 def busy(drifter: str) -> dict[str, Any]:
@@ -832,7 +832,7 @@ def busy(drifter: str) -> dict[str, Any]:
 
 
 def talk(world: World, seconds: float, piece: float) -> list[Any]:
-    heard: list[Any] = []
+    received: list[Any] = []
     for k in range(round(seconds / 0.1)):
         modem(world, f"r{k % 6}").write(f"packet {k}")
         if k % 4 == 0:
@@ -840,13 +840,13 @@ def talk(world: World, seconds: float, piece: float) -> list[Any]:
         for _ in range(round(0.1 / piece)):
             world.advance(piece)
         if k % 5 == 4:
-            heard += [packet for name in world.robots for packet in read_all(modem(world, name))]
+            received += [packet for name in world.robots for packet in read_all(modem(world, name))]
     while (fix := modem(world, "usbl").read_fix()) is not None:
-        heard.append(fix)
-    return heard
+        received.append(fix)
+    return received
 
 
-def test_the_same_seed_hears_the_same_also_in_pieces_and_after_a_restore_with_sound_under_way(drifter: str) -> None:
+def test_the_same_seed_receives_the_same_in_pieces_and_after_a_restore_with_sound_in_flight(drifter: str) -> None:
     results = []
     for piece in (0.1, 0.1, 0.005):
         with skerry.load(busy(drifter)) as world:
@@ -879,7 +879,7 @@ def test_other_seeds_lose_other_packets(drifter: str) -> None:
 # ------------------------------------------------------------------------------------------------ bad input
 
 
-def test_what_cannot_be_sent_is_refused_in_words_and_the_world_goes_on(drifter: str) -> None:
+def test_invalid_packets_are_refused_with_an_explanation_and_the_world_continues(drifter: str) -> None:
     robots = {"a": robot(drifter, [0, 0, -20]), "b": robot(drifter, [20, 0, -20])}
     with sea(robots) as world:
         part = modem(world, "a")
@@ -924,12 +924,12 @@ def test_what_cannot_be_sent_is_refused_in_words_and_the_world_goes_on(drifter: 
         ({"kind": "transponder"}, "unknown kind 'transponder' of acoustics"),
     ],
 )
-def test_bad_settings_are_refused_in_words(drifter: str, settings: dict[str, Any], words: str) -> None:
+def test_bad_settings_are_refused_with_an_explanation(drifter: str, settings: dict[str, Any], words: str) -> None:
     with pytest.raises(SkerryError, match=words):
         skerry.load({"robots": {"a": robot(drifter, [0, 0, -20], **settings)}})
 
 
-def test_a_transceiver_alone_or_one_that_asks_nobody_waits_in_peace(drifter: str) -> None:
+def test_a_ping_to_a_missing_part_has_no_effect(drifter: str) -> None:
     with sea({"a": robot(drifter, [0, 0, -20])}) as world:
         modem(world, "a").write("anybody?")
         modem(world, "a").ping("nobody/modem")
@@ -939,7 +939,7 @@ def test_a_transceiver_alone_or_one_that_asks_nobody_waits_in_peace(drifter: str
         assert world.acoustics.signal_lines() == []
 
 
-def test_an_inbox_that_nobody_reads_keeps_the_latest(drifter: str) -> None:
+def test_an_unread_inbox_keeps_the_latest_packets(drifter: str) -> None:
     robots = {"a": robot(drifter, [0, 0, -20], echoing=False), "b": robot(drifter, [20, 0, -20], inbox_size=3)}
     with sea(robots) as world:
         for k in range(10):
@@ -949,7 +949,7 @@ def test_an_inbox_that_nobody_reads_keeps_the_latest(drifter: str) -> None:
         assert modem(world, "b").missed == 7
 
 
-def test_one_that_is_put_elsewhere_does_not_hear_what_has_passed(drifter: str) -> None:
+def test_a_teleported_receiver_misses_sound_that_has_passed_its_new_position(drifter: str) -> None:
     robots = {
         "a": robot(drifter, [0, 0, -20], max_range=2000, echoing=False),
         "b": robot(drifter, [900, 0, -20], anchored=False),
@@ -963,7 +963,7 @@ def test_one_that_is_put_elsewhere_does_not_hear_what_has_passed(drifter: str) -
         assert modem(world, "b").read() is None
 
 
-def test_lines_are_there_for_those_that_are_to_be_drawn(drifter: str) -> None:
+def test_signal_lines_are_those_of_parts_that_draw_them(drifter: str) -> None:
     robots = {
         "a": robot(drifter, [0, 0, -20]),
         "b": robot(drifter, [20, 0, -20], draw_signal_lines=False),

@@ -1,4 +1,4 @@
-"""The autopilots of the fleet: what they hold, how well, in which current, and that they come to where they are sent.
+"""Autopilots of the fleet: accuracy of the held setpoints in a current, and waypoints.
 
 Depth is that of the pressure sensor and altitude that of the sonar, so errors are taken where these sit. A step's
 overshoot is bounded by 15 % of it, well damped by any book (Åström and Hägglund 2006, §4.2, ask for 10 to 15 %).
@@ -21,7 +21,7 @@ SAMPLES = 10  # a second
 
 
 def scenario(vehicle: str, flow_deg: float, speed: float = CURRENT, z: float = -3.0, heading_deg: float = 0.0) -> Any:
-    """A vehicle at rest over ground, in a current towards a heading that it feels at once."""
+    """Return a world with a vehicle at rest over ground, in a sudden current towards a heading."""
     flow = np.radians(flow_deg)
     velocity = [speed * np.sin(flow), speed * np.cos(flow), 0.0]
     return {
@@ -33,7 +33,7 @@ def scenario(vehicle: str, flow_deg: float, speed: float = CURRENT, z: float = -
 
 
 class Trajectory:
-    """What a robot did, every 0.1 s: place, the depth of its pressure sensor, angles in degrees, speed forwards."""
+    """Record of a robot every 0.1 s: position, depth of its pressure sensor, angles in degrees, forward speed."""
 
     def __init__(self, world: Any, seconds: float) -> None:
         robot, rows, deep = world.robots["it"], [], "pressure_link" in world.robots["it"].links
@@ -118,7 +118,7 @@ def test_lolo_holds_its_depth_at_rest_by_its_vertical_thrusters() -> None:
 
 
 def test_lolo_holds_pitch_and_roll_at_rest_by_its_vertical_thrusters() -> None:
-    """Of 5° nose up and 3° starboard down within 0.5° after a minute, and its depth within 0.15 m."""
+    """Setpoints of 5° nose up and 3° starboard down: within 0.5° after a minute, and its depth within 0.15 m."""
     with skerry.load(scenario("lolo", 0.0, speed=0.0, z=-8.0), seed=3) as world:
         world.robots["it"].controllers["autopilot"].hold(depth=8.0, pitch_deg=-5.0, roll_deg=3.0)
         track = Trajectory(world, 100.0)
@@ -155,7 +155,7 @@ def test_lolo_holds_altitude_by_its_dvl() -> None:
 
 
 def test_remus_dives_under_way_and_holds_depth_heading_and_speed() -> None:
-    """It rises by itself, and pitches to stay down: 15 % of the step of 2 m, 0.15 m after a minute and a half."""
+    """Positive buoyancy needs a pitch to stay down: overshoot 15 % of the step of 2 m, 0.15 m after 90 s."""
     with skerry.load(scenario("remus100", 0.0, heading_deg=90.0), seed=3) as world:
         world.robots["it"].controllers["autopilot"].hold(depth=5.0, heading_deg=150.0, speed=1.5)
         track = Trajectory(world, 150.0)
@@ -211,7 +211,7 @@ def test_a_vehicle_reaches_a_waypoint_in_a_current_from_any_side(name, seed) -> 
         ("otter", {"heading_deg": 120.0, "speed": 1.0}),
     ],
 )
-def test_a_snapshot_in_the_middle_goes_on_bit_identically(name, setpoints) -> None:
+def test_a_snapshot_in_the_middle_continues_bit_identically(name, setpoints) -> None:
     source = scenario(name, 40.0, z=0.0 if name == "otter" else -3.0)
     ends = []
     with skerry.load(source, seed=3) as world:

@@ -1,4 +1,4 @@
-"""The autopilot of SAM: what it holds, how well, in which current, and that it comes to where it is sent."""
+"""Autopilot of SAM: accuracy of the held setpoints in a current, and waypoints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CURRENT = 0.3  # m/s
 def scenario(
     flow_deg: float = 0.0, speed: float = CURRENT, depth: float = 2.0, heading_deg: float = 90.0
 ) -> dict[str, Any]:
-    """SAM at rest over ground in a current towards a heading: it feels all of the current at once."""
+    """Return a world with SAM at rest over ground, in a sudden current towards a heading."""
     flow = np.radians(flow_deg)
     return {
         "terrain": {"kind": "flat", "depth": BOTTOM},
@@ -50,7 +50,7 @@ def test_sam_holds_depth_within_15_cm_and_heading_within_2_degrees_in_a_cross_cu
     assert np.abs(rows[400:, 0] - 5.0).max() < 0.15
 
 
-def test_sam_holds_altitude_speed_heading_and_roll_at_once() -> None:
+def test_sam_holds_altitude_speed_heading_and_roll_together() -> None:
     """The DVL looks 0.5 m ahead of the middle, so that a pitch of 1° is 1 cm of altitude."""
     with skerry.load("sam_empty", seed=3, overrides=scenario(45.0)) as world:
         autopilot = world.robots["sam"].controllers["autopilot"]
@@ -99,7 +99,7 @@ def journey(seed: int) -> tuple[bool, float, float]:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_sam_reaches_a_waypoint_within_its_tolerance_for_every_seed(seed) -> None:
-    """Of seeds 0 to 99 all 100 reach theirs; ten are enough for every day."""
+    """All seeds from 0 to 99 reach the goal; ten of them are run here."""
     reached, off, depth_off = journey(seed)
     assert reached
     assert off <= 2.0 + 0.15  # what it does in a step of 0.1 s

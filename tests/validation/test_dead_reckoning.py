@@ -1,4 +1,4 @@
-"""Dead reckoning: it believes what its sensors tell it, knows how well, and sees nothing of the truth."""
+"""Dead reckoning: errors and variances of the estimate, with sensors alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def load(vehicle: str = "sam", depth: float = 3.0, **overrides: Any) -> World:
 
 
 def error(world: World) -> Any:
-    """Of the estimate, against the truth at its instant, one step after the controller has acted."""
+    """Return the error of the estimate against the true state at its time, one step after the controller acted."""
     robot = world.robots["it"]
     return robot.controllers["dead_reckoning"].estimate.pose.position - robot.pose.position
 
@@ -46,7 +46,7 @@ def world() -> Iterator[World]:
         yield made
 
 
-def test_in_a_current_sam_knows_its_way_by_the_dvl(world: World) -> None:
+def test_in_a_current_sam_tracks_its_position_by_the_dvl(world: World) -> None:
     """With 1 mm/s a beam at 22.5° the level speed is off by σ = 1/(√2 sin 22.5°) mm/s, 1.85 mm/s, ten times a second.
 
     So places go astray by σ √(t × 0.1 s): 0.6 cm in 100 s. Six times that, and the way of one step.
@@ -59,7 +59,7 @@ def test_in_a_current_sam_knows_its_way_by_the_dvl(world: World) -> None:
     assert abs(error(world)[2]) < 0.01
 
 
-def test_it_is_never_further_off_than_its_variance_says(world: World) -> None:
+def test_its_error_agrees_with_its_variance(world: World) -> None:
     """Within three standard deviations, in ten runs: the filter expects more acceleration than SAM has."""
     for seed in range(10):
         with skerry.load(world.scenario.model_copy(update={"seed": seed})) as run:
@@ -71,7 +71,7 @@ def test_it_is_never_further_off_than_its_variance_says(world: World) -> None:
 
 
 def test_attitude_and_velocity_are_those_of_the_vehicle(world: World) -> None:
-    """The DVL sits 0.5 m ahead of the origin and the IMU elsewhere; lever arms and turns are taken out.
+    """The DVL sits 0.5 m ahead of the origin and the IMU elsewhere; offsets and rotations of the mounts are corrected.
 
     Tolerances: six times the noise of the DVL, and 10⁻⁴ rad, many times that of the IMU.
     """
@@ -86,7 +86,7 @@ def test_attitude_and_velocity_are_those_of_the_vehicle(world: World) -> None:
     assert np.abs(turned - np.eye(3)).max() < 1e-3  # the turn of one step at 0.1 rad/s is 5e-4
 
 
-def test_without_a_dvl_it_coasts_and_says_that_it_knows_less(world: World) -> None:
+def test_without_a_dvl_its_variance_grows(world: World) -> None:
     sam = world.robots["it"]
     world.advance(5.0)
     before = sam.controllers["dead_reckoning"].estimate.position_variance[0]
@@ -98,7 +98,7 @@ def test_without_a_dvl_it_coasts_and_says_that_it_knows_less(world: World) -> No
     assert coasted.position_variance[0] == pytest.approx(0.01 * 10**3 / 3, rel=0.1)
 
 
-def test_at_the_surface_the_gps_puts_it_right() -> None:
+def test_at_the_surface_the_gps_corrects_it() -> None:
     """A start that is metres off is forgotten: n fixes leave 0.5 m/√n, here of 10 s at 10 Hz 5 cm; four times that."""
     with load("otter", 0.0, controllers={"dead_reckoning": {"engaged": True, "start_noise": 30.0}}) as world:
         world.advance(0.2)
@@ -116,7 +116,7 @@ def test_at_the_surface_the_gps_puts_it_right() -> None:
         assert np.abs(error(world)[:2]).max() < 0.2
 
 
-def test_a_restored_world_believes_the_same(world: World) -> None:
+def test_a_restored_world_has_the_same_estimate(world: World) -> None:
     sam = world.robots["it"]
     sam.controllers["autopilot"].hold(rpm=500, heading_deg=0)
     world.advance(3.0)
@@ -130,7 +130,7 @@ def test_a_restored_world_believes_the_same(world: World) -> None:
     assert again.position_variance.tobytes() == after.position_variance.tobytes()
 
 
-def test_it_goes_without_sensors_that_are_not_there(caplog: pytest.LogCaptureFixture) -> None:
+def test_it_runs_without_missing_sensors(caplog: pytest.LogCaptureFixture) -> None:
     with load(sensors={"gps": None}, controllers={"dead_reckoning": {"engaged": True}}) as world:
         world.advance(1.0)
         assert world.robots["it"].controllers["dead_reckoning"].estimate is not None
@@ -152,7 +152,7 @@ def test_it_is_idle_until_it_is_engaged() -> None:
 
 
 def test_the_filter_is_that_of_the_book() -> None:
-    """One step of Kalman's equations, x = F x, P = F P Fᵀ + Q, K = P Hᵀ/(H P Hᵀ + r), by matrices."""
+    """Step of the Kalman equations, x = F x, P = F P Fᵀ + Q, K = P Hᵀ/(H P Hᵀ + r), by matrices."""
     axis = AxisFilter(1.0, 2.0, 4.0, 0.5, 3.0)
     x, p = np.array([1.0, 2.0]), np.array([[4.0, 0.5], [0.5, 3.0]])
     h, q = 0.1, 0.3

@@ -1,4 +1,4 @@
-"""The shipped worlds are what they say: the bay's ground, and robots that stay sensible when nobody commands them."""
+"""Shipped scenarios: the ground of the bay, and robots that stay in place without commands."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_another_seed_leaves_the_bay_as_it_is(bay: HeightfieldGround) -> None:
     np.testing.assert_array_equal(other.height([[0, 0], [100, 50]]), bay.height([[0, 0], [100, 50]]))
 
 
-def test_the_robots_of_the_demonstration_stay_sensible_without_commands() -> None:
+def test_the_robots_of_the_demonstration_stay_in_place_without_commands() -> None:
     """A minute: the quadrotor hovers and the rover stands within centimetres; Evolo drifts below 0.1 m/s, the ROV
     hangs within half a metre; SAM swims its turn some metres below the surface. The boats go about in their areas and
     touch nothing; buoys stay upright on their moorings, which let them go √(1.02² − 1) = 0.2 of the depth, some 3 m."""

@@ -105,7 +105,7 @@ def test_flow_along_the_span_does_nothing(force_on):
     assert slipping == pytest.approx(straight, rel=1e-6, abs=1e-6)
 
 
-def test_the_flow_is_that_at_the_fins_own_place(force_on):
+def test_the_flow_is_that_at_the_position_of_the_fin(force_on):
     """A fin 2 m behind a body that pitches at q meets w = −q x more, and its force has that arm."""
     fin = {"fin": FIN | {"position": [-2.0, 0.0, 0.0]}}
     u, q = 3.0, 0.1
@@ -217,7 +217,7 @@ def _turn(world, angle, seconds=15.0):
 
 
 def test_a_rudder_turns_a_boat(boat):
-    """Its front to port (a positive angle about z), the lift pushes the stern to port and the bow goes to starboard."""
+    """Rudder to port (a positive angle about z): the lift pushes the stern to port and the bow turns to starboard."""
     straight, port, starboard = (_turn(boat(), angle) for angle in (0.0, 0.15, -0.15))
     assert np.abs(straight.angular).max() < 1e-9
     assert port.angular[2] < -0.05
@@ -246,7 +246,7 @@ def test_a_wash_goes_where_its_propeller_points_whatever_the_heading(boat):
         assert turn.angular == pytest.approx(turns[0].angular, rel=1e-6, abs=1e-9)
 
 
-def test_in_the_wash_a_rudder_turns_a_boat_that_has_no_way_on(boat):
+def test_in_the_wash_a_rudder_turns_a_boat_at_rest(boat):
     """The first half second: without the wash there is next to no flow."""
     plain, washed = (-_turn(boat({"in_wash_of": wash}), 0.2, 0.5).angular[2] for wash in (None, "screw"))
     assert washed > 5.0 * abs(plain)

@@ -20,7 +20,7 @@ HOLD = 2.0  # s that each key is held
 FAR, TURNED = 0.05, np.radians(1.0)  # what counts as a motion in that time: m and rad more than without the key
 
 STARTS = {"otter": 0.0, "obstacle_boat": 0.0, "evolo": 0.408, "quadrotor": 10.0, "husky": 20.2}  # z; all others dive
-OVERRIDES = {"obstacle_boat": {"controllers": {"wander": None}}}  # or it would be under way
+OVERRIDES = {"obstacle_boat": {"controllers": {"wander": None}}}  # otherwise it would move
 GROUND = {"husky": {"kind": "flat", "z": 20.0}}
 
 # The key that is held besides, and before: surfaces need way, and `faster` a direction.
@@ -47,8 +47,8 @@ KEYS = vehicles_with_keys()
 CASES = [(name, key) for name, keys in KEYS.items() for key in keys]
 
 
-class Look:
-    """Where a robot and its parts are."""
+class Placement:
+    """Position and orientation of a robot, and positions of its parts."""
 
     def __init__(self, robot: Any) -> None:
         pose = robot.pose
@@ -64,11 +64,11 @@ class Look:
         self.tanks = {name: robot.actuators[name].feedback for name in ("vbs", "lcg") if name in robot.actuators}
 
 
-Change = Callable[[Look, Look, Look], float]  # from the start, with the key, without it: how much, and how it counts
+Change = Callable[[Placement, Placement, Placement], float]  # (start, with key, without key)
 
 
 def moved(axis: int, sign: int) -> Change:
-    def change(start: Look, by: Look, without: Look) -> float:
+    def change(start: Placement, by: Placement, without: Placement) -> float:
         return float(sign * rotate(inverse(start.turn), by.place - without.place)[axis]) / FAR
 
     return change
@@ -87,7 +87,7 @@ def carried(link: str, axis: int, sign: int) -> Change:
 
 
 def rolled(link: str, sign: int) -> Change:
-    """By the height of the link's left side."""
+    """Return the change of roll, from the height of the left side of the link."""
     return lambda start, by, without: float(sign * (by.hands[link][1] - without.hands[link][1])[2, 1]) / TURNED
 
 
@@ -98,7 +98,7 @@ def opened(sign: int) -> Change:
 def filled(tank: str, percent: float) -> Change:
     """Nearer to a level than it was, which it may be from the start."""
 
-    def change(start: Look, by: Look, without: Look) -> float:
+    def change(start: Placement, by: Placement, without: Placement) -> float:
         left, at_first = abs(by.tanks[tank] - percent), abs(start.tanks[tank] - percent)
         return 2.0 if left < max(at_first - 5.0, 1.0) else 0.0
 
@@ -191,18 +191,18 @@ def test_a_key_does_what_it_says(worlds, name, key) -> None:
     robot = world.robots["it"]
     besides = [UNDER_WAY[name, key]] if (name, key) in UNDER_WAY else []
     hold(world, BEFORE.get(name, 1.0) if besides else 0.0, *besides)
-    start, middle = Look(robot), world.snapshot()
+    start, middle = Placement(robot), world.snapshot()
     hold(world, HOLD, *besides)
-    without = Look(robot)
+    without = Placement(robot)
     world.restore(middle)
     hold(world, HOLD, *besides, key)
-    assert DOES[robot.keys[key].does](start, Look(robot), without) > 1.0
+    assert DOES[robot.keys[key].does](start, Placement(robot), without) > 1.0
     assert robot.control == "manual"
 
 
 @pytest.mark.parametrize("name", [name for name, keys in KEYS.items() if keys])
-def test_all_keys_released_leave_every_actuator_and_dial_where_it_was(worlds, name) -> None:
-    """Those that are set for good, and steps, excepted; the dead man's 0.5 s of silence do it too."""
+def test_released_keys_leave_every_actuator_and_setpoint_at_its_old_value(worlds, name) -> None:
+    """Keys of mode `set` and `step` are excepted; 0.5 s of silence has the same effect as a release."""
     world, start = worlds(name)
     robot = world.robots["it"]
     targets = robot.keyboard.targets
@@ -230,7 +230,7 @@ def test_the_page_of_vehicles_names_every_key() -> None:
 
 
 def test_the_quadrotor_stays_where_its_keys_left_it(worlds) -> None:
-    """2 s ahead at about 8/5.6 m/s, then 6 s to come to rest within 0.5 m of where the key was let go."""
+    """2 s ahead at about 8/5.6 m/s, then 6 s to come to rest within 0.5 m of where the key was released."""
     world, _ = worlds("quadrotor")
     drone = world.robots["it"]
     hold(world, 2.0, "i")
@@ -243,7 +243,7 @@ def test_the_quadrotor_stays_where_its_keys_left_it(worlds) -> None:
 
 
 def test_a_press_takes_evolo_from_rest_to_8_knots_and_on_and_back(worlds) -> None:
-    """Its speeds are −3 to 0 and 8 to 13 kn: steps lead through both sets, and never between them."""
+    """Speeds are −3 to 0 and 8 to 13 kn: steps lead through both ranges, and never between them."""
     world, _ = worlds("evolo")
     boat = world.robots["it"]
     wished = []
@@ -255,20 +255,20 @@ def test_a_press_takes_evolo_from_rest_to_8_knots_and_on_and_back(worlds) -> Non
 
 
 @pytest.mark.parametrize(("name", "keys"), [("quadrotor", ("i", "space")), ("evolo", ("up", "left")), ("husky", "wa")])
-def test_dials_in_the_middle_of_a_snapshot_go_on_bit_identically(worlds, name, keys) -> None:
+def test_manual_setpoints_of_a_snapshot_continue_bit_identically(worlds, name, keys) -> None:
     world, _ = worlds(name)
     hold(world, 1.0, *keys)
     middle, ends = world.snapshot(), []
     for _ in range(2):
         world.restore(middle)
-        world.advance(2.0)  # in which silence lets the keys go
+        world.advance(2.0)  # silence releases the keys in this time
         ends.append(bytes(world.snapshot()))
         world.robots["it"].control = "api"
         hold(world, 0.5, *keys)
     assert ends[0] == ends[1]
 
 
-def test_a_dial_goes_back_when_its_key_is_let_go_whoever_has_control(worlds) -> None:
+def test_a_setpoint_resets_when_its_key_is_released_for_any_owner(worlds) -> None:
     world, _ = worlds("quadrotor")
     drone = world.robots["it"]
     drone.keyboard.press("i")
@@ -277,7 +277,7 @@ def test_a_dial_goes_back_when_its_key_is_let_go_whoever_has_control(worlds) -> 
     assert drone.keyboard.targets["tracking.ahead"].setpoint == 0.0
 
 
-def test_dials_are_turned_only_while_manual_has_control(worlds, caplog) -> None:
+def test_setpoints_change_only_while_manual_has_control(worlds, caplog) -> None:
     world, _ = worlds("evolo")
     boat = world.robots["it"]
     boat.control = "controller"
@@ -288,5 +288,5 @@ def test_dials_are_turned_only_while_manual_has_control(worlds, caplog) -> None:
     boat.control = "manual"
     boat.keyboard.press("up")
     world.advance(6.0)
-    assert boat.twist.linear[0] > 3.9  # 8 kn are 4.1 m/s: the flight goes on for the keys
+    assert boat.twist.linear[0] > 3.9  # 8 kn are 4.1 m/s: the flight continues under manual control
     assert boat.control == "manual"

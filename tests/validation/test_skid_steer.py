@@ -1,4 +1,4 @@
-"""The rover's drive: speeds, turns and arcs as commanded, without sliding aside, and bit-identical from a snapshot."""
+"""Skid steering: speeds, turns and arcs as commanded, without sliding aside, and bit-identical from a snapshot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skerry.core.frames import quaternion_to_rpy
 
 @pytest.fixture
 def world() -> Iterator[Any]:
-    """The rover at rest on level ground, its nose to the east."""
+    """World with the rover at rest on level ground, its nose to the east."""
     robots = {"it": {"vehicle": "husky", "pose": {"position": [0, 0, 20.2]}}}
     reference = {"latitude_deg": 0, "longitude_deg": 0}
     with skerry.load({"terrain": {"kind": "flat", "z": 20.0}, "robots": robots, "reference": reference}) as made:
@@ -29,7 +29,7 @@ def drive(world: Any) -> Any:
 
 
 def track(world: Any, seconds: float) -> Any:
-    """Rows of place, velocity ahead and to the left, and rate of turn in °/s, every 0.05 s."""
+    """Return rows of position, velocity ahead and to the left, and rate of turn in °/s, every 0.05 s."""
     rover, rows = world.robots["it"], []
     for _ in range(round(seconds * 20)):
         world.advance(0.05)
@@ -62,7 +62,7 @@ def test_it_turns_on_the_spot_at_the_commanded_rate(world, drive, turn) -> None:
 @pytest.mark.parametrize(("speed", "turn"), [(0.5, 20.0), (0.5, -20.0), (1.0, 30.0), (2.0, 20.0), (-0.5, 20.0)])
 def test_it_follows_a_commanded_arc(world, drive, speed, turn) -> None:
     """R = v/ω within 3 %, also where its motors are too weak for both and it slows down: friction in a turn takes more
-    than half of their torque. It looks along its way within 12°: the centre of the turn is not right beside it."""
+    than half of their torque. It points along its track within 12°: the centre of the turn is not right beside it."""
     drive.command(speed=speed, turn_rate_deg=turn)
     rows = track(world, 20.0)[100:]
     radius = abs(speed / np.radians(turn))
@@ -94,7 +94,7 @@ def test_up_and_down_a_slope_it_keeps_its_speed() -> None:
             assert track(world, 6.0)[80:, 2] == pytest.approx(speed, abs=0.05)
 
 
-def test_it_is_idle_until_it_is_told_and_after_it_has_stopped(world, drive) -> None:
+def test_it_is_idle_before_a_command_and_after_a_stop(world, drive) -> None:
     rover = world.robots["it"]
     assert drive.idle
     assert rover.control is None
@@ -110,7 +110,7 @@ def test_it_is_idle_until_it_is_told_and_after_it_has_stopped(world, drive) -> N
     assert all(rover.actuators[name].setpoint == 0.0 for name in drive.config.needs_actuators)
 
 
-def test_commands_have_limits_and_nonsense_is_refused(drive) -> None:
+def test_commands_are_clamped_and_invalid_ones_are_refused(drive) -> None:
     drive.command(speed=99.0, turn_rate_deg=-999.0)
     assert (drive.speed, drive.turn_rate_deg) == (2.0, -60.0)
     for value in (float("nan"), "fast", True):
@@ -118,7 +118,7 @@ def test_commands_have_limits_and_nonsense_is_refused(drive) -> None:
             drive.command(speed=value)
 
 
-def test_a_snapshot_in_the_middle_goes_on_bit_identically(world, drive) -> None:
+def test_a_snapshot_in_the_middle_continues_bit_identically(world, drive) -> None:
     drive.command(speed=1.0, turn_rate_deg=25.0)
     world.advance(1.03)
     middle, ends = world.snapshot(), []

@@ -13,7 +13,7 @@ from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
 
 RADIUS = 3.0  # m, never left in 0.3 m/s of current and 5 m/s of wind, from any heading
 STEADY = 0.3  # m, after a minute
-# The Otter has no windage by itself: 0.3 m² ahead and 0.7 m² aside of mast, payload and pontoons, by the look of it
+# The Otter model has no windage; these are estimates for mast, payload and pontoons: 0.3 m² ahead and 0.7 m² aside
 AIR = {
     "kind": "wind_drag",
     "link": "base_link",
@@ -24,7 +24,7 @@ AIR = {
 
 
 def boat_in(flow_deg: float, wind_deg: float | None, heading_deg: float, **water: Any) -> Any:
-    """The Otter at rest, in a current of 0.3 m/s and a wind of 5 m/s, both towards headings."""
+    """Return a world with the Otter at rest, in a current of 0.3 m/s and a wind of 5 m/s towards given headings."""
     flow, blow = np.radians([flow_deg, wind_deg or 0.0])
     water["currents"] = {"it": {"kind": "uniform", "velocity": [0.3 * np.sin(flow), 0.3 * np.cos(flow), 0.0]}}
     if wind_deg is not None:
@@ -45,8 +45,8 @@ def distances(world: Any, seconds: float, place: tuple[float, float] = (0.0, 0.0
 @pytest.mark.parametrize("heading_deg", [0.0, 90.0, 200.0])
 @pytest.mark.parametrize("wind_deg", [None, 90.0, 180.0, 300.0])
 def test_it_stays_within_its_radius_in_current_and_wind(heading_deg, wind_deg) -> None:
-    """Current to the east. It feels all at once, and has to turn first, which takes it some 6 s: 1.8 m of drift, and as
-    much more as the wind's force over the drag of 77.55 N s/m, 0.05 m/s from ahead to 0.14 m/s from abeam."""
+    """Sudden current to the east. The boat turns first, which takes about 6 s: 1.8 m of drift, plus
+    the force of the wind over the drag of 77.55 N s/m, 0.05 m/s from ahead to 0.14 m/s from abeam."""
     with boat_in(90.0, wind_deg, heading_deg) as world:
         station = world.robots["it"].controllers["station"]
         station.keep((0.0, 0.0))
@@ -56,8 +56,8 @@ def test_it_stays_within_its_radius_in_current_and_wind(heading_deg, wind_deg) -
     assert found[600:].max() < STEADY
 
 
-def test_it_heads_into_what_would_carry_it_off() -> None:
-    """A current to the east alone: the bow looks west, and the thrust is the drag, 77.55 N s/m × 0.3 m/s."""
+def test_it_heads_into_the_current() -> None:
+    """A current to the east alone: the bow points west, and the thrust equals the drag, 77.55 N s/m × 0.3 m/s."""
     with boat_in(90.0, None, 0.0) as world:
         boat = world.robots["it"]
         boat.controllers["station"].keep()
@@ -80,8 +80,8 @@ def test_it_stays_in_waves_and_gusts() -> None:
     assert found[600:].max() < 1.0
 
 
-def test_it_comes_from_afar_and_hardly_overshoots() -> None:
-    """18 m off; 15 % of the way beyond at most, and there within 1 m in a minute."""
+def test_it_arrives_from_a_distance_with_little_overshoot() -> None:
+    """Start at 18 m: overshoot at most 15 %, and within 1 m after a minute."""
     with boat_in(90.0, None, 0.0) as world:
         world.robots["it"].controllers["station"].keep((15.0, 10.0))
         found = distances(world, 120.0, (15.0, 10.0))
@@ -100,7 +100,7 @@ def test_in_still_water_it_does_nothing() -> None:
         assert w.robots["it"].actuators["propeller_port"].setpoint == pytest.approx(0.0, abs=30.0)
 
 
-def test_a_place_that_is_none_is_refused_and_stop_lets_go() -> None:
+def test_an_invalid_position_is_refused_and_stop_releases_the_actuators() -> None:
     with boat_in(90.0, None, 0.0) as world:
         station = world.robots["it"].controllers["station"]
         assert station.idle
@@ -119,7 +119,7 @@ def test_a_place_that_is_none_is_refused_and_stop_lets_go() -> None:
         assert world.robots["it"].actuators["propeller_port"].setpoint == 0.0
 
 
-def test_a_snapshot_in_the_middle_goes_on_bit_identically() -> None:
+def test_a_snapshot_in_the_middle_continues_bit_identically() -> None:
     with boat_in(90.0, 180.0, 0.0) as world:
         station, ends = world.robots["it"].controllers["station"], []
         station.keep()

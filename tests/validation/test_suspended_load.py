@@ -1,4 +1,4 @@
-"""A drone with a load on a rope, and the recovery of SAM by its rope."""
+"""Drone with a load on a rope, and the recovery of SAM by its rope."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import skerry
 
 
 def swing(drone: Any, load: Any) -> float:
-    """Of the line from the drone to the load, from the vertical, in degrees."""
+    """Return the angle between the line from the drone to the load and the vertical, °."""
     x, y, z = load.position - drone.position
     return float(np.degrees(np.arctan2(np.hypot(x, y), -z)))
 
 
 def test_a_drone_carries_five_kilograms_on_three_metres_of_rope_over_ten_metres_with_little_swing() -> None:
-    """Goal: less than 20° at arrival. It also finds the load's weight by itself, and holds it at the right height."""
+    """Less than 20° at arrival. The controller also estimates the mass of the load and holds it at the right height."""
     scenario = {
         "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
         "objects": {
@@ -59,7 +59,7 @@ def test_a_drone_carries_five_kilograms_on_three_metres_of_rope_over_ten_metres_
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_drone_recovers_sam_by_its_rope_and_sets_it_down_elsewhere(seed: int) -> None:
-    """The whole life of the hook in waves, and the same to the bit after a restore in the middle of it."""
+    """All tasks in waves, and the same bits after a restore in the middle."""
     with skerry.load("drone_recovers_sam", seed=seed) as world:
         sam, drone = world.robots["sam"], world.robots["drone"]
         tracking, lift = drone.controllers["tracking"], drone.ropes["lift"]
@@ -85,8 +85,8 @@ def test_the_drone_recovers_sam_by_its_rope_and_sets_it_down_elsewhere(seed: int
             assert bytes(world.snapshot()) == end
 
 
-def test_a_drone_that_attacks_the_buoy_swoops_to_the_end_of_the_rope_instead_of_its_target() -> None:
-    """Down to 0.16 m above it and up again, every eight seconds, wherever it was told to be."""
+def test_a_drone_with_swoop_to_rope_swoops_to_the_end_of_the_rope_instead_of_its_target() -> None:
+    """Down to 0.16 m above it and up again, every eight seconds, for any other target."""
     scenario = {
         "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
         "ropes": {"line": {"start": [5, 0, 0], "length": 2, "buoy": {"mass": 0.1}}},

@@ -1,4 +1,4 @@
-"""Thrusters known by a curve: the T200's measured points, its voltages, lag, torque, and the surface."""
+"""Thrusters with a curve: measured points of the T200, its voltages, lag, torque, and the surface."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POINTS = [
 
 @pytest.fixture
 def craft(load, vehicle):
-    """A free body with a thruster, without weight, by default far under water; gives world, robot and thruster."""
+    """Return a function that builds a weightless free body with a thruster, by default far under water."""
 
     def build(depth=50.0, scenario=None, **settings):
         part = {"kind": "thruster", "link": "hull", "model": GAIN} | settings
@@ -79,7 +79,7 @@ def test_between_voltages_and_pulse_widths_it_is_linear(craft):
     assert _thrust(craft, 16, 1102) == pytest.approx(-(4.07 + 4.05) / 2 * KGF, rel=1e-9)
 
 
-def test_up_to_20_volts_it_goes_on_as_from_16_to_18(craft):
+def test_up_to_20_volts_it_is_extrapolated_from_16_and_18(craft):
     """2 × 6.02 − 5.25 = 6.79 kgf, and never a force against the command."""
     assert _thrust(craft, 20, 1900) == pytest.approx((2 * 6.02 - 5.25) * KGF, rel=1e-9)
     for pulse in range(1100, 1901, 50):
@@ -115,7 +115,7 @@ def test_thrust_falls_with_the_share_of_the_disc_in_the_water(craft, height, sha
 
 
 @pytest.mark.parametrize(("reverse", "sign"), [(False, -1.0), (True, 1.0)])
-def test_the_body_feels_the_shafts_torque_the_other_way(craft, reverse, sign):
+def test_the_reaction_torque_on_the_body_opposes_the_shaft(craft, reverse, sign):
     """Q = c T about the shaft: p = ∓c T t/I_x; to rounding, as nothing else acts."""
     world, robot, it = craft(torque_per_thrust=0.02, reverse=reverse)
     it.command(throttle=0.5)
@@ -124,7 +124,7 @@ def test_the_body_feels_the_shafts_torque_the_other_way(craft, reverse, sign):
     assert robot.twist.angular == pytest.approx([sign * 0.4 / 0.5, 0.0, 0.0], rel=1e-9, abs=1e-12)
 
 
-def test_it_pushes_at_its_place_along_its_mount(craft):
+def test_it_pushes_at_its_position_along_its_mount(craft):
     """r × F for a thruster that pushes to port 0.3 m ahead: yaw at 0.3 T/I_z; one step of 1 ms."""
     world, robot, it = craft(position=[0.3, 0.0, 0.0], yaw_deg=90.0, scenario={"step": "1/1000"})
     it.command(throttle=0.25)
@@ -151,5 +151,5 @@ def test_its_wash_pushes_others(load, vehicle, craft):
     world = load({"gravity": 0.0, "step": "1/1000", "robots": robots})
     world.robots["tug"].actuators["it"].command(throttle=0.05)
     world.advance_steps(100)
-    # 2 N at 1 m on 10 kg for 0.1 s; the two drift 1 mm apart meanwhile, and the first step knows no thrust yet
+    # 2 N at 1 m on 10 kg for 0.1 s; the two drift 1 mm apart meanwhile, and the first step has no thrust yet
     assert world.robots["float"].twist.linear[0] == pytest.approx(-0.02, rel=0.02)

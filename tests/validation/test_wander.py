@@ -1,4 +1,4 @@
-"""Boats that wander: their speed and turns, their area, their seeds, and what it is to be hit by one."""
+"""Random drive of boats: speed and turns, area, seeds, and collisions with them."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_it_stays_in_its_area(load, period: float, rate: float) -> None:
     assert travelled > 2000
 
 
-def test_its_way_is_its_seeds_and_its_names(load) -> None:
-    """The same seed gives the same bytes; another seed, or another name, another way."""
+def test_its_track_depends_on_seed_and_name(load) -> None:
+    """The same seed gives the same bytes; another seed or name gives another track."""
     ways = []
     for seed in (1, 1, 2):
         world = load({"seed": seed, "robots": {"a": boat(0), "b": boat(200)}})
@@ -75,9 +75,9 @@ def test_its_way_is_its_seeds_and_its_names(load) -> None:
 
 
 def test_evolo_feels_the_boat_that_runs_into_it(load) -> None:
-    """A boat of 900 kg at 2 m/s pushes 50 kg of Evolo before it, and Evolo's bumper says who it was.
+    """A boat of 900 kg at 2 m/s pushes the 50 kg Evolo, whose bumper reports the name of the boat.
 
-    Shoved along, Evolo moves as fast as the boat, which it hardly slows down.
+    Evolo then moves as fast as the boat and hardly slows it down.
     """
     evolo = {"vehicle": "evolo", "pose": {"position": [25, 0, 0.408], "yaw_deg": 90}}
     world = load(
