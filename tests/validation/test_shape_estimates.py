@@ -125,7 +125,7 @@ def test_a_vehicle_whose_weight_is_off_the_middle_is_trimmed_level() -> None:
     Beyond a quarter of the hull it is refused, and a centre of mass above the centre of buoyancy is reported.
     """
     block = Shape("box", size=(1.0, 0.5, 0.4))
-    for x, words in ((0.1, "lies level"), (0.4, "will not lie level")):
+    for x, words in ((0.1, "floats level"), (0.4, "will not float level")):
         robot, notes = robot_of(block, mass=200.0), list[str]()
         inertial = robot.links["base"].inertial
         assert inertial is not None
@@ -134,7 +134,7 @@ def test_a_vehicle_whose_weight_is_off_the_middle_is_trimmed_level() -> None:
         points = np.array(suggest_hydrodynamics(robot, measure_solids(robot), notes)[0].settings["points"])
         assert points.mean(axis=0)[:2] == pytest.approx([x if x < 0.2 else 0.0, 0.0], abs=2e-4)
         assert words in " ".join(notes)
-        assert ("nothing keeps it upright" in " ".join(notes)) == (x > 0.2)
+        assert ("it may capsize" in " ".join(notes)) == (x > 0.2)
 
 
 def test_links_that_are_fixed_are_one_solid_in_the_frame_of_the_one_that_carries_them() -> None:
