@@ -1,4 +1,4 @@
-"""What sensors see, as pictures: `python 02_gallery.py [FOLDER]` writes them as JPEG files."""
+"""Render sensor readings as JPEG images: `python 02_gallery.py [FOLDER]`."""
 
 import sys
 from pathlib import Path
@@ -77,24 +77,24 @@ HARBOUR = {
 
 
 def load(z, sensors, x=-20.0, y=0.0, yaw=0.0, optical_type="IB", **robot):
-    """SAM in the harbour, with sensors of its own."""
+    """Load SAM in the harbour with the given sensors."""
     scenario = {**HARBOUR, "water": {**HARBOUR["water"], "optical_type": optical_type}}
-    place = {"position": [x, y, z], "yaw_deg": yaw}
-    scenario["robots"] = {"sam": {"vehicle": "sam", "pose": place, "overrides": {"sensors": sensors}, **robot}}
+    pose = {"position": [x, y, z], "yaw_deg": yaw}
+    scenario["robots"] = {"sam": {"vehicle": "sam", "pose": pose, "overrides": {"sensors": sensors}, **robot}}
     return skerry.load(scenario)
 
 
-def save(name, picture):
-    """Write a picture (rows, columns) or (rows, columns, 3)."""
-    picture = np.asarray(picture, np.uint8)
-    if picture.ndim == 2:
-        picture = np.repeat(picture[..., None], 3, axis=2)
-    (FOLDER / f"{name}.jpg").write_bytes(simplejpeg.encode_jpeg(np.ascontiguousarray(picture), quality=80))
-    print(f"{name}.jpg: {picture.shape[1]} × {picture.shape[0]}")
+def save(name, image):
+    """Write an image (rows, columns) or (rows, columns, 3)."""
+    image = np.asarray(image, np.uint8)
+    if image.ndim == 2:
+        image = np.repeat(image[..., None], 3, axis=2)
+    (FOLDER / f"{name}.jpg").write_bytes(simplejpeg.encode_jpeg(np.ascontiguousarray(image), quality=80))
+    print(f"{name}.jpg: {image.shape[1]} × {image.shape[0]}")
 
 
 def draw_points(points, colours, eye, target, width=800, height=450, size=1):
-    """Points of the world as seen from a place, the nearest in front."""
+    """Draw points of the world from the viewpoint `eye`, the nearest in front."""
     forward = np.subtract(target, eye) / np.linalg.norm(np.subtract(target, eye))
     right = np.cross(forward, [0, 0, 1.0])
     right /= np.linalg.norm(right)
@@ -106,16 +106,16 @@ def draw_points(points, colours, eye, target, width=800, height=450, size=1):
     away, depth, colours = away[seen][order], depth[seen][order], colours[seen][order]
     column = (width / 2 + 0.9 * width * (away @ right) / depth).astype(int)
     row = (height / 2 - 0.9 * width * (away @ up) / depth).astype(int)
-    picture = np.full((height, width, 3), 16, np.uint8)
+    image = np.full((height, width, 3), 16, np.uint8)
     for i in range(size):
         for j in range(size):
             inside = (column + i >= 0) & (column + i < width) & (row + j >= 0) & (row + j < height)
-            picture[row[inside] + j, column[inside] + i] = colours[inside]
-    return picture
+            image[row[inside] + j, column[inside] + i] = colours[inside]
+    return image
 
 
 def survey():
-    """SAM swims past the wreck: a side-scan waterfall, and the swaths of a multibeam."""
+    """Move SAM past the wreck: a side-scan waterfall, and the swaths of a multibeam echo sounder."""
     wide = {"mbes": {"beam_breadth_deg": 110, "beam_breadth_3db_deg": 100, "frequency": 20, "link": "dvl_link"}}
     scan = {"sidescan": {"tilt_deg": 15, "beam_breadth_deg": 65, "beam_breadth_3db_deg": 55, "max_range": 40}}
     rpm = {"thruster1": {"rpm": 900}, "thruster2": {"rpm": 900}}
@@ -135,8 +135,8 @@ def survey():
     save("mbes", draw_points(cloud, rainbow(shares), (-12, -22, 6), (5, 0, -10), size=2))
 
 
-def look_ahead():
-    """A forward-looking sonar's fan."""
+def draw_forward_sonar():
+    """Draw the fan of a forward-looking sonar."""
     sonar = {"fls": {"kind": "fls", "link": "base_link", "position": [0.7, 0, 0], "frequency": 5, "tilt_deg": 5}}
     with load(-6.5, sonar, x=-2.0, yaw=8.0, anchored=True) as world:
         reading = world.robots["sam"].sensors["fls"].reading
@@ -151,8 +151,8 @@ def look_ahead():
     save("fls", np.where(inside[..., None], 255 * np.clip(glow * [1.6, 1.1, 0.45], 0, 1), 24))
 
 
-def scan_around():
-    """A lidar on a mast."""
+def draw_lidar():
+    """Draw the points of a lidar on a mast."""
     lidar = {"lidar": {"kind": "lidar", "link": "base_link", "frequency": 10, "pattern": "os1_128_2048"}}
     with load(4.0, lidar, x=0.0, anchored=True) as world:
         reading = world.robots["sam"].sensors["lidar"].reading
@@ -161,8 +161,8 @@ def scan_around():
     save("lidar", draw_points(world_points, rainbow(shares), (-14, -16, 14), (13, 8, 0), size=2))
 
 
-def take_pictures():
-    """The camera above the water, at its surface, and below it in clear and in hazier water."""
+def render_camera():
+    """Render the camera above the water, at the surface, and below it in clear and in hazier water."""
     views = {
         "camera_above": (2.2, 12.0, "IB"),
         "camera_surface": (0.02, 2.0, "IB"),
@@ -183,12 +183,12 @@ def take_pictures():
             save(name, world.robots["sam"].sensors["camera"].reading.image)
 
 
-def look_from(source, name, position, yaw, pitch, seconds, fov=60.0, start=None, size=(640, 400)):
-    """A picture by a camera that hangs in a scenario, after some seconds; `start` may command what is there."""
+def render_from(source, name, position, yaw, pitch, seconds, fov=60.0, start=None, size=(640, 400)):
+    """Render a scenario after some seconds with an anchored camera; `start` may send commands to the robots."""
     camera = {"kind": "camera", "link": "base_link", "frequency": 10, "pitch_deg": pitch, "vertical_fov_deg": fov}
     camera |= {"width": size[0], "height": size[1]}
-    place = {"position": position, "yaw_deg": yaw}
-    eye = {"vehicle": "torpedo", "anchored": True, "pose": place, "overrides": {"sensors": {"camera": camera}}}
+    pose = {"position": position, "yaw_deg": yaw}
+    eye = {"vehicle": "torpedo", "anchored": True, "pose": pose, "overrides": {"sensors": {"camera": camera}}}
     with skerry.load(source, overrides={"robots": {"eye": eye}}) as world:
         if start is not None:
             start(world.robots)
@@ -228,8 +228,8 @@ DUSK = {
 }
 
 
-def visit():
-    """Props, and the scenarios that are made of them."""
+def render_props():
+    """Render props, and scenarios made of them."""
 
     def swim(robots):
         for name in ("ML", "MR"):
@@ -238,23 +238,23 @@ def visit():
     def fly(robots):
         robots["evolo"].controllers["flight"].command(speed_kn=10)
 
-    look_from(AFLOAT, "props_afloat", [-1.5, 0, 1.7], 0, 7, 6.0, fov=42.0)
-    look_from(DUSK, "props_dusk", [0, 0, -4.8], 0, 4, 1.0, fov=45.0)
-    look_from("okon_pool", "okon_pool", [-18.6, -1.3, -0.8], 20, 12, 9.0, start=swim)
-    look_from("evolo_slalom", "evolo_slalom", [-23, -4, 1.8], 14, 5, 8.0, fov=45.0, start=fly)
-    look_from("algae_farm", "algae_farm", [-21.5, 4.6, -1.9], -22, 6, 6.0)
+    render_from(AFLOAT, "props_afloat", [-1.5, 0, 1.7], 0, 7, 6.0, fov=42.0)
+    render_from(DUSK, "props_dusk", [0, 0, -4.8], 0, 4, 1.0, fov=45.0)
+    render_from("okon_pool", "okon_pool", [-18.6, -1.3, -0.8], 20, 12, 9.0, start=swim)
+    render_from("evolo_slalom", "evolo_slalom", [-23, -4, 1.8], 14, 5, 8.0, fov=45.0, start=fly)
+    render_from("algae_farm", "algae_farm", [-21.5, 4.6, -1.9], -22, 6, 6.0)
 
 
-def visit_the_bay():
-    """The demonstration: the whole bay from above its shore, and the view from its landing."""
-    look_from("demo", "bay", [20, 240, 60], -98.0, 16.0, 1.0, fov=45.0, size=(800, 450))
-    look_from("demo", "demo", [2.5, 175.5, 3.2], -80.0, 8.0, 1.0, fov=45.0, size=(800, 450))
+def render_bay():
+    """Render the demonstration: the whole bay from above its shore, and the view from the landing."""
+    render_from("demo", "bay", [20, 240, 60], -98.0, 16.0, 1.0, fov=45.0, size=(800, 450))
+    render_from("demo", "demo", [2.5, 175.5, 3.2], -80.0, 8.0, 1.0, fov=45.0, size=(800, 450))
 
 
 FOLDER.mkdir(parents=True, exist_ok=True)
 survey()
-look_ahead()
-scan_around()
-take_pictures()
-visit()
-visit_the_bay()
+draw_forward_sonar()
+draw_lidar()
+render_camera()
+render_props()
+render_bay()

@@ -1,4 +1,4 @@
-"""Batteries under load, and what actuators say that they draw."""
+"""Batteries under load, and the power that actuators report."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def test_a_base_load_takes_its_energy_from_the_capacity():
         assert reading.current == pytest.approx(20.0 / reading.voltage)
 
 
-def test_time_and_load_add_up_where_both_are_given():
+def test_discharge_with_time_and_with_load_add_up():
     with load({"base_load": 20, "discharge_percent_per_minute": 5}) as world:
         world.advance(36.0)
         assert world.robots["auv"].sensors["battery"].reading.percent == pytest.approx(80 - 10 - 3)
 
 
-def test_a_battery_with_a_capacity_does_not_run_down_with_time_alone_unless_told():
+def test_a_battery_with_a_capacity_does_not_discharge_with_time_by_default():
     assert Battery(link="l", frequency=1).percent_per_minute == 1.0
     assert Battery(link="l", frequency=1, capacity_wh=5).percent_per_minute == 0.0
     assert Battery(link="l", frequency=1, discharge_percent_per_minute=0).percent_per_minute == 0.0
 
 
-def test_a_battery_counts_whoever_reads_it_and_however_the_world_is_advanced():
-    """A load that grows, one battery read often, one late, one never before: the same numbers."""
+def test_the_charge_does_not_depend_on_reads_or_on_how_the_world_is_advanced():
+    """The load grows; one battery is read often, one late, one only at the end: the numbers are the same."""
     found = []
     for reads, advances in ((True, 0.05), (False, 0.05), (False, 3.0), (True, 0.3)):
         with load({"base_load": 5}, {"torque_per_thrust": 0.05, "lag": 1.0}) as world:
@@ -90,7 +90,7 @@ def test_a_battery_survives_snapshot_and_restore_unread():
         assert bytes(world.snapshot()) == bytes(other.snapshot())
 
 
-def test_a_battery_counts_the_same_instant_again_after_going_back():
+def test_a_battery_counts_the_same_tick_again_after_a_restore():
     with load({"base_load": 20}) as world:
         battery = world.robots["auv"].sensors["battery"]
         world.advance(0.9)
@@ -102,7 +102,7 @@ def test_a_battery_counts_the_same_instant_again_after_going_back():
         assert battery.reading == reading
 
 
-def test_an_empty_battery_gives_nothing_and_stays_empty():
+def test_an_empty_battery_supplies_no_power_and_stays_empty():
     with load({"base_load": 5000, "start_percent": 1}) as world:
         battery = world.robots["auv"].sensors["battery"]
         assert battery.reading.power == 5000
@@ -112,7 +112,7 @@ def test_an_empty_battery_gives_nothing_and_stays_empty():
 
 
 @pytest.mark.parametrize("settings", [{"capacity_wh": 0}, {"base_load": -1}, {"discharge_percent_per_minute": -1}])
-def test_settings_that_make_no_sense_are_refused(settings):
+def test_invalid_settings_are_refused(settings):
     with pytest.raises(ValidationError, match=next(iter(settings))):
         Battery(link="l", frequency=10, **settings)
 
@@ -142,7 +142,7 @@ def test_an_open_water_propeller_draws_its_torque_times_its_speed():
         assert propeller.power == 0.0
 
 
-def test_an_actuator_of_which_nothing_is_known_draws_nothing_that_counts():
+def test_an_actuator_without_a_power_model_draws_no_power():
     with load({"base_load": 3}, {"torque_per_thrust": 0}) as world:
         auv = world.robots["auv"]
         auv.actuators["propeller"].command(rpm=1000)
@@ -151,7 +151,7 @@ def test_an_actuator_of_which_nothing_is_known_draws_nothing_that_counts():
         assert auv.sensors["battery"].reading.power == 3.0
 
 
-def test_a_thruster_draws_what_its_curve_says_or_else_what_its_shaft_takes():
+def test_a_thruster_draws_the_power_of_its_curve_or_of_its_shaft():
     """The T200 at full throttle and 16 V draws above 300 W by its maker's table; Q ω = 0.02 · 40 N · 100π rad/s."""
     table = {"kind": "table", "throttle": [-1, 0, 1], "force": [-40, 0, 40], "rpm": [-3000, 0, 3000]}
     for model, torque, power in (

@@ -1,4 +1,4 @@
-"""The camera's settings, frames and electronics, and datasets made with it."""
+"""Camera settings, optical frames, exposure and noise, and datasets made with a camera."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def camera(**settings: Any) -> Camera:
         ({"vertical_fov_deg": 180}, "less than 170"),
         ({"horizontal_fov_deg": 90, "vertical_fov_deg": 60}, "in 2 ways"),
         ({"vertical_fov_deg": 60, "intrinsics": {"fx": 5, "fy": 5, "cx": 3, "cy": 3}}, "in 2 ways"),
-        ({"focal_length_mm": 3}, "go together"),
-        ({"sensor_size_mm": [4.8, 3.6]}, "go together"),
+        ({"focal_length_mm": 3}, "must be given together"),
+        ({"sensor_size_mm": [4.8, 3.6]}, "must be given together"),
         ({"sensor_size_mm": [4.8, 0], "focal_length_mm": 3}, "greater than 0"),
         ({"intrinsics": {"fx": 0, "fy": 5, "cx": 3, "cy": 3}}, "greater than 0"),
         ({"intrinsics": {"fx": 5, "fy": 5, "cx": 3}}, "required"),
         ({"distortion": [0.1, 0, 0]}, "required"),
-        ({"horizontal_fov_deg": 120, "distortion": [-1.0, 0, 0, 0, 0]}, "folds the picture over itself"),
+        ({"horizontal_fov_deg": 120, "distortion": [-1.0, 0, 0, 0, 0]}, "folds the image over itself"),
         ({"exposure": "bright"}, "exposure"),
         ({"jpeg_quality": 0}, "greater than or equal to 1"),
         ({"shutter": -1}, "greater than or equal to 0"),
@@ -55,12 +55,12 @@ def camera(**settings: Any) -> Camera:
         ({"read_noise": float("nan")}, "finite"),
     ],
 )
-def test_bad_settings_are_refused_in_words(settings: dict[str, Any], problem: str) -> None:
+def test_bad_settings_are_refused_with_a_clear_message(settings: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValidationError, match=problem):
         camera(**settings)
 
 
-def test_the_three_ways_to_give_a_lens_agree() -> None:
+def test_the_three_forms_of_a_lens_agree() -> None:
     by_angle = camera(width=200, height=100, horizontal_fov_deg=2 * np.degrees(np.arctan(0.5))).lens()
     by_chip = camera(width=200, height=100, sensor_size_mm=[5, 2.5], focal_length_mm=5).lens()
     by_matrix = camera(width=200, height=100, intrinsics={"fx": 200, "fy": 200, "cx": 99.5, "cy": 49.5}).lens()
@@ -68,19 +68,19 @@ def test_the_three_ways_to_give_a_lens_agree() -> None:
         np.testing.assert_allclose(lens.matrix, by_matrix.matrix)
 
 
-def test_a_camera_without_a_lens_sees_60_degrees_upwards() -> None:
+def test_a_camera_without_a_lens_has_a_vertical_field_of_view_of_60_degrees() -> None:
     lens = camera(width=64, height=48).lens()
     assert 2 * np.degrees(np.arctan(24 / lens.fy)) == pytest.approx(60)
     assert lens.fx == lens.fy
 
 
-def test_a_part_on_a_ros_camera_frame_looks_along_its_z() -> None:
+def test_a_part_on_a_ros_camera_frame_points_along_its_z() -> None:
     """Forward is z, left is −x and up is −y of a frame with x right, y down, z forward."""
     turn = Mount(link="camera", ros_camera=True).offset().rotation
     np.testing.assert_allclose(turn, [[0, -1, 0], [0, 0, -1], [1, 0, 0]], atol=1e-12)
 
 
-def test_sky_refuses_what_no_sky_can_be() -> None:
+def test_impossible_sky_settings_are_refused() -> None:
     for settings in ({"cloud": 1.1}, {"sun_elevation_deg": 91}, {"brightness": -1}, {"ambient": -0.1}):
         with pytest.raises(ValidationError):
             SkyConfig.model_validate(settings)
@@ -98,7 +98,7 @@ def test_daylight_is_finite_and_grows_with_the_suns_height(elevation: float, clo
     assert (low.ambient <= high.ambient + 1e-12).all()
 
 
-# ------------------------------------------------------------------------------------------------ pictures
+# ------------------------------------------------------------------------------------------------ images
 
 
 def scenario(folder: Path, **settings: Any) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def test_jpeg_gives_the_image_back_nearly_and_smaller_with_less_quality(make: An
 
 
 def test_detections_have_boxes_and_know_what_is_hidden(make: Any) -> None:
-    """The box in front hides from y = 0 on, seen at 3 m, which is half of what is 6 m away: the left half of it."""
+    """The box in front, at 3 m, covers y ≥ 0, so that the left half of the box behind it, at 6 m, stays visible."""
     found = {item.name: item for item in reading_of(make(detections=True, width=256, height=192)).detections}
     front, back = found["front"], found["back"]
     assert front.visible == pytest.approx(1.0, abs=0.02)
@@ -182,17 +182,17 @@ def test_detections_have_boxes_and_know_what_is_hidden(make: Any) -> None:
     assert 0.5 < back.transmission < front.transmission < 1
 
 
-def test_a_camera_does_not_detect_unless_told_to(make: Any) -> None:
+def test_a_camera_reports_no_detections_by_default(make: Any) -> None:
     assert reading_of(make()).detections == ()
 
 
-def test_noise_depends_on_the_seed_alone(make: Any) -> None:
+def test_noise_depends_on_the_seed_only(make: Any) -> None:
     quiet, *noisy = [reading_of(make(read_noise=noise)).image for noise in (0.0, 0.02, 0.02)]
     assert noisy[0].tobytes() == noisy[1].tobytes()
     assert noisy[0].tobytes() != quiet.tobytes()
 
 
-def test_noise_has_the_spread_that_was_asked_for() -> None:
+def test_noise_has_the_configured_standard_deviation() -> None:
     light = np.full((200, 200, 3), 0.25, np.float32)
     bytes_ = encode_srgb(light, 1.0, shot=0.02, read=0.01, seed=7)
     levels = np.arange(256) / 255
@@ -201,7 +201,7 @@ def test_noise_has_the_spread_that_was_asked_for() -> None:
     assert linear.std() == pytest.approx(np.sqrt(0.01**2 + 0.02**2 * 0.25), rel=0.05)
 
 
-def test_exposure_is_in_stops_or_meters_the_picture(make: Any) -> None:
+def test_exposure_is_in_stops_or_automatic(make: Any) -> None:
     dark, bright = (reading_of(make(exposure=stops)) for stops in (-2.0, 2))
     assert (dark.gain, bright.gain) == (0.25, 4.0)
     assert dark.image.mean() < bright.image.mean()
@@ -221,8 +221,8 @@ def test_motion_blurs_while_the_shutter_is_open(make: Any) -> None:
     assert reading_of(sharp).depth.tobytes() == reading_of(blurred).depth.tobytes()
 
 
-def test_a_picture_taken_in_a_thread_of_its_own_is_of_its_instant(make: Any) -> None:
-    """A large picture may still be in the making while the world goes on; it is the same as one that was waited for."""
+def test_an_image_rendered_in_a_thread_shows_its_own_sample(make: Any) -> None:
+    """The world may advance while a large image is rendered; the image is the same as without a thread."""
     images = []
     for wait in (True, False):
         world = make(width=160, height=120)
@@ -238,8 +238,8 @@ def test_a_picture_taken_in_a_thread_of_its_own_is_of_its_instant(make: Any) -> 
     assert images[0] == images[1]
 
 
-def test_sams_cameras_look_where_their_names_say() -> None:
-    """Ahead; straight down, its picture's top ahead; to both sides ahead, 15° down."""
+def test_sams_cameras_point_where_their_names_say() -> None:
+    """Ahead; straight down with the top of the image ahead; ahead to both sides, 15° down."""
     with skerry.load("sam_empty") as world:
         sam = world.robots["sam"]
         back = sam.pose.inverse()
@@ -283,7 +283,7 @@ def test_caustics_move_light_about_but_make_none(footprint: float) -> None:
     assert (np.std(found) > 0.2) == (footprint < 1.0)
 
 
-def test_caustics_are_there_only_if_asked_for(make: Any) -> None:
+def test_caustics_are_off_by_default(make: Any) -> None:
     smooth, rough = (reading_of(make(caustics=strength, exposure=0)).image for strength in (0.0, 1.0))
     assert smooth.tobytes() != rough.tobytes()
 
@@ -315,7 +315,7 @@ def test_a_dataset_is_the_same_for_the_same_seed_and_has_all_its_files(tmp_path:
     assert "target" in (tmp_path / "one" / "data.yaml").read_text()
 
 
-def test_a_dataset_refuses_what_cannot_be(tmp_path: Path) -> None:
+def test_a_dataset_with_impossible_options_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rig").mkdir()
     source = scenario(tmp_path / "rig")
     with pytest.raises(SkerryError, match="did you mean 'rig/camera'"):
@@ -332,8 +332,8 @@ def test_a_dataset_refuses_what_cannot_be(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------ the sea
 
 
-def test_rays_of_a_picture_meet_the_same_water_as_those_of_other_sensors() -> None:
-    """In single precision and cell by cell, or in double precision: the same place within 2 cm, for most rays."""
+def test_rays_of_an_image_hit_the_same_water_as_those_of_other_sensors() -> None:
+    """Single precision by cells, and double precision: the same position within 2 cm for most rays."""
     water = WaterConfig.model_validate(
         {"surface": {"kind": "waves", "height": 0.6, "period": 4, "heading_deg": 60, "seed": 2}}
     ).build(9.81)

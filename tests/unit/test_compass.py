@@ -1,4 +1,4 @@
-"""Compass and magnetometer: which way is north, and how the vehicle's iron hides it."""
+"""Compass and magnetometer: heading, and the effects of the vehicle's iron."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def apart(first, second):
 
 
 @given(heading=st.floats(0, 359.9), roll=ANGLE, pitch=st.floats(-85, 85))
-def test_a_perfect_compass_reads_the_heading_however_it_is_rolled_and_pitched(heading, roll, pitch):
+def test_a_compass_without_errors_reads_the_heading_at_any_roll_and_pitch(heading, roll, pitch):
     reading = compass().measure(facing(heading, roll, pitch), NOISE)
     assert 0.0 <= reading.heading_deg < 360.0
     assert apart(reading.heading_deg, heading) < 1e-9
@@ -89,7 +89,7 @@ def test_deviation_follows_the_five_coefficients(heading):
     assert apart(reading.heading_deg, expected) < 1e-9
 
 
-def test_compass_noise_is_as_wide_as_told_and_the_same_for_the_same_seed():
+def test_compass_noise_has_the_configured_deviation_and_depends_on_the_seed():
     """4000 draws: the standard deviation of their standard deviation is 1.1 %."""
     sensor = compass(noise_deg=2.0)
     found = [sensor.measure(facing(180, tick=tick), NOISE).heading_deg for tick in range(4000)]
@@ -101,7 +101,7 @@ def test_compass_noise_is_as_wide_as_told_and_the_same_for_the_same_seed():
     assert sensor.measure(facing(180), Noise(6, "robot/compass")).heading_deg != found[0]
 
 
-def test_a_compass_bias_stays_for_the_run_and_is_as_wide_as_told_over_runs():
+def test_a_compass_bias_is_constant_in_a_run_and_has_the_configured_deviation_over_runs():
     """1000 runs: the standard deviation of their standard deviation is 2.2 %."""
     sensor = compass(bias_deg=3.0)
     assert len({sensor.measure(facing(180, tick=tick), NOISE).heading_deg for tick in range(5)}) == 1
@@ -109,7 +109,7 @@ def test_a_compass_bias_stays_for_the_run_and_is_as_wide_as_told_over_runs():
     assert np.std(biases) == pytest.approx(3.0, rel=0.09)
 
 
-def test_sam_has_a_compass_that_reads_where_its_bow_points():
+def test_sams_compass_reads_the_direction_of_its_bow():
     robots = {"sam": {"vehicle": "sam", "pose": {"position": [0, 0, -5], "heading_deg": 200}}}
     with skerry.load({"robots": robots, "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6}}) as world:
         assert apart(world.robots["sam"].sensors["compass"].reading.heading_deg, 200) < 3.0
@@ -131,7 +131,7 @@ def test_turning_does_not_change_the_strength_of_the_field(heading, roll, pitch)
 
 
 @pytest.mark.parametrize("heading", [0.0, 45.0, 123.0, 300.0])
-def test_a_level_magnetometer_knows_the_magnetic_heading(heading):
+def test_a_level_magnetometer_gives_the_magnetic_heading(heading):
     """The horizontal field in FLU axes is H (cos ζ, sin ζ) at the magnetic heading ζ = heading − declination."""
     field = magnetometer(declination_deg=12.0).measure(facing(heading), NOISE).field
     assert apart(np.degrees(np.arctan2(field[1], field[0])), heading - 12.0) < 1e-9
@@ -153,7 +153,7 @@ def test_a_magnetometer_reads_in_its_own_axes():
     assert rotate(mount, own) == pytest.approx(level, rel=1e-12)
 
 
-def test_magnetometer_noise_is_as_wide_as_told_on_each_axis():
+def test_magnetometer_noise_has_the_configured_deviation_on_each_axis():
     """2000 draws: the standard deviation of their standard deviation is 1.6 %."""
     sensor = magnetometer(noise=2e-7)
     found = np.array([sensor.measure(facing(10, tick=tick), NOISE).field for tick in range(2000)])
@@ -163,7 +163,7 @@ def test_magnetometer_noise_is_as_wide_as_told_on_each_axis():
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings", "word"),
+    ("kind", "settings", "key"),
     [
         (Compass, {"noise_deg": -1}, "noise_deg"),
         (Compass, {"deviation_deg": [1, 2]}, "deviation_deg"),
@@ -172,8 +172,8 @@ def test_magnetometer_noise_is_as_wide_as_told_on_each_axis():
         (Magnetometer, {"soft_iron": [[1, 0, 0]]}, "soft_iron"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(kind, settings, word):
-    with pytest.raises(ValidationError, match=word):
+def test_invalid_settings_are_refused(kind, settings, key):
+    with pytest.raises(ValidationError, match=key):
         kind(link="l", frequency=10, **settings)
 
 

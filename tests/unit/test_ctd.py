@@ -1,4 +1,4 @@
-"""The CTD: it reads the water that is there."""
+"""CTD probe: conductivity, temperature and depth of the water."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def probe(**settings):
     return Ctd(link="base_link", frequency=10, **settings).build()
 
 
-def test_a_perfect_ctd_reads_the_profile():
+def test_a_ctd_without_noise_reads_the_profile():
     reading = probe(**PERFECT).measure(truth(-25.0), NOISE)
     assert (reading.temperature, reading.depth) == (12.5, 25.0)
     assert reading.conductivity == pytest.approx(
@@ -50,30 +50,30 @@ def test_standard_sea_water_conducts_as_its_definition_says():
     assert reading.conductivity == pytest.approx(42.914, abs=1e-5)
 
 
-def test_it_reads_where_it_is_mounted():
+def test_a_ctd_measures_at_its_mount():
     assert probe(**PERFECT, position=[0, 0, -2.0]).measure(truth(-5.0), NOISE).depth == pytest.approx(7.0)
 
 
-def test_it_is_silent_in_the_air_and_reads_below_the_surface_that_is_there():
+def test_a_ctd_has_no_reading_in_air_and_reads_below_the_actual_surface():
     assert probe().measure(truth(0.01), NOISE) is None
     assert probe().measure(truth(-1.0, surface=-2.0), NOISE) is None
     assert probe(**PERFECT).measure(truth(-1.0, surface=0.5), NOISE).depth == 1.5
 
 
 @pytest.mark.parametrize("depth", [0.0, 6000.0, 11_000.0])
-def test_it_is_finite_at_any_depth(depth):
+def test_readings_are_finite_at_any_depth(depth):
     reading = probe().measure(truth(-depth, WaterConfig()), NOISE)
     assert np.isfinite([reading.conductivity, reading.temperature, reading.salinity, reading.sound_speed]).all()
 
 
-def test_fresh_water_reads_no_less_than_no_conductivity():
+def test_the_conductivity_of_fresh_water_is_never_negative():
     fresh = WaterConfig(profile={"temperature": 10, "salinity": 0})
     readings = [probe().measure(truth(-3.0, fresh, tick), NOISE) for tick in range(50)]
     assert min(reading.conductivity for reading in readings) == 0.0
     assert all(reading.salinity >= 0 for reading in readings)
 
 
-def test_its_noise_is_as_wide_as_told_and_the_same_for_the_same_seed():
+def test_noise_has_the_configured_deviation_and_depends_on_the_seed():
     """2000 draws: the standard deviation of their standard deviation is 1.6 %."""
     sigmas = {"conductivity_noise": 0.05, "temperature_noise": 0.02, "depth_noise": 0.3}
     ctd, still = probe(**sigmas), truth(-100.0)
@@ -87,7 +87,7 @@ def test_its_noise_is_as_wide_as_told_and_the_same_for_the_same_seed():
     assert ctd.measure(still, NOISE) == reading
 
 
-def test_sam_carries_one_that_tells_the_water_from_the_air():
+def test_sams_ctd_reads_in_water_and_not_in_air():
     scenario = {"water": {"profile": LAYERS}, "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6}}
     robots = {
         "deep": {"vehicle": "sam", "pose": {"position": [0, 0, -25]}},

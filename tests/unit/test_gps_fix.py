@@ -1,4 +1,4 @@
-"""A GPS that must find its satellites: after the start, and after every dive."""
+"""Time to first fix and to reacquire of a GPS."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def load(frequency=10, start=2.0, **settings):
 
 
 def fixes(world, seconds):
-    """The times, to 10 ms, at which a GPS that is asked at every step has a fix."""
+    """Return the times, to 10 ms, at which a GPS that is read at every step has a fix."""
     gps, found = world.robots["auv"].sensors["gps"], []
     for _ in range(round(seconds * 100)):
         world.advance_steps(1)
@@ -39,32 +39,32 @@ def test_the_first_fix_comes_after_its_time():
         assert fixes(world, 2.0)[0] == 1.0
 
 
-def test_the_time_counts_from_the_start_though_nobody_looked():
+def test_the_time_counts_from_the_start_without_any_read():
     with load(time_to_first_fix=1.0) as world:
         world.advance(1.0)
         assert world.robots["auv"].sensors["gps"].reading is not None
 
 
-def test_without_a_time_there_is_a_fix_at_once():
+def test_without_a_time_the_first_reading_has_a_fix():
     with load() as world:
         assert world.robots["auv"].sensors["gps"].reading is not None
 
 
-def test_a_dive_starts_the_time_anew_and_it_is_shorter_once_there_was_a_fix():
+def test_a_dive_restarts_the_time_which_is_shorter_after_the_first_fix():
     with load(time_to_first_fix=2.0, time_to_reacquire=0.5) as world:
         world.advance(1.5)
         world.teleport("auv", DOWN)
         world.advance(0.5)
         world.teleport("auv", UP)
-        assert fixes(world, 3.0)[0] == pytest.approx(4.1)  # seen up at 2.1 s, the first due instant after 2 s
+        assert fixes(world, 3.0)[0] == pytest.approx(4.1)  # above water at 2.1 s, the first due tick after 2 s
         world.teleport("auv", DOWN)
-        assert fixes(world, 1.0) == pytest.approx(np.arange(5.01, 5.1, 0.01))  # until the next due instant
+        assert fixes(world, 1.0) == pytest.approx(np.arange(5.01, 5.1, 0.01))  # until the next due tick
         world.teleport("auv", UP)
         assert fixes(world, 2.0)[0] == pytest.approx(6.6)
 
 
-def test_when_the_fix_comes_does_not_depend_on_who_reads():
-    """One is read at every step, one only at the end; a dive in between is seen by both."""
+def test_the_time_of_the_fix_does_not_depend_on_reads():
+    """The first GPS is read at every step, the second only at the end; both notice a dive in between."""
     found = []
     for often in (True, False):
         with load(time_to_first_fix=1.0, time_to_reacquire=0.7, frequency=7) as world:
@@ -81,7 +81,7 @@ def test_when_the_fix_comes_does_not_depend_on_who_reads():
     assert found[0] == found[1]
 
 
-def test_a_dip_between_two_due_instants_is_not_noticed():
+def test_a_dip_between_two_due_ticks_is_not_noticed():
     with load(time_to_first_fix=1.0, time_to_reacquire=5.0, frequency=2) as world:
         world.advance(1.6)
         world.teleport("auv", DOWN)

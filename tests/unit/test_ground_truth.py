@@ -1,4 +1,4 @@
-"""Ground truth: what follows from where a robot is and how it moves."""
+"""Ground truth: quantities derived from a robot's pose and motion."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_depth_and_altitude(z, surface, ground, depth, altitude):
     assert (reading.depth, reading.altitude) == pytest.approx((depth, altitude))
 
 
-def test_latitude_and_longitude_are_those_of_the_grid_or_nothing():
+def test_latitude_and_longitude_are_those_of_the_grid_or_none():
     part = {"truth": {"kind": "ground_truth", "link": "base_link", "frequency": 10}}
     robots = {"auv": {"vehicle": "torpedo", "pose": {"position": [120, -40, -3]}, "overrides": {"sensors": part}}}
     with skerry.load({"robots": robots, "terrain": {"kind": "flat", "depth": 30}}) as world:

@@ -41,27 +41,27 @@ def test_an_encoder_counts_whole_ticks():
 
 
 @given(st.floats(-50, 50), st.sampled_from([1, 12, 4096]))
-def test_what_an_encoder_says_is_less_than_a_tick_behind_the_joint(angle, ticks):
+def test_an_encoder_reads_less_than_a_tick_below_the_joint_position(angle, ticks):
     reading = encoder(ticks_per_turn=ticks).measure(truth(angle, 0.25), NOISE)
     assert -1e-12 <= angle - reading.position <= tau / ticks + 1e-12
     assert reading.velocity == 0.25
 
 
 @given(st.floats(-50, 50))
-def test_an_encoder_of_one_turn_begins_anew(angle):
+def test_a_single_turn_encoder_restarts_after_a_turn(angle):
     reading = encoder(ticks_per_turn=100, multi_turn=False).measure(truth(angle), NOISE)
     assert 0 <= reading.ticks < 100
     turned = encoder(ticks_per_turn=100).measure(truth(angle), NOISE)
     assert (turned.ticks - reading.ticks) % 100 == 0
 
 
-def test_an_encoder_behind_a_gear_or_on_a_screw_turns_with_the_travel_it_is_told():
+def test_an_encoder_with_a_gear_or_on_a_screw_uses_the_configured_travel():
     assert encoder(ticks_per_turn=10, travel_per_turn=tau / 50).measure(truth(pi + 1e-9), NOISE).ticks == 250
     reading = encoder(ticks_per_turn=100, travel_per_turn=0.002).measure(truth(0.01301), NOISE)
     assert (reading.ticks, reading.position) == (650, pytest.approx(0.013))
 
 
-def test_encoder_noise_is_as_wide_as_told():
+def test_encoder_noise_has_the_configured_deviation():
     """4000 draws: the standard deviation of their standard deviation is 1.1 %; a tick is far finer."""
     sensor = encoder(ticks_per_turn=10**7, position_noise=0.01, velocity_noise=0.3)
     readings = [sensor.measure(truth(1.0, 2.0, tick), NOISE) for tick in range(4000)]
@@ -70,14 +70,14 @@ def test_encoder_noise_is_as_wide_as_told():
     assert sensor.measure(truth(1.0, 2.0, 8), NOISE) == readings[8]
 
 
-def test_joint_states_are_of_all_joints_or_of_those_named_in_their_order():
+def test_joint_states_are_of_all_joints_or_of_the_named_joints_in_order():
     every = JointStates(link="l", frequency=10).build().measure(truth(0.5, 0.1), NOISE)
     assert (every.names, every.positions, every.velocities) == (("first", "second"), (0.5, 1.5), (0.1, 1.1))
     some = JointStates(link="l", frequency=10, joints=("second",)).build().measure(truth(0.5, 0.1), NOISE)
     assert (some.names, some.positions) == (("second",), (1.5,))
 
 
-def test_joint_state_noise_is_as_wide_as_told_and_apart_for_each_joint():
+def test_joint_state_noise_has_the_configured_deviation_and_is_independent_per_joint():
     sensor = JointStates(link="l", frequency=10, position_noise=0.1, velocity_noise=0.2).build()
     readings = [sensor.measure(truth(tick=tick), NOISE) for tick in range(2000)]
     found = np.array([(*reading.positions, *reading.velocities) for reading in readings])
@@ -107,17 +107,17 @@ def test_sams_joints_are_read_where_they_are():
         assert sam.sensors["yaw"].reading.position == pytest.approx(0.1, abs=2e-3)
 
 
-def test_a_joint_that_is_not_there_is_an_error_with_a_guess():
+def test_an_unknown_joint_is_an_error_with_a_guess():
     with pytest.raises(SkerryError, match=r"no such moving joint .* did you mean 'vbs_joint'"):
         sam_with(bad={"kind": "encoder", "joint": "vbs_jint"})
 
 
-def test_a_propellers_joint_has_nothing_to_read_and_says_so():
+def test_the_joint_of_a_propeller_cannot_be_read():
     with pytest.raises(SkerryError, match="turns for the eye only"):
         sam_with(bad={"kind": "joint_states", "joints": ["front_prop_joint"]})
 
 
 @pytest.mark.parametrize("settings", [{"ticks_per_turn": 0}, {"travel_per_turn": 0.0}, {"position_noise": -1.0}])
-def test_settings_that_make_no_sense_are_refused(settings):
+def test_invalid_settings_are_refused(settings):
     with pytest.raises(ValidationError, match=next(iter(settings))):
         encoder(**settings)

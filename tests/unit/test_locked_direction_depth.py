@@ -1,4 +1,4 @@
-"""The height above what lies in a fixed direction of the world."""
+"""Height above the first hit along a direction that is fixed in the world."""
 
 import numpy as np
 import pytest
@@ -27,13 +27,13 @@ def height(z, bottom=None, objects=None, **settings):
         return world.robots["sam"].sensors["below"].reading
 
 
-def test_it_is_the_height_above_the_ground_however_the_robot_is_turned():
+def test_the_value_is_the_height_above_the_ground_at_any_attitude():
     reading = height(-5.0, bottom=20.0)
     assert reading.value == pytest.approx(15.0, abs=1e-5)
     assert not reading.using_water
 
 
-def test_beyond_its_range_it_takes_the_water():
+def test_without_a_hit_within_range_the_water_is_used():
     assert height(-5.0, bottom=40.0).using_water
     assert height(-5.0, bottom=40.0).value == pytest.approx(-5.0)
     assert height(3.0).value == pytest.approx(3.0)
@@ -55,6 +55,6 @@ def test_noise_scales_with_the_value_and_repeats():
     assert np.isfinite(first.value)
 
 
-def test_a_direction_of_no_length_is_an_error():
-    with pytest.raises(SkerryError, match="`direction` must not be 0"):
+def test_a_direction_of_length_0_is_an_error():
+    with pytest.raises(SkerryError, match="`direction` must have a length above 0"):
         height(-5.0, direction=[0, 0, 0])

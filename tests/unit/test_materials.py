@@ -1,4 +1,4 @@
-"""Materials: shipped and one's own, found by name, and what rays find of them."""
+"""Materials: shipped and user-defined, by name, and in the hits of rays."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def materials_hit(scenario):
         return [view.materials[number] for number in hits.material]
 
 
-def test_rays_find_the_material_and_colour_of_what_they_hit():
+def test_hits_contain_the_material_and_colour():
     box, ground = materials_hit(
         {"objects": {"box": {**BOX, "material": "wood", "colour": [1, 0, 0]}}, "terrain": GROUND}
     )
@@ -56,18 +56,18 @@ def test_a_scenario_may_have_materials_of_its_own_before_the_shipped_ones():
         ({"materials": {"glue": {"texture": "furry"}}}, "materials.glue.texture"),
     ],
 )
-def test_a_wrong_material_is_an_error_at_load_that_names_the_place(scenario, words):
+def test_a_wrong_material_is_an_error_at_load_that_names_the_setting(scenario, words):
     with pytest.raises(SkerryError, match=words):
         skerry.load(scenario)
 
 
-def test_a_name_that_is_not_known_may_have_a_stand_in():
+def test_an_unknown_name_may_have_a_fallback():
     assert find_material("sam_yellow", instead="hull", colour=(1, 1, 0)).name == "hull"
     with pytest.raises(UnknownName, match="'rope'"):
         find_material("roope")
 
 
-def test_every_shipped_material_is_within_reason():
+def test_every_shipped_material_has_plausible_values():
     for name, material in MATERIALS.items():
         assert -40 <= material.backscatter_db <= 0, name
         assert 0 < material.reflectance < 1, name

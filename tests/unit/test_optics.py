@@ -11,7 +11,7 @@ from skerry.water.optics import OPTICAL_TYPES, optics_of
 RED, GREEN, BLUE = range(3)
 
 
-def test_daylight_fades_as_jerlov_measured():
+def test_daylight_attenuates_as_jerlov_measured():
     """Jerlov 1976, table XXVII, at 625, 525 and 450 nm, for the clearest and the darkest of his waters."""
     assert optics_of("I").diffuse_attenuation.tolist() == [0.305, 0.043, 0.019]
     assert optics_of("III").diffuse_attenuation.tolist() == [0.375, 0.116, 0.135]
@@ -19,7 +19,7 @@ def test_daylight_fades_as_jerlov_measured():
 
 
 @pytest.mark.parametrize("optical_type", OPTICAL_TYPES)
-def test_absorption_and_scattering_give_the_fading_of_daylight_back(optical_type):
+def test_absorption_and_scattering_reproduce_the_attenuation_of_daylight(optical_type):
     """K_d² = a² + 0.256 a b (Kirk 1981)."""
     light = optics_of(optical_type)
     fading = np.sqrt(light.absorption**2 + 0.256 * light.absorption * light.scattering)
@@ -29,7 +29,7 @@ def test_absorption_and_scattering_give_the_fading_of_daylight_back(optical_type
 
 @pytest.mark.parametrize("types", [("I", "IA", "IB", "II", "III"), ("1C", "3C", "5C", "7C", "9C")])
 @pytest.mark.parametrize("channel", [RED, GREEN, BLUE])
-def test_each_class_is_murkier_than_the_one_before(types, channel):
+def test_each_class_is_more_turbid_than_the_one_before(types, channel):
     for property_name in ("diffuse_attenuation", "attenuation", "backscatter"):
         values = [getattr(optics_of(name), property_name)[channel] for name in types]
         assert np.all(np.diff(values) > 0)

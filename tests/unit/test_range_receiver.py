@@ -1,4 +1,4 @@
-"""Range receivers: how far senders are."""
+"""Range receivers: distances to senders."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def receiver(*senders, **settings):
     return RangeReceiver(link="l", frequency=10, senders=senders, **({"noise_sigma": 0.0} | settings)).build()
 
 
-def test_a_perfect_receiver_reads_the_distance_and_nothing_beyond_its_range():
+def test_a_receiver_without_noise_reads_the_distance_and_infinity_beyond_its_range():
     reading = receiver("buoy", "far", "here").measure(truth(), NOISE)
     assert reading.senders == ("buoy", "far", "here")
     assert reading.ranges == (5.0, inf, 0.0)
@@ -38,18 +38,18 @@ def test_a_perfect_receiver_reads_the_distance_and_nothing_beyond_its_range():
     assert receiver("far", range=50.0).measure(truth(), NOISE).ranges == (inf,)
 
 
-def test_it_measures_from_where_it_is_mounted():
+def test_distances_are_measured_from_the_mount():
     """1 m ahead of a robot that faces north is (0, 1): √(3² + 3²) to the buoy."""
     reading = receiver("buoy", position=(1.0, 0.0, 0.0)).measure(truth(yaw=np.pi / 2), NOISE)
     assert reading.range == pytest.approx(np.sqrt(18.0))
 
 
-def test_a_receiver_without_senders_hears_nothing():
+def test_a_receiver_without_senders_has_no_ranges():
     reading = receiver(noise_sigma=0.1).measure(truth(), NOISE)
     assert (reading.ranges, reading.range) == ((), inf)
 
 
-def test_its_noise_is_a_share_of_the_distance():
+def test_noise_is_proportional_to_the_distance():
     """r (1 + n): mean r (1 + μ), standard deviation r σ; 4000 draws know the latter to 1.1 %."""
     sensor = receiver("buoy", noise_mean=0.1, noise_sigma=0.02)
     found = [sensor.measure(truth(tick), NOISE).range for tick in range(4000)]
@@ -58,7 +58,7 @@ def test_its_noise_is_a_share_of_the_distance():
     assert sensor.measure(truth(17), NOISE).range == found[17]
 
 
-def test_senders_have_noise_of_their_own_and_no_range_is_negative():
+def test_senders_have_independent_noise_and_no_range_is_negative():
     sensor = receiver("buoy", "far", range=100.0, noise_sigma=0.1)
     found = np.array([sensor.measure(truth(tick), NOISE).ranges for tick in range(2000)])
     assert abs(np.corrcoef(found.T)[0, 1]) < 0.1
@@ -90,11 +90,11 @@ def test_senders_are_robots_their_links_and_objects():
 @pytest.mark.parametrize(
     ("sender", "guess"), [("bouy", "'buoy'"), ("other/nose", "'other/nose_link'"), ("othr", "'other'")]
 )
-def test_a_sender_that_is_not_there_is_an_error_with_a_guess(sender, guess):
+def test_an_unknown_sender_is_an_error_with_a_guess(sender, guess):
     with pytest.raises(SkerryError, match=f"auv.sensors.ranges: there is no .* did you mean {guess}"):
         world_of([sender])
 
 
 def test_a_sender_named_twice_is_refused():
-    with pytest.raises(SkerryError, match="named twice"):
+    with pytest.raises(SkerryError, match="contains a name twice"):
         world_of(["buoy", "buoy"])

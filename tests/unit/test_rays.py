@@ -1,4 +1,4 @@
-"""Rays: both tracers alike, masks, frames of poses, threads, and which tracer is taken."""
+"""Rays: agreement of both tracers, masks, frames, threads, and the choice of the tracer."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ NO_MOTION = np.zeros((0, 13))
 
 
 def ground(cells: int, size: float, seed: int = 1) -> Mesh:
-    """A rough heightfield around the origin, each cell two triangles."""
+    """Return a rough heightfield around the origin with two triangles per cell."""
     x = np.linspace(-size / 2, size / 2, cells + 1)
     heights = np.random.default_rng(seed).normal(-20.0, 0.4, (cells + 1, cells + 1))
     vertices = np.stack([*np.meshgrid(x, x, indexing="ij"), heights], axis=-1).reshape(-1, 3)
@@ -61,7 +61,7 @@ def ground(cells: int, size: float, seed: int = 1) -> Mesh:
 
 
 def motion_of(*positions: tuple[float, float, float], turned: bool = False) -> NDArray[np.float64]:
-    """Bodies at positions, level or each turned its own way."""
+    """Return motions of bodies at positions, level or each with a random attitude."""
     motion = np.zeros((len(positions), 13))
     motion[:, :3] = positions
     motion[:, 6] = 1.0
@@ -97,7 +97,7 @@ def pose_at(x: float, y: float, z: float) -> Pose:
     return Pose(np.array([x, y, z]), np.array([0.0, 0.0, 0.0, 1.0]))
 
 
-# ------------------------------------------------------------------------------------------------ what is hit
+# ------------------------------------------------------------------------------------------------ hits
 
 
 def test_hits_name_body_and_material(tracer: Tracer) -> None:
@@ -132,7 +132,7 @@ def test_a_scene_without_triangles_is_all_misses(tracer: Tracer) -> None:
     assert view.cast_sphere((0, 0, 0), (0, 0, 1), 1.0, 10.0).body == -1
 
 
-def test_a_triangle_that_is_not_finite_is_not_there(tracer: Tracer) -> None:
+def test_a_triangle_that_is_not_finite_is_ignored(tracer: Tracer) -> None:
     mesh = meshes.box((2, 2, 2))
     broken = Mesh(
         np.concatenate([mesh.vertices, [[np.nan, 0, 0], [np.inf, 0, 0]]]),
@@ -143,7 +143,7 @@ def test_a_triangle_that_is_not_finite_is_not_there(tracer: Tracer) -> None:
     assert np.isfinite(hits.distance).all()
 
 
-def test_near_and_far_are_honoured(tracer: Tracer) -> None:
+def test_near_and_far_limit_the_hits(tracer: Tracer) -> None:
     view = single(meshes.box((2, 2, 2)), tracer)
     bundle = Bundle([[0, 0, -1]])
     above = pose_at(0.3, 0.2, 5.0)
@@ -169,7 +169,7 @@ def test_a_bad_bundle_is_refused() -> None:
 # ------------------------------------------------------------------------------------------------ masks
 
 
-def test_a_robot_does_not_see_itself_unless_told_to(tracer: Tracer) -> None:
+def test_a_robot_does_not_see_itself_by_default(tracer: Tracer) -> None:
     bodies = [RayBody(f"r{i}/hull", f"r{i}", meshes.box((1, 1, 1)), (HULL,), i, robot_bit(i)) for i in range(2)]
     scene = RayScene(
         [*bodies, RayBody("objects/wall", "wall", meshes.box((1, 90, 90)), (ROCK,), 2, OBJECT_BIT)], tracer
@@ -195,7 +195,7 @@ def test_the_thirty_first_robot_shares_a_bit() -> None:
     assert robot_bit(30) == robot_bit(0)
 
 
-# ------------------------------------------------------------------------------------------------ both tracers alike
+# ------------------------------------------------------------------------------------------------ both tracers
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def both() -> tuple[Tracer, Tracer]:
 
 
 def test_both_tracers_agree(both: tuple[Tracer, Tracer]) -> None:
-    """Over rough ground and bodies that move; where a ray meets an edge either face may be named."""
+    """Rough ground and moving bodies. Where a ray hits an edge, either face may be reported."""
     bundle = Bundle(directions(20_000))
     scenes = [RayScene(crowd(), tracer) for tracer in both]
     frames = [scene.frame(CROWD_MOTION) for scene in scenes]
@@ -230,7 +230,7 @@ def test_both_tracers_agree(both: tuple[Tracer, Tracer]) -> None:
 
 
 def raw_packet(tracer: Tracer, rays: NDArray[np.float64]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """A packet of rays (n, 6), its other rays switched off and marked by 7."""
+    """Return a packet of rays (n, 6). Its other rays are inactive and marked by 7."""
     w, packet = tracer.width, allocate_packet()
     rows, valid = packet[: ROWS * w].reshape(ROWS, w), packet[ROWS * MAX_WIDTH :].view(np.int32)
     rows[:] = 7.0
@@ -251,7 +251,7 @@ def send(tracer: Tracer, scene: RayScene, packet: NDArray[np.float32], valid: ND
 
 
 def test_both_tracers_write_the_same_packet(both: tuple[Tracer, Tracer]) -> None:
-    """Ids, normals of their length and side, u and v; and they leave alone the rays that are switched off."""
+    """Indices, normals with length and sign, u and v are the same; inactive rays are not changed."""
     aims = [[0.1, 0.2, -1], [0, 2, -3], [0, 0, 1]]
     rays = np.concatenate([np.tile([0.5, 1.0, -10.0], (3, 1)), aims], axis=1)
     found = []
@@ -270,7 +270,7 @@ def test_both_tracers_write_the_same_packet(both: tuple[Tracer, Tracer]) -> None
     assert U + 1 == V
 
 
-def test_what_is_in_the_way_is_told_without_where(tracer: Tracer) -> None:
+def test_an_occlusion_test_reports_whether_a_ray_hits_anything(tracer: Tracer) -> None:
     rays = np.array([[0.5, 1, -10, 0, 0, -1.0], [0.5, 1, -10, 0, 0, 1.0]])
     packet, valid = raw_packet(tracer, rays)
     send(tracer, RayScene(crowd(), tracer), packet, valid, 1)
@@ -279,11 +279,11 @@ def test_what_is_in_the_way_is_told_without_where(tracer: Tracer) -> None:
     assert (rows[FAR, 2:] == 7.0).all()
 
 
-# ------------------------------------------------------------------------------------------------ the tree
+# ------------------------------------------------------------------------------------------------ BVH
 
 
 def leaves_of(mesh: Mesh) -> list[int]:
-    """The faces in the leaves of a mesh's tree, after a check that every box holds what is below it."""
+    """Return the faces in the leaves of a mesh's BVH, after a check that every box contains its children."""
     tree = build_bvh(mesh.vertices.astype(np.float32), mesh.faces.astype(np.uint32))
     links, corners = tree.nodes.view(np.int32), tree.triangles[:, :9].reshape(-1, 3, 3)
     faces: list[int] = []
@@ -304,12 +304,12 @@ def leaves_of(mesh: Mesh) -> list[int]:
 
 
 def heap() -> Mesh:
-    """A thousand triangles in one place."""
+    """Return a thousand identical triangles."""
     return Mesh(np.eye(3), np.tile(np.arange(3, dtype=np.int32), (1000, 1)))
 
 
 def needle() -> Mesh:
-    """Triangles each a thousand times the size of the last, which no even split does justice to."""
+    """Return triangles that are each a thousand times larger than the last, for which no even split is good."""
     sizes = 1000.0 ** np.arange(-6, 6)
     return Mesh((sizes[:, None, None] * np.eye(3)).reshape(-1, 3), np.arange(36, dtype=np.int32).reshape(-1, 3))
 
@@ -324,7 +324,7 @@ def test_every_triangle_is_in_one_leaf_and_inside_its_boxes(make: Callable[[], M
 
 
 def columns(tracer: Tracer) -> RayScene:
-    """Three walls across x that are always moved together."""
+    """Return a scene of three walls across x that always move together."""
     walls = [RayBody(f"w{i}", "", meshes.box((1.0, 2.0, 2.0)), (ROCK,), i, OBJECT_BIT) for i in range(3)]
     return RayScene(walls, tracer)
 
@@ -334,7 +334,7 @@ def walls_at(x: float) -> NDArray[np.float64]:
 
 
 def reach_of(scene: RayScene, frame: skerry.rays.Frame) -> list[float]:
-    """The distances from x = 0 to the three walls, straight on."""
+    """Return the distances along x from x = 0 to the three walls."""
     bundle = Bundle([[1, 0, 0]])
     return [float(bundle.cast(scene, frame, pose_at(0, y, 0), 1000.0).distance[0]) for y in (-3.1, 0.1, 3.1)]
 
@@ -350,7 +350,7 @@ def test_held_frames_keep_their_poses(tracer: Tracer) -> None:
     assert view.cast_sphere((0, 0, 0), (1, 0, 0), 0.5, 100.0).distance == pytest.approx(9.0)
 
 
-def test_a_frame_that_nobody_holds_is_used_again(tracer: Tracer) -> None:
+def test_a_frame_without_users_is_reused(tracer: Tracer) -> None:
     scene = columns(tracer)
     frame = scene.frame(walls_at(10.0))
     scene.hold(frame)
@@ -365,7 +365,7 @@ def test_a_frame_that_nobody_holds_is_used_again(tracer: Tracer) -> None:
 def test_a_second_thread_never_sees_half_moved_bodies(tracer: Tracer) -> None:
     scene = columns(tracer)
 
-    def look(seed: int) -> bool:
+    def check(seed: int) -> bool:
         for x in np.random.default_rng(seed).uniform(5.0, 50.0, 60):
             frame = scene.frame(walls_at(x))
             seen = reach_of(scene, frame)
@@ -375,10 +375,10 @@ def test_a_second_thread_never_sees_half_moved_bodies(tracer: Tracer) -> None:
         return True
 
     with ThreadPoolExecutor(3) as pool:
-        assert all(pool.map(look, range(3)))
+        assert all(pool.map(check, range(3)))
 
 
-def test_a_view_follows_the_world_and_a_held_frame_does_not() -> None:
+def test_a_ray_caster_follows_the_world_and_a_held_frame_does_not() -> None:
     world = skerry.load("sam_empty")
     scene = world.ray_scene.scene
     first = world.ray_scene.view()
@@ -390,28 +390,28 @@ def test_a_view_follows_the_world_and_a_held_frame_does_not() -> None:
     assert world.ray_scene.view().frame is second.frame
 
 
-# ------------------------------------------------------------------------------------------------ several instants
+# ------------------------------------------------------------------------------------------------ batches
 
 
-def test_casts_at_several_instants_at_once_are_those_of_one_by_one(tracer: Tracer) -> None:
-    """To the byte; where the bundle was not there, nothing is sent."""
+def test_a_batch_of_casts_equals_single_casts(tracer: Tracer) -> None:
+    """To the byte. The hits of samples that are not valid are not changed."""
     scene, bundle = RayScene(crowd(), tracer), Bundle(directions(300))
     motions = np.stack([CROWD_MOTION + k * np.array([0.7, -0.4, 0.2, *[0.0] * 10]) for k in range(4)])
     poses = [pose_at(0.5, 1.0 + k, -10.0) for k in range(4)]
     frames = scene.frames(motions)
     assert len({id(frame) for frame in frames}) == 4
-    alone = [copied(bundle.cast(scene, frame, pose, 60.0)) for frame, pose in zip(frames, poses, strict=True)]
-    assert len(set(alone)) == 4
+    single_casts = [copied(bundle.cast(scene, frame, pose, 60.0)) for frame, pose in zip(frames, poses, strict=True)]
+    assert len(set(single_casts)) == 4
     places = np.array([[*pose.position, *pose.orientation] for pose in poses])
     there = np.array([True, True, False, True])
     nothing = bundle.hits_buffer(4).distance[2] = np.pi
     views = RayCasterBatch(scene, contexts_of(frames), motions, np.arange(4), None)
     hits = views.cast(bundle, places, there, 60.0)
-    assert [copied(hits[k]) == alone[k] for k in range(4)] == there.tolist()
+    assert [copied(hits[k]) == single_casts[k] for k in range(4)] == there.tolist()
     assert (hits.distance[2] == np.float32(nothing)).all()
 
 
-def test_what_is_below_a_floor_is_not_found_and_all_else_is_as_without_one(tracer: Tracer) -> None:
+def test_a_floor_omits_hits_below_it_and_changes_no_other_hit(tracer: Tracer) -> None:
     scene, bundle = RayScene(crowd(), tracer), Bundle(directions(3000))
     pose = pose_at(0.5, 1.0, -10.0)
     place, there = np.array([[*pose.position, *pose.orientation]]), np.array([True])
@@ -432,8 +432,8 @@ def copied(hits: Hits) -> bytes:
     return b"".join(part.tobytes() for part in (hits.distance, hits.normal, hits.material, hits.body))
 
 
-def test_the_last_ray_of_a_plumb_bundle_goes_straight_down(tracer: Tracer) -> None:
-    """Above a plane 10 m below, whatever the attitude; in 32 bits 1e-5 of 10 m."""
+def test_the_down_ray_of_a_bundle_points_straight_down(tracer: Tracer) -> None:
+    """10 m above a plane, at any attitude; 32 bits leave an error of 1e-5 of 10 m."""
     floor = RayBody("floor", "", meshes.box((100, 100, 1)), (ROCK,))
     scene = RayScene([floor], tracer)
     view = RayCaster(scene, scene.frame(NO_MOTION), NO_MOTION, None)
@@ -445,19 +445,19 @@ def test_the_last_ray_of_a_plumb_bundle_goes_straight_down(tracer: Tracer) -> No
         assert bundle.world_directions(pose)[2].tolist() == [0.0, 0.0, -1.0]
 
 
-def test_frames_of_instants_that_were_looked_back_at_are_given_back() -> None:
+def test_frames_of_past_samples_are_released() -> None:
     with skerry.load("sam_in_the_bay") as world:
         sensors = world.robots["sam"].sensors
         _ = sensors["dvl"].reading, sensors["sidescan"].reading
         for _ in range(3):
             world.advance(0.5)
             frames = world.ray_scene.scene._frames
-            assert sum(frame.users for frame in frames) == 1  # the present's
-        assert len(frames) == 11  # as many as instants at which rays were sent at a time, and the present's
+            assert sum(frame.users for frame in frames) == 1  # of the live state
+        assert len(frames) == 11  # the largest number of samples with rays in a batch, and the live state
 
 
-def test_there_are_no_more_frames_than_are_worth_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Readings are the same where all sensors must have theirs moved anew."""
+def test_the_number_of_frames_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readings are the same if frames must be moved again for each sensor."""
     found = []
     for most in (64, 3):
         monkeypatch.setattr("skerry.world.sampling.sample_buffer.MAX_FRAMES", most)
@@ -500,16 +500,16 @@ def test_threads_and_the_shape_of_a_bundle_do_not_change_a_byte(
     monkeypatch.setattr("skerry.rays.ray_caster.processors", lambda: 2)
     grid = directions(3 * SINGLE_THREAD_RAYS).reshape(3 * SINGLE_THREAD_RAYS // 64, 64, 3)
     flat = Bundle(grid.reshape(-1, 3))
-    alone = answer(flat, tracer, 1)
-    assert answer(flat, tracer, 2) == alone
-    assert answer(Bundle(grid), tracer, 1) == alone
-    assert answer(Bundle(grid), tracer, 2) == alone
+    single_casts = answer(flat, tracer, 1)
+    assert answer(flat, tracer, 2) == single_casts
+    assert answer(Bundle(grid), tracer, 1) == single_casts
+    assert answer(Bundle(grid), tracer, 2) == single_casts
 
 
 # ------------------------------------------------------------------------------------------------ sphere casts
 
 
-def test_a_sphere_that_touches_at_the_start_has_gone_nowhere_unless_it_moves_away(tracer: Tracer) -> None:
+def test_a_sphere_that_touches_at_the_start_has_distance_0_unless_it_moves_away(tracer: Tracer) -> None:
     view = single(meshes.box((2, 2, 2)), tracer)
     inside = view.cast_sphere((0.2, 0.1, 1.3), (0, 0, -1), 0.5, 10.0)
     assert (inside.distance, inside.body, inside.material) == (0.0, 0, 0)
@@ -517,7 +517,7 @@ def test_a_sphere_that_touches_at_the_start_has_gone_nowhere_unless_it_moves_awa
     assert view.cast_sphere((0.2, 0.1, 1.3), (0.1, 0, 1), 0.5, 10.0).distance == np.inf
 
 
-def test_an_echo_may_start_where_a_sphere_has_come_to_touch(tracer: Tracer) -> None:
+def test_a_sphere_can_move_away_from_its_contact(tracer: Tracer) -> None:
     view = single(ground(30, 60.0), tracer)
     for direction in directions(50) * [1, 1, 0.3] - [0, 0, 2]:
         there = direction / np.linalg.norm(direction)
@@ -526,7 +526,7 @@ def test_an_echo_may_start_where_a_sphere_has_come_to_touch(tracer: Tracer) -> N
         assert view.cast_sphere(centre, contact.normal, 0.2, 100.0).distance > 0.1
 
 
-def test_a_sphere_that_touches_nothing_says_so(tracer: Tracer) -> None:
+def test_a_sphere_without_a_contact_reports_a_miss(tracer: Tracer) -> None:
     view = single(meshes.box((2, 2, 2)), tracer)
     for start, far in (((0, 0, 5), 3.4), ((2.0, 0, 5), 100.0)):
         miss = view.cast_sphere(start, (0, 0, -1), 0.5, far)
@@ -556,7 +556,7 @@ def test_a_bad_sphere_cast_is_refused(
 # ------------------------------------------------------------------------------------------------ choosing a tracer
 
 
-def test_without_embree_the_own_tracer_serves_with_one_line(
+def test_without_embree_the_own_tracer_is_used_with_one_warning(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def absent() -> Tracer:
@@ -564,18 +564,18 @@ def test_without_embree_the_own_tracer_serves_with_one_line(
 
     monkeypatch.delenv("SKERRY_TRACER", raising=False)
     monkeypatch.setattr(loading, "load_embree", absent)
-    loading._quickest.cache_clear()
+    loading._fastest.cache_clear()
     try:
         with caplog.at_level(logging.INFO, "skerry"):
             tracer = loading.load_tracer()
             assert loading.load_tracer() is tracer
     finally:
-        loading._quickest.cache_clear()
+        loading._fastest.cache_clear()
     assert tracer.name == "Skerry"
     (record,) = caplog.records
     assert record.getMessage() == (
-        "rays are traced by Skerry's own tracer, at about half of Embree's speed: "
-        "the package embreex cannot be imported (No module named 'embreex')"
+        "Embree is not available (the package embreex cannot be imported (No module named 'embreex')); "
+        "using Skerry's own ray tracer, at about half the speed"
     )
 
 
@@ -592,7 +592,7 @@ def run(program: str, **environment: str) -> str:
 
 
 def test_a_machine_without_the_wheel_can_trace() -> None:
-    said = run(
+    output = run(
         "import sys; sys.modules['embreex'] = None\n"
         "from skerry.core.meshes import box\n"
         "from skerry.core.frames import Pose\n"
@@ -604,24 +604,24 @@ def test_a_machine_without_the_wheel_can_trace() -> None:
         "print(load_tracer().name, hits.distance[0])\n",
         SKERRY_TRACER="",
     )
-    assert "Skerry 1.0" in said
-    assert said.count("rays are traced by Skerry's own tracer") == 1
+    assert "Skerry 1.0" in output
+    assert output.count("using Skerry's own ray tracer") == 1
 
 
-def test_the_own_tracer_is_not_even_imported_where_there_is_embree(both: tuple[Tracer, Tracer]) -> None:
+def test_the_own_tracer_is_not_imported_if_embree_is_available(both: tuple[Tracer, Tracer]) -> None:
     program = "import sys, skerry.world; skerry.rays.load_tracer(); print('skerry.rays.own_tracer' in sys.modules)"
     assert run(program, SKERRY_TRACER="").strip() == "False"
 
 
-def test_a_tracer_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_tracer_is_an_error_with_a_guess(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKERRY_TRACER", "embre")
-    with pytest.raises(UnknownName, match="there is no tracer 'embre'; did you mean 'embree'"):
+    with pytest.raises(UnknownName, match="unknown tracer 'embre'; did you mean 'embree'"):
         loading.load_tracer()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_a_forked_process_can_trace_in_threads() -> None:
-    said = run(
+    output = run(
         "import os, warnings; warnings.simplefilter('ignore')\n"
         "import numpy as np\n"
         "from skerry.core.frames import Pose\n"
@@ -640,4 +640,4 @@ def test_a_forked_process_can_trace_in_threads() -> None:
         "    print('child', cast(), flush=True); os._exit(0)\n"
         "print('ended', os.waitpid(child, 0)[1])\n"
     )
-    assert "child 20000" in said and "ended 0" in said
+    assert "child 20000" in output and "ended 0" in output

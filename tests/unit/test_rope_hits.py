@@ -120,7 +120,7 @@ def test_the_state_decides_whether_a_rope_and_its_ball_exist(tracer: Tracer) -> 
     assert [scene.materials[i].name for i in scene_hits(scene, frame, rays).material] == ["rope", "rope"]
     scene.move(frame, NO_MOTION, state_of(line[:0]))
     assert np.isposinf(scene_hits(scene, frame, rays).distance).all()
-    with pytest.raises(SkerryError, match="need a state of"):
+    with pytest.raises(SkerryError, match="need states of the shape"):
         scene.move(frame, NO_MOTION)
 
 

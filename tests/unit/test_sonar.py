@@ -1,4 +1,4 @@
-"""Sonars: where their rays go, how echoes are gathered, and what they refuse."""
+"""Sonars: directions of rays, accumulation of echoes, and refused settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS = (Altimeter, Fls, Mbes, Msis, Sidescan)
 
 
 def directions(config: Any) -> NDArray[np.float64]:
-    """Of all rays, (n, 3)."""
+    """Return the directions of all rays, (n, 3)."""
     sensor: SonarSensor[Any] = config.build()
     return sensor.bundle.directions.T.astype(np.float64)
 
@@ -39,7 +39,7 @@ def down_deg(direction: NDArray[np.float64]) -> NDArray[np.float64]:
 # ------------------------------------------------------------------------------------------------ directions
 
 
-def test_an_mbes_looks_down_from_port_to_starboard() -> None:
+def test_an_mbes_points_down_from_port_to_starboard() -> None:
     rays = directions(Mbes(**MOUNT, beam_breadth_deg=90, rays_per_beam=91))
     half = np.sqrt(0.5)
     np.testing.assert_allclose(rays[0], [0, half, -half], atol=1e-6)
@@ -48,7 +48,7 @@ def test_an_mbes_looks_down_from_port_to_starboard() -> None:
     np.testing.assert_allclose(np.degrees(np.arccos(np.sum(rays[1:] * rays[:-1], axis=1))), 1.0, atol=0.02)
 
 
-def test_a_sidescan_looks_to_port_then_to_starboard_from_its_tilt_on() -> None:
+def test_a_sidescan_points_to_port_then_to_starboard_from_its_tilt_down() -> None:
     rays = directions(Sidescan(**MOUNT, tilt_deg=30, beam_breadth_deg=50, rays_per_beam=51))
     port, starboard = rays[:51], rays[51:]
     assert (port[:, 1] > 0).all()
@@ -58,7 +58,7 @@ def test_a_sidescan_looks_to_port_then_to_starboard_from_its_tilt_on() -> None:
     np.testing.assert_allclose(rays[:, 0], 0, atol=1e-7)
 
 
-def test_an_fls_looks_ahead_from_left_to_right_and_from_its_upper_edge_down() -> None:
+def test_an_fls_points_ahead_from_left_to_right_and_from_its_upper_edge_down() -> None:
     config = Fls(**MOUNT, beams=61, fov_deg=60, rays_per_beam=21, beam_breadth_deg=20, tilt_deg=5)
     rays = directions(config).reshape(61, 21, 3)
     left = np.degrees(np.arctan2(rays[..., 1], rays[..., 0]))
@@ -66,7 +66,7 @@ def test_an_fls_looks_ahead_from_left_to_right_and_from_its_upper_edge_down() ->
     np.testing.assert_allclose(down_deg(rays), np.repeat(5 + np.arange(21)[None], 61, axis=0), atol=1e-4)
 
 
-def test_an_altimeter_fills_its_cone_and_no_more() -> None:
+def test_an_altimeter_fills_its_cone_exactly() -> None:
     rays = directions(Altimeter(**MOUNT, beam_breadth_deg=30, beam_breadth_3db_deg=20, rays_per_beam=200))
     off = np.degrees(np.arccos(np.clip(-rays[:, 2], -1, 1)))
     assert off[0] == pytest.approx(0)
@@ -83,7 +83,7 @@ def test_tangents_lead_from_each_ray_to_the_next(kind: Any) -> None:
     assert (np.sum(along * sensor._tangents[:, :199], axis=0) > 0.999).all()
 
 
-def test_shares_of_rays_make_up_the_solid_angle_of_the_beam() -> None:
+def test_solid_angles_of_rays_add_up_to_that_of_the_beam() -> None:
     """A band of azimuth Δψ between depressions ε has Δψ (sin ε₂ − sin ε₁); a fan of thickness t has 2 sin(t/2) B."""
     band = forward_fan(np.linspace(-0.7, 0.7, 64), 1.4 / 64, np.radians(40), 200, np.radians(10))
     assert band.solid_angle.sum() == pytest.approx(1.4 * (np.sin(np.radians(50)) - np.sin(np.radians(10))), rel=1e-3)
@@ -93,7 +93,7 @@ def test_shares_of_rays_make_up_the_solid_angle_of_the_beam() -> None:
 # ------------------------------------------------------------------------------------------------ scanning
 
 
-def test_an_msis_goes_round_clockwise_with_its_pings() -> None:
+def test_an_msis_rotates_clockwise_with_its_pings() -> None:
     config = Msis(link="base_link", frequency=10, step_deg=30)
     angles = [np.degrees(config.angle_at(tick, 1 / 200)) for tick in range(0, 260, 20)]
     np.testing.assert_allclose(angles[:4], [0, -30, -60, -90], atol=1e-9)
@@ -101,14 +101,14 @@ def test_an_msis_goes_round_clockwise_with_its_pings() -> None:
     assert config.angle_at(39, 1 / 200) == config.angle_at(20, 1 / 200) != config.angle_at(40, 1 / 200)
 
 
-def test_an_msis_scans_a_sector_to_and_fro() -> None:
+def test_an_msis_scans_a_sector_back_and_forth() -> None:
     config = Msis(link="base_link", frequency=1, step_deg=20, sector_deg=80)
     angles = [np.degrees(config.angle_at(tick, 1.0)) for tick in range(10)]
     np.testing.assert_allclose(angles, [40, 20, 0, -20, -40, -20, 0, 20, 40, 20], atol=1e-9)
 
 
 def test_an_msis_counts_its_pings_without_drift() -> None:
-    """Due are the ticks at which the whole part of time × frequency grows, also where neither is a binary number."""
+    """A tick is due if the integer part of time × frequency grows there, also if neither is a binary fraction."""
     config = Msis(link="base_link", frequency="100/3", step_deg=1)
     for ping in (1, 3, 299, 10_000_001):
         tick = -(-ping * 3000 // (100 * 7))  # of 7/1000 s
@@ -119,7 +119,7 @@ def test_an_msis_counts_its_pings_without_drift() -> None:
 # ------------------------------------------------------------------------------------------------ echoes
 
 
-def gathered(ranges: Any, starts: Any, ends: Any, count: int = 100, size: float = 0.1) -> NDArray[np.float64]:
+def accumulated(ranges: Any, starts: Any, ends: Any, count: int = 100, size: float = 0.1) -> NDArray[np.float64]:
     lists = [np.array(values, np.float32) for values in (ranges, starts, ends)]
     buckets = np.zeros((1, count))
     energy = np.arange(1, len(lists[0]) + 1).astype(np.float32)
@@ -128,19 +128,19 @@ def gathered(ranges: Any, starts: Any, ends: Any, count: int = 100, size: float 
 
 
 def test_echoes_add_up_in_a_bucket() -> None:
-    buckets = gathered([1.01, 1.02, 1.03], [1.01, 1.02, 1.03], [1.01, 1.02, 1.03])
+    buckets = accumulated([1.01, 1.02, 1.03], [1.01, 1.02, 1.03], [1.01, 1.02, 1.03])
     assert buckets[10] == 6
     assert buckets.sum() == 6
 
 
-def test_an_echo_is_spread_over_the_ranges_that_it_comes_from() -> None:
-    buckets = gathered([1.0], [0.95], [1.25])
+def test_an_echo_is_spread_over_its_ranges() -> None:
+    buckets = accumulated([1.0], [0.95], [1.25])
     np.testing.assert_allclose(buckets[9:13], [1 / 6, 1 / 3, 1 / 3, 1 / 6], rtol=1e-5)
 
 
 def test_no_energy_is_lost_at_either_end() -> None:
     ranges = [0.0, 0.05, 9.99, 10.0, 5.0, np.nan]
-    buckets = gathered(ranges, [0, 0, 9.5, 9.9, 0, 0], [0, 1.0, 10.0, 10.0, 10.0, 0])
+    buckets = accumulated(ranges, [0, 0, 9.5, 9.9, 0, 0], [0, 1.0, 10.0, 10.0, 10.0, 0])
     assert buckets.sum() == pytest.approx(1 + 2 + 3 + 4 + 5)
     assert (buckets >= 0).all()
 
@@ -149,7 +149,7 @@ def test_bytes_saturate() -> None:
     assert [int(to_byte(value, 255.0)) for value in (0.0, 0.25, 1.0, 1.01, 1e12)] == [0, 128, 255, 255, 255]
 
 
-def test_chances_are_logarithms() -> None:
+def test_exponential_draws_are_logarithms() -> None:
     values = np.concatenate([[2.0**-53, 0.5, 1 - 2.0**-53], Noise(1, "x").uniform(0, (1000,))])
     np.testing.assert_allclose([exponential(u) for u in values], -np.log(values), rtol=1e-9, atol=1e-10)
 
@@ -174,7 +174,7 @@ RIG = (
 
 @pytest.fixture
 def read(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """The first reading of a sonar at a depth over level sand."""
+    """Return a function that gives the first reading of a sonar at a depth over level sand."""
     (tmp_path / "robot.urdf").write_text(RIG)
     (tmp_path / "vehicle.yaml").write_text("{}")
 
@@ -198,15 +198,15 @@ def read(tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.mark.parametrize("kind", ["altimeter", "fls", "mbes", "msis", "sidescan"])
-def test_it_is_silent_in_the_air(kind: str, read: Callable[..., Any]) -> None:
+def test_a_sonar_has_no_reading_in_air(kind: str, read: Callable[..., Any]) -> None:
     assert read(kind, depth=-0.01) is None
     assert read(kind, depth=0.01) is not None
 
 
-def test_nothing_is_seen_above_the_surface(read: Callable[..., Any]) -> None:
-    looks_up = {"roll_deg": 180, "beam_breadth_deg": 40}
-    assert len(read("mbes", depth=20, ground=15, **looks_up).cloud.ranges) == 256  # the ground from below
-    assert len(read("mbes", depth=5, ground=-15, **looks_up).cloud.ranges) == 0
+def test_bodies_above_the_surface_give_no_echo(read: Callable[..., Any]) -> None:
+    upwards = {"roll_deg": 180, "beam_breadth_deg": 40}
+    assert len(read("mbes", depth=20, ground=15, **upwards).cloud.ranges) == 256  # the ground from below
+    assert len(read("mbes", depth=5, ground=-15, **upwards).cloud.ranges) == 0
     assert read("altimeter", depth=5, ground=-15, roll_deg=180).range is None
 
 
@@ -224,7 +224,7 @@ def test_rays_without_an_echo_are_absent(read: Callable[..., Any]) -> None:
     assert empty.points.shape == (0, 3)
 
 
-def test_what_is_too_near_gives_no_echo(read: Callable[..., Any]) -> None:
+def test_bodies_nearer_than_the_minimum_range_give_no_echo(read: Callable[..., Any]) -> None:
     assert read("altimeter", min_range=10.5).range is None
     assert len(read("mbes", min_range=10.5, beam_breadth_deg=60, rays_per_beam=61).cloud.ray) == 2 * (
         30 - 17
@@ -232,7 +232,7 @@ def test_what_is_too_near_gives_no_echo(read: Callable[..., Any]) -> None:
     assert read("sidescan", min_range=20, speckle=False, noise_level_db=None).port[:199].sum() == 0
 
 
-def test_points_are_where_the_sonar_is_mounted(read: Callable[..., Any]) -> None:
+def test_points_are_relative_to_the_mount_of_the_sonar(read: Callable[..., Any]) -> None:
     cloud = read("mbes", position=[1.0, 2.0, -3.0], yaw_deg=90, beam_breadth_deg=60, rays_per_beam=3).cloud
     np.testing.assert_allclose(cloud.points[1], [0, 0, -7], atol=1e-4)
     np.testing.assert_allclose(cloud.world_points[1], [1, 2, -15], atol=1e-4)
@@ -250,7 +250,7 @@ def test_bytes_are_amplitudes_that_saturate(read: Callable[..., Any]) -> None:
     assert read("fls", **quiet, gain=1e9, tilt_deg=40, beams=8).levels.max() == 255
 
 
-def test_range_noise_moves_ranges_and_only_then(read: Callable[..., Any]) -> None:
+def test_ranges_are_exact_without_range_noise(read: Callable[..., Any]) -> None:
     settings = {"beam_breadth_deg": 20, "rays_per_beam": 2000}
     true = read("mbes", **settings).cloud.ranges
     moved = read("mbes", **settings, range_noise=0.05).cloud.ranges - true
@@ -259,7 +259,7 @@ def test_range_noise_moves_ranges_and_only_then(read: Callable[..., Any]) -> Non
     assert moved.std() == pytest.approx(0.05, rel=0.06)
 
 
-def test_a_heavy_fls_in_a_thread_of_its_own_reads_the_same(tmp_path: Path) -> None:
+def test_a_large_fls_reads_the_same_in_a_thread(tmp_path: Path) -> None:
     (tmp_path / "robot.urdf").write_text(RIG)
     fls = {"kind": "fls", **MOUNT, "tilt_deg": 20, "bins": 64}
     (tmp_path / "vehicle.yaml").write_text("{}")
@@ -289,9 +289,7 @@ def test_a_heavy_fls_in_a_thread_of_its_own_reads_the_same(tmp_path: Path) -> No
         {"full_scale_db": 200, "noise_level_db": -200, "source_level_db": 0},
     ],
 )
-def test_numbers_stay_finite_whatever_the_settings(
-    kind: str, extreme: dict[str, Any], read: Callable[..., Any]
-) -> None:
+def test_numbers_stay_finite_at_extreme_settings(kind: str, extreme: dict[str, Any], read: Callable[..., Any]) -> None:
     small = {"beams": 8, "rays_per_beam": 16, "bins": 20} if kind == "fls" else {}
     multipath = {} if kind in {"altimeter", "mbes"} else {"multipath_db": 0}
     reading = read(kind, **{**small, **multipath, "pitch_deg": 1, **extreme})
@@ -306,7 +304,7 @@ def test_numbers_stay_finite_whatever_the_settings(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "problem"),
     [
         ({"beam_breadth_deg": 0}, "greater than 0"),
         ({"beam_breadth_deg": 361}, "less than"),
@@ -319,13 +317,13 @@ def test_numbers_stay_finite_whatever_the_settings(
         ({"range_noise": float("nan")}, "finite"),
     ],
 )
-def test_a_sonar_refuses_what_cannot_be(kind: Any, settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValidationError, match=words):
+def test_invalid_settings_are_refused(kind: Any, settings: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
         kind(**{**MOUNT, **settings})
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings", "words"),
+    ("kind", "settings", "problem"),
     [
         (Mbes, {"rays_per_beam": 1}, "greater than or equal to 2"),
         (Sidescan, {"rays_per_beam": 1}, "greater than or equal to 2"),
@@ -338,11 +336,11 @@ def test_a_sonar_refuses_what_cannot_be(kind: Any, settings: dict[str, Any], wor
         (Msis, {"step_deg": 40, "sector_deg": 30}, "must not be more than `sector_deg`"),
     ],
 )
-def test_each_kind_refuses_what_it_cannot_have(kind: Any, settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValidationError, match=words):
+def test_invalid_settings_of_a_kind_are_refused(kind: Any, settings: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
         kind(**{**MOUNT, **settings})
 
 
-def test_a_bad_sonar_is_an_error_that_says_where_it_is(read: Callable[..., Any]) -> None:
+def test_an_invalid_sonar_is_an_error_that_names_its_setting(read: Callable[..., Any]) -> None:
     with pytest.raises(SkerryError, match=r"sensors\.sonar.*must not be wider"):
         read("mbes", beam_breadth_deg=45, beam_breadth_3db_deg=60)

@@ -1,4 +1,4 @@
-"""Pictures against closed forms: where things appear, how far they are, and what air and water do to their light."""
+"""Images against closed forms: projection, depth, and light in air and water."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def lens(width: int = 161, height: int = 121, fov_deg: float = 60.0, **more: Any
 
 
 def camera_at(x: float, y: float, z: float, pitch_deg: float = 0.0, yaw_deg: float = 0.0) -> Pose:
-    """The optical axes of a camera that looks along x when it is not turned; a positive pitch looks down."""
+    """Return the optical pose of a camera that points along x at zero angles; a positive pitch points down."""
     turn = rpy_to_quaternion(np.radians([0.0, pitch_deg, yaw_deg]))
     return Pose(np.array([x, y, z], np.float64), multiply(turn, OPTICAL_IN_BODY))
 
 
-def thing(shape: dict[str, Any], place: tuple[float, float, float], **more: Any) -> dict[str, Any]:
+def body_at(shape: dict[str, Any], place: tuple[float, float, float], **more: Any) -> dict[str, Any]:
     return {"geometry": shape, "pose": {"position": list(place)}, "colour": [1, 1, 1], **more}
 
 
@@ -44,7 +44,7 @@ def box(*size: float) -> dict[str, Any]:
     return {"kind": "box", "size": list(size)}
 
 
-def take(
+def render(
     world: Any,
     pose: Pose,
     through: Lens | None = None,
@@ -66,10 +66,10 @@ POINTS = [(6.0, y, z) for y in (-2.5, -0.7, 1.1, 2.6) for z in (8.4, 9.9, 11.7)]
 def test_points_appear_where_the_lens_projects_them(load: Load, distortion: tuple[float, ...]) -> None:
     """Small spheres: the centroid of their pixels is at u = fx x' + cx, v = fy y' + cy within half a pixel."""
     through = lens(321, 241, distortion=distortion)
-    spheres = {f"ball{i}": thing(sphere(0.12), place) for i, place in enumerate(POINTS)}
+    spheres = {f"ball{i}": body_at(sphere(0.12), place) for i, place in enumerate(POINTS)}
     world = load({"objects": spheres})
     pose = camera_at(0.0, 0.0, 10.0, 4.0, -3.0)
-    picture = take(world, pose, through)
+    picture = render(world, pose, through)
     expected = through.project(pose.inverse().transform(np.array(POINTS)))
     names = [body.name for body in world.ray_scene.scene.bodies]
     for i, where in enumerate(expected):
@@ -87,10 +87,12 @@ def test_directions_and_projection_undo_each_other() -> None:
 
 
 def test_depth_is_along_the_optical_axis_and_agrees_with_the_bodies(load: Load) -> None:
-    """A wall square to the camera has one depth all over; a sphere has that of its near side, by its equation."""
-    world = load({"objects": {"wall": thing(box(0.2, 4.0, 3.0), (8.1, 0, 10)), "ball": thing(sphere(0.5), (5, 0, 10))}})
+    """A wall across the optical axis has one depth; the depth of a sphere follows from its equation."""
+    world = load(
+        {"objects": {"wall": body_at(box(0.2, 4.0, 3.0), (8.1, 0, 10)), "ball": body_at(sphere(0.5), (5, 0, 10))}}
+    )
     through = lens()
-    picture = take(world, camera_at(0.0, 0.0, 10.0), through)
+    picture = render(world, camera_at(0.0, 0.0, 10.0), through)
     wall, ball = (
         [body.name for body in world.ray_scene.scene.bodies].index(f"objects/{name}") for name in ("wall", "ball")
     )
@@ -99,20 +101,20 @@ def test_depth_is_along_the_optical_axis_and_agrees_with_the_bodies(load: Load) 
     rays = through.directions()[seen]
     along = rays @ [0.0, 0.0, 5.0]
     inside = 0.5**2 - 25.0 + along**2
-    deep = inside > 0.05  # away from the rim, where the facets of the mesh matter
+    deep = inside > 0.05  # away from the rim, where the facets of the mesh matter most
     expected = (along - np.sqrt(np.maximum(inside, 0.0))) * rays[:, 2]
     np.testing.assert_allclose(picture.depth[seen][deep], expected[deep], atol=0.01)
     assert np.isinf(picture.depth[picture.bodies == -1]).all()
 
 
-def test_shadow_falls_where_the_sun_says(load: Load) -> None:
+def test_the_shadow_lies_opposite_the_sun(load: Load) -> None:
     """A ball 2 m over level ground, the sun 45° high in the south: its shadow lies 2 m to the north."""
     ground = {"kind": "flat", "z": 5.0, "material": "plastic"}
-    world = load({"terrain": ground, "objects": {"ball": thing(sphere(0.4), (0, 0, 7))}})
+    world = load({"terrain": ground, "objects": {"ball": body_at(sphere(0.4), (0, 0, 7))}})
     through = lens()
     pose = camera_at(0.0, 0.0, 15.0, 90.0)
     sky = {"sun_elevation_deg": 45.0, "sun_heading_deg": 180.0, "cloud": 0.0}
-    picture = take(world, pose, through, sky)
+    picture = render(world, pose, through, sky)
 
     def light_at(x: float, y: float) -> NDArray[np.float32]:
         u, v = np.round(through.project(pose.inverse().transform([x, y, 5.0]))).astype(int)
@@ -140,13 +142,13 @@ def below_surface(daylight: Daylight) -> tuple[NDArray[np.float64], NDArray[np.f
 
 @pytest.mark.parametrize("kind", ["I", "II", "3C"])
 @pytest.mark.parametrize("distance", [0.5, 2.0, 5.0, 12.0])
-def test_a_white_wall_fades_into_the_veil_by_the_closed_form(load: Load, kind: Any, distance: float) -> None:
+def test_a_white_wall_under_water_has_the_radiance_of_the_closed_form(load: Load, kind: Any, distance: float) -> None:
     """J exp(−c d) + B∞ (1 − exp(−c d)), B∞ = b E / 4c, level, 4 m down, with the sun behind the wall."""
     depth = 4.0
     optics = optics_of(kind)
     sky = {"sun_heading_deg": 90.0, "cloud": 0.0}
-    world = load({"objects": {"wall": thing(box(0.1, 40.0, 6.0), (distance + 0.05, 0, -depth))}})
-    picture = take(world, camera_at(0.0, 0.0, -depth), sky=sky, optics=optics)
+    world = load({"objects": {"wall": body_at(box(0.1, 40.0, 6.0), (distance + 0.05, 0, -depth))}})
+    picture = render(world, camera_at(0.0, 0.0, -depth), sky=sky, optics=optics)
     sun, ambient, cosine = below_surface(SkyConfig(**sky).build())
     fading = np.exp(-optics.diffuse_attenuation * depth)
     straight = np.exp(-optics.scattering[1] * (1 - 0.924) / cosine * depth)
@@ -157,15 +159,15 @@ def test_a_white_wall_fades_into_the_veil_by_the_closed_form(load: Load, kind: A
     np.testing.assert_allclose(picture.light[60, 80], J * left + veil * (1 - left), rtol=2e-3)
 
 
-def test_daylight_fades_downwards_by_the_diffuse_attenuation(load: Load) -> None:
+def test_daylight_decreases_with_depth_by_the_diffuse_attenuation(load: Load) -> None:
     """Level white plates, each seen from 1 cm above: E₀ exp(−K_d D) at every depth D."""
     optics = optics_of("II")
     depths = np.array([0.5, 3.0, 10.0])
-    plates = {f"plate{i}": thing(box(1, 1, 0.02), (20.0 * i, 0, -d - 0.01)) for i, d in enumerate(depths)}
+    plates = {f"plate{i}": body_at(box(1, 1, 0.02), (20.0 * i, 0, -d - 0.01)) for i, d in enumerate(depths)}
     world = load({"objects": plates})
     sun, ambient, cosine = below_surface(SkyConfig().build())
     for i, depth in enumerate(depths):
-        seen = take(world, camera_at(20.0 * i + 0.3, 0, 0.01 - depth, 90.0), optics=optics).light[60, 80]
+        seen = render(world, camera_at(20.0 * i + 0.3, 0, 0.01 - depth, 90.0), optics=optics).light[60, 80]
         expected = (sun * cosine + ambient) * np.exp(-optics.diffuse_attenuation * depth)
         np.testing.assert_allclose(seen, expected, rtol=0.01)  # 1 cm of water lies between
 
@@ -181,9 +183,9 @@ def test_turbidity_multiplies_scattering_and_leaves_absorption() -> None:
 
 def test_snells_window_is_as_wide_as_the_critical_angle(load: Load) -> None:
     """From below, the sky is inside 48.6° from the vertical; outside, the surface mirrors the dark water."""
-    world = load({"objects": {"far": thing(sphere(0.1), (500, 0, -300))}})
+    world = load({"objects": {"far": body_at(sphere(0.1), (500, 0, -300))}})
     through = Lens(641, 3, 180.0, 180.0, 320.0, 1.0)
-    picture = take(world, camera_at(0, 0, -2.0, -90.0), through, OVERCAST)
+    picture = render(world, camera_at(0, 0, -2.0, -90.0), through, OVERCAST)
     bright = picture.light[1, :, 1]
     step = np.abs(np.diff(bright))
     edges = np.sort(np.argsort(step)[-2:]) + 0.5
@@ -196,31 +198,31 @@ def test_snells_window_is_as_wide_as_the_critical_angle(load: Load) -> None:
 
 def test_still_water_seen_from_straight_above_reflects_two_percent(load: Load) -> None:
     """Fresnel at normal incidence, ((n − 1)/(n + 1))² = 2.04 %, over water that scatters nothing."""
-    world = load({"objects": {"far": thing(sphere(0.1), (500, 0, -300))}})
+    world = load({"objects": {"far": body_at(sphere(0.1), (500, 0, -300))}})
     clear = optics_of("I", 0.0)
     for sky in (OVERCAST, {"cloud": 0.0, "sun_elevation_deg": 20.0}):
-        down = take(world, camera_at(0, 0, 3.0, 90.0), sky=sky, optics=clear).light[60, 80]
-        up = take(world, camera_at(0, 0, 3.0, -90.0), sky=sky, optics=clear).light[60, 80]
+        down = render(world, camera_at(0, 0, 3.0, 90.0), sky=sky, optics=clear).light[60, 80]
+        up = render(world, camera_at(0, 0, 3.0, -90.0), sky=sky, optics=clear).light[60, 80]
         np.testing.assert_allclose(down / up, ((REFRACTION - 1) / (REFRACTION + 1)) ** 2, rtol=1e-3)
 
 
 def test_the_horizon_is_level_with_the_camera(load: Load) -> None:
-    """Of level water without end, at any height of the camera (the earth is flat here)."""
-    world = load({"objects": {"far": thing(sphere(0.1), (0, 500, -300))}})
-    picture = take(world, camera_at(0, 0, 20.0))
+    """Level water without end has its horizon at the camera's height (the earth is flat here)."""
+    world = load({"objects": {"far": body_at(sphere(0.1), (0, 500, -300))}})
+    picture = render(world, camera_at(0, 0, 20.0))
     assert (picture.bodies[:60] == -1).all()
     assert (picture.bodies[61:] == -2).all()
 
 
-def test_a_camera_half_under_sees_air_above_and_water_below(load: Load) -> None:
-    """Each ray begins at the port, in the medium there: 6 m of 9C water hide a wall in their veil, air does not.
+def test_a_half_submerged_camera_sees_air_above_and_water_below(load: Load) -> None:
+    """Each ray starts at the port, in air or water: 6 m of 9C water hide a wall, air does not.
 
     The veil of a path that leads down by a share u of its length: (b/4) E / (c + K_d u).
     """
-    world = load({"objects": {"wall": thing(box(0.1, 8, 12), (6, 0, 0))}})
+    world = load({"objects": {"wall": body_at(box(0.1, 8, 12), (6, 0, 0))}})
     optics, sky, port = optics_of("9C"), {"sun_heading_deg": 90.0}, 0.05
     through = lens()
-    picture = take(world, camera_at(0, 0, 0.0), through, sky, optics, port=port)
+    picture = render(world, camera_at(0, 0, 0.0), through, sky, optics, port=port)
     air, water = picture.light[30, 80], picture.light[95, 80]
     daylight = SkyConfig(**sky).build()
     np.testing.assert_allclose(air, 0.55 * daylight.ambient, rtol=1e-3)
@@ -231,13 +233,13 @@ def test_a_camera_half_under_sees_air_above_and_water_below(load: Load) -> None:
     np.testing.assert_allclose(water, veil, rtol=1e-3)
 
 
-def test_refraction_lifts_what_lies_in_the_water(load: Load) -> None:
+def test_refraction_raises_bodies_under_water(load: Load) -> None:
     """Seen at 45° from the air, a ball 3 m down appears where Snell's law bends the ray to it."""
-    world = load({"objects": {"ball": thing(sphere(0.15), (0, 0, -3.0))}})
+    world = load({"objects": {"ball": body_at(sphere(0.15), (0, 0, -3.0))}})
     through = lens(321, 241)
     into = np.arcsin(np.sin(np.radians(45.0)) / REFRACTION)
     away = 3.0 * np.tan(into) + 4.0  # camera 4 m up, its axis 45° down
-    picture = take(world, camera_at(-away, 0, 4.0, 45.0), through)
+    picture = render(world, camera_at(-away, 0, 4.0, 45.0), through)
     rows, columns = np.nonzero(picture.bodies == 0)
     assert len(rows) > 10
     assert np.hypot(rows.mean() - 120, columns.mean() - 160) < 0.7
@@ -246,13 +248,13 @@ def test_refraction_lifts_what_lies_in_the_water(load: Load) -> None:
 # ------------------------------------------------------------------------------------------------ repeatability
 
 
-def test_pictures_do_not_depend_on_threads_or_on_what_was_taken_before(load: Load) -> None:
-    """The same bytes with one thread and with many, whatever lies in memory."""
+def test_images_do_not_depend_on_threads_or_on_earlier_images(load: Load) -> None:
+    """The bytes are the same with one thread and with many, and with any content of the memory."""
     hills = {"kind": "hills", "amplitude": 2}
     ground = {"kind": "heightfield", "size": [60, 60], "level": -6, "resolution": 1, "function": hills}
-    world = load({"seed": 3, "terrain": ground, "objects": {"ball": thing(sphere(0.5), (5, 0, -2), material="rock")}})
+    world = load({"seed": 3, "terrain": ground, "objects": {"ball": body_at(sphere(0.5), (5, 0, -2), material="rock")}})
     through = lens(320, 240)
-    taken = [take(world, camera_at(0, 0, -2.0, 20.0), through, threads=threads) for threads in (1, 2, 1)]
+    taken = [render(world, camera_at(0, 0, -2.0, 20.0), through, threads=threads) for threads in (1, 2, 1)]
     for other in taken[1:]:
         for name in ("light", "depth", "bodies", "labels"):
             assert getattr(taken[0], name).tobytes() == getattr(other, name).tobytes()

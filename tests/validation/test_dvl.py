@@ -56,13 +56,13 @@ def ping(world: Any) -> DvlReading:
 
 
 def spin(world: Any) -> None:
-    """Let SAM drift and turn about all axes."""
+    """Give SAM a velocity and a rotation about all axes."""
     world._engine.part("qvel")[0, :6] = [0.7, -0.4, 0.2, 0.3, -0.5, 0.9]
     world.advance(0.1)
 
 
-def test_the_beams_point_where_smarc_users_know_them() -> None:
-    """First aft-starboard, then clockwise seen from above: aft-port, fore-port, fore-starboard."""
+def test_the_beams_have_the_order_of_smarc() -> None:
+    """The first beam is aft-starboard, then clockwise from above: aft-port, fore-port, fore-starboard."""
     beams = Dvl(link="x", frequency=1).directions()
     s, c = np.sin(JANUS) / np.sqrt(2), np.cos(JANUS)
     assert beams == pytest.approx(np.array([[-s, -s, -c], [-s, s, -c], [s, s, -c], [s, -s, -c]]), abs=1e-12)
@@ -70,7 +70,7 @@ def test_the_beams_point_where_smarc_users_know_them() -> None:
 
 @pytest.mark.parametrize("turned", [{}, {"roll_deg": 12, "pitch_deg": -8, "heading_deg": 33}])
 def test_ranges_and_altitude_over_a_flat_bottom_are_those_of_the_plane(load: Load, turned: dict[str, float]) -> None:
-    """Range h/cos of the angle between beam and vertical; altitude h, whatever the attitude."""
+    """Ranges are h over the cosine between beam and vertical; the altitude is h at any attitude."""
     world = swim(load, world_directions=turned)
     reading = ping(world)
     pose = world.robots["sam"].link_pose("dvl_link")
@@ -83,7 +83,7 @@ def test_ranges_and_altitude_over_a_flat_bottom_are_those_of_the_plane(load: Loa
 
 @pytest.mark.parametrize("yaw_deg", [0.0, 90.0])
 def test_no_beam_is_lost_on_a_vehicle_that_heads_along_an_axis(load: Load, yaw_deg: float) -> None:
-    """Over level ground, within its range, every beam finds the bottom, and so does the one straight down."""
+    """Every beam, and the ray straight down, hits level ground within range."""
     robot = {"vehicle": "sam", "pose": {"position": [1.3, 2.7, -3], "yaw_deg": yaw_deg}}
     reference = {"latitude_deg": 58.8, "longitude_deg": 17.6}
     world = load({"reference": reference, "terrain": {"kind": "flat", "depth": 20}, "robots": {"sam": robot}})
@@ -95,7 +95,7 @@ def test_no_beam_is_lost_on_a_vehicle_that_heads_along_an_axis(load: Load, yaw_d
 
 
 @pytest.mark.parametrize("mount", [{}, {"position": [0.4, 0.3, -0.2], "yaw_deg": 45.0}])
-def test_velocity_is_that_of_the_sensor_with_its_lever_arm_while_turning(load: Load, mount: dict[str, Any]) -> None:
+def test_velocity_is_that_of_the_offset_sensor_while_turning(load: Load, mount: dict[str, Any]) -> None:
     world = swim(load, mount)
     spin(world)
     true = world.robots["sam"].sensors["true"].reading
@@ -113,7 +113,7 @@ def test_beam_speeds_are_the_projections_of_the_velocity(load: Load) -> None:
 
 
 def test_without_enough_beams_on_the_bottom_there_is_no_lock_and_no_stale_range(load: Load) -> None:
-    """Rolled by 60°, two of four beams point at or above the horizontal and are lost."""
+    """At a roll of 60°, two of four beams point at or above the horizontal and have no echo."""
     world = swim(load, world_directions={"roll_deg": 70})
     reading = ping(world)
     assert not reading.bottom_lock
@@ -122,14 +122,14 @@ def test_without_enough_beams_on_the_bottom_there_is_no_lock_and_no_stale_range(
     assert np.isnan(reading.beam_velocities[np.isnan(reading.ranges)]).all()
 
 
-def test_a_bottom_out_of_range_is_no_bottom_and_comes_back(load: Load) -> None:
+def test_the_lock_is_lost_out_of_range_and_regained(load: Load) -> None:
     deep = ping(swim(load, bottom=80.0))
     assert not deep.bottom_lock and np.isnan(deep.ranges).all() and np.isnan(deep.altitude)
     assert ping(swim(load, {"max_range": 100.0}, bottom=80.0)).bottom_lock
 
 
 def test_three_of_four_beams_give_the_velocity_too(load: Load) -> None:
-    """A plate nearer than the least range hides the bottom from one beam; the others solve for the velocity."""
+    """A plate nearer than the minimum range hides the bottom from one beam; the other beams give the velocity."""
     world = swim(
         load,
         {"min_range": 0.5},
@@ -162,7 +162,7 @@ def test_the_water_track_is_relative_to_the_current(load: Load) -> None:
     assert reading.velocity == pytest.approx(true.twist.linear - relative, abs=1e-6)
 
 
-def test_over_a_moving_vehicle_it_measures_the_speed_relative_to_it(load: Load) -> None:
+def test_over_a_moving_vehicle_a_dvl_measures_the_relative_speed(load: Load) -> None:
     world = load(
         {
             "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
@@ -192,12 +192,12 @@ def test_over_a_moving_vehicle_it_measures_the_speed_relative_to_it(load: Load) 
     assert moving[0] > 0.4
 
 
-def test_it_is_silent_in_air(load: Load) -> None:
+def test_a_dvl_has_no_reading_in_air(load: Load) -> None:
     world = swim(load, depth=-2.0)
     assert world.robots["sam"].sensors["dvl"].reading is None
 
 
-def test_noise_has_the_stated_spread_and_the_covariance_says_so(load: Load) -> None:
+def test_noise_has_the_configured_deviation_and_the_reported_covariance(load: Load) -> None:
     """σ² (DᵀD)⁻¹: for four beams at the Janus angle j, σ/√(2 sin² j) across and σ/(2 cos j) downwards."""
     sigma = 0.01
     world = load(
@@ -240,8 +240,8 @@ def test_the_same_seed_gives_the_same_pings(load: Load) -> None:
     assert run() == run()
 
 
-def test_a_posed_sensor_frame_is_its_own(load: Load) -> None:
-    """Mounted upside down, the beams look up and find nothing, though the bottom is near."""
+def test_a_dvl_measures_in_its_own_frame(load: Load) -> None:
+    """Mounted upside down, the beams point up and have no echo, although the bottom is near."""
     reading = ping(swim(load, {"roll_deg": 180.0}))
     assert reading.hits == 0 and not reading.bottom_lock
     assert reading.altitude == pytest.approx(-5.063 + 25.0, abs=1e-3)

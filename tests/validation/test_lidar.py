@@ -1,4 +1,4 @@
-"""Lidars: the beams of each device against its sheet, ranges and intensities against closed forms, and the water."""
+"""Lidars: beams against data sheets, ranges and intensities against closed forms, and returns from water."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ CLEAN = {"noise": 0.0}
 
 @pytest.fixture
 def scan(load, vehicle):
-    """Loads a world with one lidar at a place, and returns its sensor."""
+    """Return a function that loads a world with one lidar and returns the lidar."""
 
-    def look(settings, position=(0, 0, 30), seed=1, frequency=10, **scenario):
+    def load_lidar(settings, position=(0, 0, 30), seed=1, frequency=10, **scenario):
         sensor = {"kind": "lidar", "link": "base_link", "frequency": frequency, **settings}
         robot = {
             "vehicle": vehicle(LINK),
@@ -27,7 +27,7 @@ def scan(load, vehicle):
         world = load({"seed": seed, "gravity": 0.0, "robots": {"it": robot}, **scenario})
         return world.robots["it"].sensors["lidar"], world
 
-    return look
+    return load_lidar
 
 
 def box(size, position, material="default", **pose):
@@ -42,9 +42,9 @@ def white(reflectance):
     return {"white": {"reflectance": reflectance}}
 
 
-# ------------------------------------------------------------------------------------------------ the sheets
+# ------------------------------------------------------------------------------------------------ data sheets
 
-# Channels, lowest and highest elevation, columns, azimuth step and points per second of a turn at 10 Hz, as the makers
+# Channels, lowest and highest elevation, columns, azimuth step and points per second at 10 Hz, as the data sheets
 # round them: Velodyne's sheets say 0.2° (0.16° for the HDL-32E) and 300 000, 600 000, 695 000 and 2 400 000 points/s,
 # counting a turn of 55.296 µs, 46.08 µs and 53.3 µs firings; Ouster's says 2 621 440 points/s for 2048 columns.
 SPINNING = {
@@ -76,13 +76,13 @@ def angles(directions):
     return np.degrees(np.arctan2(y, x)), np.degrees(np.arcsin(z))
 
 
-def test_every_pattern_has_a_row_of_its_sheet():
+def test_every_pattern_has_a_row_of_its_data_sheet():
     assert set(SPINNING) | set(ROSETTES) | {"planar"} == set(PATTERNS)
 
 
 @pytest.mark.parametrize("name", SPINNING)
-def test_a_spinning_device_has_the_beams_of_its_sheet(scan, name):
-    """Rounding of the sheets: 0.01° of elevation, 5 % of the step and of points per second."""
+def test_a_spinning_device_has_the_beams_of_its_data_sheet(scan, name):
+    """Data sheets are rounded to 0.01° of elevation and to 5 % of the step and of the points per second."""
     channels, lowest, highest, step, rate = SPINNING[name]
     sensor, _ = scan({"pattern": name})
     bundle = sensor.sensor.bundle
@@ -141,7 +141,7 @@ def test_the_vls_128_is_finest_about_the_horizon():
 
 
 @pytest.mark.parametrize("name", ROSETTES)
-def test_a_rosette_has_the_field_of_view_and_the_points_of_its_sheet(name):
+def test_a_rosette_has_the_field_of_view_and_the_points_of_its_data_sheet(name):
     """Within a second it comes within 1 % of the breadth and height of its field of view, and never beyond."""
     breadth, lowest, highest, rate, dark = ROSETTES[name]
     pattern = PATTERNS[name]
@@ -159,7 +159,7 @@ def test_a_rosette_has_the_field_of_view_and_the_points_of_its_sheet(name):
 
 @pytest.mark.parametrize("name", ROSETTES)
 def test_a_rosette_fills_its_field_of_view_without_repeating_itself(name):
-    """Of some 2000 equal cells it meets ever more: nearly all within two seconds, and new ones in every scan."""
+    """The number of visited cells, of about 2000 equal ones, grows with every scan to nearly all in two seconds."""
     breadth, lowest, highest, _, _ = ROSETTES[name]
     pattern = PATTERNS[name]
     assert isinstance(pattern, Rosette)
@@ -190,7 +190,7 @@ def test_a_rosette_fills_its_field_of_view_without_repeating_itself(name):
     assert np.median(nearest) > 1e-5
 
 
-def test_a_rosette_goes_on_where_the_last_scan_ended():
+def test_a_rosette_continues_where_the_last_scan_ended():
     pattern = PATTERNS["avia"]
     assert isinstance(pattern, Rosette)
     whole = pattern.directions(3.0, 5.0)
@@ -198,8 +198,8 @@ def test_a_rosette_goes_on_where_the_last_scan_ended():
     np.testing.assert_array_equal(whole, np.concatenate(halves, axis=1))
 
 
-def test_a_rosettes_scan_depends_on_the_tick_alone(scan):
-    """Two worlds, one of which was read all along, and one for the first time."""
+def test_a_rosettes_scan_depends_on_the_tick_only(scan):
+    """A world that is read all the time and one that is read for the first time give the same scan."""
     wall = {"wall": box([1, 200, 200], [20.5, 0, 100])}
     watched, world = scan({"pattern": "mid_40"}, (0, 0, 100), objects=wall)
     before = watched.reading
@@ -259,13 +259,13 @@ def test_ranges_to_a_sphere_are_those_of_its_closed_form(scan):
     assert (away >= radius * (1 - 0.0097)).all()
     directions = points / np.linalg.norm(points, axis=1, keepdims=True)
     along = directions @ centre
-    inner = along**2 - centre @ centre + (radius / 2) ** 2 > 0  # met at less than half the radius from its middle
+    inner = along**2 - centre @ centre + (radius / 2) ** 2 > 0  # rays that pass within half the radius of the centre
     analytic = along[inner] - np.sqrt(along[inner] ** 2 - centre @ centre + radius**2)
     assert np.linalg.norm(points[inner], axis=1) == pytest.approx(analytic, abs=0.0097 * radius / np.cos(np.pi / 6))
 
 
 def test_ranges_to_a_turned_box_lie_on_its_faces(scan):
-    """In the box's own frame the largest |x| / half length of a point on its surface is 1."""
+    """The largest |x| / half length of a point on the box, in the box's frame, is 1."""
     size, turn = np.array([4.0, 2.0, 3.0]), np.radians(30)
     sensor, _ = scan(SHAPE, objects={"crate": box(size.tolist(), [9, -2, 30], yaw_deg=30)})
     x, y, z = (sensor.reading.points - [9, -2, 0]).T.astype(np.float64)
@@ -274,7 +274,7 @@ def test_ranges_to_a_turned_box_lie_on_its_faces(scan):
     assert np.abs(own / (size[:, None] / 2)).max(axis=0) == pytest.approx(1.0, abs=1e-4)
 
 
-def test_a_sensor_that_is_turned_sees_the_world_turned(scan):
+def test_a_rotated_sensor_measures_in_its_own_frame(scan):
     """A leaning wall with the normal n, 10 m off: in the world's axes p · n = 10 m, and cos θ = d · n."""
     normal = quaternion_to_matrix(rpy_to_quaternion(np.radians([15, 0, 25])))[:, 1]
     wall = {"wall": box([60, 1, 40], 10.5 * normal + np.array([0, 0, 30]), roll_deg=15, yaw_deg=25)}
@@ -288,7 +288,7 @@ def test_a_sensor_that_is_turned_sees_the_world_turned(scan):
 
 
 @pytest.mark.parametrize("pattern", ["vlp_16", "mid_70", "planar"])
-def test_a_restored_world_has_the_scan_and_goes_on_with_the_next(scan, pattern):
+def test_a_restored_world_repeats_the_scan_and_continues_with_the_next(scan, pattern):
     wall = {"wall": box([1, 60, 60], [10.5, 0, 30])}
     sensor, world = scan({"pattern": pattern, "dark_range": 100}, objects=wall)
     world.advance(0.1)
@@ -304,7 +304,7 @@ def test_a_restored_world_has_the_scan_and_goes_on_with_the_next(scan, pattern):
     assert other.reading.points.tobytes() == after.points.tobytes() != now.points.tobytes()
 
 
-def test_what_is_nearer_than_the_least_range_hides_what_is_behind(scan):
+def test_a_body_nearer_than_the_minimum_range_hides_bodies_behind_it(scan):
     things = {"near": box([0.1, 60, 60], [0.35, 0, 30]), "far": box([1, 60, 60], [10.5, 0, 30])}
     sensor, _ = scan({**SHAPE, "min_range": 5.0}, objects=things)
     assert (np.linalg.norm(sensor.reading.points, axis=1) >= 5).all()
@@ -316,7 +316,7 @@ def test_what_is_nearer_than_the_least_range_hides_what_is_behind(scan):
 
 
 def test_intensity_is_reflectance_times_the_cosine_of_incidence_whatever_the_range(scan):
-    """I = 255 ρ cos θ; a wall across x is met at cos θ = d_x."""
+    """I = 255 ρ cos θ; on a wall across x, cos θ = d_x."""
     for place in (5.0, 15.0):
         wall = {"wall": box([1, 60, 60], [place + 0.5, 0, 30], "white")}
         sensor, _ = scan(SHAPE, objects=wall, materials=white(0.8))
@@ -325,11 +325,11 @@ def test_intensity_is_reflectance_times_the_cosine_of_incidence_whatever_the_ran
         assert reading.intensity == pytest.approx(255 * 0.8 * cosine, rel=1e-4)
 
 
-@pytest.mark.parametrize(("reflectance", "reach"), [(0.1, 40.0), (0.8, 40.0 * 8**0.5), (1.0, 120.0)])
-def test_a_target_is_seen_as_far_as_its_reflectance_allows(scan, reflectance, limits):
-    """OS1 data sheet: 40 m at 10 %, 120 m at 80 %; r⁻² makes 113 m of the first, and 120 m is the end for all."""
-    for place, expected in ((0.99 * limits, True), (1.01 * limits, False)):
-        wall = {"wall": box([1, 20, 20], [place + 0.5, 0, 30], "white")}
+@pytest.mark.parametrize(("reflectance", "greatest"), [(0.1, 40.0), (0.8, 40.0 * 8**0.5), (1.0, 120.0)])
+def test_the_range_of_a_target_depends_on_its_reflectance(scan, reflectance, greatest):
+    """OS1 data sheet: 40 m at 10 %, 120 m at 80 %. r⁻² scales 40 m to 113 m at 80 %; 120 m is the limit for all."""
+    for distance, expected in ((0.99 * greatest, True), (1.01 * greatest, False)):
+        wall = {"wall": box([1, 20, 20], [distance + 0.5, 0, 30], "white")}
         settings = {"pattern": "os1_128_2048", **CLEAN, "channels": 1, "lowest_deg": 0, "highest_deg": 0}
         sensor, _ = scan(settings, objects=wall, materials=white(reflectance))
         straight = sensor.sensor.bundle.directions[0] > 1 - 1e-6
@@ -354,7 +354,7 @@ DOWNWARDS = {"pattern": "os1_128_2048", **CLEAN, "lowest_deg": -90, "highest_deg
 
 
 @pytest.mark.parametrize("wind", [0.0, 3.0, 10.0])
-def test_the_water_returns_little_and_from_straight_below_only(scan, wind):
+def test_water_returns_are_weak_and_only_from_straight_below(scan, wind):
     """Ranges are those of the plane, intensities the closed form's, and none is met beyond where it falls below
     the threshold 0.1 r² / R²."""
     height = 6.0
@@ -373,7 +373,7 @@ def test_the_water_returns_little_and_from_straight_below_only(scan, wind):
     assert np.degrees(np.arccos(cosine.min())) < 40
 
 
-def test_wind_spreads_the_waters_returns_and_weakens_them():
+def test_wind_spreads_and_weakens_the_returns_of_water():
     cosine = np.cos(np.radians([0.0, 25.0]))
     calm, windy = water_strength(cosine, 2.0), water_strength(cosine, 12.0)
     assert calm[0] > windy[0]
@@ -386,8 +386,8 @@ def test_a_lidar_over_deep_or_shallow_water_sees_no_bottom(scan):
         assert sensor.reading.points[:, 2] == pytest.approx(-4.0, abs=1e-5)
 
 
-def test_nothing_comes_back_from_below_the_surface(scan):
-    """A wall that stands half in the water is seen as far as it stands out."""
+def test_bodies_below_the_surface_give_no_return(scan):
+    """Only the dry part of a wall that stands half in the water is visible."""
     wall = {"wall": box([1, 20, 8], [10.5, 0, 0], "white")}
     settings = {"pattern": "os1_128_2048", **CLEAN, "dark_range": 200.0}
     sensor, _ = scan(settings, (0, 0, 3), objects=wall, materials=white(1.0))
@@ -411,7 +411,7 @@ def test_returns_from_waves_lie_on_their_surface(scan):
     assert points[:, 2] == pytest.approx(surface, abs=0.01)
 
 
-def test_nothing_comes_back_from_below_waves(scan):
+def test_bodies_below_waves_give_no_return(scan):
     wall = {"wall": box([1, 40, 8], [10.5, 0, 0], "white")}
     settings = {"pattern": "os1_128_2048", **CLEAN, "dark_range": 200.0}
     sensor, world = scan(settings, (0, 0, 3), objects=wall, materials=white(1.0), water=WAVES, gravity=9.81)
@@ -423,7 +423,7 @@ def test_nothing_comes_back_from_below_waves(scan):
     assert above.min() < 0.1
 
 
-def test_a_lidar_under_water_is_silent(scan):
+def test_a_lidar_under_water_has_no_reading(scan):
     wall = {"wall": box([1, 20, 8], [5.5, 0, 0])}
     assert scan({"pattern": "vlp_16"}, (0, 0, -0.1), objects=wall)[0].reading is None
     assert scan({"pattern": "planar"}, (0, 0, -0.1), objects=wall)[0].reading is None
@@ -442,7 +442,7 @@ def wall_residuals(scan, seed, **settings):
     return (reading.ranges - expected)[seen], reading
 
 
-def test_range_noise_has_the_deviation_that_is_asked_for_and_no_mean(scan):
+def test_range_noise_has_the_configured_deviation_and_no_mean(scan):
     """n returns: the mean's deviation is σ/√n, that of the standard deviation σ/√(2n); five of each are allowed."""
     residuals, _ = wall_residuals(scan, 1, noise=0.05)
     count = len(residuals)
@@ -493,8 +493,8 @@ def test_a_planar_scanner_gives_a_row_of_ranges_with_infinity_for_misses(scan):
     assert reading.time_increment == pytest.approx(0.025 * 0.25 / 360)
 
 
-def test_a_planar_scanner_may_look_all_round(scan):
-    """A hundred rays, 3.6° apart, as the Husky rover has them."""
+def test_a_planar_scanner_may_scan_a_full_turn(scan):
+    """A hundred rays, 3.6° apart, as on the Husky rover."""
     room = {
         f"wall{i}": box([1 if i < 2 else 12, 12 if i < 2 else 1, 4], place)
         for i, place in enumerate(([6, 0, 30], [-6, 0, 30], [0, 6, 30], [0, -6, 30]))

@@ -22,7 +22,7 @@ TURN = np.array([0.3, -0.2, 0.5, 0.7]) / np.linalg.norm([0.3, -0.2, 0.5, 0.7])
 def view_of(
     mesh: Mesh, tracer: Tracer, position: tuple[float, ...] = (0, 0, 0), turn: Floats | None = None
 ) -> RayCaster:
-    """One body, at a place."""
+    """Return a ray caster with a single body at a position."""
     scene = RayScene([RayBody("thing", "thing", mesh, (SAND,), 0, OBJECT_BIT)], tracer)
     motion = np.zeros((1, 13))
     motion[0, :3], motion[0, 3:7] = position, [0, 0, 0, 1] if turn is None else turn
@@ -40,7 +40,7 @@ def directions(count: int, seed: int = 0) -> Floats:
 
 
 def heightfield(cells: int, size: float, roughness: float) -> Mesh:
-    """Ground about z = 0, its corners on a grid, their heights of this standard deviation."""
+    """Return ground around z = 0 with vertices on a grid; `roughness` is the standard deviation of the heights."""
     x = np.linspace(-size / 2, size / 2, cells + 1)
     heights = np.random.default_rng(5).normal(0.0, roughness, (cells + 1, cells + 1))
     vertices = np.stack([*np.meshgrid(x, x, indexing="ij"), heights], axis=-1).reshape(-1, 3)
@@ -53,7 +53,7 @@ def heightfield(cells: int, size: float, roughness: float) -> Mesh:
 
 
 def test_range_to_a_plane_is_height_over_cosine(tracer: Tracer) -> None:
-    """r = h / cos θ, to the rounding of 32 bits: 1e-6 of the range, over the cosine where the ray grazes."""
+    """r = h / cos θ, to the rounding of 32 bits: 1e-6 of the range, divided by cos θ for grazing rays."""
     view = view_of(meshes.box((2000.0, 2000.0, 2.0)), tracer, (0, 0, -1))
     down = directions(3000)
     down[:, 2] = -np.abs(down[:, 2]) - 0.05
@@ -65,7 +65,7 @@ def test_range_to_a_plane_is_height_over_cosine(tracer: Tracer) -> None:
 
 
 def test_range_to_a_sphere_is_that_of_the_quadratic(tracer: Tracer) -> None:
-    """The mesh lies inside the sphere by at most its sagitta, R (1 − cos² (π/n)); rays go deeper by that over cos θ."""
+    """The mesh is inside the sphere by at most the sagitta R (1 − cos² (π/n)); ranges grow by up to that over cos θ."""
     radius, segments = 2.0, 400
     centre = np.array([10.0, 3.0, -4.0])
     view = view_of(meshes.sphere(radius, segments), tracer, tuple(centre), TURN)
@@ -79,7 +79,7 @@ def test_range_to_a_sphere_is_that_of_the_quadratic(tracer: Tracer) -> None:
     assert (deeper > -1e-5).all()
     assert (deeper < sagitta / (half / radius) * 1.05 + 1e-5).all()
     true_normals = (towards * (along - half)[:, None] - centre) / radius
-    steepest = 2 * np.pi / segments  # no facet leans further from its sphere than it is wide
+    steepest = 2 * np.pi / segments  # bound on the angle between a facet and the sphere
     assert (np.linalg.norm(hits.normal.T - true_normals, axis=1) < steepest).all()
 
 
@@ -96,7 +96,7 @@ def test_range_to_a_turned_box_is_that_of_its_slabs(tracer: Tracer) -> None:
     enters, leaves = np.minimum(low, high), np.maximum(low, high).min(axis=1)
     axis = enters.argmax(axis=1)
     hit = enters.max(axis=1) < leaves
-    clear = np.abs(enters.max(axis=1) - leaves) > 1e-4  # whether a ray grazes an edge is up to rounding
+    clear = np.abs(enters.max(axis=1) - leaves) > 1e-4  # rays that graze an edge depend on rounding
     hits = view.cast(Bundle(towards), pose_at(start), 100.0)
     assert 0.3 < hit.mean() < 0.98
     assert (np.isfinite(hits.distance) == hit)[clear].all()
@@ -109,7 +109,7 @@ def test_range_to_a_turned_box_is_that_of_its_slabs(tracer: Tracer) -> None:
 
 
 def misses(aims: Floats, mesh: Mesh, tracer: Tracer, turn: Floats | None) -> float:
-    """The share of rays, aimed from three places at points of a mesh, that pass through it."""
+    """Return the share of rays, from three origins to points of a mesh, that pass through the mesh."""
     view = view_of(mesh, tracer, (0, 0, 0), turn)
     rotation = np.eye(3) if turn is None else quaternion_to_matrix(turn)
     aims = aims[(np.abs(aims[:, :2]) < 14.5).all(axis=1)] @ rotation.T
@@ -123,7 +123,7 @@ def misses(aims: Floats, mesh: Mesh, tracer: Tracer, turn: Floats | None) -> flo
 
 
 @pytest.mark.parametrize("turn", [None, TURN])
-def test_no_ray_slips_through_between_two_triangles(tracer: Tracer, turn: Floats | None) -> None:
+def test_no_ray_passes_between_two_triangles(tracer: Tracer, turn: Floats | None) -> None:
     mesh = heightfield(30, 30.0, 0.05)
     corners = mesh.vertices[mesh.faces]
     shares = np.linspace(0, 1, 12)[1:-1, None, None, None]
@@ -132,8 +132,8 @@ def test_no_ray_slips_through_between_two_triangles(tracer: Tracer, turn: Floats
 
 
 @pytest.mark.parametrize("turn", [None, TURN])
-def test_no_ray_slips_through_where_many_triangles_meet(tracer: Tracer, turn: Floats | None) -> None:
-    """Of rays aimed at a corner to the last bit, Embree lets about one in a thousand pass, Skerry's own tracer none."""
+def test_no_ray_passes_where_many_triangles_meet(tracer: Tracer, turn: Floats | None) -> None:
+    """Embree lets about one in a thousand rays pass that aim exactly at a corner, Skerry's own tracer none."""
     mesh = heightfield(30, 30.0, 0.05)
     assert misses(mesh.vertices, mesh, tracer, turn) <= (0.01 if tracer.name == "Embree" else 0)
 
@@ -141,7 +141,7 @@ def test_no_ray_slips_through_where_many_triangles_meet(tracer: Tracer, turn: Fl
 # ------------------------------------------------------------------------------------------------ sphere casts
 
 
-def test_a_sphere_meets_a_plane_one_radius_early(tracer: Tracer) -> None:
+def test_a_sphere_hits_a_plane_one_radius_early(tracer: Tracer) -> None:
     """(h − r) / cos θ."""
     view = view_of(meshes.box((200.0, 200.0, 2.0)), tracer, (0, 0, -1))
     for direction in directions(100) * [1, 1, 0.5] - [0, 0, 1.2]:
@@ -151,7 +151,7 @@ def test_a_sphere_meets_a_plane_one_radius_early(tracer: Tracer) -> None:
         np.testing.assert_allclose(contact.normal, [0, 0, 1], atol=1e-9)
 
 
-def test_a_sphere_meets_a_sphere_as_a_point_meets_the_sum_of_both(tracer: Tracer) -> None:
+def test_a_sphere_hits_a_sphere_as_a_point_hits_the_sum_of_both(tracer: Tracer) -> None:
     """|start + t d − centre| = R + r, to the mesh's sagitta."""
     radius, own, segments = 2.0, 0.7, 200
     centre = np.array([9.0, 1.0, -3.0])
@@ -174,11 +174,11 @@ def test_a_sphere_meets_a_sphere_as_a_point_meets_the_sum_of_both(tracer: Tracer
         ((4, 0.3, 0.2), (-1, 0, 0), 4 - 1 - 0.5, (1, 0, 0)),  # face
         ((4, 4, 0.2), (-1, -1, 0), 3 * np.sqrt(2) - 0.5, (np.sqrt(0.5), np.sqrt(0.5), 0)),  # edge
         ((4, 4, 4), (-1, -1, -1), 3 * np.sqrt(3) - 0.5, np.full(3, np.sqrt(1 / 3))),  # corner
-        ((4, 1.3, 0.2), (-1, 0, 0), 3 - 0.4, (0.8, 0.6, 0)),  # past a face, against its edge: 3-4-5
-        ((4, 1.3, 1.0), (-1, 0, 0), 3 - 0.4, (0.8, 0.6, 0)),  # at the very end of that edge
+        ((4, 1.3, 0.2), (-1, 0, 0), 3 - 0.4, (0.8, 0.6, 0)),  # beside a face, against its edge: 3-4-5 triangle
+        ((4, 1.3, 1.0), (-1, 0, 0), 3 - 0.4, (0.8, 0.6, 0)),  # at the end of that edge
     ],
 )
-def test_a_sphere_meets_face_edge_and_corner_of_a_box(
+def test_a_sphere_hits_face_edge_and_corner_of_a_box(
     tracer: Tracer, start: Floats, direction: Floats, distance: float, normal: Floats
 ) -> None:
     view = view_of(meshes.box((2, 2, 2)), tracer)
@@ -188,7 +188,7 @@ def test_a_sphere_meets_face_edge_and_corner_of_a_box(
 
 
 def distance_to(point: Floats, corners: Floats) -> float:
-    """From a point to the nearest of triangles (n, 3, 3), straight from the definitions."""
+    """Return the distance from a point to the nearest of triangles (n, 3, 3), from the definition."""
     a, b, c = np.moveaxis(corners, 1, 0)
     normal = np.cross(b - a, c - a)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
@@ -204,8 +204,8 @@ def distance_to(point: Floats, corners: Floats) -> float:
     return float(np.where(inside, np.abs(height), nearest).min())
 
 
-def test_a_sphere_stops_where_rough_ground_is_one_radius_away_and_not_before(tracer: Tracer) -> None:
-    """The distance from the whole ground is r where it stops, and above r everywhere on the way."""
+def test_a_sphere_stops_one_radius_from_rough_ground(tracer: Tracer) -> None:
+    """The distance to the ground is r at the contact, and above r everywhere before it."""
     mesh = heightfield(20, 20.0, 0.3)
     view = view_of(mesh, tracer)
     corners = mesh.vertices.astype(np.float32).astype(np.float64)[mesh.faces]

@@ -26,7 +26,7 @@ RIG = (
 
 @pytest.fixture
 def sonar(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """A sonar in a world: its first `reading`, the `sensor`, the `world`, and the `absorption`, dB/m, at some kHz."""
+    """Return a function that builds a world with a sonar: first `reading`, `sensor`, `world`, `absorption` (dB/m)."""
     (tmp_path / "robot.urdf").write_text(RIG)
     (tmp_path / "vehicle.yaml").write_text("{}")
     worlds: list[Any] = []
@@ -64,7 +64,7 @@ def sonar(tmp_path: Path) -> Iterator[Callable[..., Any]]:
         world.close()
 
 
-def thing(kind: str, position: tuple[float, float, float], **settings: Any) -> dict[str, Any]:
+def body_at(kind: str, position: tuple[float, float, float], **settings: Any) -> dict[str, Any]:
     size = {key: settings.pop(key) for key in ("size", "radius") if key in settings}
     return {"geometry": {"kind": kind, **size}, "pose": {"position": list(position)}, **settings}
 
@@ -91,7 +91,7 @@ def test_ranges_to_a_plane_are_height_over_cosine(sonar: Callable[..., Any], pos
 
 def test_ranges_to_a_sphere_are_those_of_the_chord(sonar: Callable[..., Any]) -> None:
     """r = d cos θ − √(R² − d² sin² θ); the ball is a polyhedron of 32 segments, within R (1 − cos π/32) of it."""
-    ball = {"ball": thing("sphere", (0.0, 0.0, -15.0), radius=2.0)}
+    ball = {"ball": body_at("sphere", (0.0, 0.0, -15.0), radius=2.0)}
     cloud = sonar("mbes", ground=None, objects=ball, beam_breadth_deg=22, rays_per_beam=111).reading.cloud
     angle = np.radians(np.linspace(-11, 11, 111))[cloud.ray]
     chord = 10 * np.cos(angle) - np.sqrt(4 - (10 * np.sin(angle)) ** 2)
@@ -104,7 +104,7 @@ def test_ranges_to_a_sphere_are_those_of_the_chord(sonar: Callable[..., Any]) ->
 
 def test_ranges_to_a_box_are_those_of_its_faces(sonar: Callable[..., Any]) -> None:
     """A block of 4 m × 2 m × 2 m on the ground, seen from above: its top 8 m away, and the ground beside it."""
-    block = {"block": thing("box", (0.0, 0.0, -14.0), size=[4, 2, 2])}
+    block = {"block": body_at("box", (0.0, 0.0, -14.0), size=[4, 2, 2])}
     cloud = sonar("mbes", objects=block, beam_breadth_deg=60, rays_per_beam=601).reading.cloud
     angle = np.radians(np.linspace(-30, 30, 601))
     on_top = np.abs(8 * np.tan(angle)) < 1
@@ -113,9 +113,9 @@ def test_ranges_to_a_box_are_those_of_its_faces(sonar: Callable[..., Any]) -> No
     assert set(cloud.labels[~on_top]) == {1}
 
 
-def test_an_fls_sees_a_wall_as_a_straight_line(sonar: Callable[..., Any]) -> None:
+def test_an_fls_measures_a_wall_as_a_straight_line(sonar: Callable[..., Any]) -> None:
     """The wall's face at x = 10 is hit at 10/(cos ψ cos ε), and its points in the world lie on it."""
-    wall = {"wall": thing("box", (10.5, 0.0, -50.0), size=[1, 60, 60])}
+    wall = {"wall": body_at("box", (10.5, 0.0, -50.0), size=[1, 60, 60])}
     reading = sonar(
         "fls", depth=50, ground=None, objects=wall, fov_deg=90, beams=31, rays_per_beam=16, tilt_deg=-10, **QUIET
     ).reading
@@ -127,8 +127,8 @@ def test_an_fls_sees_a_wall_as_a_straight_line(sonar: Callable[..., Any]) -> Non
     np.testing.assert_allclose(first, 10 / np.cos(reading.azimuths), atol=reading.bin_size * 1.01)
 
 
-def test_an_fls_has_left_on_its_left(sonar: Callable[..., Any]) -> None:
-    ball = {"ball": thing("sphere", (20.0, 8.0, -50.0), radius=0.5)}
+def test_the_leftmost_beam_of_an_fls_points_left(sonar: Callable[..., Any]) -> None:
+    ball = {"ball": body_at("sphere", (20.0, 8.0, -50.0), radius=0.5)}
     reading = sonar("fls", depth=50, ground=None, objects=ball, beams=121, fov_deg=120, tilt_deg=-10, **QUIET).reading
     beam, place = np.unravel_index(np.argmax(reading.image), reading.image.shape)
     assert np.degrees(reading.azimuths[beam]) == pytest.approx(np.degrees(np.arctan2(8, 20)), abs=1.5)
@@ -136,7 +136,7 @@ def test_an_fls_has_left_on_its_left(sonar: Callable[..., Any]) -> None:
     assert beam < 60
 
 
-def test_an_altimeter_gives_the_nearest_of_its_cone(sonar: Callable[..., Any]) -> None:
+def test_an_altimeter_reports_the_nearest_range_in_its_cone(sonar: Callable[..., Any]) -> None:
     """Over a slope of 20° seen with a cone of ±5°, the nearest is 15° off the slope's normal: h cos 20°/cos 15°."""
     assert sonar("altimeter").reading.range == pytest.approx(10, rel=1e-5)
     tilted = sonar("altimeter", pose={"pitch_deg": 20}, beam_breadth_deg=10, rays_per_beam=2000)
@@ -144,8 +144,8 @@ def test_an_altimeter_gives_the_nearest_of_its_cone(sonar: Callable[..., Any]) -
     assert sonar("altimeter", max_range=9.9).reading.range is None
 
 
-def test_an_msis_sees_what_it_turns_to(sonar: Callable[..., Any]) -> None:
-    ball = {"ball": thing("sphere", (0.0, -12.0, -50.0), radius=0.5)}
+def test_an_msis_detects_a_body_in_its_current_direction(sonar: Callable[..., Any]) -> None:
+    ball = {"ball": body_at("sphere", (0.0, -12.0, -50.0), radius=0.5)}
     msis = sonar("msis", depth=50, ground=None, objects=ball, step_deg=45, **QUIET)
     seen = {}
     for _ in range(8):
@@ -197,7 +197,7 @@ def test_an_fls_has_the_levels_of_the_sonar_equation(sonar: Callable[..., Any]) 
     np.testing.assert_allclose(decibel(cloud.intensity.astype(float)), level, atol=5e-3)
 
 
-def test_an_altimeter_hears_its_whole_cone(sonar: Callable[..., Any]) -> None:
+def test_an_altimeter_sums_the_echoes_of_its_whole_cone(sonar: Callable[..., Any]) -> None:
     """∫ S μ P cos θ exp(−k r)/r² dΩ with r = h/cos θ over level ground, up to half the −3 dB breadth."""
     altimeter = sonar("altimeter", beam_breadth_deg=30, beam_breadth_3db_deg=20, rays_per_beam=4000, **QUIET)
     theta = (np.arange(20_000) + 0.5) / 20_000 * np.radians(10)
@@ -209,7 +209,7 @@ def test_an_altimeter_hears_its_whole_cone(sonar: Callable[..., Any]) -> None:
 
 
 def test_two_way_loss_between_two_ranges(sonar: Callable[..., Any]) -> None:
-    """Of one ray straight down, the level falls by 40 log(r₂/r₁) + 2 α (r₂ − r₁), less 20 log(r₂/r₁) of its area."""
+    """The level of a ray straight down falls by 40 log(r₂/r₁) + 2 α (r₂ − r₁), less 20 log(r₂/r₁) for its area."""
     found = {}
     for r in (10.0, 80.0):
         mounted = sonar("mbes", ground=5 + r, beam_breadth_deg=2, rays_per_beam=3, frequency_khz=300, **QUIET)
@@ -219,8 +219,8 @@ def test_two_way_loss_between_two_ranges(sonar: Callable[..., Any]) -> None:
     assert loss == pytest.approx(40 * np.log10(8) + 2 * alpha * 70 - 20 * np.log10(8), abs=1e-3)
 
 
-def test_time_varied_gain_undoes_spreading_and_absorption(sonar: Callable[..., Any]) -> None:
-    """With 40 log r + 2 α r of gain, what is left of a ray straight down is its area alone."""
+def test_time_varied_gain_compensates_spreading_and_absorption(sonar: Callable[..., Any]) -> None:
+    """With a gain of 40 log r + 2 α r, the level of a ray straight down depends only on its area."""
     left = [
         float(
             sonar(
@@ -233,9 +233,9 @@ def test_time_varied_gain_undoes_spreading_and_absorption(sonar: Callable[..., A
 
 
 @pytest.mark.parametrize("breadth_3db", [20.0, 40.0, 60.0])
-def test_the_angle_of_half_power_is_the_setting(sonar: Callable[..., Any], breadth_3db: float) -> None:
-    """Measured in the output: within a ball around the sonar every ray meets the same range and grazing angle."""
-    inside = {"ball": thing("sphere", (0.0, 0.0, -50.0), radius=10.0)}
+def test_the_half_power_angle_is_the_configured_one(sonar: Callable[..., Any], breadth_3db: float) -> None:
+    """Measured in the output: inside a ball around the sonar all rays have the same range and grazing angle."""
+    inside = {"ball": body_at("sphere", (0.0, 0.0, -50.0), radius=10.0)}
     settings = {"beam_breadth_deg": 60, "beam_breadth_3db_deg": breadth_3db, "rays_per_beam": 1201}
     cloud = sonar("mbes", depth=50, ground=None, objects=inside, **settings, **QUIET).reading.cloud
     relative = decibel(cloud.intensity.astype(float) / cloud.intensity.max())
@@ -279,13 +279,13 @@ def test_the_first_bottom_return_is_at_the_slant_range_of_the_beam(sonar: Callab
     assert last == pytest.approx(10 / np.sin(np.radians(20)), abs=0.3)
 
 
-def test_the_shadow_of_a_box_is_as_long_as_its_height_says(sonar: Callable[..., Any]) -> None:
+def test_the_length_of_a_shadow_follows_from_the_height_of_the_box(sonar: Callable[..., Any]) -> None:
     """The ray over the far top edge, x away and t high, from a sonar at height h meets the ground at x h/(h − t).
 
     In slant range the shadow runs from √(x² + (h − t)²) to √(x² + (h − t)²) h/(h − t). To starboard there is none.
     """
     x, t, h = 15.0, 2.0, 10.0
-    box = {"box": thing("box", (0.0, x - 1.5, -14.0), size=[2, 3, t], material="rock")}
+    box = {"box": body_at("box", (0.0, x - 1.5, -14.0), size=[2, 3, t], material="rock")}
     settings = {"beam_breadth_deg": 60, "tilt_deg": 10, "rays_per_beam": 4000, "max_range": 50, "buckets": 1000}
     reading = sonar("sidescan", objects=box, **settings, **QUIET).reading
     edge = np.hypot(x, h - t)
@@ -297,8 +297,8 @@ def test_the_shadow_of_a_box_is_as_long_as_its_height_says(sonar: Callable[..., 
 
 
 @pytest.mark.parametrize("multipath_db", [None, 3.0])
-def test_buckets_keep_the_energy_of_all_echoes(sonar: Callable[..., Any], multipath_db: float | None) -> None:
-    """The sum over buckets is that over rays in range; single precision of 512 rays leaves 1e-6."""
+def test_buckets_preserve_the_energy_of_all_echoes(sonar: Callable[..., Any], multipath_db: float | None) -> None:
+    """The sum over buckets equals the sum over rays in range; single precision of 512 rays leaves an error of 1e-6."""
     mounted = sonar("sidescan", max_range=20, buckets=77, multipath_db=multipath_db, **QUIET)
     reading, sensor = mounted.reading, mounted.sensor
     total = float(reading.port.sum(dtype=float) + reading.starboard.sum(dtype=float))
@@ -314,12 +314,12 @@ def test_buckets_keep_the_energy_of_all_echoes(sonar: Callable[..., Any], multip
     )
 
 
-def test_an_echo_by_the_surface_comes_later_and_weaker(sonar: Callable[..., Any]) -> None:
+def test_an_echo_reflected_at_the_surface_is_later_and_weaker(sonar: Callable[..., Any]) -> None:
     """A ball at (x, −z) heard from depth d: one way is √(x² + (z + d)²), from the mirror image; its range is the mean.
 
     Two such ways, each with a loss of 6 dB here and (r/r')² of spreading.
     """
-    ball = {"ball": thing("sphere", (0.0, 12.0, -16.0), radius=0.3, material="metal")}
+    ball = {"ball": body_at("sphere", (0.0, 12.0, -16.0), radius=0.3, material="metal")}
     settings = {"tilt_deg": 20, "frequency_khz": 50, "buckets": 500, "max_range": 50, "rays_per_beam": 2000, **QUIET}
     plain = sonar("sidescan", ground=None, objects=ball, **settings).reading.port
     reading = sonar("sidescan", ground=None, objects=ball, multipath_db=6, **settings).reading
@@ -343,7 +343,7 @@ def test_interferometric_angles_are_those_of_the_seabed(sonar: Callable[..., Any
         assert (codes[side == 0] == 0).all()
 
 
-# ------------------------------------------------------------------------------------------------ chance
+# ------------------------------------------------------------------------------------------------ noise
 
 
 def test_speckle_is_exponential_and_the_same_for_the_same_seed(sonar: Callable[..., Any]) -> None:
@@ -364,10 +364,8 @@ def test_speckle_is_exponential_and_the_same_for_the_same_seed(sonar: Callable[.
 
 
 @pytest.mark.parametrize("speckle", [True, False])
-def test_noise_is_as_loud_as_its_level_and_grows_with_time_varied_gain(
-    sonar: Callable[..., Any], speckle: bool
-) -> None:
-    """Where there is no echo there is noise of 60 dB, exponential; with 40 log r of gain, more of it far away."""
+def test_noise_has_its_level_and_grows_with_time_varied_gain(sonar: Callable[..., Any], speckle: bool) -> None:
+    """Without an echo the noise is 60 dB, exponential; a gain of 40 log r increases it with range."""
     settings = {"ground": None, "frequency_khz": 100, "buckets": 20_000, "noise_level_db": 60, "speckle": speckle}
     reading = sonar("sidescan", tvg=False, **settings).reading
     assert decibel(reading.port.mean(dtype=float)) == pytest.approx(60, abs=0.15)

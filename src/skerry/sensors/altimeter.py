@@ -1,4 +1,4 @@
-"""A single-beam altimeter: the first echo from within a cone."""
+"""Single-beam altimeter: range of the first echo within a cone."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from skerry.parts.sensor import Readings, SensorView
 from skerry.sensors.raycast.echo_batches import BUCKET_DRAWS, add_noise_batch
 from skerry.sensors.raycast.sonar import Fan, SonarConfig, SonarSensor
 
-GOLDEN = np.pi * (3.0 - np.sqrt(5.0))  # rad between seeds of a sunflower, which fill a disc evenly
+GOLDEN = np.pi * (3.0 - np.sqrt(5.0))  # golden angle, rad; successive multiples fill a disc evenly
 
 
 @dataclass(frozen=True)
 class AltimeterReading:
-    """An echo, or that there was none."""
+    """First echo of a ping, if there was one."""
 
     time: float
-    range: float | None  # m
-    intensity: float  # µPa² of the whole cone, after time-varied gain; 0 without an echo
+    range: float | None  # m; None without an echo
+    intensity: float  # of all echoes in the cone, µPa² after time-varied gain; 0 without an echo
 
 
 class AltimeterSensor(SonarSensor[AltimeterReading]):
-    """Measures how far the nearest thing is within its cone."""
+    """Altimeter that measures the range of the nearest body in its cone."""
 
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[AltimeterReading | None]:
         config, pings = self.config, self.pings(sensor_view, noise)
         ranges, _, _, intensity = pings.echoes
-        first = np.fmin.reduce(ranges, axis=1).astype(np.float64)  # NaN only where all are
+        first = np.fmin.reduce(ranges, axis=1).astype(np.float64)  # NaN only if all are NaN
         draws, received = np.ones(len(pings)), np.empty(len(pings))
         if self._is_random:
             draws[:] = [-math.log(u) for u in noise.uniforms(pings.ticks, 1, BUCKET_DRAWS)[:, 0].tolist()]
@@ -57,13 +57,15 @@ class AltimeterSensor(SonarSensor[AltimeterReading]):
 
 
 class Altimeter(SonarConfig):
-    """An altimeter; it looks down. Its cone is as wide as its −3 dB breadth."""
+    """Altimeter that points down. Its cone is as wide as its −3 dB breadth."""
 
     kind: Literal["altimeter"] = "altimeter"
-    frequency_khz: float = Field(500.0, gt=0, le=10_000, description="of its sound, kHz")
-    beam_breadth_deg: float = Field(6.0, gt=0, lt=180, description="of the cone, from edge to edge")
-    rays_per_beam: int = Field(61, ge=1, le=65536, description="spread evenly over the cone, the first along its axis")
-    tvg_spreading: float = Field(20.0, ge=0, le=100, description="dB per decade of range")
+    frequency_khz: float = Field(500.0, gt=0, le=10_000, description="frequency of the sound, kHz")
+    beam_breadth_deg: float = Field(6.0, gt=0, lt=180, description="angle of the cone, from edge to edge")
+    rays_per_beam: int = Field(
+        61, ge=1, le=65536, description="rays, spread evenly over the cone; the first is along its axis"
+    )
+    tvg_spreading: float = Field(20.0, ge=0, le=100, description="time-varied gain, dB per decade of range")
 
     def build(self) -> AltimeterSensor:
         half = np.radians(self.beam_breadth_3db) / 2

@@ -1,7 +1,7 @@
-"""A battery that runs down with time and with load, its voltage falling in a straight line from full to empty.
+"""Battery that discharges with time and load. Its voltage decreases linearly from full to empty.
 
-Energy is counted at the sensor's own rate, whether or not anybody reads it: at each due instant the load of that
-instant times the time since the last one.
+Energy is counted at each due tick of the sensor, whether or not a reading is requested: the load at that tick times the
+time since the previous one.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SampleVie
 
 @dataclass(frozen=True)
 class BatteryReading:
-    """Charge and voltage, and what is drawn."""
+    """State of charge, voltage, current and power."""
 
     time: float
     percent: float
     voltage: float
     current: float  # A, positive while it discharges
-    power: float  # W, of the base load and of the actuators as far as they know theirs
+    power: float  # W, of the base load and of the actuators that report their power
 
 
 class BatterySensor(BatchSensor[BatteryReading]):
-    """Measures the charge."""
+    """Battery sensor that integrates the load."""
 
     needs = frozenset({"power"})
 
     def __init__(self, config: Battery) -> None:
         self._config = config
         self.is_stateful = config.capacity_wh is not None
-        self._used = 0.0  # W s
-        self._tick = 0  # up to which that was counted
+        self._used = 0.0  # energy used so far, W s
+        self._tick = 0  # tick up to which energy was counted
 
     def update(self, sample: SampleView) -> None:
         self._used += (self._config.base_load + sample.power) * (sample.tick - self._tick) * sample.step
@@ -47,7 +47,7 @@ class BatterySensor(BatchSensor[BatteryReading]):
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[BatteryReading]:
         config, times = self._config, sensor_view.times
         percent = config.start_percent - config.percent_per_minute * np.array(times) / 60.0
-        if config.capacity_wh is not None:  # then it watches, and is measured as soon as it has seen an instant
+        if config.capacity_wh is not None:  # then the sensor is stateful, and `update` ran just before
             percent -= self._used / (36.0 * config.capacity_wh)
         percent = np.maximum(percent, 0.0)
         voltage = config.min_voltage + (config.max_voltage - config.min_voltage) * percent / 100.0
@@ -67,27 +67,31 @@ class BatterySensor(BatchSensor[BatteryReading]):
 
 
 class Battery(SensorConfig):
-    """A battery. It powers nothing: when it is empty, it says so, and the actuators go on."""
+    """Battery. It only reports: when it is empty, the actuators keep running."""
 
     kind: Literal["battery"] = "battery"
-    start_percent: float = Field(95.0, ge=0, le=100)
-    capacity_wh: Positive | None = Field(None, description="W h when full; without it no load discharges it")
-    base_load: NonNegative = Field(0.0, description="W that all but the actuators draw")
-    discharge_percent_per_minute: NonNegative | None = Field(
-        None, description="beside the load; 1 by default, or 0 with a `capacity_wh`"
+    start_percent: float = Field(95.0, ge=0, le=100, description="state of charge at the start")
+    capacity_wh: Positive | None = Field(
+        None, description="energy when full, W h; without it the load does not discharge the battery"
     )
-    min_voltage: Positive = Field(21.0, description="V when empty")
-    max_voltage: Positive = Field(25.2, description="V when full")
+    base_load: NonNegative = Field(0.0, description="power of all consumers except the actuators, W")
+    discharge_percent_per_minute: NonNegative | None = Field(
+        None, description="discharge in addition to the load; default 1, or 0 if `capacity_wh` is given"
+    )
+    min_voltage: Positive = Field(21.0, description="voltage when empty, V")
+    max_voltage: Positive = Field(25.2, description="voltage when full, V")
 
     @model_validator(mode="after")
     def _falls(self) -> Battery:
         if self.min_voltage > self.max_voltage:
-            raise ValueError("`min_voltage` must not be above `max_voltage`")
+            raise ValueError(
+                f"`min_voltage` ({self.min_voltage:g} V) must not be above `max_voltage` ({self.max_voltage:g} V)"
+            )
         return self
 
     @property
     def percent_per_minute(self) -> float:
-        """What goes with time alone."""
+        """Discharge with time, percent per minute, without the load."""
         if self.discharge_percent_per_minute is None:
             return 1.0 if self.capacity_wh is None else 0.0
         return self.discharge_percent_per_minute

@@ -1,9 +1,9 @@
-"""A compass: the heading of its x axis over the horizon, off by declination, deviation, bias and noise; now.
+"""Compass: heading of its x axis, with declination, deviation, bias and noise.
 
-Reading = heading − declination − deviation, both counted positive to the east, and the deviation by the formula of
-seamen, A + B sin ζ + C cos ζ + D sin 2ζ + E cos 2ζ of the magnetic heading ζ: A is a slip of the mount, B and C are
-hard iron, D and E soft iron (NGA Pub. 226, Handbook of Magnetic Compass Adjustment). Roll and pitch do not disturb it,
-but for its axis pointing straight up or down, where no heading has a meaning.
+Reading = heading − declination − deviation, both positive to the east. The deviation is A + B sin ζ + C cos ζ +
+D sin 2ζ + E cos 2ζ of the magnetic heading ζ, where A is a misalignment of the mount, B and C are hard iron, and D and
+E soft iron (NGA Pub. 226, Handbook of Magnetic Compass Adjustment). Roll and pitch have no effect, except when the
+axis points straight up or down and the heading is undefined.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from skerry.core.noise import Noise
 from skerry.core.rotations import rotate_each_to_world
 from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 
-NOISE, BIAS = range(2)  # channels
+NOISE, BIAS = range(2)  # noise channels
 
 
 @dataclass(frozen=True)
 class CompassReading:
-    """Where the bow points."""
+    """Heading of the compass."""
 
     time: float
     heading_deg: float  # clockwise from the compass's north, from 0 to below 360
-    variance: float  # deg², of the noise
+    variance: float  # variance of the noise, deg²
 
 
 class CompassSensor(BatchSensor[CompassReading]):
-    """Measures the heading."""
+    """Compass that measures the heading of its x axis."""
 
     def __init__(self, config: Compass, offset: Pose) -> None:
         self._config = config
@@ -63,18 +63,18 @@ class CompassSensor(BatchSensor[CompassReading]):
 
 
 class Compass(SensorConfig):
-    """A compass. North is the world's y axis: that of the map's grid, where the scenario has a reference."""
+    """Compass. North is the world's y axis, which is grid north if the scenario has a `reference`."""
 
     kind: Literal["compass"] = "compass"
     declination_deg: float = Field(
-        0.0, ge=-180, le=180, description="how far magnetic north lies east of the world's; 0 reads the true heading"
+        0.0, ge=-180, le=180, description="angle of magnetic north east of the world's north; 0 gives the true heading"
     )
     deviation_deg: tuple[float, float, float, float, float] = Field(
-        (0.0, 0.0, 0.0, 0.0, 0.0), description="A, B, C, D and E of the deviation by the vehicle's own iron, °"
+        (0.0, 0.0, 0.0, 0.0, 0.0), description="A, B, C, D and E of the deviation caused by the vehicle's iron, °"
     )
-    bias_deg: NonNegative = Field(0.0, description="standard deviation of a bias that stays for the run, °")
+    bias_deg: NonNegative = Field(0.0, description="standard deviation of a bias that is constant during a run, °")
     noise_deg: NonNegative = Field(
-        0.5, description="standard deviation, °; as makers of small tilt-compensated compasses state it"
+        0.5, description="standard deviation, °; the default is typical of small tilt-compensated compasses"
     )
 
     def build(self) -> CompassSensor:

@@ -1,6 +1,6 @@
-"""A bumper: whether its link, or the whole robot, touches something, with what, where and how hard; now.
+"""Contact sensor (bumper): contacts of a link or of the whole robot, with positions and forces.
 
-The forces are those that the engine's solver finds for the state of this instant.
+The forces are those of the engine's contact solver for the state of the sample.
 """
 
 from __future__ import annotations
@@ -14,22 +14,21 @@ from pydantic import Field
 
 from skerry.core.config import NonNegative
 from skerry.core.noise import Noise
-from skerry.parts.sensor import BatchSensor, Readings, SensorConfig, SensorView
-from skerry.parts.sensor import ContactPoint as Touch
+from skerry.parts.sensor import BatchSensor, ContactPoint, Readings, SensorConfig, SensorView
 
 
 @dataclass(frozen=True)
 class ContactReading:
-    """What is touched; positions and forces in the world (ENU)."""
+    """Contacts of a sample; positions and forces in the world (ENU)."""
 
     time: float
-    touching: bool
-    force: float  # N: the sum of the contacts' forces, each by its size
-    contacts: tuple[Touch, ...]
+    touching: bool  # whether there is a contact
+    force: float  # sum of the magnitudes of the contact forces, N
+    contacts: tuple[ContactPoint, ...]
 
 
 class ContactSensor(BatchSensor[ContactReading]):
-    """Feels contacts."""
+    """Contact sensor with a force threshold."""
 
     needs = frozenset({"contacts"})
 
@@ -39,24 +38,24 @@ class ContactSensor(BatchSensor[ContactReading]):
 
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Sequence[ContactReading]:
         times, found = sensor_view.times, sensor_view.contacts(self._link)
-        return Readings(len(times), lambda row: self._felt(times[row], found.get(row, [])))
+        return Readings(len(times), lambda row: self._make_reading(times[row], found.get(row, [])))
 
-    def _felt(self, time: float, contacts: Sequence[Touch]) -> ContactReading:
-        felt, total = [], 0.0
+    def _make_reading(self, time: float, contacts: Sequence[ContactPoint]) -> ContactReading:
+        kept, total = [], 0.0
         for contact in contacts:
             size = float(np.linalg.norm(contact.force))
             if size >= self._threshold:
-                felt.append(contact)
+                kept.append(contact)
                 total += size
-        return ContactReading(time, bool(felt), total, tuple(felt))
+        return ContactReading(time, bool(kept), total, tuple(kept))
 
 
 class Contact(SensorConfig):
-    """A bumper."""
+    """Contact sensor, for example a bumper."""
 
     kind: Literal["contact"] = "contact"
-    whole_robot: bool = Field(False, description="feel contacts of all links, not of this one only")
-    threshold: NonNegative = Field(0.0, description="N; a weaker contact is not felt")
+    whole_robot: bool = Field(False, description="report contacts of all links of the robot, not only of this link")
+    threshold: NonNegative = Field(0.0, description="minimum force of a contact, N")
 
     def build(self) -> ContactSensor:
         return ContactSensor(None if self.whole_robot else self.link, self.threshold)

@@ -1,4 +1,4 @@
-"""A CTD: conductivity, temperature and depth of the water at its place now; silent in the air."""
+"""CTD probe: conductivity, temperature and depth of the water at its position. No reading in air."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skerry.water import seawater, sound
 
 @dataclass(frozen=True)
 class CtdReading:
-    """What the probe measured; what follows from that is worked out when it is asked for."""
+    """Measured values. Derived values are computed on access."""
 
     time: float
     conductivity: float  # mS/cm
@@ -26,19 +26,19 @@ class CtdReading:
 
     @property
     def salinity(self) -> float:
-        """Practical salinity, about g/kg, by PSS-78."""
+        """Practical salinity by PSS-78, about g/kg."""
         pressure = seawater.depth_to_pressure(max(self.depth, 0.0))
         return float(seawater.salinity(self.conductivity, self.temperature, pressure))
 
     @property
     def sound_speed(self) -> float:
-        """m/s, by the UNESCO equation."""
+        """Speed of sound by the UNESCO equation, m/s."""
         pressure = seawater.depth_to_pressure(max(self.depth, 0.0))
         return float(sound.unesco(self.salinity, self.temperature, pressure))
 
 
 class CtdSensor(BatchSensor[CtdReading]):
-    """Measures the water."""
+    """CTD probe that measures the water at its position."""
 
     def __init__(self, config: Ctd, offset: Pose) -> None:
         self._config = config
@@ -63,7 +63,7 @@ class CtdSensor(BatchSensor[CtdReading]):
 
 
 class Ctd(SensorConfig):
-    """A CTD. Its noise is that of a small probe for vehicles; zero makes it perfect."""
+    """CTD probe. The default noise is that of a small probe for vehicles; 0 gives exact values."""
 
     kind: Literal["ctd"] = "ctd"
     conductivity_noise: NonNegative = Field(0.003, description="standard deviation, mS/cm")

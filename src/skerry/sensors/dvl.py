@@ -1,9 +1,9 @@
-"""A Doppler velocity log: beams that measure range and radial speed, and the velocity that follows from them.
+"""Doppler velocity log (DVL): beams that measure range and radial speed, and the velocity computed from them.
 
-Beam k gives its speed towards what it hits, b_k = d_k · (v − v_hit), with d_k the beam's direction, v the velocity of
-the transducer (lever arm included) and v_hit that of the bottom, or of what else was hit there; all of them with
-independent noise. The velocity is their least-squares solution, v = (DᵀD)⁻¹ Dᵀ b, and its covariance σ² (DᵀD)⁻¹
-(Brokloff 1994, Matrix algorithm for Doppler sonar navigation, OCEANS).
+Beam k measures the speed towards its hit, b_k = d_k · (v − v_hit), with d_k the beam's direction, v the velocity of
+the transducer (with its offset from the link) and v_hit the velocity of the bottom or body at the hit. The noise of
+each beam is independent. The velocity is the least-squares solution, v = (DᵀD)⁻¹ Dᵀ b, and its covariance is
+σ² (DᵀD)⁻¹ (Brokloff 1994, Matrix algorithm for Doppler sonar navigation, OCEANS).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ TrackReference = Literal["bottom", "water", "none"]
 
 @dataclass(frozen=True, eq=False)
 class DvlReading:
-    """What a ping gave. A beam that missed has NaN for its range and speed, and so has the velocity without a lock."""
+    """Ping of the DVL. Range and speed of a beam that missed are NaN, and so is the velocity without a lock."""
 
     time: float
     bottom_lock: bool
-    track: TrackReference  # what the velocity is relative to
-    velocity: Floats  # (3,), of the sensor, in its own axes, m/s
+    track: TrackReference  # reference of the velocity: bottom, water, or none
+    velocity: Floats  # (3,), velocity of the sensor in its own axes, m/s
     covariance: Floats  # (3, 3), (m/s)²
-    altitude: float  # straight down to the bottom, m; NaN if nothing is within range there
+    altitude: float  # distance straight down to the bottom, m; NaN if nothing is within range
     ranges: Floats  # (beams,), m
-    beam_velocities: Floats  # (beams,), towards what was hit, m/s
-    hits: int  # beams that found the bottom
+    beam_velocities: Floats  # (beams,), speed towards the hit, m/s
+    hits: int  # number of beams with a bottom echo
 
 
 @kernel
@@ -57,10 +57,20 @@ def measure_beams(
     fastest: float,
     echoes: Any,
 ) -> int:
-    """The range of each beam and its speed towards what it hit: rows of `echoes` (2, n); and how many were heard.
+    """Write the range and speed of each beam, and return the number of beams with an echo.
 
-    A beam that is not heard has an infinite range and the speed that it would have over still ground. `motion` is the
-    sensor's (13,); `rows` leads from what was hit to its own motion in `motions`, −1 if it never moves.
+    Args:
+        motion: Motion of the sensor, (13,).
+        beams: Unit vectors of the beams in the sensor's frame, (n, 3).
+        distances: Distance of each beam's hit, (≥ n,), m.
+        bodies: Body index of each hit, (≥ n,).
+        rows: Row of each body in `motions`; −1 for a body that never moves.
+        motions: Motions of the engine's bodies, (bodies, 13).
+        level: Height of the water surface in the world, m.
+        nearest: Minimum range, m.
+        fastest: Maximum speed along a beam, m/s.
+        echoes: Output (2, n): ranges, m, and speeds towards the hit, m/s. A beam without an echo has an infinite range
+            and the speed over still ground.
     """
     x, y, z, w = motion[3], motion[4], motion[5], motion[6]
     hits = 0
@@ -68,7 +78,7 @@ def measure_beams(
         dx, dy, dz = rotate_to_world(x, y, z, w, beams[k, 0], beams[k, 1], beams[k, 2])
         speed = dx * motion[7] + dy * motion[8] + dz * motion[9]
         r = np.float64(distances[k])
-        # What is too near hides what is behind it, and what lies above the water is not heard.
+        # no echo from a hit that is too near, which also hides what is behind it, or from a hit above the water
         if not nearest <= r < np.inf or motion[2] + r * dz >= level:
             echoes[0, k], echoes[1, k] = np.inf, speed
             continue
@@ -87,7 +97,7 @@ def measure_beams(
 
 @kernel
 def solve(beams: Any, speeds: Any, used: Any, velocity: Any, per_variance: Any) -> None:
-    """v = (DᵀD)⁻¹ Dᵀ b of the beams that are used, and (DᵀD)⁻¹; three by three, by cofactors."""
+    """Write v = (DᵀD)⁻¹ Dᵀ b of the used beams, and (DᵀD)⁻¹, inverted by cofactors."""
     xx = xy = xz = yy = yz = zz = bx = by = bz = 0.0
     for k in range(len(beams)):
         if used[k]:
@@ -119,9 +129,9 @@ def solve_ping(
     velocity: Any,
     covariance: Any,
 ) -> float:
-    """Add the noise to what was heard (2, n), and find the velocity of the beams that are used; NaN where is none.
+    """Add noise to the echoes (2, n), solve for the velocity, and return the noise of the altitude, m.
 
-    Gives the noise of the altitude, too.
+    `used` (n,) are the beams of the solution. Without a track, velocity (3,) and covariance (3, 3) are NaN.
     """
     n = len(beams)
     drawn = np.empty(3 * n)
@@ -159,7 +169,7 @@ def measure_beams_batch(
     echoes: Any,
     hits: Any,
 ) -> None:
-    """What is heard (n, 2, beams) at each instant, and by how many beams, of the sensor's motions (n, 13)."""
+    """Run `measure_beams` for each valid ping: write echoes (n, 2, beams) and numbers of echoes (n,)."""
     for k in range(len(valid)):
         if valid[k]:
             hits[k] = measure_beams(
@@ -192,7 +202,7 @@ def solve_pings_batch(
     covariance: Any,
     errors: Any,
 ) -> None:
-    """Velocities (n, 3), their covariances (n, 3, 3) and the noise of the altitudes (n,) of what was heard."""
+    """Run `solve_ping` for each valid ping: write velocities (n, 3), covariances (n, 3, 3) and altitude errors (n,)."""
     for k in range(len(valid)):
         if valid[k]:
             errors[k] = solve_ping(
@@ -211,11 +221,11 @@ def solve_pings_batch(
 
 
 class DvlSensor(RayBatchSensor[DvlReading]):
-    """Measures velocity over ground, or through the water."""
+    """DVL that measures the velocity over ground or through the water."""
 
     def __init__(self, config: Dvl) -> None:
         self._beams = config.directions()
-        super().__init__(config, Bundle(self._beams, with_down_ray=True))  # the last one for the altitude
+        super().__init__(config, Bundle(self._beams, with_down_ray=True))  # the down ray measures the altitude
         self._config = config
 
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[DvlReading | None]:
@@ -227,15 +237,15 @@ class DvlSensor(RayBatchSensor[DvlReading]):
         if not valid.any():
             return Readings(count, lambda k: None, valid=valid)
         echoes, hits = np.zeros((count, 2, config.beams)), np.zeros(count, np.int64)
-        views = sensor_view.rays
+        caster = sensor_view.rays
         measure_beams_batch(
             motions,
             valid,
             self._beams,
             found.distance,
             found.body,
-            views.scene.rows,
-            views.motions,
+            caster.scene.rows,
+            caster.motions,
             depths + motions[:, 2],
             config.min_range,
             config.max_speed,
@@ -300,7 +310,7 @@ class DvlSensor(RayBatchSensor[DvlReading]):
     def _through_water(
         self, sample: SampleView, pose: Pose, velocity: Floats, ranges: Floats
     ) -> tuple[Floats, NDArray[np.bool_]]:
-        """The beams' speeds through the water of a layer, and which of them reach it: those not cut off before."""
+        """Return the beams' speeds through the water layer, and whether each beam crosses the whole layer."""
         near, far = self._config.water_layer
         directions = rotate(pose.orientation, self._beams)
         steps = np.linspace(near, far, 5)
@@ -314,37 +324,41 @@ class DvlSensor(RayBatchSensor[DvlReading]):
 
 
 class Dvl(RaySensorConfig):
-    """A Doppler velocity log that looks down: its beams lean away from the mount's −z."""
+    """Doppler velocity log that points down; its beams are inclined from the mount's −z axis."""
 
     kind: Literal["dvl"] = "dvl"
-    beams: int = Field(4, ge=3, le=64, description="how many")
-    minimum_hits: int = Field(3, ge=3, description="beams that must hear the bottom for a lock; three make a velocity")
-    janus_angle_deg: float = Field(22.5, gt=0, lt=90, description="between each beam and −z")
+    beams: int = Field(4, ge=3, le=64, description="number of beams")
+    minimum_hits: int = Field(
+        3, ge=3, description="beams with a bottom echo that are needed for a lock; a velocity needs three"
+    )
+    janus_angle_deg: float = Field(22.5, gt=0, lt=90, description="angle between each beam and −z")
     rotation_offset_deg: float = Field(
         135.0, ge=-360, le=360, description="azimuth of the first beam, clockwise from forward, seen from above"
     )
-    min_range: NonNegative = Field(0.05, description="m")
-    max_range: Positive = Field(50.0, description="m")
-    max_speed: Positive = Field(9.0, description="m/s along a beam; faster ones are not heard")
+    min_range: NonNegative = Field(0.05, description="minimum range, m")
+    max_range: Positive = Field(50.0, description="maximum range, m")
+    max_speed: Positive = Field(9.0, description="maximum speed along a beam, m/s; faster beams give no echo")
     track: Literal["bottom", "water", "auto"] = Field(
-        "bottom", description="velocity over ground, through the water, or through the water where there is no lock"
+        "bottom", description="velocity over ground, through the water, or through the water only without a bottom lock"
     )
-    water_layer: tuple[Positive, Positive] = Field((2.0, 6.0), description="m along the beams, for the water track")
+    water_layer: tuple[Positive, Positive] = Field(
+        (2.0, 6.0), description="start and end of the water-track layer along the beams, m"
+    )
     velocity_noise: NonNegative = Field(0.001, description="standard deviation of each beam's speed, m/s")
     range_noise: NonNegative = Field(0.001, description="standard deviation of each range, m")
 
     @model_validator(mode="after")
     def _fit(self) -> Dvl:
         if self.minimum_hits > self.beams:
-            raise ValueError(f"`minimum_hits` must not be above `beams`, {self.beams}")
+            raise ValueError(f"`minimum_hits` ({self.minimum_hits}) must not be above `beams` ({self.beams})")
         if self.min_range >= self.max_range:
-            raise ValueError("`min_range` must be below `max_range`")
+            raise ValueError(f"`min_range` ({self.min_range:g} m) must be below `max_range` ({self.max_range:g} m)")
         if self.water_layer[0] >= self.water_layer[1]:
-            raise ValueError("`water_layer` must begin before it ends")
+            raise ValueError(f"`water_layer` must start before it ends, not {list(self.water_layer)}")
         return self
 
     def directions(self) -> Floats:
-        """Of the beams in the sensor's frame, (beams, 3)."""
+        """Return the unit vectors of the beams in the sensor's frame, (beams, 3)."""
         azimuth = np.radians(self.rotation_offset_deg + 360.0 / self.beams * np.arange(self.beams))
         janus = np.radians(self.janus_angle_deg)
         flat = np.sin(janus)

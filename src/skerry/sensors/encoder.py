@@ -1,7 +1,7 @@
-"""An encoder on a joint: whole ticks, as a disc of marks counts them, and the speed; now.
+"""Joint encoder: whole ticks and velocity.
 
-Ticks are ⌊N q / w⌋, with q the joint's position, N the ticks of a turn of the disc and w the joint's travel in such a
-turn.
+Ticks are ⌊N q / w⌋, with q the joint's position, N the ticks per turn of the disc and w the joint's travel per turn of
+the disc.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from skerry.core.config import NonNegative, Positive
 from skerry.core.noise import Noise
 from skerry.parts.sensor import BatchSensor, Readings, SensorConfig, SensorView
 
-POSITION, VELOCITY = range(2)  # channels of the noise
+POSITION, VELOCITY = range(2)  # noise channels
 
 
 @dataclass(frozen=True)
 class EncoderReading:
-    """What was counted, and what it means."""
+    """Ticks, and the joint position that they represent."""
 
     time: float
     ticks: int
-    position: float  # rad or m, at the beginning of the tick
+    position: float  # joint position at the lower edge of the tick, rad or m
     velocity: float  # rad/s or m/s
 
 
 class EncoderSensor(BatchSensor[EncoderReading]):
-    """Counts ticks."""
+    """Encoder that counts the ticks of a joint."""
 
     def __init__(self, config: Encoder) -> None:
         self._config = config
@@ -54,17 +54,17 @@ class EncoderSensor(BatchSensor[EncoderReading]):
 
 
 class Encoder(SensorConfig):
-    """An encoder."""
+    """Joint encoder."""
 
     kind: Literal["encoder"] = "encoder"
-    joint: str = Field(min_length=1, description="that it is on")
-    ticks_per_turn: int = Field(4096, ge=1, description="of its disc")
+    joint: str = Field(min_length=1, description="name of the joint")
+    ticks_per_turn: int = Field(4096, ge=1, description="ticks per turn of the disc")
     travel_per_turn: Positive = Field(
-        tau, description="of the joint in a turn of the disc: rad, or m of a slide; behind a gear of ratio k it is 2π/k"
+        tau, description="joint travel per turn of the disc, rad, or m for a sliding joint; 2π/k with a gear of ratio k"
     )
-    multi_turn: bool = Field(True, description="go on counting after a turn, rather than begin anew at 0")
-    position_noise: NonNegative = Field(0.0, description="standard deviation before it is counted, rad or m")
-    velocity_noise: NonNegative = Field(0.0, description="standard deviation, rad/s or m/s")
+    multi_turn: bool = Field(True, description="continue counting after a full turn; if false, restart at 0")
+    position_noise: NonNegative = Field(0.0, description="standard deviation of the position before counting, rad or m")
+    velocity_noise: NonNegative = Field(0.0, description="standard deviation of the velocity, rad/s or m/s")
 
     @property
     def needs_joints(self) -> tuple[str, ...]:

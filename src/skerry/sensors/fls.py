@@ -1,4 +1,4 @@
-"""A forward-looking sonar: many beams ahead, as an image of range by beam and as points."""
+"""Forward-looking sonar: an image of range by beam, and a point cloud."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from skerry.core.noise import Noise
 from skerry.parts.sensor import Readings, SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, SonarCloud, forward_fan
 
-MAX_VALUES = 1 << 24  # rays, and values of an image
+MAX_VALUES = 1 << 24  # maximum number of rays, and of values in an image
 
 
 @dataclass(frozen=True, eq=False)
 class FlsReading:
-    """An image and the points that were hit."""
+    """Image and point cloud of a ping."""
 
     time: float
     bin_size: float  # m
-    azimuths: NDArray[np.float64]  # (beams,), rad to the left, from the left-most beam on
+    azimuths: NDArray[np.float64]  # (beams,), rad, positive to the left, from the leftmost beam to the rightmost
     image: Singles  # (beams, bins), µPa² after time-varied gain
-    levels: Bytes  # (beams, bins), as amplitudes
+    levels: Bytes  # (beams, bins), amplitudes
     cloud: SonarCloud
 
 
 class FlsSensor(BucketSonar[FlsReading]):
-    """Looks ahead."""
+    """Forward-looking sonar."""
 
     def __init__(self, config: Fls, fan: Fan, azimuths: NDArray[np.float64]) -> None:
         super().__init__(config, fan, config.beams, config.bins)
@@ -50,17 +50,21 @@ class FlsSensor(BucketSonar[FlsReading]):
 
 
 class Fls(BucketConfig):
-    """A forward-looking sonar."""
+    """Forward-looking sonar."""
 
     kind: Literal["fls"] = "fls"
-    frequency_khz: float = Field(750.0, gt=0, le=10_000, description="of its sound, kHz")
-    beam_breadth_deg: float = Field(20.0, gt=0, le=180, description="of each beam, from its upper to its lower edge")
-    tilt_deg: float = Field(0.0, ge=-90, le=90, description="from level down to the beams' upper edge")
-    fov_deg: float = Field(120.0, gt=0, le=360, description="from the left-most beam to the right-most")
-    beams: int = Field(256, ge=2, le=4096, description="from left to right")
-    rays_per_beam: int = Field(128, ge=2, le=65536, description="spread evenly from a beam's upper edge to its lower")
-    bins: int = Field(512, ge=1, le=100_000, description="of range in each beam")
-    max_range: Positive = Field(40.0, description="m")
+    frequency_khz: float = Field(750.0, gt=0, le=10_000, description="frequency of the sound, kHz")
+    beam_breadth_deg: float = Field(
+        20.0, gt=0, le=180, description="angle of each beam from its upper to its lower edge"
+    )
+    tilt_deg: float = Field(0.0, ge=-90, le=90, description="angle of the beams' upper edge below level")
+    fov_deg: float = Field(120.0, gt=0, le=360, description="angle from the leftmost beam to the rightmost")
+    beams: int = Field(256, ge=2, le=4096, description="number of beams")
+    rays_per_beam: int = Field(
+        128, ge=2, le=65536, description="rays of a beam, spread evenly from its upper to its lower edge"
+    )
+    bins: int = Field(512, ge=1, le=100_000, description="range bins of each beam")
+    max_range: Positive = Field(40.0, description="maximum range, m")
 
     @model_validator(mode="after")
     def _fit_memory(self) -> Fls:

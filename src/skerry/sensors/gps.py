@@ -1,7 +1,7 @@
-"""A GPS antenna: latitude, longitude and UTM of its place now; silent under water, and until it has its satellites.
+"""GPS receiver: latitude, longitude and UTM position of its antenna. No reading under water or before a fix.
 
-With a time to the first fix, or to find the satellites again, it looks at each of its due instants, whether or not
-anybody reads it, for whether it is above water. A dip between two of them is not noticed.
+With a time to first fix or to reacquire, the sensor checks at each due tick whether the antenna is above water, whether
+or not a reading is requested. It does not notice a dip between two due ticks.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SampleVie
 
 @dataclass(frozen=True)
 class GpsReading:
-    """A fix."""
+    """Position fix."""
 
     time: float
     latitude_deg: float
     longitude_deg: float
     altitude: float  # m
     easting: float  # m, in the scenario's UTM zone
-    northing: float
+    northing: float  # m, in the scenario's UTM zone
     zone: int
     band: str
     covariance: NDArray[np.float64]  # (3, 3), east, north, up, m²
 
 
 class GpsSensor(BatchSensor[GpsReading]):
-    """Measures the place on earth."""
+    """GPS receiver with an optional time to first fix and to reacquire."""
 
     def __init__(self, config: Gps, offset: Pose) -> None:
         self._config = config
         self._offset = offset
         self._sigma = np.array([config.noise, config.noise, config.vertical_noise])
         self._covariance = np.diag(self._sigma**2)
-        self._covariance.setflags(write=False)  # all readings share it
+        self._covariance.setflags(write=False)  # shared by all readings
         self.is_stateful = max(config.time_to_first_fix, config.time_to_reacquire) > 0.0
-        self._ready: int | None = None  # the tick from which on it has a fix, if it stays above water
+        self._ready: int | None = None  # tick of the next fix if the antenna stays above water
         self._has_had_fix = False
 
     def update(self, sample: SampleView) -> None:
-        place = sample.motion(self._config.link, self._offset)[:3]
-        if sample.depth(place) > 0.0:
+        position = sample.motion(self._config.link, self._offset)[:3]
+        if sample.depth(position) > 0.0:
             self._ready = None
             return
         if self._ready is None:
@@ -63,15 +63,17 @@ class GpsSensor(BatchSensor[GpsReading]):
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[GpsReading | None]:
         projection, times, ticks = sensor_view.projection, sensor_view.times, sensor_view.ticks
         if projection is None:
-            raise SkerryError("a GPS needs the scenario's `reference`, the place on earth of the world's origin")
-        places = sensor_view.motion(self._config.link, self._offset)[:, :3]
-        heard = sensor_view.depth(places) <= 0.0
+            raise SkerryError(
+                "the sensor `gps` needs `reference` in the scenario: latitude and longitude of the world's origin"
+            )
+        positions = sensor_view.motion(self._config.link, self._offset)[:, :3]
+        valid = sensor_view.depth(positions) <= 0.0
         if self.is_stateful:
-            heard &= False if self._ready is None else ticks >= self._ready
-        if not heard.any():
-            return Readings(len(times), lambda k: None, valid=heard)
-        seen = places + self._sigma * noise.normals(ticks, 3)
-        utm, geodetic = projection.to_utm(seen), projection.to_geodetic(seen)
+            valid &= False if self._ready is None else ticks >= self._ready
+        if not valid.any():
+            return Readings(len(times), lambda k: None, valid=valid)
+        measured = positions + self._sigma * noise.normals(ticks, 3)
+        utm, geodetic = projection.to_utm(measured), projection.to_geodetic(measured)
 
         def make(k: int) -> GpsReading:
             latitude, longitude, altitude = geodetic[k].tolist()
@@ -89,7 +91,7 @@ class GpsSensor(BatchSensor[GpsReading]):
                 altitude=altitude,
             )
 
-        return Readings(len(times), make, columns, heard)
+        return Readings(len(times), make, columns, valid)
 
     def state(self) -> bytes:
         return json.dumps([self._ready, self._has_had_fix]).encode()
@@ -99,14 +101,18 @@ class GpsSensor(BatchSensor[GpsReading]):
 
 
 class Gps(SensorConfig):
-    """A GPS antenna."""
+    """GPS receiver."""
 
     kind: Literal["gps"] = "gps"
     noise: NonNegative = Field(0.5, description="standard deviation east and north, m")
-    vertical_noise: NonNegative = Field(1.0, description="standard deviation upwards, m")
+    vertical_noise: NonNegative = Field(1.0, description="standard deviation of the altitude, m")
 
-    time_to_first_fix: NonNegative = Field(0.0, description="s above water, without a break, before the first fix")
-    time_to_reacquire: NonNegative = Field(0.0, description="the same before it has a fix again after a dive")
+    time_to_first_fix: NonNegative = Field(
+        0.0, description="time above water, without interruption, before the first fix, s"
+    )
+    time_to_reacquire: NonNegative = Field(
+        0.0, description="time above water, without interruption, before a new fix after a dive, s"
+    )
 
     def build(self) -> GpsSensor:
         return GpsSensor(self, self.offset())

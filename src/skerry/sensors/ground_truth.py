@@ -1,4 +1,4 @@
-"""Ground truth: all that one would like to know of a frame on the robot, without noise; now."""
+"""Ground truth: exact pose, twist, heading, depth, altitude and geographic position of a frame on the robot."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from skerry.parts.sensor import SampleView, Sensor, SensorConfig
 
 @dataclass(frozen=True)
 class GroundTruthReading:
-    """Pose in the world (ENU), twist in the frame's own axes, and what follows from them.
+    """Pose in the world (ENU), twist in the frame's own axes, and derived quantities.
 
-    Headings and courses are clockwise from the world's north, from 0 to below 360.
+    Headings and courses are clockwise from the world's north, from 0 to below 360°.
     """
 
     time: float
     pose: Pose
     twist: Twist
-    speed: float  # m/s, in all directions
-    course_deg: float  # of the velocity over ground; the heading if it has none
+    speed: float  # magnitude of the velocity, m/s
+    course_deg: float  # direction of the horizontal velocity; equal to the heading at rest
     heading_deg: float
     depth: float  # m below the surface; negative in the air
-    altitude: float  # m above the ground; in the air above the water or the ground; infinite if there is nothing below
+    altitude: float  # m above the ground or, in air, above water or ground; infinite with nothing below
     latitude_deg: float | None  # None if the scenario has no reference
-    longitude_deg: float | None
+    longitude_deg: float | None  # None if the scenario has no reference
 
 
 class GroundTruthSensor(Sensor[GroundTruthReading]):
-    """Gives the truth."""
+    """Sensor that reports ground truth."""
 
     execution = "batch"
 
@@ -46,7 +46,7 @@ class GroundTruthSensor(Sensor[GroundTruthReading]):
         to_body = inverse_of(pose.orientation)
         east, north, up = motion[7:10].tolist()
         heading = heading_of(*rotate(pose.orientation, [1.0, 0.0, 0.0]).tolist()[:2])
-        place: list[float] = pose.position.tolist()
+        position: list[float] = pose.position.tolist()
         depth = sample.depth(pose.position)
         latitude = longitude = None
         if sample.projection is not None:
@@ -59,22 +59,22 @@ class GroundTruthSensor(Sensor[GroundTruthReading]):
             heading_of(east, north) if east != 0.0 or north != 0.0 else heading,
             heading,
             depth,
-            _altitude(sample, place, depth + place[2]),
+            _altitude(sample, position, depth + position[2]),
             latitude,
             longitude,
         )
 
 
-def _altitude(sample: SampleView, place: list[float], surface: float) -> float:
-    """The height above the ground, or above the water that is over it."""
-    ground = float("nan") if sample.terrain is None else float(sample.terrain.height(place[:2]))
-    if place[2] >= surface:
-        return place[2] - (surface if isnan(ground) else max(ground, surface))
-    return inf if isnan(ground) else place[2] - ground
+def _altitude(sample: SampleView, position: list[float], surface: float) -> float:
+    """Return the height above the ground or, in air, above water or ground, whichever is higher."""
+    ground = float("nan") if sample.terrain is None else float(sample.terrain.height(position[:2]))
+    if position[2] >= surface:
+        return position[2] - (surface if isnan(ground) else max(ground, surface))
+    return inf if isnan(ground) else position[2] - ground
 
 
 class GroundTruth(SensorConfig):
-    """Ground truth of a link, or of a frame offset from it."""
+    """Ground truth of a link, or of a frame with an offset from a link."""
 
     kind: Literal["ground_truth"] = "ground_truth"
 

@@ -1,8 +1,9 @@
-"""An inertial measurement unit: specific force, turn rate and attitude at its place on a link.
+"""Inertial measurement unit: specific force, angular rate and attitude at its position on a link.
 
-The instant: turn rate and attitude are those of now; the specific force is the mean over the last step, (v −
-v_before)/h of the sensor's own place, less gravity, in the axes of the middle of that step. So a lever arm, centripetal
-and tangential acceleration are in it, and its sum over all steps is exactly the change of velocity.
+Angular rate and attitude are those of the sample. The specific force is the mean over the last step: (v − v_before)/h
+of the sensor's position, minus gravity, in the axes of the middle of that step. So it includes the effects of the
+offset from the link (centripetal and tangential acceleration), and its sum over all steps is exactly the change of
+velocity.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import rotate_to_frame
 from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
 
-# channels of the noise: white noise, then one walk per axis, then the bias at the start
+# noise channels: white noise, the bias at the start, and one random walk per axis
 RATE_NOISE, FORCE_NOISE, ATTITUDE_NOISE, START_BIAS = range(4)
 RATE_WALK, FORCE_WALK = 4, 8
 
 
 @dataclass(frozen=True)
 class ImuReading:
-    """In the sensor's own axes (FLU); the attitude is that of the sensor in the world (ENU), x, y, z, w."""
+    """Rates and forces in the sensor's axes (FLU); orientation of the sensor in the world (ENU) as x, y, z, w."""
 
     time: float
     orientation: NDArray[np.float64]
     angular_velocity: NDArray[np.float64]  # rad/s
-    linear_acceleration: NDArray[np.float64]  # m/s²; with gravity: +9.81 upwards at rest
+    linear_acceleration: NDArray[np.float64]  # m/s²; with gravity it is 9.81 upwards at rest
     orientation_covariance: NDArray[np.float64]  # (3, 3), rad²
     angular_velocity_covariance: NDArray[np.float64]  # (3, 3)
     linear_acceleration_covariance: NDArray[np.float64]  # (3, 3)
@@ -49,12 +50,23 @@ def sense(
     key1: int,
     tick: int,
     sigmas: Any,
-    seen: Any,
+    measured: Any,
 ) -> None:
-    """Attitude (x, y, z, w), rate and specific force of a frame, from its motion (13,) now and one step before.
+    """Write the attitude (x, y, z, w), rate and specific force of a frame, with noise.
 
-    The force is the mean over the step, Δv/h, turned into the frame by the attitude half-way. `sigmas` are those of
-    attitude, rate and force; a turn by small angles δ is (δ/2, 1), made of length 1.
+    The force is the mean over the step, Δv/h, rotated into the frame by the attitude at the middle of the step. The
+    attitude noise is a rotation by small angles δ, the quaternion (δ/2, 1) normalised.
+
+    Args:
+        now: Motion of the frame at the sample, (13,).
+        before: Motion of the frame one step earlier, (13,).
+        step: Length of the step, s.
+        gravity: Gravity in the specific force, m/s²; 0 to leave it out.
+        key0: First key of the noise.
+        key1: Second key of the noise.
+        tick: Tick of the sample.
+        sigmas: Standard deviations of attitude, rate and force, (3,).
+        measured: Output (10,).
     """
     noise = np.empty(9)
     fill_normal(key0, key1, tick, ATTITUDE_NOISE, 0, noise[:3])
@@ -65,23 +77,23 @@ def sense(
     x, y, z, w = now[3], now[4], now[5], now[6]
     i, j, k = 0.5 * noise[0], 0.5 * noise[1], 0.5 * noise[2]
     scale = 1.0 / np.sqrt(1.0 + i * i + j * j + k * k)
-    seen[0] = (w * i + x + y * k - z * j) * scale
-    seen[1] = (w * j - x * k + y + z * i) * scale
-    seen[2] = (w * k + x * j - y * i + z) * scale
-    seen[3] = (w - x * i - y * j - z * k) * scale
+    measured[0] = (w * i + x + y * k - z * j) * scale
+    measured[1] = (w * j - x * k + y + z * i) * scale
+    measured[2] = (w * k + x * j - y * i + z) * scale
+    measured[3] = (w - x * i - y * j - z * k) * scale
     p, q, r = rotate_to_frame(x, y, z, w, now[10], now[11], now[12])
-    seen[4], seen[5], seen[6] = p + noise[3], q + noise[4], r + noise[5]
+    measured[4], measured[5], measured[6] = p + noise[3], q + noise[4], r + noise[5]
     dot = x * before[3] + y * before[4] + z * before[5] + w * before[6]
     sign = 1.0 if dot >= 0.0 else -1.0
     x, y, z, w = before[3] + sign * x, before[4] + sign * y, before[5] + sign * z, before[6] + sign * w
     scale = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
     a, b, c = (now[7] - before[7]) / step, (now[8] - before[8]) / step, (now[9] - before[9]) / step + gravity
     a, b, c = rotate_to_frame(x * scale, y * scale, z * scale, w * scale, a, b, c)
-    seen[7], seen[8], seen[9] = a + noise[6], b + noise[7], c + noise[8]
+    measured[7], measured[8], measured[9] = a + noise[6], b + noise[7], c + noise[8]
 
 
 @kernel
-def sense_each(
+def sense_batch(
     now: Any,
     before: Any,
     step: float,
@@ -90,15 +102,15 @@ def sense_each(
     key1: int,
     ticks: Any,
     sigmas: Any,
-    seen: Any,
+    measured: Any,
 ) -> None:
-    """The same at several instants, a row each."""
+    """Run `sense` for several samples, one per row."""
     for k in range(ticks.size):
-        sense(now[k], before[k], step, gravity, key0, key1, ticks[k], sigmas, seen[k])
+        sense(now[k], before[k], step, gravity, key0, key1, ticks[k], sigmas, measured[k])
 
 
 class ImuSensor(BatchSensor[ImuReading]):
-    """Measures motion."""
+    """IMU with white noise, start bias and random walk."""
 
     def __init__(self, config: Imu, offset: Pose) -> None:
         self._config = config
@@ -116,11 +128,11 @@ class ImuSensor(BatchSensor[ImuReading]):
             sensor_view.motion(config.link, self._offset),
             sensor_view.motion_before(config.link, self._offset),
         )
-        seen = np.empty((len(ticks), 10))
+        measured = np.empty((len(ticks), 10))
         gravity = sensor_view.gravity if config.with_gravity else 0.0
-        sense_each(now, before, step, gravity, *noise.key, ticks, self._sigmas, seen)
+        sense_batch(now, before, step, gravity, *noise.key, ticks, self._sigmas, measured)
         if self._has_bias:
-            for row, tick in zip(seen, ticks.tolist(), strict=True):
+            for row, tick in zip(measured, ticks.tolist(), strict=True):
                 row[4:7] += self._bias(noise, tick, step, config.gyro_bias, config.gyro_walk, RATE_WALK)
                 row[7:] += self._bias(
                     noise, tick, step, config.accelerometer_bias, config.accelerometer_walk, FORCE_WALK
@@ -128,7 +140,7 @@ class ImuSensor(BatchSensor[ImuReading]):
         times, covariances = sensor_view.times, self._covariances
 
         def make(k: int) -> ImuReading:
-            row = seen[k]
+            row = measured[k]
             return ImuReading(times[k], row[:4], row[4:7], row[7:], *covariances)
 
         def columns() -> ReadingColumns:
@@ -139,16 +151,16 @@ class ImuSensor(BatchSensor[ImuReading]):
                     "linear_acceleration_covariance": covariances[2],
                 },
                 time=times,
-                orientation=seen[:, :4],
-                angular_velocity=seen[:, 4:7],
-                linear_acceleration=seen[:, 7:],
+                orientation=measured[:, :4],
+                angular_velocity=measured[:, 4:7],
+                linear_acceleration=measured[:, 7:],
             )
 
         return Readings(len(times), make, columns)
 
     @staticmethod
     def _bias(noise: Noise, tick: int, step: float, start: float, walk: float, channel: int) -> NDArray[np.float64]:
-        """A bias drawn once per run, and its random walk (per √s) since."""
+        """Return the bias (3,) at a tick: a start value drawn once per run, plus a random walk (per √s)."""
         bias = np.zeros(3)
         if start > 0:
             bias += start * noise.child(f"bias {channel}").normal(0, (3,), START_BIAS)
@@ -158,24 +170,24 @@ class ImuSensor(BatchSensor[ImuReading]):
 
 
 def _fixed_covariance(sigma: float) -> NDArray[np.float64]:
-    """Of three axes alike; all readings share it, so nobody can change it."""
+    """Return a read-only covariance (3, 3) with the same variance on each axis, shared by all readings."""
     covariance = np.eye(3) * sigma**2
     covariance.setflags(write=False)
     return covariance
 
 
 class Imu(SensorConfig):
-    """An IMU. Defaults are those of a tactical-grade unit; zero noise makes it perfect."""
+    """IMU. The default noise is that of a tactical-grade unit; 0 gives exact values."""
 
     kind: Literal["imu"] = "imu"
     with_gravity: bool = Field(
-        True, description="whether the acceleration is the specific force, as a real one gives it"
+        True, description="report the specific force, as real IMUs do; if false, the acceleration without gravity"
     )
     attitude_noise: NonNegative = Field(1.7e-6, description="standard deviation per axis, rad")
-    gyro_noise: NonNegative = Field(1.7e-5, description="rad/s")
+    gyro_noise: NonNegative = Field(1.7e-5, description="standard deviation per axis, rad/s")
     gyro_bias: NonNegative = Field(0.0, description="standard deviation of the bias at the start, rad/s")
     gyro_walk: NonNegative = Field(0.0, description="random walk of the bias, rad/s per √s")
-    accelerometer_noise: NonNegative = Field(1e-5, description="m/s²")
+    accelerometer_noise: NonNegative = Field(1e-5, description="standard deviation per axis, m/s²")
     accelerometer_bias: NonNegative = Field(0.0, description="standard deviation of the bias at the start, m/s²")
     accelerometer_walk: NonNegative = Field(0.0, description="random walk of the bias, m/s² per √s")
 

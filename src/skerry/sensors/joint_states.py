@@ -1,4 +1,4 @@
-"""Positions and velocities of a robot's joints, all or some; now."""
+"""Joint states: positions and velocities of all or some joints of a robot."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from skerry.core.config import NonNegative
 from skerry.core.noise import Noise
 from skerry.parts.sensor import BatchSensor, Readings, SensorConfig, SensorView
 
-POSITION, VELOCITY = range(2)  # channels of the noise
+POSITION, VELOCITY = range(2)  # noise channels
 
 
 @dataclass(frozen=True)
 class JointStatesReading:
-    """In the order of the names: rad and rad/s of joints that turn, m and m/s of those that slide."""
+    """Joint states in the order of `names`: rad and rad/s for hinge joints, m and m/s for sliding joints."""
 
     time: float
     names: tuple[str, ...]
@@ -26,7 +26,7 @@ class JointStatesReading:
 
 
 class JointStatesSensor(BatchSensor[JointStatesReading]):
-    """Measures joints."""
+    """Sensor of joint positions and velocities."""
 
     def __init__(self, config: JointStates) -> None:
         self._config = config
@@ -51,12 +51,12 @@ class JointStatesSensor(BatchSensor[JointStatesReading]):
 
 
 class JointStates(SensorConfig):
-    """The joints of a robot; perfect unless noise is given."""
+    """Joint states of a robot, exact unless noise is given."""
 
     kind: Literal["joint_states"] = "joint_states"
-    joints: tuple[str, ...] = Field((), description="which, in this order; all that move if none are named")
-    position_noise: NonNegative = Field(0.0, description="standard deviation, rad or m")
-    velocity_noise: NonNegative = Field(0.0, description="standard deviation, rad/s or m/s")
+    joints: tuple[str, ...] = Field((), description="names of the joints, in this order; empty for all movable joints")
+    position_noise: NonNegative = Field(0.0, description="standard deviation of the position, rad or m")
+    velocity_noise: NonNegative = Field(0.0, description="standard deviation of the velocity, rad/s or m/s")
 
     @property
     def needs_joints(self) -> tuple[str, ...]:

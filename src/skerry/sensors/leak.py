@@ -1,4 +1,4 @@
-"""A leak sensor: says what somebody, or an event, has set, and counts the readings since."""
+"""Leak sensor: reports a leak after it was triggered, and counts the readings since."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from skerry.core.noise import Noise
 from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
@@ -14,15 +15,15 @@ from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorCon
 
 @dataclass(frozen=True)
 class LeakReading:
-    """Whether there is a leak, and how many readings have said so."""
+    """State of the leak sensor."""
 
     time: float
-    leaked: bool
-    count: int
+    leaked: bool  # whether a leak was triggered
+    count: int  # readings with a leak so far
 
 
 class LeakSensor(BatchSensor[LeakReading]):
-    """Set `leaked`, or `trigger` it, to let it leak."""
+    """Leak sensor. Call `trigger` or set `leaked` to simulate a leak."""
 
     def __init__(self, leaked: bool) -> None:
         self.leaked = leaked
@@ -51,10 +52,10 @@ class LeakSensor(BatchSensor[LeakReading]):
 
 
 class Leak(SensorConfig):
-    """A leak sensor."""
+    """Leak sensor."""
 
     kind: Literal["leak"] = "leak"
-    leaked: bool = False
+    leaked: bool = Field(False, description="start with a leak")
 
     @property
     def can_be_triggered(self) -> bool:

@@ -1,7 +1,7 @@
-"""A lidar: ranges by light in air, as a cloud of points or, from a planar scanner, as a row of ranges.
+"""Lidar: ranges in air, as a point cloud or, from a planar scanner, as a row of ranges.
 
-A scan is taken at one instant, with all beams from the sensor's pose of then: there is no distortion by motion. What
-comes back of its light is worked out by `lidar_returns`.
+All beams of a scan are cast from the sensor's pose at one sample, so that there is no motion distortion. The returns
+are computed in `raycast/lidar_returns.py`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from skerry.sensors.raycast.ray_sensor import RayBatchSensor, RaySensor, RaySens
 Singles = NDArray[np.float32]
 
 WAVE_SPACING: Final = 0.5
-"""Metres between the places where waves are asked for their height."""
+"""Distance between the points at which the height of waves is evaluated, m."""
 PRECISION_MARGIN: Final = 0.01
-"""Metres; more than single precision can be off."""
+"""Margin that exceeds the error of single precision, m."""
 MAX_RAYS: Final = 4_000_000
 
 
@@ -58,31 +58,31 @@ MAX_RAYS: Final = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class LidarReading:
-    """A scan: its returns as points, and all of its beams as an organised image."""
+    """Scan: its returns as points, and all beams as a range image."""
 
     time: float
-    points: Singles  # (n, 3), m, in the sensor's frame; real returns only
+    points: Singles  # (n, 3), m, in the sensor's frame; beams without a return are absent
     intensity: Singles  # (n,)
-    ring: NDArray[np.uint16]  # (n,), the channel, from the lowest up; of a rosette, the line
-    offset: Singles  # (n,), s after the scan's beginning at which the device would have sent the beam
-    ranges: Singles  # (channels, columns), m; NaN where nothing came back
-    pose: Pose  # of the sensor in the world
+    ring: NDArray[np.uint16]  # (n,), index of the channel from the lowest up, or of the line of a rosette
+    offset: Singles  # (n,), time after the start of the scan at which a real device emits the beam, s
+    ranges: Singles  # (channels, columns), m; NaN without a return
+    pose: Pose  # pose of the sensor in the world
 
 
 @dataclass(frozen=True, eq=False)
 class PlanarReading:
-    """A planar scan, counter-clockwise about z; angles in rad from x."""
+    """Planar scan, counter-clockwise about z; angles from x, rad."""
 
     time: float
     angle_min: float
     angle_increment: float
-    time_increment: float  # s
+    time_increment: float  # time between beams, s
     range_min: float  # m
-    range_max: float
-    ranges: Singles  # (n,), m; infinite where nothing came back
-    intensity: Singles  # (n,); 0 where nothing came back
+    range_max: float  # m
+    ranges: Singles  # (n,), m; infinite without a return
+    intensity: Singles  # (n,); 0 without a return
     points: Singles  # (returns, 3), m, in the sensor's frame
-    pose: Pose  # of the sensor in the world
+    pose: Pose  # pose of the sensor in the world
 
 
 # ------------------------------------------------------------------------------------------------ sensors
@@ -90,14 +90,14 @@ class PlanarReading:
 
 @dataclass(eq=False)
 class ScanBuffers:
-    """What scans are worked out in: (scans, rays)."""
+    """Scratch arrays for a batch of scans, (scans, rays) unless noted."""
 
-    water: Singles  # m to the water along each ray
-    water_cosines: Singles  # of its angle from the water's normal
-    power: Singles  # ρ cos θ of each ray; 0 where nothing comes back
-    indices: NDArray[np.int32]  # of those that do
-    found: Singles
-    strength: Singles
+    water: Singles  # range of the water along each ray, m
+    water_cosines: Singles  # cosine of incidence on the water
+    power: Singles  # ρ cos θ of each ray; 0 without a return
+    indices: NDArray[np.int32]  # rays with a return
+    found: Singles  # ranges of the returns, m
+    strength: Singles  # intensities of the returns
     draws: NDArray[np.float64]  # (rays,)
 
     @classmethod
@@ -108,26 +108,26 @@ class ScanBuffers:
 
 @dataclass(frozen=True, eq=False)
 class ScanReturns:
-    """What came back of scans: in a row for each, so many rays' places in the bundle, ranges and intensities.
+    """Returns of a batch of scans: ray indices, ranges and intensities, with `counts` used entries per row.
 
-    The arrays are the sensor's own, and are overwritten by its next scan.
+    The sensor owns the arrays and overwrites them at its next scan.
     """
 
     times: Sequence[float]
-    motions: NDArray[np.float64]  # (n, 13), of the sensor
-    valid: NDArray[np.bool_]  # (n,), whether it was above water
-    counts: NDArray[np.int64]  # (n,)
-    indices: NDArray[np.int32]
-    ranges: Singles
-    intensity: Singles
+    motions: NDArray[np.float64]  # (n, 13), motions of the sensor
+    valid: NDArray[np.bool_]  # (n,), whether the sensor was above water
+    counts: NDArray[np.int64]  # (n,), number of returns
+    indices: NDArray[np.int32]  # (n, rays), rays of the returns
+    ranges: Singles  # (n, rays), m
+    intensity: Singles  # (n, rays)
 
     def pose(self, row: int) -> Pose:
-        """Where the sensor was."""
+        """Return the pose of the sensor at a scan."""
         return Pose.of(self.motions[row, :7])
 
 
 class LidarScanner(RaySensor[Reading]):
-    """Looks, and finds what comes back."""
+    """Base class of lidars: casts rays and computes their returns."""
 
     def __init__(self, config: Lidar, bundle: Bundle) -> None:
         super().__init__(config, bundle)
@@ -138,7 +138,7 @@ class LidarScanner(RaySensor[Reading]):
         self._reflectance: tuple[object, Singles] = (None, np.zeros(1, np.float32))
 
     def returns(self, sensor_view: SensorView, noise: Noise) -> ScanReturns:
-        """What comes back, noise and all; nothing under water."""
+        """Return the returns of the samples, with noise; none under water."""
         config, limits, bundle, count = self._config, self._limits, self.bundle, len(sensor_view.times)
         if len(self._buffers.water) < count:
             self._buffers = ScanBuffers.of(count, len(bundle))
@@ -183,9 +183,9 @@ class LidarScanner(RaySensor[Reading]):
 
     @staticmethod
     def _lowest_troughs(sensor_view: SensorView, motions: Floats, above: Floats) -> Floats:
-        """Heights that no trough reaches: below them nothing is seen."""
+        """Return heights (n,) in the world that are below all wave troughs; nothing below them is visible."""
         waves = sensor_view.water.waves
-        # crests and troughs differ by 2 Σa at most
+        # the height between crests and troughs is at most 2 Σa
         lowest: Floats = (
             motions[:, 2] - above - (0.0 if waves is None else 2.0 * waves.amplitude.sum()) - PRECISION_MARGIN
         )
@@ -194,21 +194,21 @@ class LidarScanner(RaySensor[Reading]):
     def _find_water_hits(
         self, sensor_view: SensorView, motions: Floats, valid: NDArray[np.bool_], above: Floats, hits: Hits
     ) -> NDArray[np.int64]:
-        """How the rays meet the water at each instant; where they meet waves, that is worked out here."""
+        """Return NO_WATER, LEVEL or WAVES for each sample; for WAVES, also write the hits on waves to the buffers."""
         waves, far, directions = sensor_view.water.waves, self._limits.max_range, self.bundle.directions
         if waves is None:
             return np.full(len(valid), LEVEL)
         lowest = np.empty(len(valid))
         lowest_ray_ends(directions, motions, far, lowest)
-        # crests and troughs differ by 2 Σa at most: rays that all end higher than that above the water here meet none
+        # the height between crests and troughs is at most 2 Σa; rays that end higher above the water do not hit it
         near = valid & (lowest <= motions[:, 2] - above + 2.0 * waves.amplitude.sum())
         for k in np.flatnonzero(near).tolist():
             pose = Pose.of(motions[k, :7])
-            # no larger than the rays reach: what is beyond, and where the patch turns level, none of them meets
+            # the patch need not exceed the range of the rays by more than its blended edge
             nodes = min(2 * math.ceil(far / (1.0 - FADE) / WAVE_SPACING) + 2, NODES)
             patch = SurfacePatch.around(sensor_view.at(k).surface_height, pose.position, WAVE_SPACING, nodes)
             east, north = (float(np.abs(np.diff(patch.heights, axis=axis)).max()) / WAVE_SPACING for axis in (1, 0))
-            # exp(−20) = 2e-9: where even the steepest wave does not face the ray nearer than that, nothing comes back
+            # exp(−20) = 2e-9: no return from rays that are flatter than this even on the steepest wave
             flattest = math.atan(math.sqrt(20.0 * self._slope_variance)) + math.atan(math.hypot(east, north))
             intersect_waves(
                 patch.numbers,
@@ -233,7 +233,7 @@ class LidarScanner(RaySensor[Reading]):
 
 
 class LidarSensor(LidarScanner[LidarReading]):
-    """Measures a cloud of points."""
+    """Lidar that measures a point cloud."""
 
     execution = "thread"
 
@@ -241,7 +241,7 @@ class LidarSensor(LidarScanner[LidarReading]):
         super().__init__(config, bundle)
         self.channels = channels
         self._shape = (channels, len(bundle) // channels)
-        self._period = period  # s from column to column
+        self._period = period  # time between columns, s
 
     def measure(self, sample: SampleView, noise: Noise) -> LidarReading | None:
         found = self.returns(SingleSensorView(sample), noise)
@@ -266,7 +266,7 @@ class LidarSensor(LidarScanner[LidarReading]):
 
 
 class RosetteSensor(LidarSensor):
-    """Measures a cloud of points with beams that are others in every scan; they depend on the tick alone."""
+    """Lidar with a non-repetitive pattern: the beams of a scan depend on its tick."""
 
     def __init__(self, config: Lidar, pattern: Rosette) -> None:
         super().__init__(
@@ -284,7 +284,7 @@ class RosetteSensor(LidarSensor):
 
 
 class PlanarSensor(LidarScanner[PlanarReading], RayBatchSensor[PlanarReading]):
-    """Measures a row of ranges."""
+    """Lidar that measures a row of ranges."""
 
     channels = 1
 
@@ -321,35 +321,41 @@ class PlanarSensor(LidarScanner[PlanarReading], RayBatchSensor[PlanarReading]):
 # ------------------------------------------------------------------------------------------------ settings
 
 BEAMS: Final = ("channels", "lowest_deg", "highest_deg", "columns", "resolution_deg", "fov_deg")
-"""Settings that change the beams; not all patterns have all of them."""
+"""Settings that change the beams. Not all patterns accept all of them."""
 
 
 class Lidar(RaySensorConfig):
-    """A lidar of a known pattern, with changes."""
+    """Lidar with the pattern of a known device; settings replace the device's values."""
 
     kind: Literal["lidar"] = "lidar"
-    pattern: str = Field(description="the device, or `planar`")
-    min_range: NonNegative | None = Field(None, description="m; what is nearer gives no return")
-    max_range: Positive | None = Field(None, description="m")
+    pattern: str = Field(description="name of the device, or `planar`")
+    min_range: NonNegative | None = Field(None, description="minimum range, m")
+    max_range: Positive | None = Field(None, description="maximum range, m")
     dark_range: Positive | None = Field(
-        None, description="m at which a surface of 10 % reflectance, met head on, is only just seen"
+        None, description="greatest range of a surface of 10 % reflectance at normal incidence, m"
     )
-    channels: int | None = Field(None, ge=1, le=65535, description="spread evenly over the elevations")
+    channels: int | None = Field(
+        None, ge=1, le=65535, description="number of channels, spread evenly over the elevations"
+    )
     lowest_deg: float | None = Field(None, ge=-90, le=90, description="elevation of the lowest channel")
     highest_deg: float | None = Field(None, ge=-90, le=90, description="elevation of the highest channel")
-    columns: int | None = Field(None, ge=1, description="beams of a channel in a scan")
-    resolution_deg: float | None = Field(None, gt=0, le=360, description="from column to column, instead of `columns`")
-    fov_deg: float | None = Field(None, gt=0, le=360, description="horizontal, about the sensor's x axis")
+    columns: int | None = Field(None, ge=1, description="beams per channel in a scan")
+    resolution_deg: float | None = Field(None, gt=0, le=360, description="angle between columns, instead of `columns`")
+    fov_deg: float | None = Field(
+        None, gt=0, le=360, description="horizontal field of view, centred on the sensor's x axis"
+    )
     noise: NonNegative | None = Field(None, description="standard deviation of a range, m")
-    dropout: float = Field(0.0, ge=0, le=1, description="share of the returns that is lost by chance")
-    intensity_scale: Positive = Field(255.0, description="intensity of a white diffuse surface that is met head on")
-    wind_speed: NonNegative = Field(5.0, description="m/s; the wind that roughens the water, for its returns")
+    dropout: float = Field(0.0, ge=0, le=1, description="share of the returns that are lost at random")
+    intensity_scale: Positive = Field(255.0, description="intensity of a white diffuse surface at normal incidence")
+    wind_speed: NonNegative = Field(
+        5.0, description="wind speed that determines the roughness of the water for its returns, m/s"
+    )
 
     @field_validator("pattern")
     @classmethod
     def _is_known(cls, value: str) -> str:
         if value not in PATTERNS:
-            raise ValueError(f"there is no lidar pattern {value!r}; {did_you_mean(value, PATTERNS)}")
+            raise ValueError(f"unknown lidar pattern {value!r}; {did_you_mean(value, PATTERNS)}")
         return value
 
     @model_validator(mode="after")
@@ -357,25 +363,27 @@ class Lidar(RaySensorConfig):
         pattern, limits = PATTERNS[self.pattern], self.limits()
         if limits.min_range >= limits.max_range:
             raise ValueError(
-                f"the least range, {limits.min_range:g} m, must be below the greatest, {limits.max_range:g} m"
+                f"the minimum range ({limits.min_range:g} m) must be below the maximum range ({limits.max_range:g} m)"
             )
         refused = {Rosette: BEAMS, Planar: BEAMS[:3]}.get(type(pattern), ())
         given = [name for name in refused if getattr(self, name) is not None]
         if given:
-            raise ValueError(f"the pattern {self.pattern} takes no {', '.join(f'`{name}`' for name in given)}")
+            raise ValueError(
+                f"the pattern {self.pattern} does not support {', '.join(f'`{name}`' for name in given)}; remove it"
+            )
         if self.columns is not None and self.resolution_deg is not None:
-            raise ValueError("give `columns` or `resolution_deg`, not both")
+            raise ValueError("`columns` and `resolution_deg` are both given; keep one of them")
         if isinstance(pattern, Spinning):
             low, high = self._elevations_deg(pattern)
             if low > high:
-                raise ValueError(f"the lowest channel, at {low:g}°, must not be above the highest, at {high:g}°")
+                raise ValueError(f"the lowest channel ({low:g}°) must not be above the highest ({high:g}°)")
         rays = self._rays(pattern)
         if rays > MAX_RAYS:
-            raise ValueError(f"a scan would have {rays} beams; at most {MAX_RAYS} are possible")
+            raise ValueError(f"a scan would have {rays} beams; the maximum is {MAX_RAYS}")
         return self
 
     def limits(self) -> RangeLimits:
-        """How far it sees."""
+        """Return the range limits of the device, with those of the settings."""
         default = PATTERNS[self.pattern].limits
         return RangeLimits(
             default.min_range if self.min_range is None else self.min_range,
@@ -416,7 +424,7 @@ class Lidar(RaySensorConfig):
         return low, high
 
     def _beams(self, pattern: Spinning) -> tuple[Floats, Floats]:
-        """Elevations and azimuth offsets of the channels: the device's, or even ones without offsets."""
+        """Return elevations and azimuth offsets of the channels, deg: the device's, or even spacing without offsets."""
         if self.channels is None and self.lowest_deg is None and self.highest_deg is None:
             elevations = np.array(pattern.elevations_deg)
             return elevations, np.array(pattern.offsets_deg or np.zeros(len(elevations)))

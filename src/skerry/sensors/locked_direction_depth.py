@@ -1,7 +1,6 @@
-"""Height above what lies in a direction that stays fixed in the world: the first surface hit, or else the water.
+"""Height above the first hit along a direction that is fixed in the world, or above the water without a hit.
 
-The value is z − z_hit, with z_hit of the first thing within range along the direction, or z − z_water where there is
-none; times (1 + n) with n normal.
+The value is (z − z_hit) (1 + n) with a hit within range, otherwise (z − z_water) (1 + n), where n is normal.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class LockedDirectionDepthReading:
-    """A height."""
+    """Measured height."""
 
     time: float
-    value: float  # m above what was hit, or above the water; negative below it
-    using_water: bool  # nothing was hit within range
+    value: float  # m above the hit or the water; negative below it
+    using_water: bool  # whether nothing was hit within range
 
 
 class LockedDirectionDepthSensor(RayBatchSensor[LockedDirectionDepthReading]):
-    """Measures along a direction of the world, however the robot turns."""
+    """Range finder whose direction in the world does not depend on the robot's attitude."""
 
     def __init__(self, config: LockedDirectionDepth) -> None:
         super().__init__(config, Bundle([config.direction]))
@@ -56,18 +55,18 @@ class LockedDirectionDepthSensor(RayBatchSensor[LockedDirectionDepthReading]):
 
 
 class LockedDirectionDepth(RaySensorConfig):
-    """A range finder on a gimbal that keeps its direction in the world."""
+    """Range finder on a gimbal that keeps its direction in the world."""
 
     kind: Literal["locked_direction_depth"] = "locked_direction_depth"
     direction: Vector3 = Field((0.0, 0.0, -1.0), description="in the world (ENU), of any length; down by default")
-    max_range: Positive = Field(30.0, description="m")
-    noise_mean: float = Field(0.0, description="mean of n")
-    noise_sigma: NonNegative = Field(0.1, description="standard deviation of n")
+    max_range: Positive = Field(30.0, description="maximum range, m")
+    noise_mean: float = Field(0.0, description="mean of the relative error n")
+    noise_sigma: NonNegative = Field(0.1, description="standard deviation of the relative error n")
 
     @model_validator(mode="after")
-    def _points_somewhere(self) -> LockedDirectionDepth:
+    def _check_direction(self) -> LockedDirectionDepth:
         if not any(self.direction):
-            raise ValueError("`direction` must not be 0")
+            raise ValueError("`direction` must have a length above 0")
         return self
 
     def build(self) -> LockedDirectionDepthSensor:

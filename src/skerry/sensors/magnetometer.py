@@ -1,4 +1,4 @@
-"""A magnetometer: the Earth's field in its own axes, bent by the vehicle's iron; now.
+"""Magnetometer: the Earth's magnetic field in the sensor's axes, distorted by the vehicle's iron.
 
 m = S Rᵀ B + h + noise, with B the field in the world, S the soft iron and h the hard iron (Renaudin, Afzal and
 Lachapelle: "Complete triaxis magnetometer calibration in the magnetic domain", Journal of Sensors 2010). B has the same
@@ -29,7 +29,7 @@ DECLINATION: Final = 7.46  # ° east of true north
 
 @dataclass(frozen=True)
 class MagnetometerReading:
-    """The field in the sensor's own axes (FLU)."""
+    """Magnetic field in the sensor's axes (FLU)."""
 
     time: float
     field: NDArray[np.float64]  # (3,), T
@@ -37,7 +37,7 @@ class MagnetometerReading:
 
 
 class MagnetometerSensor(BatchSensor[MagnetometerReading]):
-    """Measures the field."""
+    """Magnetometer with hard iron, soft iron and noise."""
 
     def __init__(self, config: Magnetometer, offset: Pose) -> None:
         self._config = config
@@ -69,19 +69,21 @@ IDENTITY: Final = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class Magnetometer(SensorConfig):
-    """A magnetometer. The field is Stockholm's unless given."""
+    """Magnetometer. The default field is that of Stockholm."""
 
     kind: Literal["magnetometer"] = "magnetometer"
-    strength: Positive = Field(STRENGTH, description="of the field, T")
-    inclination_deg: float = Field(INCLINATION, ge=-90, le=90, description="how far the field points below the horizon")
+    strength: Positive = Field(STRENGTH, description="strength of the field, T")
+    inclination_deg: float = Field(INCLINATION, ge=-90, le=90, description="angle of the field below the horizon")
     declination_deg: float = Field(
-        DECLINATION, ge=-180, le=180, description="how far the field points east of the world's north"
+        DECLINATION, ge=-180, le=180, description="angle of the field east of the world's north"
     )
     hard_iron: Vector3 = Field((0.0, 0.0, 0.0), description="field of the vehicle's magnets, T, in the sensor's axes")
     soft_iron: tuple[Vector3, Vector3, Vector3] = Field(
-        IDENTITY, description="3×3, how the vehicle's iron bends the field, in the sensor's axes; the identity if not"
+        IDENTITY, description="3×3 matrix of the vehicle's soft iron, in the sensor's axes; identity by default"
     )
-    noise: NonNegative = Field(1e-7, description="standard deviation per axis, T; of small magneto-inductive sensors")
+    noise: NonNegative = Field(
+        1e-7, description="standard deviation per axis, T; the default is that of small magneto-inductive sensors"
+    )
 
     def build(self) -> MagnetometerSensor:
         return MagnetometerSensor(self, self.offset())

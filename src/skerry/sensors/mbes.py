@@ -1,4 +1,4 @@
-"""A multibeam echo sounder: a fan of rays across the track, and the points that they hit."""
+"""Multibeam echo sounder: a fan of rays across the track, and the points that they hit."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from skerry.sensors.raycast.sonar import SonarCloud, SonarConfig, SonarSensor, a
 
 @dataclass(frozen=True, eq=False)
 class MbesReading:
-    """A swath, from port to starboard."""
+    """Swath of points, from port to starboard."""
 
     time: float
     cloud: SonarCloud
 
 
 class MbesSensor(SonarSensor[MbesReading]):
-    """Measures a swath."""
+    """Multibeam echo sounder."""
 
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[MbesReading | None]:
         pings = self.pings(sensor_view, noise)
@@ -35,11 +35,11 @@ class MbesSensor(SonarSensor[MbesReading]):
 
 
 class Mbes(SonarConfig):
-    """A multibeam echo sounder; it looks down."""
+    """Multibeam echo sounder that points down."""
 
     kind: Literal["mbes"] = "mbes"
-    thickness_deg: float = Field(1.0, gt=0, le=90, description="of the fan, along the track")
-    tvg_spreading: float = Field(20.0, ge=0, le=100, description="dB per decade of range")
+    thickness_deg: float = Field(1.0, gt=0, le=90, description="thickness of the fan along the track")
+    tvg_spreading: float = Field(20.0, ge=0, le=100, description="time-varied gain, dB per decade of range")
 
     def build(self) -> MbesSensor:
         breadth, thickness = np.radians([self.beam_breadth_deg, self.thickness_deg])

@@ -1,4 +1,4 @@
-"""A mechanically scanned imaging sonar: one narrow fan that turns a step with every ping."""
+"""Mechanically scanned imaging sonar: one narrow fan that rotates by a step with each ping."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from skerry.core.noise import Noise
 from skerry.parts.sensor import Readings, SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Singles, forward_fan
 
-SHORTEST_STEP = 10**12  # of the world's time, per second; nearer fractions are none that anybody writes
+MAX_DENOMINATOR = 10**12  # of the world's step as a fraction of a second; recovers the exact fraction from a float
 
 
 @dataclass(frozen=True, eq=False)
 class MsisReading:
-    """One ping of the scan."""
+    """Ping of a scan."""
 
     time: float
-    pose: Pose  # of the fan in the world, its x ahead of it
-    angle: float  # rad to the left of the sensor's x, from −π to π
+    pose: Pose  # pose of the fan in the world, with x along the fan
+    angle: float  # angle of the fan from the sensor's x axis, rad, positive to the left, from −π to π
     bin_size: float  # m
     intensity: Singles  # (bins,), µPa² after time-varied gain
-    levels: Bytes  # (bins,), as amplitudes
+    levels: Bytes  # (bins,), amplitudes
 
 
 class MsisSensor(BucketSonar[MsisReading]):
-    """Scans around."""
+    """Mechanically scanned imaging sonar."""
 
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[MsisReading | None]:
         assert isinstance(self.config, Msis)
@@ -47,22 +47,28 @@ class MsisSensor(BucketSonar[MsisReading]):
 
 
 class Msis(BucketConfig):
-    """A mechanically scanned imaging sonar."""
+    """Mechanically scanned imaging sonar."""
 
     kind: Literal["msis"] = "msis"
-    frequency_khz: float = Field(675.0, gt=0, le=10_000, description="of its sound, kHz")
-    beam_breadth_deg: float = Field(30.0, gt=0, le=180, description="of the fan, from its upper to its lower edge")
-    tilt_deg: float = Field(-15.0, ge=-90, le=90, description="from level down to the fan's upper edge")
-    thickness_deg: float = Field(3.0, gt=0, le=90, description="of the fan, sideways")
-    rays_per_beam: int = Field(128, ge=2, le=65536, description="spread evenly from the upper edge to the lower")
-    bins: int = Field(400, ge=1, le=100_000, description="of range")
-    max_range: Positive = Field(50.0, description="m")
+    frequency_khz: float = Field(675.0, gt=0, le=10_000, description="frequency of the sound, kHz")
+    beam_breadth_deg: float = Field(30.0, gt=0, le=180, description="angle of the fan from its upper to its lower edge")
+    tilt_deg: float = Field(-15.0, ge=-90, le=90, description="angle of the fan's upper edge below level")
+    thickness_deg: float = Field(3.0, gt=0, le=90, description="horizontal thickness of the fan")
+    rays_per_beam: int = Field(128, ge=2, le=65536, description="rays, spread evenly from the upper to the lower edge")
+    bins: int = Field(400, ge=1, le=100_000, description="range bins")
+    max_range: Positive = Field(50.0, description="maximum range, m")
     full_scale_db: float = Field(
-        -40.0, ge=-200, le=200, description="level over the source level that fills a byte at a gain of 1, dB"
+        -40.0,
+        ge=-200,
+        le=200,
+        description="received level, relative to the source level, that gives a byte of 255 at a gain of 1, dB",
     )
-    step_deg: float = Field(1.8, gt=0, le=180, description="that it turns between two pings")
+    step_deg: float = Field(1.8, gt=0, le=180, description="rotation between two pings")
     sector_deg: float = Field(
-        360.0, gt=0, le=360, description="that it scans: all around clockwise if 360, else ahead, to and fro"
+        360.0,
+        gt=0,
+        le=360,
+        description="scanned sector: clockwise turns if 360, otherwise back and forth around straight ahead",
     )
 
     @model_validator(mode="after")
@@ -74,14 +80,19 @@ class Msis(BucketConfig):
         return self
 
     def angle_at(self, tick: int, step: float) -> float:
-        """Where it looks at a tick of the world's clock, rad to the left: a function of the pings there were so far."""
-        ping = int(tick * self.frequency * Fraction(step).limit_denominator(SHORTEST_STEP))
+        """Return the angle of the fan at a tick, rad, positive to the left. It depends on the number of pings only.
+
+        Args:
+            tick: Tick of the world's clock.
+            step: Length of a tick, s.
+        """
+        ping = int(tick * self.frequency * Fraction(step).limit_denominator(MAX_DENOMINATOR))
         if self.sector_deg == 360.0:
             turned = -ping * self.step_deg
         else:
             steps = int(self.sector_deg / self.step_deg + 1e-9)
-            place = steps - abs(ping % (2 * steps) - steps)
-            turned = self.step_deg * (0.5 * steps - place)
+            position = steps - abs(ping % (2 * steps) - steps)
+            turned = self.step_deg * (0.5 * steps - position)
         return float(np.radians((turned + 180.0) % 360.0 - 180.0))
 
     def build(self) -> MsisSensor:

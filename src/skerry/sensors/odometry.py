@@ -1,4 +1,4 @@
-"""Odometry: the true pose and velocity of a frame on the robot, for ground truth and for tests."""
+"""Odometry: exact pose and twist of a frame on the robot, as ground truth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorCon
 
 @strict_kernel
 def in_own_axes(motion: Any, twist: Any) -> None:
-    """The velocities of motions (n, 13) in the axes of their frames (n, 6): each turned back by its quaternion."""
+    """Write the velocities of motions (n, 13) in the axes of their own frames, (n, 6)."""
     for i in range(len(motion)):
         m, t = motion[i], twist[i]
         x, y, z, w = -m[3], -m[4], -m[5], m[6]
@@ -28,7 +28,7 @@ def in_own_axes(motion: Any, twist: Any) -> None:
 
 @dataclass(frozen=True)
 class OdometryReading:
-    """Pose in the world (ENU) and twist in the frame's own axes, both with the kinematics of now."""
+    """Pose in the world (ENU) and twist in the frame's own axes."""
 
     time: float
     pose: Pose
@@ -36,7 +36,7 @@ class OdometryReading:
 
 
 class OdometrySensor(BatchSensor[OdometryReading]):
-    """Gives the truth."""
+    """Sensor that reports the exact pose and twist."""
 
     def __init__(self, link: str, offset: Pose) -> None:
         self.link = link
@@ -59,7 +59,7 @@ class OdometrySensor(BatchSensor[OdometryReading]):
 
 
 class Odometry(SensorConfig):
-    """Ground truth of a link, or of a frame offset from it."""
+    """Odometry of a link, or of a frame with an offset from a link."""
 
     kind: Literal["odometry"] = "odometry"
 

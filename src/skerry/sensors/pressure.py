@@ -1,4 +1,4 @@
-"""A pressure sensor: the weight of the water above it, waves and layers and all, and of the air if asked; now."""
+"""Pressure sensor: pressure of the water above it, with waves and density layers, and optionally of the air."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ ATMOSPHERE = 101_325.0  # Pa; the standard atmosphere (ISO 2533)
 
 @dataclass(frozen=True)
 class PressureReading:
-    """Pressure, and the depth that it means."""
+    """Pressure, and the depth computed from it."""
 
     time: float
     pressure: float  # Pa
-    depth: float  # m below the surface, as the sensor would work it out
+    depth: float  # m below the surface, from the pressure and the local density
     variance: float  # Pa²
-    saturated: bool  # deeper than the sensor can measure
+    saturated: bool  # whether the sensor is deeper than its maximum depth
 
 
 class PressureSensor(BatchSensor[PressureReading]):
-    """Measures pressure."""
+    """Pressure sensor with noise and a maximum depth."""
 
     def __init__(self, config: Pressure, offset: Pose) -> None:
         self._config = config
@@ -57,11 +57,11 @@ class PressureSensor(BatchSensor[PressureReading]):
 
 
 class Pressure(SensorConfig):
-    """A pressure sensor that reports its maximum when it is deeper than it can measure."""
+    """Pressure sensor. Below its maximum depth it reports the pressure at the maximum depth."""
 
     kind: Literal["pressure"] = "pressure"
-    max_depth: Positive = Field(300.0, description="m")
-    include_atmosphere: bool = Field(True, description="whether 101325 Pa of air are in the reading")
+    max_depth: Positive = Field(300.0, description="maximum depth, m")
+    include_atmosphere: bool = Field(True, description="include the standard atmosphere, 101325 Pa")
     noise: NonNegative = Field(5.0, description="standard deviation, Pa")
 
     def build(self) -> PressureSensor:

@@ -1,6 +1,6 @@
-"""A range receiver: how far some senders are, through whatever is between; infinite beyond its range; now.
+"""Range receiver: distances to named senders, unaffected by obstacles; infinite beyond its range.
 
-Each range is r (1 + n), with n normal: its noise grows with the distance.
+Each range is r (1 + n), with n normal, so that the noise grows with distance.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class RangeReceiverReading:
 
     @property
     def range(self) -> float:
-        """To the nearest sender; infinite if none is heard."""
+        """Distance to the nearest sender, m; infinite if all are out of range."""
         return min(self.ranges, default=inf)
 
 
 class RangeReceiverSensor(Sensor[RangeReceiverReading]):
-    """Measures distances."""
+    """Receiver that measures the distances to senders."""
 
     def __init__(self, config: RangeReceiver, offset: Pose) -> None:
         self._config = config
@@ -51,19 +51,19 @@ class RangeReceiverSensor(Sensor[RangeReceiverReading]):
 
 
 class RangeReceiver(SensorConfig):
-    """A receiver of ranges to robots, their links, or objects."""
+    """Receiver of ranges to robots, links or objects."""
 
     kind: Literal["range_receiver"] = "range_receiver"
-    senders: tuple[str, ...] = Field((), description="names of robots or objects, or robot/link")
-    range: Positive = Field(10.0, description="m, within which a sender is heard")
-    noise_mean: float = Field(0.0, description="mean of n in r (1 + n)")
-    noise_sigma: NonNegative = Field(0.1, description="standard deviation of n")
+    senders: tuple[str, ...] = Field((), description="names of robots, objects, or links as robot/link")
+    range: Positive = Field(10.0, description="distance within which a sender is received, m")
+    noise_mean: float = Field(0.0, description="mean of the relative error n")
+    noise_sigma: NonNegative = Field(0.1, description="standard deviation of the relative error n")
 
     @field_validator("senders")
     @classmethod
     def _named_once(cls, senders: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(senders)) < len(senders):
-            raise ValueError("a sender is named twice")
+            raise ValueError(f"`senders` contains a name twice: {', '.join(senders)}")
         return senders
 
     @property

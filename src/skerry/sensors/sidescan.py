@@ -1,4 +1,4 @@
-"""A side-scan sonar: two beams to port and starboard, their echoes in buckets of range."""
+"""Side-scan sonar: a beam to port and one to starboard, with their echoes in range buckets."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from skerry.parts.sensor import ReadingColumns, Readings, SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, across_track_fan
 
 ANGLE_CODES: Final = 20860.0
-"""Of a radian: (π + a) · 20860 is 0 to 65534 for a from −π to 0, as SMaRC's side-scan messages carry angles."""
+"""Codes per radian: (π + a) · 20860 is 0 to 65534 for an angle a from −π to 0, as in SMaRC's side-scan messages."""
 
 
 @dataclass(frozen=True, eq=False)
 class SidescanReading:
-    """A ping; the first bucket of each side is the nearest."""
+    """Ping of both beams. The first bucket of each side is the nearest."""
 
     time: float
-    pose: Pose  # of the sonar in the world
+    pose: Pose  # pose of the sonar in the world
     bucket_size: float  # m
     port: Singles  # (buckets,), µPa² after time-varied gain
-    starboard: Singles
-    port_levels: Bytes  # (buckets,), as amplitudes
-    starboard_levels: Bytes
-    port_angles: NDArray[np.uint16] | None  # (buckets,), (π + a) · 20860, a level 0 and down −π/2; 0 without an echo
-    starboard_angles: NDArray[np.uint16] | None
+    starboard: Singles  # (buckets,), µPa² after time-varied gain
+    port_levels: Bytes  # (buckets,), amplitudes
+    starboard_levels: Bytes  # (buckets,), amplitudes
+    port_angles: NDArray[np.uint16] | None  # (buckets,), (π + a) · 20860; a is 0 level, −π/2 down; 0 without an echo
+    starboard_angles: NDArray[np.uint16] | None  # as `port_angles`
 
 
 class SidescanSensor(BucketSonar[SidescanReading]):
-    """Listens to both sides."""
+    """Side-scan sonar."""
 
     def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[SidescanReading | None]:
         pings = self.pings(sensor_view, noise)
@@ -56,15 +56,17 @@ class SidescanSensor(BucketSonar[SidescanReading]):
 
 
 class Sidescan(BucketConfig):
-    """A side-scan sonar."""
+    """Side-scan sonar."""
 
     kind: Literal["sidescan"] = "sidescan"
-    frequency_khz: float = Field(450.0, gt=0, le=10_000, description="of its sound, kHz")
-    beam_breadth_deg: float = Field(50.0, gt=0, le=360, description="of each side, from its upper to its lower edge")
-    tilt_deg: float = Field(20.0, ge=0, le=90, description="from level down to each beam's upper edge")
-    thickness_deg: float = Field(0.5, gt=0, le=90, description="of each beam, along the track")
-    buckets: int = Field(1000, ge=1, le=100_000, description="of range on each side")
-    interferometric: bool = Field(False, description="report the angle too from which each bucket's echoes came")
+    frequency_khz: float = Field(450.0, gt=0, le=10_000, description="frequency of the sound, kHz")
+    beam_breadth_deg: float = Field(
+        50.0, gt=0, le=360, description="angle of each beam from its upper to its lower edge"
+    )
+    tilt_deg: float = Field(20.0, ge=0, le=90, description="angle of each beam's upper edge below level")
+    thickness_deg: float = Field(0.5, gt=0, le=90, description="thickness of each beam along the track")
+    buckets: int = Field(1000, ge=1, le=100_000, description="range buckets on each side")
+    interferometric: bool = Field(False, description="also report the mean angle of the echoes in each bucket")
 
     @model_validator(mode="after")
     def _fit_beams(self) -> Sidescan:

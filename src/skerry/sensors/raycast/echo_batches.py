@@ -1,7 +1,7 @@
-"""Native code of sonars for several instants at once: the kernels of `echoes`, one instant after the other.
+"""Sonar kernels for batches of pings: they run the kernels of `echoes` for one ping after the other.
 
-All arrays begin with the instants, n, but those of the sonar itself. They are strict, so that each instant is worked
-out as if it were alone.
+The first axis of all arrays is the ping, n, except for arrays that describe the sonar. The kernels are strict, so that
+the result of a ping does not depend on the batch.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from skerry.sensors.raycast.echoes import (
     write_buckets,
 )
 
-BUCKET_DRAWS: Final = 0  # channels of a sonar's noise
+# noise channels of a sonar
+BUCKET_DRAWS: Final = 0
 RAY_DRAWS: Final = 1
 RANGE_ERRORS: Final = 2
 
 
 @strict_kernel
 def compute_echoes_batch(
-    poses: Any,
+    motions: Any,
     valid: Any,
     distance: Any,
     normal: Any,
@@ -52,7 +53,7 @@ def compute_echoes_batch(
     ends: Any,
     intensity: Any,
 ) -> None:
-    """The echoes of the rays at each instant at which they were sent; none at the others."""
+    """Compute the echoes of the rays for each valid ping; see `compute_echoes`. Other pings get no echoes."""
     for k in range(len(valid)):
         if not valid[k]:
             ranges[k, :] = np.nan
@@ -65,7 +66,7 @@ def compute_echoes_batch(
             directions,
             tangents,
             weights,
-            matrix_of(poses[k, 3], poses[k, 4], poses[k, 5], poses[k, 6]),
+            matrix_of(motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6]),
             half_step,
             above[k],
             near,
@@ -83,7 +84,7 @@ def compute_echoes_batch(
 
 @strict_kernel
 def fill_buckets_batch(
-    poses: Any,
+    motions: Any,
     valid: Any,
     distance: Any,
     normal: Any,
@@ -134,12 +135,12 @@ def fill_buckets_batch(
             gains_for[0] = absorption[k]
         if share > 0.0:
             kept[0], kept[1] = ranges[k], intensity[k]
-            turn = matrix_of(poses[k, 3], poses[k, 4], poses[k, 5], poses[k, 6])
+            rotation = matrix_of(motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6])
             reflect_at_surface(
                 distance[k],
                 normal[k],
                 directions,
-                turn,
+                rotation,
                 above[k],
                 far,
                 absorption[k],
@@ -184,9 +185,10 @@ def collect_points_batch(
     levels: Any,
     classes: Any,
 ) -> None:
-    """The rays that have an echo, how many there are (n,), and what is known of each (n, rays, …).
+    """Write the points of each valid ping; see `collect_points`. `found` (n,) is the number of points.
 
-    `draws` is memory, empty where none are wanted. `power` and `absorption` (n,) are those of the gain.
+    `draws` is scratch memory, empty for a sonar without noise. `power` and `absorption` (n,) describe the time-varied
+    gain.
     """
     for k in range(len(valid)):
         if valid[k]:
@@ -224,7 +226,7 @@ def add_noise_batch(
     absorption: Any,
     received: Any,
 ) -> None:
-    """What is heard of one echo (n,) at each instant, after time-varied gain for its range."""
+    """Write the received intensity of one echo (n,) per ping, with noise and time-varied gain."""
     for k in range(len(echoes)):
         received[k] = add_noise(echoes[k], noise, speckle, draws[k])
         if tvg:

@@ -1,6 +1,6 @@
-"""Native code of sonars: what each ray brings back, and how echoes gather in buckets of range, images and clouds.
+"""Sonar kernels for one ping: the echo of each ray, and its conversion to range buckets, images and point clouds.
 
-Intensities are mean squares of the sound's pressure, µPa², so that 10 log of one is a level in dB re 1 µPa.
+Intensities are mean squares of the sound pressure, µPa², so that 10 log₁₀ of an intensity is a level in dB re 1 µPa.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 from skerry.core.kernels import kernel
 from skerry.core.rotations import rotate_to_world
 
-MIN_SPREADING_RANGE: Final = 0.01  # m; nearer, spherical spreading says nothing, and would grow without bounds
+MIN_SPREADING_RANGE: Final = 0.01  # m; spreading loss is constant below this range, so that it stays finite
 LN_2: Final = 0.6931471805599453
-MAX_INTENSITY: Final = 3e38  # µPa²; readings are float32
-MAX_LOG_GAIN: Final = 46.05170185988092  # ln of 200 dB; far beyond, gain on absorption alone would have no bounds
+MAX_INTENSITY: Final = 3e38  # µPa²; close to the largest float32, the type of readings
+MAX_LOG_GAIN: Final = 46.05170185988092  # ln of 200 dB; bound on the gain, which grows exponentially with range
 
 
 @kernel
@@ -40,15 +40,29 @@ def compute_echoes(
     ends: Any,
     intensity: Any,
 ) -> None:
-    """The echo of each ray: S μ w sin(g) exp(−k r) / r², which is the sonar equation in linear numbers.
+    """Compute the echo of each ray, S μ w sin(g) exp(−k r) / r²: the sonar equation in linear units.
 
-    `distance` (n,), `normal` (3, n) in the world and `material` (n,) are what the rays hit; `directions` (3, n) are
-    theirs and `tangents` (3, n) those along their fan, of length 1, in the sensor's frame, which `rotation` (3, 3)
-    leads into the world. `weights` w (n,) are beam pattern times solid angle, sr. `above` is the height of the surface
-    above the sensor, m: there rays end. `source` S is in µPa² at 1 m, `absorption` k in 1/m over the way out and back,
-    `scattering` μ by material, 1/m² of 1 m². `errors` (n,) or empty are added to the ranges. `ranges` become NaN where
-    there is no echo; `starts` and `ends` are the ranges between which the ray's share of the fan meets the plane that
-    it hit.
+    Args:
+        distance: Distance of each ray's hit, (n,), m. Set to infinity for hits above the surface.
+        normal: Normals at the hits in the world, (3, n).
+        material: Material index of the hits, (n,).
+        directions: Unit vectors of the rays in the sensor's frame, (3, n).
+        tangents: Unit vectors along the fan of rays in the sensor's frame, (3, n).
+        weights: Beam pattern times solid angle w of each ray, (n,), sr.
+        rotation: Rotation from the sensor's frame to the world, (3, 3).
+        half_step: Half the angle between neighbouring rays, rad.
+        above: Height of the water surface above the sensor, m; rays end there.
+        near: Minimum range, m.
+        far: Maximum range, m.
+        source: Source intensity S at 1 m, µPa².
+        absorption: Absorption k over the two-way path, 1/m.
+        scattering: Backscatter μ by material, per m² of seabed.
+        errors: Errors added to the ranges, (n,), m, or empty.
+        ranges: Output (n,), m; NaN without an echo.
+        starts: Output (n,), m: range at which the echo starts. A ray represents a strip of its fan; the echo lasts
+            from the nearest to the farthest point at which the strip meets the plane of the hit.
+        ends: Output (n,), m: range at which the echo ends.
+        intensity: Output (n,), µPa².
     """
     cosine, sine = np.cos(half_step), np.sin(half_step)
     t00, t01, t02 = rotation[0, 0], rotation[0, 1], rotation[0, 2]
@@ -95,10 +109,12 @@ def reflect_at_surface(
     ends: Any,
     intensity: Any,
 ) -> None:
-    """Turn echoes into those that went one way by the surface, as from the sensor's mirror image above it.
+    """Replace direct echoes by surface multipath: echoes that are reflected at the surface on the way out or back.
 
-    Such an echo has half the sum of both ways as its range; there are two of each, as either way may be the longer.
-    `share` is what the surface and the beam leave of it.
+    The reflected path is straight from the sensor's mirror image above the surface. The range of such an echo is half
+    the sum of the direct and the reflected path. Each echo occurs twice, because the reflection may be on the way out
+    or on the way back. `share` is the share of energy that the reflection keeps. Other arguments are those of
+    `compute_echoes`.
     """
     for i in range(len(distance)):
         if np.isnan(ranges[i]):
@@ -136,10 +152,11 @@ def accumulate_echoes(
     buckets: Any,
     angle_sums: Any,
 ) -> None:
-    """Add the echoes to the buckets (beams, count) of their ranges; all that comes in is there in the end.
+    """Add the echoes to the range buckets (beams, count). The total energy is preserved.
 
-    An echo is spread evenly between its start and its end. `angle_sums` (beams, count) adds up intensity times `codes`
-    (n,); both are empty where angles are not wanted.
+    An echo is spread evenly between its start and its end. `angle_sums` (beams, count) accumulates intensity times
+    `codes` (n,); both are empty if angles are not needed. `rays` is the number of rays per beam, `size` the length of a
+    bucket in m.
     """
     count = buckets.shape[1]
     angles = len(codes) > 0
@@ -167,12 +184,13 @@ def accumulate_echoes(
 
 @kernel
 def exponential(u: Any) -> float:
-    """−ln u, a value of mean 1 if u is even between 0 and 1; right to 1e-9, and far quicker than a library's.
+    """Return −ln u, an exponential variate of mean 1 if u is uniform between 0 and 1.
 
-    With m from 1 to 2 and the exponent e, ln u = e ln 2 + 2 (s + s³/3 + …), s = (m − √2)/(m + √2), and ½ ln 2.
+    The error is 1e-9, and it is much faster than the library's logarithm. With the mantissa m from 1 to 2 and the
+    exponent e, ln u = (e + ½) ln 2 + 2 (s + s³/3 + …), s = (m − √2)/(m + √2).
     """
     bits = np.float64(u).view(np.int64)
-    exponent = np.int32(bits >> 52) - np.int32(1023)  # of 32 bits, as there is vector code to convert those
+    exponent = np.int32(bits >> 52) - np.int32(1023)  # 32 bits, because their conversion is vectorised
     m = np.int64((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000).view(np.float64)
     s = (m - 1.4142135623730951) / (m + 1.4142135623730951)
     q = s * s
@@ -182,30 +200,31 @@ def exponential(u: Any) -> float:
 
 @kernel
 def add_noise(echo: float, noise: float, speckle: bool, draw: float) -> float:
-    """What is heard of an echo amid noise.
+    """Return the received intensity of an echo with noise.
 
-    Echo and noise are sums of many small waves of any phase, so that intensities are exponential: together, or the
-    noise alone where the echo is to be free of speckle.
+    Echo and noise are sums of many small waves of random phase, so that intensities are exponentially distributed. With
+    `speckle` this applies to the sum of echo and noise, otherwise to the noise only. `draw` is an exponential variate
+    of mean 1.
     """
     return (echo + noise) * draw if speckle else echo + noise * draw
 
 
 @kernel
 def to_byte(intensity: float, scale: float) -> Any:
-    """255 times the amplitude over that of full scale; more than that stays 255."""
+    """Return `scale` times the amplitude as a byte, limited to 255."""
     return np.uint8(np.int32(min(scale * np.sqrt(intensity) + 0.5, 255.0)))
 
 
 @kernel
 def time_varied_gain(r: float, power: float, absorption: float) -> float:
-    """r^power · exp(k r), up to 200 dB."""
+    """Return r^power · exp(k r), limited to 200 dB."""
     distance = max(r, MIN_SPREADING_RANGE)
     return np.exp(min(power * np.log(distance) + absorption * distance, MAX_LOG_GAIN))
 
 
 @kernel
 def time_varied_gains(size: float, power: float, absorption: float, gains: Any) -> None:
-    """The gain at the middle of each bucket."""
+    """Write the gain at the middle of each bucket of length `size`, m."""
     for k in range(len(gains)):
         gains[k] = time_varied_gain((k + 0.5) * size, power, absorption)
 
@@ -214,7 +233,10 @@ def time_varied_gains(size: float, power: float, absorption: float, gains: Any) 
 def write_buckets(
     buckets: Any, draws: Any, noise: float, speckle: bool, gains: Any, scale: float, out: Any, levels: Any
 ) -> None:
-    """What is heard in each bucket (beams, count): intensities (float32), and bytes."""
+    """Write the received intensities of the buckets (beams, count), with noise and gain, and their bytes.
+
+    `draws` are uniform numbers, one per bucket, or empty for a sonar without noise.
+    """
     beams, count = buckets.shape
     drawn = len(draws) > 0
     for b in range(beams):
@@ -245,7 +267,27 @@ def collect_points(
     levels: Any,
     classes: Any,
 ) -> int:
-    """The rays that have an echo, one after the other, with their points in the sensor's frame; how many there are."""
+    """Write the rays with an echo as points in the sensor's frame, and return their number.
+
+    Args:
+        ranges: Ranges of the rays, (n,), m; NaN without an echo.
+        intensity: Intensities of the echoes, (n,), µPa².
+        material: Material index of each ray's hit, (n,).
+        labels: Label of each material.
+        directions: Unit vectors of the rays in the sensor's frame, (3, n).
+        draws: Uniform numbers, (n,), or empty for a sonar without noise.
+        noise: Mean intensity of the noise, µPa².
+        speckle: Whether echoes have speckle.
+        power: Exponent of the range in the time-varied gain.
+        absorption: Absorption in the time-varied gain, 1/m.
+        scale: Byte value of an amplitude of 1 µPa.
+        ray: Output: index of each point's ray.
+        points: Output (…, 3), m, in the sensor's frame.
+        lengths: Output: ranges, m.
+        out: Output: received intensities, µPa².
+        levels: Output: amplitudes as bytes.
+        classes: Output: labels of the materials.
+    """
     drawn = len(draws) > 0
     found = 0
     for i in range(len(ranges)):
@@ -270,7 +312,7 @@ def collect_points(
 
 @kernel
 def transform_points(points: Any, position: Any, orientation: Any, found: Any) -> None:
-    """Points (n, 3) of a frame in the world, by the frame's place there."""
+    """Transform points (n, 3) from a frame to the world, given the frame's position and orientation."""
     px, py, pz = position
     x, y, z, w = orientation
     for i in range(len(points)):

@@ -1,7 +1,7 @@
-"""Native code of lidars for several instants at once: the kernels of `lidar_returns`, one scan after the other.
+"""Lidar kernels for batches of scans: they run the kernels of `lidar_returns` for one scan after the other.
 
-All arrays begin with the instants, n, but those of the device itself. They are strict, so that each instant is worked
-out as if it were alone.
+The first axis of all arrays is the scan, n, except for arrays that describe the device. The kernels are strict, so
+that the result of a scan does not depend on the batch.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from skerry.core.noise import fill_uniform
 from skerry.core.rotations import matrix_of
 from skerry.sensors.raycast.lidar_returns import add_range_noise, find_returns, intersect_level_water, lowest_end
 
-# how the rays of a scan meet the water
-NO_WATER: Final = 0  # not at all
-LEVEL: Final = 1  # as a level surface
-WAVES: Final = 2  # as has been worked out already
+# water hits of the rays of a scan
+NO_WATER: Final = 0  # no ray hits the water
+LEVEL: Final = 1  # the water is level
+WAVES: Final = 2  # `water` and `water_cosine` already contain the hits on waves
 
-DROPOUT_DRAWS: Final = 0  # channels of a lidar's noise
+# noise channels of a lidar
+DROPOUT_DRAWS: Final = 0
 RANGE_DRAWS: Final = 1
 
 
 @strict_kernel
 def lowest_ray_ends(directions: Any, motions: Any, far: float, lowest: Any) -> None:
-    """The lowest z (n,) at which one of the rays ends, or begins, by the sensor's motions (n, 13)."""
+    """Write the lowest z (n,) of all ray ends and origins, for the sensor's motions (n, 13)."""
     for k in range(len(motions)):
-        turn = matrix_of(motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6])
-        lowest[k] = lowest_end(directions, turn, motions[k], far)
+        rotation = matrix_of(motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6])
+        lowest[k] = lowest_end(directions, rotation, motions[k], far)
 
 
 @strict_kernel
@@ -63,23 +64,23 @@ def find_returns_batch(
     found: Any,
     strength: Any,
 ) -> None:
-    """What comes back at each instant: how many rays (n,), and their places, ranges and intensities (n, rays).
+    """Write the returns of each valid scan: their number (n,), and ray indices, ranges and intensities (n, rays).
 
-    `water_modes` (n,) say how the rays meet the water, which is `above` (n,) below them. `draws` is memory for as many
-    numbers as there are rays.
+    `water_modes` (n,) is NO_WATER, LEVEL or WAVES, and `above` (n,) the height of the sensor above the water, m.
+    `draws` (rays,) is scratch memory. Other arguments are those of `find_returns`.
     """
     for k in range(len(valid)):
         if not valid[k]:
             continue
-        turn = matrix_of(motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6])
+        rotation = matrix_of(motions[k, 3], motions[k, 4], motions[k, 5], motions[k, 6])
         if water_modes[k] == LEVEL:
-            intersect_level_water(directions, -turn[2], above[k], water[k], water_cosine[k])
+            intersect_level_water(directions, -rotation[2], above[k], water[k], water_cosine[k])
         elif water_modes[k] == NO_WATER:
             water[k, :] = np.inf
             water_cosine[k, :] = 0.0
         count = find_returns(
             directions,
-            turn,
+            rotation,
             distance[k],
             normal[k],
             material[k],
@@ -116,7 +117,7 @@ def find_returns_batch(
 
 @strict_kernel
 def scatter_returns_batch(counts: Any, indices: Any, found: Any, strength: Any, ranges: Any, intensity: Any) -> None:
-    """Write what came back to the rays' own places, (n, rays)."""
+    """Write the ranges and intensities of the returns to the columns of their rays, (n, rays)."""
     for k in range(len(counts)):
         for i in range(counts[k]):
             ranges[k, indices[k, i]] = found[k, i]

@@ -1,4 +1,4 @@
-"""Where lidars look, and how far: the beams of known devices, from their makers' figures."""
+"""Beam patterns and range limits of known lidars, from their data sheets."""
 
 from __future__ import annotations
 
@@ -13,71 +13,76 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RangeLimits:
-    """How far a device sees, and how well; all in m."""
+    """Range limits and range noise of a device, m."""
 
     min_range: float
     max_range: float
-    dark_range: float  # at which a surface of 10 % reflectance, met head on, is only just seen
+    dark_range: float  # greatest range of a surface of 10 % reflectance at normal incidence
     noise: float  # standard deviation of a range
 
 
 @dataclass(frozen=True)
 class LidarPattern:
-    """What all devices have."""
+    """Properties that all devices have."""
 
-    source: str
+    source: str  # data sheet or manual
     limits: RangeLimits
 
 
 @dataclass(frozen=True)
 class Spinning(LidarPattern):
-    """Channels at fixed elevations that turn about z.
+    """Channels at fixed elevations that rotate about z.
 
-    Either a turn has a fixed number of columns, or the lasers fire at fixed times, so that slow turns have more.
+    A turn has either a fixed number of columns, or lasers that fire at a fixed period, so that slow turns have more
+    columns.
     """
 
-    elevations_deg: tuple[float, ...]  # upwards, one per channel
-    offsets_deg: tuple[float, ...] = ()  # of each channel's azimuth, counter-clockwise; all 0 by default
-    columns: int = 0  # a turn
-    firing_period: float = 0.0  # s, from column to column, where `columns` is 0
-    turns: tuple[float, float] = (5.0, 20.0)  # a second, at least and at most
+    elevations_deg: tuple[float, ...]  # one per channel, positive upwards
+    offsets_deg: tuple[float, ...] = ()  # azimuth offset of each channel, counter-clockwise; all 0 by default
+    columns: int = 0  # columns per turn; 0 if `firing_period` is given
+    firing_period: float = 0.0  # time between columns, s, if `columns` is 0
+    turns: tuple[float, float] = (5.0, 20.0)  # minimum and maximum turns per second
     fov_deg: float = 360.0
 
     def rotation_rate(self, frequency: float) -> float:
-        """Turns a second, when so many are asked for."""
+        """Return the turns per second at a scan frequency, Hz, within the limits of the device."""
         low, high = self.turns
         return min(max(frequency, low), high)
 
     def columns_at(self, frequency: float) -> int:
-        """The columns of a turn, when so many turns a second are asked for."""
+        """Return the columns per turn at a scan frequency, Hz."""
         return self.columns or round(1.0 / (self.rotation_rate(frequency) * self.firing_period))
 
 
 @dataclass(frozen=True)
 class Planar(Spinning):
-    """One channel in the plane of x and y."""
+    """Single channel in the x-y plane."""
 
 
 @dataclass(frozen=True)
 class Rosette(LidarPattern):
-    """Lines that two turning prisms or mirrors lead through the field of view, never the same way twice.
+    """Non-repetitive scan lines, produced by two rotating prisms or mirrors.
 
-    An `ellipse` is what two prisms of equal power make: the sum of two turning vectors. In a `rectangle` both angles go
-    to and fro; in a `ring` one turns and the other goes to and fro. Lines follow each other at equal parts of a turn.
+    An `ellipse` is the pattern of two prisms of equal power: the sum of two rotating vectors. In a `rectangle` both
+    angles oscillate. In a `ring` one angle rotates and the other oscillates. The lines are offset from each other by
+    equal parts of a turn.
     """
 
     shape: Literal["ellipse", "rectangle", "ring"]
-    view_deg: tuple[float, float, float]  # its breadth, and its lowest and highest elevation
+    view_deg: tuple[float, float, float]  # breadth, lowest and highest elevation
     points_per_second: int
     lines: int
-    rates: tuple[float, float]  # turns a second of the two; minus for the other way round
+    rates: tuple[float, float]  # turns per second of the two prisms; negative for the opposite sense
 
     def points_of_line(self, frequency: float) -> int:
-        """The points of one line in a scan."""
+        """Return the number of points of one line in a scan at this frequency, Hz."""
         return max(1, round(self.points_per_second / (self.lines * frequency)))
 
     def directions(self, time: float, frequency: float) -> Floats:
-        """Unit vectors (lines, points, 3) of the scan that begins at a time; the next goes on where it ends."""
+        """Return the unit vectors (lines, points, 3) of the scan that starts at a time, s.
+
+        The next scan continues where this one ends.
+        """
         rate = self.points_per_second / self.lines
         place = (round(time * rate) + np.arange(self.points_of_line(frequency))) / rate
         lag = np.arange(self.lines)[:, None] / self.lines
@@ -88,7 +93,7 @@ class Rosette(LidarPattern):
             a, b = 2 * np.pi * first, 2 * np.pi * second
             across = np.radians(0.5 * breadth) * 0.5 * (np.cos(a) + np.cos(b))
             up = np.radians(half) * 0.5 * (np.sin(a) + np.sin(b))
-            away = np.hypot(across, up)  # from the x axis
+            away = np.hypot(across, up)  # angle from the x axis
             scale = np.sinc(away / np.pi)
             return np.stack(np.broadcast_arrays(np.cos(away), across * scale, up * scale), axis=-1)
         if self.shape == "rectangle":
@@ -100,24 +105,24 @@ class Rosette(LidarPattern):
 
 
 def triangle_wave(turn: Floats) -> Floats:
-    """A wave of straight lines between −1 and 1, of period 1."""
+    """Return a triangle wave between −1 and 1, of period 1."""
     return 4.0 * np.abs((turn - 0.25) % 1.0 - 0.5) - 1.0
 
 
 def unit_vectors(azimuth: Floats, elevation: Floats) -> Floats:
-    """Directions (…, 3); x forward, azimuth counter-clockwise from it, elevation upwards."""
+    """Return unit vectors (…, 3): x forward, azimuth counter-clockwise from x, elevation upwards; rad."""
     flat = np.cos(elevation)
     return np.stack((flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)), axis=-1)
 
 
 def azimuths(fov_deg: float, columns: int) -> Floats:
-    """The azimuths of the columns, rad, counter-clockwise; a full turn begins behind and does not repeat its end."""
+    """Return the azimuths of the columns, rad, counter-clockwise; a full turn is [−π, π) without its end."""
     half = np.radians(fov_deg) / 2
     return np.linspace(-half, half, columns, endpoint=fov_deg < 360.0) if columns > 1 else np.zeros(1)
 
 
 def spinning_directions(elevations_deg: Floats, offsets_deg: Floats, azimuth: Floats) -> Floats:
-    """Unit vectors (channels, columns, 3)."""
+    """Return the unit vectors (channels, columns, 3) of a spinning lidar."""
     turned = azimuth[None, :] + np.radians(offsets_deg)[:, None]
     return unit_vectors(turned, np.broadcast_to(np.radians(elevations_deg)[:, None], turned.shape))
 
@@ -128,8 +133,8 @@ def _even(lowest: float, highest: float, channels: int) -> tuple[float, ...]:
 
 # ------------------------------------------------------------------------------------------------ uneven angles
 
-# VLP-32C: user manual 63-9325 Rev. B, table of lasers, as the driver's calibration has them: elevation and azimuth
-# offset in degrees, by rising elevation; offsets counter-clockwise.
+# VLP-32C: user manual 63-9325 Rev. B, table of lasers, in the form of the driver's calibration: elevation and azimuth
+# offset in degrees, by increasing elevation; offsets counter-clockwise.
 _VLP_32C: Final = (
     *((-25.0, -1.4), (-15.639, 1.4), (-11.31, -1.4), (-8.843, 1.4), (-7.254, -1.4), (-6.148, 1.4), (-5.333, -4.2)),
     *((-4.667, -1.4), (-4.0, 1.4), (-3.667, 4.2), (-3.333, -4.2), (-3.0, -1.4), (-2.667, 1.4), (-2.333, 4.2)),
@@ -139,7 +144,7 @@ _VLP_32C: Final = (
 )
 
 # VLS-128 (Alpha Prime): elevations in the order of the lasers, from a published calibration file, second-hand; lasers
-# fire in groups of eight (user manual, ch. 8), and each place in the group has its azimuth offset.
+# fire in groups of eight (user manual, ch. 8), and each position in the group has its azimuth offset.
 _VLS_128: Final = (
     *(-11.742, -1.99, 3.4, -5.29, -0.78, 4.61, -4.08, 1.31, -6.5, -1.11, 4.28, -4.41, 0.1, 6.48, -3.2, 2.19),
     *(-3.86, 1.53, -9.244, -1.77, 2.74, -5.95, -0.56, 4.83, -2.98, 2.41, -6.28, -0.89, 3.62, -5.07, 0.32, 7.58),
@@ -155,44 +160,44 @@ _VLS_128_ORDER: Final = sorted(range(128), key=_VLS_128.__getitem__)
 
 # ------------------------------------------------------------------------------------------------ devices
 
-_DARKER: Final = 8.0**-0.5
-"""Where a sheet gives one range only, it is taken as that of a surface of 80 %: one of 10 % is seen to 1/√8 of it."""
+_DARK_SHARE: Final = 8.0**-0.5
+"""A data sheet with one range is assumed to refer to a reflectance of 80 %; then 10 % is detected up to 1/√8 of it."""
 
-# The speeds of the Mid-40's prisms, 7294 and −4664 rpm, are those that Brazeal, Wilkinson and Hochmair (Sensors 21,
-# 4722, 2021) work with, second-hand. Of the other Livox devices no speed is published: theirs are estimates, made to
-# fill the field of view within a second; field of view, points per second and ranges are the makers', read second-hand
-# but for the HAP's. Least ranges of the Mid-40, Horizon and Tele-15 are estimates.
+# The speeds of the Mid-40's prisms, 7294 and −4664 rpm, are from Brazeal, Wilkinson and Hochmair (Sensors 21, 4722,
+# 2021), second-hand. No speeds are published for the other Livox devices; they are estimates that fill the field of
+# view within a second. Fields of view, points per second and ranges are the manufacturer's, second-hand except for the
+# HAP. The minimum ranges of the Mid-40, Horizon and Tele-15 are estimates.
 _PRISMS: Final = (7294 / 60, -4664 / 60)
 _SWEEPS: Final = (6.18, 7294 / 60)
 
 PATTERNS: Final[dict[str, LidarPattern]] = {
-    # The manuals of the VLP-16 and VLP-32C give no least range: 0.5 m is an estimate.
+    # The manuals of the VLP-16 and VLP-32C give no minimum range; 0.5 m is an estimate.
     "vlp_16": Spinning(
-        "Velodyne VLP-16 user manual 63-9243 Rev. D and data sheet: ±15° by 2°, 100 m, ±3 cm, 55.296 µs a firing",
-        RangeLimits(0.5, 100.0, 100.0 * _DARKER, 0.03),
+        "Velodyne VLP-16 user manual 63-9243 Rev. D and data sheet: ±15° by 2°, 100 m, ±3 cm, 55.296 µs per firing",
+        RangeLimits(0.5, 100.0, 100.0 * _DARK_SHARE, 0.03),
         _even(-15, 15, 16),
         firing_period=55.296e-6,
     ),
     "vlp_16_hires": Spinning(
-        "Velodyne Puck Hi-Res data sheet: ±10° by 1.33°, 100 m, ±3 cm, 55.296 µs a firing",
-        RangeLimits(0.5, 100.0, 100.0 * _DARKER, 0.03),
+        "Velodyne Puck Hi-Res data sheet: ±10° by 1.33°, 100 m, ±3 cm, 55.296 µs per firing",
+        RangeLimits(0.5, 100.0, 100.0 * _DARK_SHARE, 0.03),
         _even(-10, 10, 16),
         firing_period=55.296e-6,
     ),
     "vlp_32c": Spinning(
-        "Velodyne VLP-32C user manual 63-9325 Rev. B and data sheet: −25° to 15°, 200 m, ±3 cm, 55.296 µs a firing",
-        RangeLimits(0.5, 200.0, 200.0 * _DARKER, 0.03),
+        "Velodyne VLP-32C user manual 63-9325 Rev. B and data sheet: −25° to 15°, 200 m, ±3 cm, 55.296 µs per firing",
+        RangeLimits(0.5, 200.0, 200.0 * _DARK_SHARE, 0.03),
         tuple(elevation for elevation, _ in _VLP_32C),
         tuple(offset for _, offset in _VLP_32C),
         firing_period=55.296e-6,
     ),
     "hdl_32e": Spinning(
-        "Velodyne HDL-32E user manual: −30.67° to 10.67° by 1.33°, 5 cm to 100 m, ±2 cm, 46.08 µs a firing",
-        RangeLimits(0.05, 100.0, 100.0 * _DARKER, 0.02),
+        "Velodyne HDL-32E user manual: −30.67° to 10.67° by 1.33°, 5 cm to 100 m, ±2 cm, 46.08 µs per firing",
+        RangeLimits(0.05, 100.0, 100.0 * _DARK_SHARE, 0.02),
         _even(-92 / 3, 32 / 3, 32),
         firing_period=46.08e-6,
     ),
-    # The ranges of the Alpha Prime are second-hand, the least one is an estimate.
+    # The ranges of the Alpha Prime are second-hand; the minimum range is an estimate.
     "vls_128": Spinning(
         "Velodyne VLS-128 user manual, Alpha Prime data sheet: −25° to 15°, 245 m, 220 m at 10 %, 53.3 µs",
         RangeLimits(0.5, 245.0, 220.0, 0.03),
@@ -200,7 +205,7 @@ PATTERNS: Final[dict[str, LidarPattern]] = {
         tuple(_VLS_128_OFFSETS[laser % 8] for laser in _VLS_128_ORDER),
         firing_period=53.3e-6,
     ),
-    # The azimuth stagger of the beams, which Ouster's software takes out, is left out.
+    # The azimuth stagger of the beams is omitted, because Ouster's software removes it.
     **{
         f"os1_128_{columns}": Spinning(
             "Ouster OS1 data sheet: ±22.5°, 0.8 m to 120 m at 80 % and 40 m at 10 %, ±1.5 cm at a strong signal",
@@ -210,9 +215,9 @@ PATTERNS: Final[dict[str, LidarPattern]] = {
         )
         for columns in (1024, 2048)
     },
-    # Channels, azimuths, ranges and noise are those of the SMaRC simulator's prefabs; elevations are not published, and
-    # are taken from the VLP-16, the HDL-32E, and the OS1-128 that the vessel carries. That simulator knows no dark
-    # targets: hence the full range at 10 %.
+    # Channels, azimuths, ranges and noise are from the SMaRC simulator's prefabs. Elevations are not published, and are
+    # from the VLP-16, the HDL-32E and, for the device on the vessel, the OS1-128. That simulator does not model dark
+    # targets, so the full range applies to 10 %.
     "evolo_16": Spinning(
         "SMaRC Evolo, low resolution", RangeLimits(0.5, 130.0, 130.0, 0.5), _even(-15, 15, 16), columns=3600
     ),
@@ -267,10 +272,10 @@ PATTERNS: Final[dict[str, LidarPattern]] = {
         lines=6,
         rates=_PRISMS,
     ),
-    # One range only is published; the sheet's 150 m at 10 % would mean 424 m at 80 %.
+    # The data sheet gives only 150 m at 10 %; this implies 424 m at 80 %.
     "hap": Rosette(
         "Livox HAP (TX) user manual, table 1.2.1: 120° × 25°, 150 m at 10 %, from 0.5 m, 2 cm, 452 000 points/s",
-        RangeLimits(0.5, 150.0 / _DARKER, 150.0, 0.02),
+        RangeLimits(0.5, 150.0 / _DARK_SHARE, 150.0, 0.02),
         "rectangle",
         (120.0, -12.5, 12.5),
         points_per_second=452_000,
@@ -286,7 +291,7 @@ PATTERNS: Final[dict[str, LidarPattern]] = {
         lines=4,
         rates=(12.36, 7294 / 60),
     ),
-    # White paper (90 %) is seen to 30 m; that of 10 % follows from it.
+    # White paper (90 %) is detected up to 30 m; the range at 10 % follows from it.
     "planar": Planar(
         "Hokuyo UTM-30LX data sheet: 270° by 0.25°, 0.1 m to 30 m, 1 cm",
         RangeLimits(0.1, 30.0, 10.0, 0.01),

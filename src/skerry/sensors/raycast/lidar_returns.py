@@ -1,16 +1,16 @@
-"""What comes back of a lidar's light: from things, and from the water's surface; the kernels of a scan.
+"""Lidar kernels for one scan: returns from bodies and from the water surface.
 
 A beam that meets a surface of reflectance ρ at the angle θ from its normal and at the range r returns the power
 ρ cos θ / r², up to a constant of the device (Wagner 2010, ISPRS J. Photogramm. 65, 505, for a diffuse surface larger
-than the beam). It is seen if this is at least 0.1 / R², where R is the range at which the device sees 10 %. Intensity
-is the power freed of the range, as devices calibrate it: the scale × ρ cos θ.
+than the beam). It is detected if this is at least 0.1 / R², where R is the range at which the device detects a
+reflectance of 10 %. The reported intensity is corrected for range, as in calibrated devices: scale × ρ cos θ.
 
-The water's surface is a mirror with the slopes of Cox and Munk (1954, J. Opt. Soc. Am. 44, 838): they are normal, with
-the mean square s² = 0.003 + 0.00512 U, U being the wind's speed in m/s. Facets that face the beam send back (Barrick
-1968, IEEE Trans. Antennas Propag. 16, 449) the cross section per area σ = F s⁻² cos⁻⁴θ exp(−tan²θ / s²), where a
-diffuse surface has 4 ρ cos²θ. So in the place of ρ cos θ stands F / (4 s² cos⁵θ) · exp(−tan²θ / s²). What enters the
-water is lost: infrared light does not come back from below. θ is the angle from the normal of the waves that the patch
-around the sensor has; beyond it, and without waves, the water is level.
+The water surface is a rough mirror with the slopes of Cox and Munk (1954, J. Opt. Soc. Am. 44, 838): normally
+distributed, with the mean square s² = 0.003 + 0.00512 U, where U is the wind speed in m/s. Facets that face the beam
+have the cross section per area σ = F s⁻² cos⁻⁴θ exp(−tan²θ / s²) (Barrick 1968, IEEE Trans. Antennas Propag. 16, 449),
+and a diffuse surface has 4 ρ cos²θ. So F / (4 s² cos⁵θ) · exp(−tan²θ / s²) replaces ρ cos θ. Infrared light that enters
+the water does not return. θ is the angle from the normal of the waves in the patch around the sensor; beyond the
+patch, and without waves, the water is level.
 """
 
 from __future__ import annotations
@@ -33,7 +33,15 @@ FRESNEL: Final = 0.02
 
 @kernel
 def intersect_level_water(directions: Any, down: Any, height: float, ranges: Any, cosines: Any) -> None:
-    """Where rays meet a level surface this far below them; `down` is the world's −z in the sensor's frame."""
+    """Write the ranges and cosines of incidence of rays on level water.
+
+    Args:
+        directions: Unit vectors of the rays in the sensor's frame, (3, n).
+        down: The world's −z axis in the sensor's frame, (3,).
+        height: Height of the sensor above the water, m.
+        ranges: Output (n,), m; infinite for rays that do not point down.
+        cosines: Output (n,).
+    """
     x, y, z = np.float32(down[0]), np.float32(down[1]), np.float32(down[2])
     h, nothing = np.float32(height), np.float32(np.inf)
     for k in range(ranges.size):
@@ -43,11 +51,11 @@ def intersect_level_water(directions: Any, down: Any, height: float, ranges: Any
 
 
 @kernel
-def lowest_end(directions: Any, turn: Any, origin: Any, far: float) -> float:
-    """The lowest z at which one of the rays (3, n) of this length ends, or begins."""
+def lowest_end(directions: Any, rotation: Any, origin: Any, far: float) -> float:
+    """Return the lowest z of the origin and of the ends of the rays (3, n) with the length `far`."""
     least = 0.0
     for k in range(directions.shape[1]):
-        dz = turn[2, 0] * directions[0, k] + turn[2, 1] * directions[1, k] + turn[2, 2] * directions[2, k]
+        dz = rotation[2, 0] * directions[0, k] + rotation[2, 1] * directions[1, k] + rotation[2, 2] * directions[2, k]
         least = min(least, dz)
     return origin[2] + far * least
 
@@ -57,7 +65,7 @@ def intersect_waves(
     numbers: Any,
     heights: Any,
     directions: Any,
-    turn: Any,
+    rotation: Any,
     origin: Any,
     distance: Any,
     farthest: float,
@@ -65,25 +73,26 @@ def intersect_waves(
     ranges: Any,
     cosines: Any,
 ) -> None:
-    """Where rays meet a patch of waves, as far as it matters: before they hit anything, or steeply.
+    """Write the ranges and cosines of incidence of rays on a patch of waves, for the rays where they matter.
 
-    Rays whose cosine with the vertical is below `grazing` are too flat for the water to send anything back.
+    These are rays that hit the water before a body, or steeply. Rays whose cosine with the vertical is below `grazing`
+    are too flat for a return from the water.
     """
     ox, oy, oz = origin[0], origin[1], origin[2]
     for k in range(ranges.size):
         ranges[k], cosines[k] = np.inf, 0.0
         x, y, z = directions[0, k], directions[1, k], directions[2, k]
-        dz = turn[2, 0] * x + turn[2, 1] * y + turn[2, 2] * z
+        dz = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z
         end = oz + min(distance[k], farthest) * dz
         if -dz < grazing and distance[k] == np.inf:
             continue
         if oz > numbers[HIGH] and end > numbers[HIGH]:
             continue
         if -dz < grazing and end < numbers[LOW]:
-            ranges[k] = 0.0  # it went into the water somewhere, and what lies below is not seen
+            ranges[k] = 0.0  # the ray entered the water, so its hit below is not visible
             continue
-        dx = turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z
-        dy = turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z
+        dx = rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z
+        dy = rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z
         r = surface_hit(numbers, heights, ox, oy, oz, dx, dy, dz, min(distance[k], farthest))
         if r < np.inf:
             sx, sy = surface_slope(numbers, heights, ox + r * dx, oy + r * dy)
@@ -94,7 +103,7 @@ def intersect_waves(
 @kernel
 def find_returns(
     directions: Any,
-    turn: Any,
+    rotation: Any,
     distance: Any,
     normal: Any,
     material: Any,
@@ -110,16 +119,33 @@ def find_returns(
     found: Any,
     strength: Any,
 ) -> int:
-    """Which rays (3, n) come back, and how strong: their places, ranges and ρ cos θ; returns their number.
+    """Find the rays with a return, write their indices, ranges and ρ cos θ, and return their number.
 
-    `turn` (3, 3) leads from the sensor's frame into the world, where normals are. `distance` becomes the return's,
-    infinite where there is none. Short loops, each of one kind of work, so that the compiler makes vectors of them.
+    The work is split into short loops that the compiler vectorises.
+
+    Args:
+        directions: Unit vectors of the rays in the sensor's frame, (3, n).
+        rotation: Rotation from the sensor's frame to the world, (3, 3).
+        distance: Distance of each hit, (n,), m. Changed to the range of the return; infinite without a return.
+        normal: Normals at the hits in the world, (3, n).
+        material: Material index of each hit, (n,).
+        reflectance: Reflectance of each material.
+        water: Range of the water along each ray, (n,), m.
+        water_cosine: Cosine of incidence on the water, (n,).
+        nearest: Minimum range, m.
+        farthest: Maximum range, m.
+        threshold: Minimum detected power, 0.1 / R², 1/m².
+        slope_variance: Mean square slope s² of the water.
+        power: Scratch memory, (n,).
+        indices: Output: index of each return's ray.
+        found: Output: ranges of the returns, m.
+        strength: Output: ρ cos θ of the returns.
     """
     one = np.float32
     near, far, least, nothing, zero = one(nearest), one(farthest), one(threshold), one(np.inf), one(0.0)
-    r00, r01, r02 = one(turn[0, 0]), one(turn[0, 1]), one(turn[0, 2])
-    r10, r11, r12 = one(turn[1, 0]), one(turn[1, 1]), one(turn[1, 2])
-    r20, r21, r22 = one(turn[2, 0]), one(turn[2, 1]), one(turn[2, 2])
+    r00, r01, r02 = one(rotation[0, 0]), one(rotation[0, 1]), one(rotation[0, 2])
+    r10, r11, r12 = one(rotation[1, 0]), one(rotation[1, 1]), one(rotation[1, 2])
+    r20, r21, r22 = one(rotation[2, 0]), one(rotation[2, 1]), one(rotation[2, 2])
     dx, dy, dz, nx, ny, nz = directions[0], directions[1], directions[2], normal[0], normal[1], normal[2]
     for k in range(power.size):
         a, b, c = nx[k], ny[k], nz[k]
@@ -174,7 +200,7 @@ def write_points(
     offset: Any,
     ranges: Any,
 ) -> None:
-    """Write what came back as points, and into the image of ranges; places rise."""
+    """Write the returns as points, rings and time offsets, and into the range image. `indices` are ascending."""
     step = np.float32(period)
     dx, dy, dz = directions[0], directions[1], directions[2]
     channel, first = 0, 0
@@ -190,7 +216,7 @@ def write_points(
 
 @kernel
 def add_range_noise(draws: Any, quantiles: Any, sigma: float, ranges: Any) -> None:
-    """Add normal noise to ranges, three for each uniform draw: its leading 48 bits are three places in a table."""
+    """Add normal noise to ranges, three per uniform draw: its leading 48 bits are three indices into a table."""
     one, zero = np.float32(sigma), np.float32(0.0)
     for i in range(draws.size):
         bits = np.uint64(draws[i] * 2.0**48)
@@ -201,8 +227,8 @@ def add_range_noise(draws: Any, quantiles: Any, sigma: float, ranges: Any) -> No
 
 @cache
 def normal_table() -> Singles:
-    """Normal quantiles of 65 536 equal parts of probability: 4.3 σ at the most, and a variance of 1 to 1e-4.
+    """Return the normal quantiles of 65 536 equal parts of probability, up to 4.3 σ; the variance is 1 to 1e-4.
 
-    A scan has some hundred thousand ranges, and a draw of its own for each would take a quarter of the time of all.
+    A scan has about a hundred thousand ranges. One draw per range would take a quarter of the scan's computing time.
     """
     return np.array([quantile((i + 0.5) / 65536) for i in range(65536)], np.float32)

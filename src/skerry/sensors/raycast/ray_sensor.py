@@ -1,4 +1,4 @@
-"""What sensors that measure by rays share: the bundle they send from their place, and what is shown of it."""
+"""Base classes and settings of sensors that cast rays."""
 
 from __future__ import annotations
 
@@ -21,65 +21,65 @@ Reading = TypeVar("Reading", covariant=True)
 
 @dataclass(frozen=True, eq=False)
 class RaySegments:
-    """The rays of the latest reading, for those who draw them."""
+    """Rays of a reading as line segments, for display."""
 
-    time: float
-    origin: NDArray[np.float64]  # (3,), in the world
-    ends: NDArray[np.float32]  # (n, 3), in the world: where each hit something, or its full range
+    time: float  # s
+    origin: NDArray[np.float64]  # (3,), in the world, m
+    ends: NDArray[np.float32]  # (n, 3), in the world, m: the hit, or the end of the range for a miss
     hit: NDArray[np.bool_]  # (n,)
 
 
 class RayViewerConfig(Config):
-    """What is shown of a sensor's rays."""
+    """Settings of the display of a sensor's rays."""
 
-    draw_rays: bool = True
-    draw_hits: bool = True
-    every: int = Field(1, ge=1, description="of so many rays, one is shown")
-    ray_thickness: Positive = Field(0.05, description="m")
-    hits_size: Positive = Field(0.1, description="m")
-    hits_lifetime: Positive = Field(1.0, description="s that a hit stays")
+    draw_rays: bool = Field(True, description="draw the latest rays as lines")
+    draw_hits: bool = Field(True, description="draw recent hits as points")
+    every: int = Field(1, ge=1, description="draw one ray in this many")
+    hits_lifetime: Positive = Field(1.0, description="time that a hit stays visible, s")
     use_rainbow: bool = Field(
-        True, description="colour hits by their height between `min_height` and `max_height`; else red"
+        True, description="colour hits by their height between `min_height` and `max_height`; red if false"
     )
-    min_height: float | None = Field(None, description="m; the lowest hit that is shown by default")
-    max_height: float | None = Field(None, description="m; the highest hit that is shown by default")
-    max_particles_multiplier: int = Field(10, ge=1, le=1000, description="readings of which hits are kept at most")
+    min_height: float | None = Field(None, description="lower end of the colour scale, m; the lowest hit by default")
+    max_height: float | None = Field(None, description="upper end of the colour scale, m; the highest hit by default")
+    max_particles_multiplier: int = Field(
+        10, ge=1, le=1000, description="maximum number of readings whose hits are kept"
+    )
 
 
 class RaySensorConfig(SensorConfig):
-    """Settings of a sensor that measures by rays."""
+    """Settings of a sensor that casts rays."""
 
-    see_self: bool = Field(False, description="let the rays hit the robot that carries it")
+    see_self: bool = Field(False, description="let rays hit the robot that carries the sensor")
     viewer: RayViewerConfig = RayViewerConfig()
 
 
 @dataclass(frozen=True, eq=False)
 class CastRecord:
-    """Where rays were sent from, at one or more instants."""
+    """Times and poses of the latest batch of casts."""
 
-    times: Sequence[float]
+    times: Sequence[float]  # (n,), s
     poses: NDArray[np.float64]  # (n, ≥ 7), position and quaternion in the world
-    valid: NDArray[np.bool_]  # (n,), whether any were sent
-    far: float  # m
+    valid: NDArray[np.bool_]  # (n,), whether rays were cast
+    far: float  # range, m
 
 
 class RaySensor(Sensor[Reading]):
-    """Sends one bundle of rays at a time from where it sits."""
+    """Base class of sensors that cast one bundle of rays per sample."""
 
     execution: Execution = "batch"
 
     def __init__(self, config: RaySensorConfig, bundle: Bundle) -> None:
         self.bundle = bundle
-        self.threads = 0  # that large bundles are shared among; 0 for all processors, with the same result
+        self.threads = 0  # threads for large bundles; 0 for all processors. The result is the same
         self.viewer = config.viewer
         self._mount = config
         self._offset = config.offset()
-        self._last_cast: CastRecord | None = None  # the latest, and
-        self._scene: RayScene | None = None  # what at
+        self._last_cast: CastRecord | None = None
+        self._scene: RayScene | None = None  # scene of the latest cast
 
     @property
     def materials(self) -> tuple[NamedMaterial, ...]:
-        """What the numbers of the latest hits' materials mean."""
+        """Materials by the index in the latest hits; empty before the first cast."""
         return () if self._scene is None else self._scene.materials
 
     def cast_rays_batch(
@@ -91,38 +91,46 @@ class RaySensor(Sensor[Reading]):
         near: float = 0.0,
         floors: NDArray[np.float64] | None = None,
     ) -> Hits:
-        """Send the bundle at each instant at which it is `valid` (n,), from `poses` (n, ≥ 7).
+        """Cast the bundle at each sample where `valid` is true.
 
-        What is below `floors` (n,), heights in the world, need not be found.
-        The hits have a row for each; they are the bundle's own and are overwritten by the next look.
+        Args:
+            sensor_view: Samples to measure.
+            poses: Position and quaternion of the sensor in the world, (n, ≥ 7).
+            valid: Samples at which to cast, (n,).
+            far: Distance up to which hits are found, m.
+            near: Distance from which hits are found, m.
+            floors: Heights in the world, (n,), below which hits may be omitted.
+
+        Returns:
+            Hits with one row per sample, in arrays that the next cast overwrites.
         """
         self._last_cast = CastRecord(sensor_view.times, poses, valid, far)
         if not np.count_nonzero(valid):
             return self.bundle.hits_buffer(len(valid))
-        views: RayCasterBatch = sensor_view.rays
-        self._scene = views.scene
-        return views.cast(self.bundle, poses, valid, far, near, floors, self._mount.see_self, self.threads)
+        caster: RayCasterBatch = sensor_view.rays
+        self._scene = caster.scene
+        return caster.cast(self.bundle, poses, valid, far, near, floors, self._mount.see_self, self.threads)
 
     def latest_rays(self, every: int = 1) -> RaySegments | None:
-        """The rays of the latest reading, one in so many; None if there is none."""
+        """Return one ray in `every` of the latest reading, or None before the first cast."""
         return next(self.latest_rays_batch(every), None)
 
     def latest_rays_batch(self, every: int = 1) -> Iterator[RaySegments]:
-        """Those of all the instants that were measured last, the latest first."""
+        """Yield one ray in `every` of each reading of the latest batch, the latest reading first."""
         if self._last_cast is None:
             return
         hits = self.bundle.hits_buffer(len(self._last_cast.times))
         for row in np.flatnonzero(self._last_cast.valid)[::-1].tolist():
             pose = Pose.of(self._last_cast.poses[row, :7])
-            reach = hits.distance[row, ::every]
-            hit = np.isfinite(reach)
-            turned = self.bundle.world_directions(pose)[::every]
-            length = np.where(hit, reach, np.float32(self._last_cast.far))
-            ends = pose.position.astype(np.float32) + turned * length[:, None]
+            distance = hits.distance[row, ::every]
+            hit = np.isfinite(distance)
+            directions = self.bundle.world_directions(pose)[::every]
+            length = np.where(hit, distance, np.float32(self._last_cast.far))
+            ends = pose.position.astype(np.float32) + directions * length[:, None]
             yield RaySegments(self._last_cast.times[row], pose.position, ends, hit)
 
 
 class RayBatchSensor(RaySensor[Reading], BatchSensor[Reading]):
-    """One that measures many instants at once; those that are heavy are measured one by one, in threads."""
+    """Base class of sensors that cast rays at many samples in one native call."""
 
-    max_batch = 32  # some hundred kilobytes of hits, which the processor's cache holds
+    max_batch = 32  # the hits of a batch take some hundred kilobytes, which fit into the processor's cache

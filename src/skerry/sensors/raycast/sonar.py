@@ -1,4 +1,4 @@
-"""What all sonars share: the description of their beams, the sonar equation, and what becomes of echoes."""
+"""Base classes of sonars: settings, beams, the sonar equation, and conversion of echoes to buckets and points."""
 
 from __future__ import annotations
 
@@ -29,37 +29,46 @@ Singles = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 Reading = TypeVar("Reading", covariant=True)
 
-BACKGROUND_RAYS = 8192  # rays, which take a millisecond or two
-NEPER = np.log(10.0) / 10.0  # of a dB of power
+BACKGROUND_RAYS = 8192  # larger sonars take over a millisecond or two per ping, and are measured in a thread
+NEPER = np.log(10.0) / 10.0  # natural logarithm of a power ratio of 1 dB
 
 # ------------------------------------------------------------------------------------------------ settings
 
 
 class SonarConfig(RaySensorConfig):
-    """What every sonar is described by."""
+    """Settings of all sonars."""
 
-    frequency_khz: float = Field(400.0, gt=0, le=10_000, description="of its sound, kHz")
-    source_level_db: float = Field(220.0, ge=0, le=260, description="dB re 1 µPa at 1 m, on the beam's axis")
-    beam_breadth_deg: float = Field(90.0, gt=0, le=360, description="from one edge of a beam to the other")
-    beam_breadth_3db_deg: Positive | None = Field(
-        None, description="between the angles whose echoes are half as strong as on the axis; the breadth if left out"
+    frequency_khz: float = Field(400.0, gt=0, le=10_000, description="frequency of the sound, kHz")
+    source_level_db: float = Field(
+        220.0, ge=0, le=260, description="source level on the beam's axis, dB re 1 µPa at 1 m"
     )
-    rays_per_beam: int = Field(256, ge=2, le=65536, description="spread evenly from edge to edge")
-    min_range: NonNegative = Field(0.1, description="m; what is nearer gives no echo")
-    max_range: Positive = Field(100.0, description="m")
-    gain: float = Field(1.0, ge=0, le=1e9, description="factor on bytes, as on a sonar's own knob")
-    tvg: bool = Field(True, description="let the gain grow with range, `tvg_spreading` log r + 2 α r")
+    beam_breadth_deg: float = Field(90.0, gt=0, le=360, description="angle from one edge of a beam to the other")
+    beam_breadth_3db_deg: Positive | None = Field(
+        None, description="angle between the directions with half the echo of the axis; `beam_breadth_deg` by default"
+    )
+    rays_per_beam: int = Field(256, ge=2, le=65536, description="rays of a beam, spread evenly from edge to edge")
+    min_range: NonNegative = Field(0.1, description="minimum range, m; nearer hits give no echo")
+    max_range: Positive = Field(100.0, description="maximum range, m")
+    gain: float = Field(1.0, ge=0, le=1e9, description="factor on the bytes of amplitudes")
+    tvg: bool = Field(True, description="apply time-varied gain, `tvg_spreading` log r + 2 α r")
     tvg_spreading: float = Field(
         30.0,
         ge=0,
         le=100,
-        description="dB per decade of range; 40 undoes spreading, with 30 or 20 a seabed is even",
+        description="dB per decade of range; 40 compensates spreading, 30 or 20 makes a seabed look even",
     )
     full_scale_db: float = Field(
-        -50.0, ge=-200, le=200, description="level over the source level that fills a byte at a gain of 1, dB"
+        -50.0,
+        ge=-200,
+        le=200,
+        description="received level, relative to the source level, that gives a byte of 255 at a gain of 1, dB",
     )
-    speckle: bool = Field(True, description="let intensities be exponential, as of many small echoes that interfere")
-    noise_level_db: float | None = Field(40.0, ge=-200, le=200, description="in a bucket, dB re 1 µPa; null for none")
+    speckle: bool = Field(
+        True, description="exponentially distributed intensities, as of many interfering small echoes"
+    )
+    noise_level_db: float | None = Field(
+        40.0, ge=-200, le=200, description="noise in a bucket, dB re 1 µPa; null for none"
+    )
     range_noise: NonNegative = Field(0.0, description="standard deviation of each ray's range, m")
 
     @model_validator(mode="after")
@@ -75,15 +84,15 @@ class SonarConfig(RaySensorConfig):
 
     @property
     def beam_breadth_3db(self) -> float:
-        """Degrees."""
+        """Angle between the directions with half the echo of the axis, degrees."""
         return self.beam_breadth_deg if self.beam_breadth_3db_deg is None else self.beam_breadth_3db_deg
 
 
 class BucketConfig(SonarConfig):
-    """A sonar that reports echoes in buckets of range."""
+    """Settings of a sonar that reports echoes in range buckets."""
 
     multipath_db: float | None = Field(
-        None, ge=0, description="loss at the surface, of echoes that go one way by it; null for no such echoes"
+        None, ge=0, description="loss of echoes that are reflected once at the surface, dB; null for no such echoes"
     )
 
 
@@ -92,22 +101,34 @@ class BucketConfig(SonarConfig):
 
 @dataclass(frozen=True, eq=False)
 class Fan:
-    """Rays with what they stand for; shapes are (n, …) or (beams, rays, …)."""
+    """Rays of a sonar; shapes are (n, …) or (beams, rays, …)."""
 
     directions: NDArray[np.float64]  # (…, 3), in the sensor's frame
-    tangents: NDArray[np.float64]  # (…, 3), of length 1: towards the next ray of the beam
-    off_axis: NDArray[np.float64]  # (…), rad from the middle of the beam
-    solid_angle: NDArray[np.float64]  # (…), sr that the ray stands for
-    half_step: float  # rad to the border with the next ray
+    tangents: NDArray[np.float64]  # (…, 3), unit vectors towards the next ray of the beam
+    off_axis: NDArray[np.float64]  # (…), angle from the middle of the beam, rad
+    solid_angle: NDArray[np.float64]  # (…), solid angle that the ray represents, sr
+    half_step: float  # half the angle between neighbouring rays, rad
 
 
 def beam_pattern(off_axis: ArrayLike, breadth_3db: float) -> NDArray[np.float64]:
-    """How much of an echo is left off the axis, out and back together: a Gaussian, ½ at half the −3 dB breadth."""
+    """Return the two-way beam pattern, a Gaussian that is ½ at half the −3 dB breadth.
+
+    Args:
+        off_axis: Angle from the beam's axis, rad.
+        breadth_3db: Two-way −3 dB breadth, rad.
+    """
     return np.exp2(-((2.0 * np.asarray(off_axis, np.float64) / breadth_3db) ** 2))
 
 
 def across_track_fan(breadth: float, rays: int, middle: float, thickness: float) -> Fan:
-    """A fan across the track: 0 is straight down, port before starboard, its middle so far to starboard; all rad."""
+    """Return a fan across the track, from port to starboard; all angles in rad.
+
+    Args:
+        breadth: Angle from edge to edge.
+        rays: Number of rays.
+        middle: Angle of the fan's middle from straight down, positive to starboard.
+        thickness: Thickness of the fan along the track.
+    """
     angle = np.linspace(-breadth / 2, breadth / 2, rays, dtype=np.float64)
     turn = angle + middle
     none = np.zeros(rays)
@@ -121,9 +142,16 @@ def across_track_fan(breadth: float, rays: int, middle: float, thickness: float)
 
 
 def forward_fan(azimuths: NDArray[np.float64], spacing: float, breadth: float, rays: int, tilt: float) -> Fan:
-    """Beams ahead at azimuths to the right, each of rays from its upper edge, `tilt` below level, downwards; all rad.
+    """Return forward beams, each with rays from its upper to its lower edge; all angles in rad.
 
     A patch of the sphere between two azimuths and two depressions has the solid angle Δψ (sin ε₂ − sin ε₁).
+
+    Args:
+        azimuths: Azimuth of each beam, positive to the right, (beams,).
+        spacing: Angle between beams.
+        breadth: Angle from the upper to the lower edge.
+        rays: Rays per beam.
+        tilt: Depression of the upper edge below level.
     """
     angle = np.linspace(-breadth / 2, breadth / 2, rays)
     right, down = np.meshgrid(azimuths, tilt + breadth / 2 + angle, indexing="ij")
@@ -142,27 +170,27 @@ def forward_fan(azimuths: NDArray[np.float64], spacing: float, breadth: float, r
 
 @dataclass(frozen=True, eq=False)
 class SonarCloud:
-    """The points that gave an echo; rays without one are absent."""
+    """Points with an echo. Rays without an echo are absent."""
 
-    pose: Pose  # of the sonar in the world
-    ray_count: int  # that were sent
-    ray: NDArray[np.int32]  # (n,), the number of each point's ray
+    pose: Pose  # pose of the sonar in the world
+    ray_count: int  # number of rays that were cast
+    ray: NDArray[np.int32]  # (n,), index of each point's ray
     points: Singles  # (n, 3), in the sonar's frame, m
     ranges: Singles  # (n,), m
     intensity: Singles  # (n,), µPa² after time-varied gain
-    levels: Bytes  # (n,), as amplitudes
-    labels: Bytes  # (n,), the class of the material
+    levels: Bytes  # (n,), amplitudes
+    labels: Bytes  # (n,), labels of the materials
 
     @property
     def world_points(self) -> Singles:
-        """(n, 3), in the world, m."""
+        """Points in the world, (n, 3), m."""
         found = np.empty_like(self.points)
         transform_points(self.points, self.pose.position, self.pose.orientation, found)
         return found
 
     @property
     def ray_ranges(self) -> Singles:
-        """(rays,), m; NaN where there was no echo."""
+        """Range of each ray, (rays,), m; NaN without an echo."""
         found = np.full(self.ray_count, np.nan, np.float32)
         found[self.ray] = self.ranges
         return found
@@ -173,32 +201,32 @@ class SonarCloud:
 
 @dataclass(frozen=True, eq=False)
 class Pings:
-    """Soundings at one or more instants: where from, and what the water and the things in it were like."""
+    """Batch of one or more pings, with their hits and echoes. The sensor owns `hits` and `echoes`, and reuses them."""
 
     times: Sequence[float]
     ticks: NDArray[np.int64]
     motions: NDArray[np.float64]  # (n, 13), motions of the sonar in the world
-    valid: NDArray[np.bool_]  # (n,), whether it was under water
-    above: NDArray[np.float64]  # (n,), m to the surface
-    absorption: NDArray[np.float64]  # (n,), 1/m, out and back
+    valid: NDArray[np.bool_]  # (n,), whether the sonar was under water
+    above: NDArray[np.float64]  # (n,), height of the surface above the sonar, m
+    absorption: NDArray[np.float64]  # (n,), absorption over the two-way path, 1/m
     hits: Hits
-    echoes: Singles  # (4, n, rays): ranges, NaN where there is no echo; where it starts and ends, m; and intensities
+    echoes: Singles  # (4, n, rays): range (NaN without an echo), start and end of the echo, m, and intensity, µPa²
 
     def __len__(self) -> int:
         return len(self.times)
 
     def pose(self, row: int) -> Pose:
-        """Where the sonar was at an instant."""
+        """Return the pose of the sonar at a ping."""
         return Pose.of(self.motions[row, :7])
 
 
 @dataclass(frozen=True, eq=False)
 class SonarClouds:
-    """Clouds of one or more instants, each in a row that is as long as there are rays; the first `count` are there."""
+    """Point clouds of one or more pings. Each row has one entry per ray, of which the first `count` are used."""
 
     pings: Pings
     count: NDArray[np.int64]  # (n,)
-    ray: NDArray[np.int32]  # (n, rays), and the others as in a `SonarCloud`
+    ray: NDArray[np.int32]  # (n, rays); this and the other fields are as in `SonarCloud`
     points: Singles
     ranges: Singles
     intensity: Singles
@@ -206,28 +234,28 @@ class SonarClouds:
     labels: Bytes
 
     def __call__(self, row: int) -> SonarCloud:
-        """That of an instant, by its number."""
-        valid = (row, slice(self.count[row]))
+        """Return a copy of the cloud of one ping."""
+        used = (row, slice(self.count[row]))
         return SonarCloud(
             self.pings.pose(row),
             self.ray.shape[1],
-            self.ray[valid].copy(),
-            self.points[valid].copy(),
-            self.ranges[valid].copy(),
-            self.intensity[valid].copy(),
-            self.levels[valid].copy(),
-            self.labels[valid].copy(),
+            self.ray[used].copy(),
+            self.points[used].copy(),
+            self.ranges[used].copy(),
+            self.intensity[used].copy(),
+            self.levels[used].copy(),
+            self.labels[used].copy(),
         )
 
     def columns(self) -> ReadingColumns:
-        """What is said of all."""
+        """Return the clouds as columns."""
         motions = self.pings.motions
         pose = ReadingColumns(position=motions[:, :3], orientation=motions[:, 3:7])
         return ReadingColumns(count=self.count, points=self.points, levels=self.levels, pose=pose)
 
 
 class SonarSensor(RayBatchSensor[Reading]):
-    """Sends its rays and works out what comes back."""
+    """Base class of sonars: casts rays and computes their echoes."""
 
     def __init__(self, config: SonarConfig, fan: Fan) -> None:
         super().__init__(config, Bundle(fan.directions))
@@ -242,7 +270,7 @@ class SonarSensor(RayBatchSensor[Reading]):
         self._noise = 0.0 if config.noise_level_db is None else 10.0 ** (config.noise_level_db / 10.0)
         full_scale = 10.0 ** ((config.source_level_db + config.full_scale_db) / 20.0)
         self._scale = 255.0 * config.gain / full_scale
-        self._is_random = config.speckle or self._noise > 0.0  # whether anything is left to chance
+        self._is_random = config.speckle or self._noise > 0.0
         self._ray_draws = np.empty(count if self._is_random else 0)
         self._echoes = np.empty((4, 1, count), np.float32)
         self._column: Any = None
@@ -252,7 +280,13 @@ class SonarSensor(RayBatchSensor[Reading]):
         self._labels: Bytes = np.zeros(0, np.uint8)
 
     def pings(self, sensor_view: SensorView, noise: Noise, yaws: NDArray[np.float64] | None = None) -> Pings:
-        """Send the rays, turned to the left about the sensor's own z by `yaws` (n,), if there are any."""
+        """Cast the rays and compute their echoes.
+
+        Args:
+            sensor_view: Samples to measure.
+            noise: Noise of the sensor.
+            yaws: Rotation of the rays about the sensor's z axis at each sample, (n,), rad, positive to the left.
+        """
         config, motions = self.config, sensor_view.motion(self._mount.link, self._offset)
         if yaws is not None:
             none = np.zeros_like(yaws)
@@ -288,7 +322,7 @@ class SonarSensor(RayBatchSensor[Reading]):
         return Pings(sensor_view.times, sensor_view.ticks, motions, valid, above, absorption, hits, echoes)
 
     def clouds(self, noise: Noise, pings: Pings) -> SonarClouds:
-        """The echoes as points."""
+        """Return the echoes as point clouds."""
         config, shape = self.config, (len(pings), len(self.bundle))
         ranges, _, _, strength = pings.echoes
         found = SonarClouds(
@@ -327,13 +361,16 @@ class SonarSensor(RayBatchSensor[Reading]):
         return found
 
     def _errors(self, sensor_view: SensorView, noise: Noise) -> NDArray[np.float64]:
-        """Of the ranges, (n, rays); none of a sonar that makes none."""
+        """Return the range errors (n, rays), m; (n, 0) without range noise."""
         if not self.config.range_noise:
             return np.zeros((len(sensor_view.times), 0))
         return self.config.range_noise * noise.normals(sensor_view.ticks, len(self.bundle), RANGE_ERRORS)
 
     def _absorption(self, sensor_view: SensorView, depths: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of the water around the sensor, by decimetres of depth, as to work it out takes longer than a ping."""
+        """Return the two-way absorption of the water at depths (n,), 1/m.
+
+        Values are cached by decimetres of depth, because computing one takes longer than a ping.
+        """
         column, known = sensor_view.water.column, self._absorptions
         if column is not self._column or len(known) > 10_000:
             self._column, self._absorptions = column, (known := {})
@@ -355,15 +392,15 @@ class SonarSensor(RayBatchSensor[Reading]):
 
 @dataclass(frozen=True, eq=False)
 class Buckets:
-    """What is heard in buckets of range, a row for each instant."""
+    """Range buckets of one or more pings."""
 
     intensity: Singles  # (n, beams, buckets), µPa² after time-varied gain
-    levels: Bytes  # the same as amplitudes
-    codes: NDArray[np.uint16]  # the mean code of each bucket, weighted by energy; 0 where there was no echo
+    levels: Bytes  # (n, beams, buckets), amplitudes
+    codes: NDArray[np.uint16]  # (n, beams, buckets), energy-weighted mean angle code; 0 without an echo
 
 
 class BucketSonar(SonarSensor[Reading]):
-    """A sonar that reports echoes in buckets of range, for each of its beams."""
+    """Base class of sonars that report echoes in range buckets for each beam."""
 
     def __init__(
         self, config: BucketConfig, fan: Fan, beams: int, buckets: int, codes: NDArray[np.float64] | None = None
@@ -376,11 +413,11 @@ class BucketSonar(SonarSensor[Reading]):
         self._angle_sums = np.zeros((beams, buckets if codes is not None else 0))
         self._bucket_draws = np.empty(beams * buckets if self._is_random else 0)
         self._gains = np.ones(buckets)
-        self._gains_for = np.array([np.nan])  # the absorption that they are made for
+        self._gains_for = np.array([np.nan])  # absorption for which `_gains` were computed
         self.bucket_size = config.max_range / buckets
 
     def fill(self, noise: Noise, pings: Pings) -> Buckets:
-        """The echoes in buckets."""
+        """Return the echoes in range buckets."""
         config, count = self.config, len(pings)
         found = Buckets(
             np.empty((count, *self._buckets.shape), np.float32),
