@@ -57,7 +57,7 @@ def test_a_sweep_ends_though_a_node_is_lost_and_gives_what_one_machine_gives(clu
             lost = True
             cluster.remove_node(second, allow_graceful=False)
 
-    report = run_sweep(plan, tmp_path / "ray", "ray", address=cluster.address, watch=watch)
+    report = run_sweep(plan, tmp_path / "ray", "ray", address=cluster.address, on_progress=watch)
     assert lost
     assert not report.failures
     assert len(report.columns["run"]) == 30
@@ -71,5 +71,5 @@ def test_a_sweep_ends_though_a_node_is_lost_and_gives_what_one_machine_gives(clu
 
 def test_a_cluster_that_is_not_there_is_told(tmp_path: Path) -> None:
     plan = make(tmp_path, metrics={"y": "final(sam.y)"})
-    with pytest.raises(SkerryError, match="there is no Ray cluster to join"):
+    with pytest.raises(SkerryError, match="cannot connect to a Ray cluster"):
         run_sweep(plan, tmp_path / "out", "ray", address="auto")

@@ -1,4 +1,4 @@
-"""Sweeps: what they run, that nothing is lost or done twice, and what is said of what goes wrong."""
+"""Sweeps: planned runs, no lost or repeated results, and error messages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DEPTH = {"depth": "final(sam.depth)"}
 
 @pytest.fixture
 def sweep(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a sweep file."""
+    """Write a sweep file."""
 
     def write(**settings: Any) -> Path:
         path = tmp_path / "sweep.yaml"
@@ -54,7 +54,7 @@ def read_table(folder: Path) -> list[dict[str, str]]:
 # ------------------------------------------------------------------------------------------------ paths
 
 
-def test_a_path_leads_through_keys_and_numbers() -> None:
+def test_a_path_consists_of_keys_and_indices() -> None:
     assert parse_key_path("robots.sam.pose.position[2]") == ("robots", "sam", "pose", "position", 2)
     assert parse_key_path("robots.sam.pose.position.2") == ("robots", "sam", "pose", "position", 2)
     for bad in ("", "a..b", "a[x]", "[1]", "a.b[1", "a b]"):
@@ -73,10 +73,10 @@ def test_a_path_leads_through_keys_and_numbers() -> None:
         ("robots.sam.overrides.forces.damping.linear[6]", r"has 6 values, from \[0\] to \[5\]"),
         ("water.density.x", "is a single value"),
         ("terrain.depth", "the scenario has no terrain"),
-        ("seed", "each repetition has its own seed"),
+        ("seed", "`seed` cannot be varied"),
     ],
 )
-def test_a_path_that_does_not_exist_is_guessed(sweep: Callable[..., Path], path: str, guess: str) -> None:
+def test_an_unknown_path_gives_a_suggestion(sweep: Callable[..., Path], path: str, guess: str) -> None:
     with pytest.raises(SkerryError, match=guess):
         make_plan(sweep(vary={path: [1, 2]}))
 
@@ -91,7 +91,7 @@ def test_one_entry_of_a_list_is_replaced_and_the_others_stay() -> None:
     assert value_at(loaded, parse_key_path("robots.sam.pose.position[2]")) == -2.0
 
 
-def test_numbers_are_entries_of_lists_and_else_names() -> None:
+def test_numbers_are_list_indices_or_names() -> None:
     loaded = load_scenario({"objects": {"7": {"geometry": {"kind": "sphere", "radius": 1}}}})
     assert resolve_key_path(loaded, "objects.7.pose.position.2") == ("objects", "7", "pose", "position", 2)
 
@@ -109,7 +109,7 @@ def test_a_plan_has_every_combination_and_repetition(sweep: Callable[..., Path])
     assert [row.run.seed for row in plan.rows[:4]] == [5, 6, 5, 6]
 
 
-def test_what_is_drawn_depends_on_the_seed_and_the_repetition_alone(sweep: Callable[..., Path]) -> None:
+def test_drawn_values_depend_only_on_seed_and_repetition(sweep: Callable[..., Path]) -> None:
     drawn = {
         "water.density": {"kind": "uniform", "low": 1000, "high": 1030},
         "gravity": {"kind": "normal", "mean": 9.81, "sigma": 0.01},
@@ -128,7 +128,7 @@ def test_what_is_drawn_depends_on_the_seed_and_the_repetition_alone(sweep: Calla
     assert other.rows[0].run.values != one.rows[0].run.values
 
 
-def test_one_axis_may_set_several_places(sweep: Callable[..., Path]) -> None:
+def test_one_axis_may_set_several_paths(sweep: Callable[..., Path]) -> None:
     paths = [RPM, RPM.replace("1", "2")]
     plan = make_plan(sweep(vary={"rpm": {"kind": "list", "of": [400], "paths": paths}}))
     commands = plan.rows[0].run.overrides["robots"]["sam"]["commands"]
@@ -143,7 +143,7 @@ def test_one_axis_may_set_several_places(sweep: Callable[..., Path]) -> None:
         ({"metrics": {"depth": "sam.depth"}}, "gives 2 values"),
         ({"metrics": {"t": "final(sam.sensors.ctd.temprature)"}}, "did you mean 'temperature'"),
         ({"metrics": {"t": "final(sam.sensors.cdt.temperature)"}}, "did you mean 'ctd'"),
-        ({"metrics": {"v": "final(values.rpm)"}}, "nothing that varies is called 'rpm'"),
+        ({"metrics": {"v": "final(values.rpm)"}}, "there is no axis 'rpm'"),
         ({"metrics": {"f": "no_such_module:f"}}, "cannot be imported"),
         ({"metrics": {"f": "math:atann"}}, "did you mean 'atan'"),
         ({"metrics": {}}, "metrics"),
@@ -151,13 +151,13 @@ def test_one_axis_may_set_several_places(sweep: Callable[..., Path]) -> None:
         ({"scenario": "sam_emty"}, "did you mean 'sam_empty'"),
         ({"vary": {"water.density": [1000, -5]}}, "vary.water.density: .*greater than 0"),
         ({"vary": {RPM: {"kind": "gird", "start": 0, "stop": 1, "count": 2}}}, "did you mean 'grid'"),
-        ({"vary": {RPM: {"kind": "uniform", "low": 2, "high": 1}}}, "`low` must be below `high`"),
+        ({"vary": {RPM: {"kind": "uniform", "low": 2, "high": 1}}}, "`low` must be less than `high`"),
         ({"vary": {"robots.sam.commands.thruster1.rps": [1]}}, "commanded by `rpm=`"),
         ({"repetition": 5}, "did you mean 'repetitions'"),
         ({"prepare": "sam"}, "module:function"),
     ],
 )
-def test_what_cannot_work_is_told_before_anything_runs(
+def test_an_invalid_sweep_is_refused_before_the_first_run(
     sweep: Callable[..., Path], settings: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(SkerryError, match=problem):
@@ -167,13 +167,13 @@ def test_what_cannot_work_is_told_before_anything_runs(
 # ------------------------------------------------------------------------------------------------ runs
 
 
-def test_a_run_of_a_sweep_is_the_run_alone_to_the_bit(sweep: Callable[..., Path]) -> None:
-    """Whatever the worker did before: in the world of the run before, begun anew, or in one built for it."""
+def test_a_run_of_a_sweep_is_bit_equal_to_a_single_run(sweep: Callable[..., Path]) -> None:
+    """A worker gives the same result in a reset world and in a newly built world."""
     vary = {"water.density": [1000, 1025], RPM: [0, 800]}
     plan = make_plan(sweep(vary=vary, repetitions=2, metrics={"x": "final(sam.y)", "a": "final(sam.sensors.imu.time)"}))
     worker = Worker(plan.job)
     for row in [*plan.rows, plan.rows[1]]:
-        outcome = worker.do(row.run)
+        outcome = worker.execute(row.run)
         assert not outcome.error
         with skerry.load("sam_empty", row.run.seed, row.run.overrides) as world:
             world.advance(1.0)
@@ -197,24 +197,24 @@ def test_functions_prepare_and_measure(
     axis = {"kind": "list", "of": [2.0, 4.0], "paths": []}
     plan = make_plan(sweep(duration=10, prepare="my_functions:dive", metrics=metrics, vary={"depth": axis}))
     worker = Worker(plan.job)
-    shallow, deep = (worker.do(row.run) for row in plan.rows)
+    shallow, deep = (worker.execute(row.run) for row in plan.rows)
     worker.close()
     assert deep.metrics["deepest"] == deep.metrics["same"] > shallow.metrics["deepest"]
     assert deep.error == "metrics.wrong: ZeroDivisionError: division by zero (my_functions.py, line 6)"
 
 
-def test_a_run_that_takes_too_long_is_ended(sweep: Callable[..., Path]) -> None:
+def test_a_run_that_exceeds_its_time_limit_is_stopped(sweep: Callable[..., Path]) -> None:
     plan = make_plan(sweep(duration=1e6, time_limit=0.3))
-    outcome = Worker(plan.job).do(plan.rows[0].run)
-    assert outcome.error == "took longer than the time limit of 0.3 s"
+    outcome = Worker(plan.job).execute(plan.rows[0].run)
+    assert outcome.error == "exceeded the time limit of 0.3 s"
     assert not outcome.metrics
 
 
-def test_a_run_that_diverges_says_so_and_the_worker_goes_on(sweep: Callable[..., Path]) -> None:
+def test_a_run_that_diverges_is_reported_and_the_worker_continues(sweep: Callable[..., Path]) -> None:
     mass = "robots.sam.overrides.forces.tail.matrix[1]"
     plan = make_plan(sweep(vary={RPM: [1500], mass: [-1e9, 25.0]}))
     worker = Worker(plan.job)
-    bad, good = (worker.do(row.run) for row in plan.rows)
+    bad, good = (worker.execute(row.run) for row in plan.rows)
     worker.close()
     assert bad.error
     assert not good.error
@@ -223,12 +223,12 @@ def test_a_run_that_diverges_says_so_and_the_worker_goes_on(sweep: Callable[...,
 # ------------------------------------------------------------------------------------------------ results
 
 
-def test_a_log_takes_up_what_is_there_and_drops_a_line_that_was_cut_off(tmp_path: Path) -> None:
+def test_a_results_file_is_continued_and_an_incomplete_line_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "results.jsonl"
     run = Run("a", 1, {"x": 2}, {})
     with ResultsLog(path) as log:
         log.add(run, Outcome("a", {"m": float("nan")}))
-        with pytest.raises(SkerryError, match="another sweep is writing here"):
+        with pytest.raises(SkerryError, match="another sweep is writing to this folder"):
             ResultsLog(path)
     with path.open("a") as file:
         file.write('{"key": "b", "metr')
@@ -237,15 +237,15 @@ def test_a_log_takes_up_what_is_there_and_drops_a_line_that_was_cut_off(tmp_path
         log.add(Run("c", 1, {}, {}), Outcome("c", {"m": 3.0}))
     assert [json.loads(line)["key"] for line in path.read_text().splitlines()] == ["a", "c"]
     path.write_text("something else\n")
-    with pytest.raises(SkerryError, match="line 1 is no result"):
+    with pytest.raises(SkerryError, match="line 1 is not a sweep result"):
         ResultsLog(path)
 
 
-def test_a_sweep_makes_a_table_and_a_picture_and_does_nothing_twice(sweep: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_sweep_writes_a_table_and_charts_and_repeats_no_run(sweep: Callable[..., Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
     plan = make_plan(sweep(vary={RPM: [0, 500, 1000]}, repetitions=2, metrics={"y": "final(sam.y)"}))
     told: list[tuple[int, int]] = []
-    report = run_sweep(plan, out, workers=2, watch=lambda done, failed: told.append((done, failed)))
+    report = run_sweep(plan, out, workers=2, on_progress=lambda done, failed: told.append((done, failed)))
     assert told == [(done, 0) for done in range(7)]
     assert not report.failures
     rows = read_table(out)
@@ -263,7 +263,7 @@ def test_a_sweep_makes_a_table_and_a_picture_and_does_nothing_twice(sweep: Calla
     assert (out / "table.csv").read_bytes().startswith(table)
 
 
-def test_the_table_is_a_parquet_file_too_where_pyarrow_is_installed(sweep: Callable[..., Path], tmp_path: Path) -> None:
+def test_the_table_is_also_written_as_parquet_with_pyarrow(sweep: Callable[..., Path], tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     vary = {RPM: [0, 500], "robots.sam.pose": [{"heading_deg": 0}, {"heading_deg": 90}]}
     plan = make_plan(sweep(vary=vary))
@@ -275,7 +275,7 @@ def test_the_table_is_a_parquet_file_too_where_pyarrow_is_installed(sweep: Calla
     assert found["depth"] == [2.0, 2.0, 2.0]
 
 
-def test_a_killed_worker_is_replaced_and_its_run_done_again(sweep: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_killed_worker_is_replaced_and_its_run_is_repeated(sweep: Callable[..., Path], tmp_path: Path) -> None:
     (tmp_path / "deadly.py").write_text(
         "import os, pathlib, signal\n"
         "def once(run):\n"
@@ -293,11 +293,11 @@ def test_a_killed_worker_is_replaced_and_its_run_done_again(sweep: Callable[...,
     outcomes = {outcome.key: outcome for outcome in run_locally(plan.job, list(plan.runs.values()), workers=2)}
     found = [outcomes[row.run.key] for row in plan.rows]
     assert [outcome.metrics.get("once") for outcome in found] == [0.0, 1.0, None, 3.0, 4.0]
-    assert found[2].error == "its worker was killed by SIGKILL, 3 times in a row"
+    assert found[2].error == "the worker of this run was killed by SIGKILL, 3 times"
 
 
 @pytest.mark.parametrize("deaths", [2, 3])
-def test_workers_that_are_killed_as_they_start_are_replaced_twice(
+def test_workers_killed_during_start_are_replaced_twice(
     sweep: Callable[..., Path], tmp_path: Path, deaths: int
 ) -> None:
     (tmp_path / f"stillborn_{deaths}.py").write_text(
@@ -318,7 +318,7 @@ def test_workers_that_are_killed_as_they_start_are_replaced_twice(
             list(run_locally(plan.job, list(plan.runs.values()), workers=1))
 
 
-def test_failed_runs_are_kept_and_done_again_only_on_request(sweep: Callable[..., Path], tmp_path: Path) -> None:
+def test_failed_runs_are_kept_and_repeated_only_on_request(sweep: Callable[..., Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
     (tmp_path / "moody.py").write_text("def metric(run):\n    raise ValueError('not today')\n")
     plan = make_plan(sweep(metrics={**DEPTH, "m": "moody:metric"}))
@@ -332,7 +332,7 @@ def test_failed_runs_are_kept_and_done_again_only_on_request(sweep: Callable[...
 COMMAND = [sys.executable, "-m", "skerry", "sweep"]
 
 
-def test_a_sweep_that_is_killed_goes_on_where_it_was(sweep: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_killed_sweep_continues_where_it_stopped(sweep: Callable[..., Path], tmp_path: Path) -> None:
     file, out = sweep(repetitions=40, duration=20), tmp_path / "out"
     command = [*COMMAND, str(file), "--out", str(out), "--workers", "1"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
@@ -353,7 +353,7 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(sweep: Callable[..., Path],
     assert len(read_table(out)) == 40
 
 
-def test_workers_end_with_a_sweep_that_is_killed_alone(sweep: Callable[..., Path], tmp_path: Path) -> None:
+def test_workers_end_when_only_the_main_process_is_killed(sweep: Callable[..., Path], tmp_path: Path) -> None:
     file, out = sweep(repetitions=1000, duration=20), tmp_path / "out"
     command = [*COMMAND, str(file), "--out", str(out), "--workers", "2"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
@@ -379,8 +379,8 @@ def _processes_of_session(session: int) -> list[str]:
     return found
 
 
-def test_a_full_disk_keeps_what_was_finished(sweep: Callable[..., Path], tmp_path: Path) -> None:
-    """A limit on the size of files stands for a full disk: the system refuses to write on in the same way."""
+def test_a_full_disk_keeps_finished_results(sweep: Callable[..., Path], tmp_path: Path) -> None:
+    """A file size limit has the same effect as a full disk: writing fails."""
     file, out = sweep(repetitions=30), tmp_path / "out"
     command = [*COMMAND, str(file), "--out", str(out), "--workers", "1"]
 
@@ -389,7 +389,7 @@ def test_a_full_disk_keeps_what_was_finished(sweep: Callable[..., Path], tmp_pat
 
     failed = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limit)
     assert failed.returncode == 1
-    assert "results before this one are kept" in failed.stderr
+    assert "earlier results are kept" in failed.stderr
     assert "Traceback" not in failed.stderr
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "of them before" in done.stderr
@@ -406,7 +406,7 @@ def test_a_table_that_cannot_be_written_loses_no_result(sweep: Callable[..., Pat
     assert run_sweep(plan, out, workers=1).done_before == 1
 
 
-def test_an_unknown_engine_is_guessed(sweep: Callable[..., Path], tmp_path: Path) -> None:
+def test_an_unknown_engine_gives_a_suggestion(sweep: Callable[..., Path], tmp_path: Path) -> None:
     plan = make_plan(sweep())
     with pytest.raises(SkerryError, match="did you mean 'local'"):
         run_sweep(plan, tmp_path / "out", engine="locl")

@@ -1,4 +1,4 @@
-"""Metrics as expressions: what they give, and that they run no code."""
+"""Metric expressions: their values, and that they execute no code."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_an_expression_is_arithmetic_over_series(text: str, expected: float) -> 
     assert value(text) == pytest.approx(expected, rel=1e-15)
 
 
-def test_what_never_happens_has_no_time() -> None:
+def test_a_condition_that_never_holds_has_no_time() -> None:
     assert math.isnan(value("when(sam.depth > 99)"))
 
 
@@ -70,20 +70,20 @@ def test_what_never_happens_has_no_time() -> None:
         "x := 5",
     ],
 )
-def test_nothing_but_arithmetic_is_taken(text: str) -> None:
+def test_only_arithmetic_is_accepted(text: str) -> None:
     with pytest.raises((SkerryError, KeyError)):
         value(text)
 
 
-def test_an_unknown_function_is_guessed() -> None:
+def test_an_unknown_function_gives_a_suggestion() -> None:
     with pytest.raises(UnknownName, match="did you mean 'integral'"):
         read_expression("integrall(sam.depth)")
 
 
-def test_a_series_is_no_metric_and_the_error_says_what_makes_it_one() -> None:
+def test_a_series_is_not_a_metric_and_the_error_lists_reductions() -> None:
     with pytest.raises(SkerryError, match=r"gives 4 values; make them one by first\(\), final\(\)"):
         value("sam.depth")
 
 
-def test_an_expression_names_the_series_that_it_needs() -> None:
+def test_an_expression_lists_the_series_that_it_uses() -> None:
     assert read_expression("final(sam.depth) / values.rpm + pi").names == {"sam.depth", "values.rpm"}

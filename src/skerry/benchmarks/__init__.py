@@ -1,6 +1,6 @@
-"""What `skerry bench` runs: each module measures one part of what users run, and says what it should reach.
+"""Benchmarks of `skerry bench`: each module measures one part with shipped vehicles and the public API.
 
-A module has `GOALS`, a mapping of key to goal, and `measure()`, which gives a value for each key.
+A module has `GOALS`, a mapping of key to goal, and `measure()`, which returns a value for each key.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ from skerry.core.errors import UnknownName, did_you_mean
 
 
 def parts() -> list[str]:
-    """The parts that can be measured."""
+    """Return the names of the parts that can be measured."""
     return sorted(m.name for m in iter_modules(__path__) if not m.name.startswith("_"))
 
 
 def measure(names: list[str]) -> dict[str, float]:
-    """Measure the named parts, or all; keys are dotted."""
+    """Measure the named parts, or all parts if `names` is empty.
+
+    Returns:
+        Values by dotted key.
+    """
     console = Console(stderr=True)
     for name in names:
         if name not in parts():
@@ -37,19 +41,19 @@ def measure(names: list[str]) -> dict[str, float]:
 
 
 def goals() -> dict[str, Goal]:
-    """The goal of every key that has one."""
+    """Return the goal of every key that has one."""
     return {key: goal for name in parts() for key, goal in import_module(f"{__name__}.{name}").GOALS.items()}
 
 
 def nested(values: Mapping[str, float]) -> dict[str, Any]:
-    """Dotted keys as a tree."""
+    """Return dotted keys as nested dictionaries."""
     tree: dict[str, Any] = {}
     for key, value in values.items():
         *path, last = key.split(".")
-        place = tree
+        branch = tree
         for part in path:
-            place = place.setdefault(part, {})
-        place[last] = float(f"{value:.6g}")
+            branch = branch.setdefault(part, {})
+        branch[last] = float(f"{value:.6g}")
     return tree
 
 

@@ -10,7 +10,7 @@ import time
 from importlib.util import find_spec
 
 from skerry.benchmarks._goal import Goal
-from skerry.benchmarks.recording import Observer
+from skerry.benchmarks.recording import Subscriber
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
@@ -34,7 +34,7 @@ def measure() -> dict[str, float]:
         return {}
     settings = Ros.model_validate({"transports": {"dds": {"kind": "dds", "domain": DOMAIN, "leave_out": IMAGES}}})
     # by turns, so that whatever else the machine does is the same for both
-    found = [(_seconds(Observer()), _seconds(RosInterface(settings))) for _ in range(REPEATS)]
+    found = [(_seconds(Subscriber()), _seconds(RosInterface(settings))) for _ in range(REPEATS)]
     without, said = map(min, zip(*found, strict=True))
     return {"ros.dds.sam_core_percent": 100 * (said - without) / SECONDS}
 

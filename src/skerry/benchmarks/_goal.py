@@ -1,4 +1,4 @@
-"""A goal: a bound on a figure, or on its ratio to another one."""
+"""Goal of a figure: an upper or lower bound, absolute or relative to another figure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Goal:
-    """At most or at least a number; with `times`, that number times another figure of the same run."""
+    """Upper bound, or lower bound if `at_least`; with `times`, multiplied by another figure of the same run."""
 
     bound: float
     at_least: bool = False
     times: str = ""
 
     def is_reached(self, value: float, values: Mapping[str, float]) -> bool:
-        """Whether a value is within the bound."""
+        """Return whether a value is within the bound."""
         bound = self.bound * (values[self.times] if self.times else 1.0)
         return value >= bound if self.at_least else value <= bound
 

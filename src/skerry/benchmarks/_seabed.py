@@ -1,4 +1,4 @@
-"""What the figures of rays and sensors are measured over: a seabed of a million triangles, and five moving SAMs."""
+"""World for benchmarks of rays and sensors: a seabed of a million triangles and five moving SAMs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ ABOVE_GROUND = 20.0  # m
 
 
 def load_seabed(sensors: Mapping[str, Any] | None = None, **more: Any) -> World:
-    """SAM 20 m above the seabed with four others about it; `sensors` replace those of the first."""
+    """Build the world: SAM 20 m above the seabed, with four others around it.
+
+    Args:
+        sensors: Sensors that replace those of the first SAM.
+        **more: Further settings of the scenario.
+    """
     scenario: dict[str, Any] = {
         "seed": 1,
         "reference": {"latitude_deg": 58.823332, "longitude_deg": 17.635227},

@@ -1,4 +1,4 @@
-"""Measuring: CPU time of the calling thread, or wall time, best of several repeats."""
+"""Timing: CPU time of the calling thread, or wall time, best of several repeats."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ REPEATS = 9
 
 
 def best_cpu(action: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Seconds of this thread's CPU time, best of several, after one warm-up."""
+    """Return CPU time of this thread, s, best of several repeats after one warm-up."""
     return _best(action, repeats, time.thread_time)
 
 
 def best_wall(action: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Seconds on the wall, best of several, after one warm-up."""
+    """Return wall time, s, best of several repeats after one warm-up."""
     return _best(action, repeats, time.perf_counter)
 
 

@@ -1,6 +1,6 @@
-"""100 transceivers that broadcast once a second, over a million triangles, all within range of each other.
+"""Acoustics: 100 transceivers broadcast once a second over a million triangles, all within range of each other.
 
-Some 19 000 packets come to them in that second, by three paths.
+About 19 000 packets arrive per second, by three paths.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from skerry.benchmarks._timing import best_cpu
 from skerry.world import World, build_world
 
 COUNT = 100
-ROUNDS = 10  # in a second, as of a program that acts at 10 Hz; in each of them a tenth of the transceivers sends
+ROUNDS = 10  # per second, like a program at 10 Hz; a tenth of the transceivers transmits in each round
 REPEATS = 7
-SIDE = 300.0  # m, of the square that they are spread over
+SIDE = 300.0  # m, side of the square with all transceivers
 GROUND: dict[str, Any] = {
     "kind": "heightfield",
     "size": [708, 708],
@@ -30,24 +30,24 @@ GOALS = {"acoustics.100.core_percent": Goal(5)}
 
 
 def measure() -> dict[str, float]:
-    """CPU time of this thread for a second with broadcasts, less that of the same world in silence.
+    """Return CPU time of this thread for a second with broadcasts, minus that of the same world without them.
 
-    So it is for sending, for finding the paths, and for what comes until it lies in the inboxes, where it can be read.
+    It includes transmission, path search and delivery into the receive buffers.
     """
     with build_world(_scenario()) as world:
         modems = [robot.acoustics["modem"] for robot in world.robots.values()]
-        silent = best_cpu(lambda: _run(world, ()), REPEATS)
-        heard = best_cpu(lambda: _run(world, modems), REPEATS)
-    return {"acoustics.100.core_percent": 100.0 * (heard - silent)}
+        without = best_cpu(lambda: _run(world, ()), REPEATS)
+        with_traffic = best_cpu(lambda: _run(world, modems), REPEATS)
+    return {"acoustics.100.core_percent": 100.0 * (with_traffic - without)}
 
 
 def _scenario() -> dict[str, Any]:
-    """Anchored AUVs between the surface and the ground, with SAM's transceivers."""
+    """Return a scenario of anchored AUVs between surface and ground, with SAM's transceivers."""
     random = np.random.default_rng(1)
     with build_world({"seed": 1, "terrain": GROUND}) as bare:
         assert bare.terrain is not None
-        places = random.uniform(-SIDE / 2, SIDE / 2, (COUNT, 2))
-        ground = bare.terrain.height(places)
+        positions = random.uniform(-SIDE / 2, SIDE / 2, (COUNT, 2))
+        ground = bare.terrain.height(positions)
     depths = random.uniform(0.1, 0.9, COUNT) * -ground
     modem = {"kind": "transceiver", "link": "base_link", "max_range": 500, "bottom_echo_tolerance": 5}
     robots = {
@@ -57,13 +57,13 @@ def _scenario() -> dict[str, Any]:
             "pose": {"position": [float(x), float(y), -float(depth)]},
             "overrides": {"acoustics": {"modem": modem}},
         }
-        for k, ((x, y), depth) in enumerate(zip(places, depths, strict=True))
+        for k, ((x, y), depth) in enumerate(zip(positions, depths, strict=True))
     }
     return {"seed": 1, "terrain": GROUND, "robots": robots}
 
 
 def _run(world: World, modems: Sequence[Any]) -> None:
-    """A second, in which each sends once."""
+    """Simulate a second in which each modem transmits once."""
     for k in range(ROUNDS):
         for modem in modems[k::ROUNDS]:
             modem.write(f"packet of {modem.name}")

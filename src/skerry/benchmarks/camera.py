@@ -1,4 +1,4 @@
-"""A picture of 640 × 480 over a million triangles and five vehicles, with shadows, water and its surface, developed."""
+"""Camera: an sRGB image of 640 × 480 over a million triangles and five vehicles, with shadows and water optics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skerry.water.daylight import SkyConfig
 from skerry.water.optics import optics_of
 
 REPEATS = 40
-DEPTH = 5.0  # m; the seabed is 20 m below the camera, which looks 25° down through Jerlov's IB
+DEPTH = 5.0  # m; the seabed is 20 m below the camera, which points 25° down; water type Jerlov IB
 SEABED = {
     "kind": "heightfield",
     "size": [708, 708],
@@ -32,7 +32,7 @@ GOALS = {
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part: on one core, and on the wall with all."""
+    """Return all figures of this part: CPU time on one core, wall time on all cores."""
     camera = Camera(link="base_link", frequency=10).build()
     turn = multiply(rpy_to_quaternion(np.radians([0.0, 25.0, 0.0])), OPTICAL_IN_BODY)
     pose = Pose(np.array([0.0, 0.0, -DEPTH]), turn)
@@ -40,11 +40,11 @@ def measure() -> dict[str, float]:
         view = world.ray_scene.view()
         conditions = Conditions(SkyConfig().build(), optics_of("IB"), SeaView.level(0.0))
 
-        def take(threads: int) -> None:
-            picture = camera.renderer.render(view, pose, conditions, threads=threads)
-            encode_srgb(picture.light, metered_gain(picture.light))
+        def render(threads: int) -> None:
+            image = camera.renderer.render(view, pose, conditions, threads=threads)
+            encode_srgb(image.light, metered_gain(image.light))
 
         return {
-            "camera.640x480.ms": best_cpu(lambda: take(1), REPEATS) * 1e3,
-            "camera.640x480.wall2_ms": best_wall(lambda: take(0), REPEATS) * 1e3,
+            "camera.640x480.ms": best_cpu(lambda: render(1), REPEATS) * 1e3,
+            "camera.640x480.wall2_ms": best_wall(lambda: render(0), REPEATS) * 1e3,
         }

@@ -1,6 +1,6 @@
-"""Learning: steps a second of SamDepth by truth, 10 ms of control in two steps of physics, alone and many on two cores.
+"""Learning: control steps per second of SamDepth with true features, single and vectorised on two cores.
 
-The vector's speedup is its own on two native threads over one, in the same run; the rest of a step is Python's.
+A control step is 10 ms, two physics steps. The speedup is that of two native threads over one, in the same run.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from skerry.benchmarks._timing import best_wall
 
 ID = "skerry/SamDepth-v0"
 WORLDS = 256
-STEPS = 50  # of the single environment in one look
-LOOKS = 150
+STEPS = 50  # of the single environment per measurement
+REPEATS = 150
 
 GOALS = {
     "gym.single.env_steps_per_s": Goal(20_000, at_least=True),
@@ -24,7 +24,7 @@ GOALS = {
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part, the best of many short looks, since machines are noisy; nothing without the extra."""
+    """Return all figures of this part, best of many short measurements; nothing without the extra `gym`."""
     if find_spec("gymnasium") is None:
         return {}
     import gymnasium
@@ -32,12 +32,12 @@ def measure() -> dict[str, float]:
     import skerry.gym  # noqa: F401  # registers the tasks
 
     single = gymnasium.make(ID)
-    values = {"gym.single.env_steps_per_s": STEPS / best_wall(_steps(single, STEPS), LOOKS)}
+    values = {"gym.single.env_steps_per_s": STEPS / best_wall(_steps(single, STEPS), REPEATS)}
     single.close()
     best = {1: float("inf"), 2: float("inf")}
     vectors = {threads: gymnasium.make_vec(ID, WORLDS, threads=threads) for threads in best}
     actions = {threads: _steps(vector, 1) for threads, vector in vectors.items()}
-    for _ in range(LOOKS):
+    for _ in range(REPEATS):
         for threads, action in actions.items():
             best[threads] = min(best[threads], best_wall(action, repeats=1))
     for vector in vectors.values():
@@ -48,15 +48,15 @@ def measure() -> dict[str, float]:
 
 
 def _steps(environment: Any, count: int) -> Any:
-    """Some steps by random actions, each as a loop of learning would make it; episodes begin anew as they end."""
+    """Return a function that makes steps with random actions and resets ended episodes, like a training loop."""
     environment.action_space.seed(1)
     actions = [environment.action_space.sample() for _ in range(100)]
     environment.reset(seed=1)
 
-    def go() -> None:
+    def run() -> None:
         for number in range(count):
-            _, _, terminated, cut, _ = environment.step(actions[number % 100])
-            if terminated is True or cut is True:
+            _, _, terminated, truncated, _ = environment.step(actions[number % 100])
+            if terminated is True or truncated is True:
                 environment.reset()
 
-    return go
+    return run

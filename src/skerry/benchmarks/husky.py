@@ -1,4 +1,4 @@
-"""The rover with three cameras open, as its server of 2023 asks for them: pictures a second of each, on the wall."""
+"""Husky: images per second (wall time) of each of three cameras, opened as the rover server of 2023 does."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from skerry.interfaces.husky import Husky
 from skerry.interfaces.husky.fake_server import SPEC_CAMERAS, FakeRoverServer
 from skerry.runner import Runner
 
-SECONDS = 10.0  # measured, after all cameras have sent a picture
-PATIENCE = 120.0  # s for that
+SECONDS = 10.0  # measured time, after all cameras have sent an image
+TIMEOUT = 120.0  # s for the first images
 
 GOALS = {"husky.camera_fps_each": Goal(8, at_least=True)}
 
 
 def measure() -> dict[str, float]:
-    """The slowest camera's pictures a second, while the world runs at real time and all else is reported."""
+    """Return images per second of the slowest camera, at real time and with all other reports."""
     with FakeRoverServer(SPEC_CAMERAS, keep=False) as server:
         interface = Husky(url=server.url).build()
         with skerry.load("husky_yard") as world, Runner(world, 1.0, {"husky": interface}) as runner:
             cameras = [f"camera {request['camera']}" for request in SPEC_CAMERAS]
-            for _ in range(int(PATIENCE)):
+            for _ in range(int(TIMEOUT)):
                 runner.run(1.0)
                 if all(server.counts[camera] for camera in cameras):
                     break

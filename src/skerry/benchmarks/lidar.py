@@ -1,4 +1,4 @@
-"""A whole scan of a large lidar over a million triangles with five vehicles, noise and cloud included."""
+"""Lidar: a full scan of a large lidar over a million triangles with five vehicles, including noise and point cloud."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GOALS = {"lidar.os1_128.ms": Goal(25)}
 
 
 def measure() -> dict[str, float]:
-    """CPU time of the process, as a scan is shared among the processors; best of many."""
+    """Return CPU time of the process, because threads share a scan; best of many."""
     lidar = {"kind": "lidar", "link": "base_link", "frequency": 10, "pattern": "os1_128_2048"}
     land = {
         "kind": "heightfield",
@@ -27,7 +27,7 @@ def measure() -> dict[str, float]:
         assert len(mounted.reading.points) > 0
         best = float("inf")
         for _ in range(REPEATS):
-            mounted.subscribed = False  # or it would be measured as time goes on
+            mounted.subscribed = False  # otherwise it would be measured during advance
             world.advance(0.1)
             start = time.process_time()
             assert mounted.reading is not None

@@ -1,4 +1,4 @@
-"""Okoń's clients on the wall: a pair of packets on the control channel while the video channel shows 1280 × 720."""
+"""Okoń: wall time of a request pair on the control channel while the video channel streams 1280 × 720."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skerry.interfaces.okon.interface import OkonInterface
 from skerry.runner import Runner
 
 SECONDS = 15.0
-OVERRIDES: dict[str, Any] = {}  # of the scenario, for a quick try
+OVERRIDES: dict[str, Any] = {}  # scenario overrides, for quick tests
 CLIENT = "skerry.interfaces.okon.client"
 
 GOALS = {
@@ -25,7 +25,7 @@ GOALS = {
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part; the client is a process of its own, as the team's are."""
+    """Return all figures of this part; the client is a separate process."""
     okon = OkonInterface(Okon(control_port=0, video_port=0, settings_file=None))
     with skerry.load("okon_pool", overrides=OVERRIDES) as world, Runner(world, 1.0, {"okon": okon}) as runner:
         runner.run(0.5)

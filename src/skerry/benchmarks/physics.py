@@ -1,4 +1,4 @@
-"""Physics: a step of a vehicle with all its forces against the bare engine, fleets, batches, threads, a heightfield."""
+"""Physics: a step of a vehicle with all its forces against the bare engine; fleets, batches, threads, heightfield."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from skerry.world import World, build_batch, build_world
 STEPS = 10_000
 WORLDS = 64
 FLEET = 16
-LOOKS = 30
+REPEATS = 30
 CORE = "torpedo_in_still_water"
 SAM = "sam_empty"
 WAVES: dict[str, Any] = {
     "water": {"surface": {"kind": "waves", "height": 1.0, "period": 6, "heading_deg": 45, "components": 64}}
 }
-# 700 × 700 nodes, 200 m below the vehicle: there, but never touched
+# 700 × 700 nodes, 200 m below the vehicle, never in contact
 HEIGHTFIELD: dict[str, Any] = {
     "terrain": {
         "kind": "heightfield",
@@ -59,30 +59,30 @@ GOALS = {
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part."""
+    """Return all figures of this part."""
     values: dict[str, float] = {}
     with build_world(CORE) as world, build_world(CORE, overrides=HEIGHTFIELD) as above_ground:
-        step, bare, ground = _in_turns(world, above_ground)
+        step, bare, ground = _alternate(world, above_ground)
         values["physics.core.step_us"] = step * 1e6
         values["physics.core.bare_step_us"] = bare * 1e6
         values["physics.core.rtf"] = float(world.scenario.step) / step
     values["physics.core.batch_speedup"] = _batch_speedup()
     values["physics.core.hfield_overhead_percent"] = 100 * (ground / step - 1)
     with build_world(SAM) as world, build_world(_fleet()) as fleet:
-        _set_off(world)
-        _set_off(fleet)
-        step, bare, sixteen = _in_turns(world, fleet)
+        _start_sams(world)
+        _start_sams(fleet)
+        step, bare, sixteen = _alternate(world, fleet)
         values["physics.sam.step_us"] = step * 1e6
         values["physics.sam.bare_step_us"] = bare * 1e6
         values["physics.sam.rtf"] = float(world.scenario.step) / step
         values["physics.fleet16.rtf"] = float(world.scenario.step) / sixteen
     with build_world(SAM, overrides=WAVES) as world:
-        _set_off(world)
+        _start_sams(world)
         waves = best_cpu(lambda: world.advance_steps(STEPS)) / STEPS
         values["physics.sam_waves.rtf"] = float(world.scenario.step) / waves
     with build_world(ROVER) as world:
-        _drive_off(world)
-        steps = STEPS // 10  # it drives on in each look, and must not come to the edge
+        _start_rover(world)
+        steps = STEPS // 10  # the rover continues in each repeat and must stay on the terrain
         rover = best_cpu(lambda: world.advance_steps(steps)) / steps
         values["physics.rover.rtf"] = float(world.scenario.step) / rover
     values["physics.threads2.speedup"] = _thread_speedup()
@@ -90,30 +90,30 @@ def measure() -> dict[str, float]:
 
 
 def _fleet() -> dict[str, Any]:
-    """SAMs side by side."""
+    """Return a scenario of SAMs side by side."""
     robots = {
         f"sam{k}": {"vehicle": "sam", "pose": {"position": [5 * (k % 4), 5 * (k // 4), -10]}} for k in range(FLEET)
     }
     return {"robots": robots, "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6}}
 
 
-def _set_off(world: World) -> None:
-    """Let every SAM swim, turning, as vehicles do."""
+def _start_sams(world: World) -> None:
+    """Command every SAM to swim in a turn."""
     for robot in world.robots.values():
         robot.actuators["thruster1"].command(rpm=600)
         robot.actuators["thruster2"].command(rpm=600)
         robot.actuators["thrust_vector_yaw"].command(angle=0.05)
 
 
-def _drive_off(world: World) -> None:
-    """Let the rover drive in a wide circle, so that it stays on the ground."""
+def _start_rover(world: World) -> None:
+    """Command the rover to drive in a wide circle, so that it stays on the terrain."""
     for name, actuator in world.robots["husky"].actuators.items():
         if name.endswith("Wheel"):
             actuator.command(power=0.7 if "Left" in name else 1.0)
 
 
-def _in_turns(world: World, other: World) -> tuple[float, float, float]:
-    """Seconds a step of a world, of its bare model, and of another world; taken in turns, since machines are noisy."""
+def _alternate(world: World, other: World) -> tuple[float, float, float]:
+    """Return seconds per step of a world, of its bare model and of another world, measured alternately."""
     bare = bare_stepper(world._engine.model, STEPS)
     actions = (lambda: world.advance_steps(STEPS), bare, lambda: other.advance_steps(STEPS))
     best = [float("inf")] * 3
@@ -124,7 +124,7 @@ def _in_turns(world: World, other: World) -> tuple[float, float, float]:
 
 
 def _batch_speedup() -> float:
-    """Wall time of a batch on one thread over that on two; taken in turns, since machines are noisy."""
+    """Return wall time of a batch on one thread over that on two, measured alternately."""
     with (
         build_batch(CORE, seeds=range(WORLDS), threads=1) as one,
         build_batch(CORE, seeds=range(WORLDS), threads=2) as two,
@@ -133,7 +133,7 @@ def _batch_speedup() -> float:
 
 
 def _thread_speedup() -> float:
-    """Steps a second of two worlds in two Python threads over those of one world in one."""
+    """Return steps per second of two worlds in two Python threads over those of one world in one thread."""
     with build_world(SAM) as first, build_world(SAM) as second, ThreadPoolExecutor(2) as pool:
 
         def both() -> None:
@@ -143,9 +143,9 @@ def _thread_speedup() -> float:
 
 
 def _best_ratio(first: Callable[[], object], second: Callable[[], object]) -> float:
-    """The best wall time of one action over that of another; many short looks, to meet a quiet moment for both."""
+    """Return the best wall time of one action over that of another, from many short alternating repeats."""
     best = [float("inf"), float("inf")]
-    for _ in range(LOOKS):
+    for _ in range(REPEATS):
         for k, action in enumerate((first, second)):
             best[k] = min(best[k], best_wall(action, repeats=1))
     return best[0] / best[1]

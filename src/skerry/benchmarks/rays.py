@@ -1,4 +1,4 @@
-"""Rays over a million triangles with five moving vehicles: range, normal, material and body of each, on one core."""
+"""Rays: range, normal, material and body per ray on one core, over a million triangles with five moving vehicles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOALS = {
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part. The poses are those of one instant; moving the bodies is no part of a cast."""
+    """Return all figures of this part, for the poses of one tick; moving the bodies is not included."""
     fans = {
         "mbes512": _fan(_even(-60, 60, 512)),
         "fls256x256": _grid(_even(60, -60, 256), _even(0, -40, 256)),
@@ -47,13 +47,13 @@ def _even(first: float, last: float, count: int) -> NDArray[np.float64]:
 
 
 def _fan(angles_deg: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Downwards, from starboard to port."""
+    """Return directions of a fan that points down, from starboard to port."""
     angle = np.radians(angles_deg)
     return np.stack([np.zeros_like(angle), np.sin(angle), -np.cos(angle)], axis=-1)
 
 
 def _grid(azimuths_deg: NDArray[np.float64], elevations_deg: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows by elevation, columns by azimuth, anticlockwise from forward."""
+    """Return directions in rows by elevation and columns by azimuth, anticlockwise from forward."""
     azimuth, elevation = np.meshgrid(np.radians(azimuths_deg), np.radians(elevations_deg))
     flat = np.cos(elevation)
     return np.stack([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)], axis=-1)

@@ -1,4 +1,4 @@
-"""Recording: what it costs a run as fast as it goes, and how large the file is; SAM in the bay, without cameras."""
+"""Recording: slowdown of a run at maximum speed, and file size; `sam_in_the_bay` without cameras."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from skerry.runner import Runner
 from skerry.sensors.camera import CameraSensor
 from skerry.world import World, build_world
 
-SECONDS = 60.0  # so long that what is recorded is written meanwhile, once or more
+SECONDS = 60.0  # long enough for at least one write of the recorder
 REPEATS = 16
-PAIRS = 3  # of worlds, as by luck one has its memory in better places than another
-PAUSE = 0.1  # s of wall time, in which what is left of a recording is written, so that the next run has no part in it
+PAIRS = 3  # pairs of worlds, because memory placement varies between worlds
+PAUSE = 0.1  # s of wall time, for the recorder to finish writing before the next run
 
 GOALS = {"recording.slowdown_percent": Goal(10), "recording.mb_per_10min": Goal(60)}
 
 
-class Observer(Interface):
-    """Wants the readings of all sensors but cameras, as the recorder does, and does nothing with them."""
+class Subscriber(Interface):
+    """Interface that subscribes to all sensors except cameras, like the recorder, and ignores the readings."""
 
     def start(self, world: World, inbox: Inbox) -> None:
         self.subscriptions = frozenset(
@@ -42,7 +42,7 @@ class Observer(Interface):
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part; the sensors are measured with and without the recorder."""
+    """Return all figures of this part; the sensors are evaluated with and without the recorder."""
     with TemporaryDirectory() as folder:
         found = [_pair(Path(folder) / f"{number}.mcap") for number in range(PAIRS)]
     without, recorded, size = map(sum, zip(*found, strict=True))
@@ -53,9 +53,9 @@ def measure() -> dict[str, float]:
 
 
 def _pair(path: Path) -> tuple[float, float, int]:
-    """The shortest runs without and with a recorder, s, and how many bytes that wrote."""
-    with _running(Observer()) as without, _running(Recorder(path=path).build()) as recorded:
-        # by turns, so that whatever else the machine does is the same for both
+    """Return the shortest run without and with a recorder, s, and the file size, bytes."""
+    with _running(Subscriber()) as without, _running(Recorder(path=path).build()) as recorded:
+        # alternately, so that other load affects both equally
         seconds = [(_seconds(without), _seconds(recorded)) for _ in range(REPEATS + 1)]
     best = [min(found) for found in zip(*seconds[1:], strict=True)]
     return best[0], best[1], path.stat().st_size
@@ -68,7 +68,7 @@ def _running(interface: Interface) -> Iterator[Runner]:
 
 
 def _seconds(runner: Runner) -> float:
-    """On the wall, of a run as fast as it goes."""
+    """Return the wall time of a run at maximum speed, s."""
     sleep(PAUSE)
     start = perf_counter()
     runner.run(SECONDS)

@@ -1,4 +1,4 @@
-"""Ropes: the cost of a step of one that swings in water, of one that comes to lie on the seabed, and of many."""
+"""Ropes: cost of a step of a rope that swings in water, of one that falls onto the seabed, and of many ropes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOALS = {
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part: the first two seconds after a rope is let go; an empty step is subtracted."""
+    """Return all figures of this part: the first two seconds after release; the cost of an empty step is subtracted."""
     line = {"length": 10.0, "segment_length": 0.2, "density": 1140, "start": [0, 0, -5]}
     many = {
         f"rope{number}": {**line, "start": [0, number, -5], "length": 6.0, "direction": [1, 0, 0.5]}
@@ -35,16 +35,16 @@ def measure() -> dict[str, float]:
         build_world({"ropes": {"line": line}, "terrain": SEABED}) as grounded,
         build_world({"ropes": many}) as fleet,
     ):
-        nothing = _step(empty)
+        empty_step = _step(empty)
         return {
-            "rope.50.us_per_step": 1e6 * (_step(one) - nothing),
-            "rope.50_seabed.us_per_step": 1e6 * (_step(grounded) - nothing),
+            "rope.50.us_per_step": 1e6 * (_step(one) - empty_step),
+            "rope.50_seabed.us_per_step": 1e6 * (_step(grounded) - empty_step),
             "rope.20x30.rtf": 0.005 / _step(fleet),
         }
 
 
 def _step(world: World) -> float:
-    """CPU time of a step, s."""
+    """Return CPU time per step, s."""
     start = world.snapshot()
 
     def run() -> None:

@@ -27,27 +27,27 @@ GOALS = {
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part."""
+    """Return all figures of this part."""
     return {**_waves(), "sea.fields100.ratio": _fields()}
 
 
 def _waves() -> dict[str, float]:
-    """Microseconds for the height alone, and for height, velocity and acceleration, as native code asks for them."""
+    """Return µs for the height alone and for height, velocity and acceleration, called as native code does."""
     water = WaterConfig.model_validate({"surface": WAVES}).build(9.81)
     spread = np.random.default_rng(0).uniform([-500, -500, -5], [500, 500, 0], (POINTS, 3))
     points, out = np.ascontiguousarray(spread.T), np.empty((ROWS, POINTS))
     time, userdata = np.array([77.3]), np.zeros(1)
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)(water.address)
 
-    def ask(need: int) -> float:
+    def query(need: int) -> float:
         arguments = (water.table_address, userdata.ctypes.data, time.ctypes.data, need, POINTS)
         return best_cpu(lambda: call(*arguments, points.ctypes.data, out.ctypes.data), REPEATS) * 1e6
 
-    return {"sea.64x500.us": ask(0), "sea.64x500.full_us": ask(NEED_FLOW | NEED_FLOW_RATE)}
+    return {"sea.64x500.us": query(0), "sea.64x500.full_us": query(NEED_FLOW | NEED_FLOW_RATE)}
 
 
 def _fields() -> float:
-    """A step with 100 fields, all of which hold all 100 force points of a vehicle, over a step without any."""
+    """Return the cost of a step with 100 fields that contain all 100 force points, over a step without fields."""
     points = np.random.default_rng(0).uniform(-0.3, 0.3, (100, 3)).tolist()
     vehicle = {"robots": {"torpedo": {"overrides": {"forces": {"buoyancy": {"points": points}}}}}}
     name = "torpedo_in_still_water"
@@ -64,7 +64,7 @@ def _fields() -> float:
 
 
 def _field(number: int) -> dict[str, Any]:
-    """Fields of every kind and shape in equal parts, all around the vehicle."""
+    """Return the settings of a field; kinds and shapes alternate."""
     shapes: list[dict[str, Any]] = [
         {"kind": "box", "center": [0, 0, -3], "size": [20, 20, 20]},
         {"kind": "sphere", "center": [0, 0, -3], "radius": 10},

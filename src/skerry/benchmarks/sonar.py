@@ -1,4 +1,4 @@
-"""Whole readings of sonars over a million triangles with five vehicles, on one core, noise and all."""
+"""Sonars: complete readings with noise on one core, over a million triangles with five vehicles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOALS = {"sonar.fls.ms": Goal(8), "sonar.sss.ms": Goal(0.3)}
 
 
 def measure() -> dict[str, float]:
-    """Milliseconds of this thread, which casts all rays itself."""
+    """Return milliseconds of this thread, which casts all rays itself."""
     sensors = {name: {**sonar, "link": "base_link", "frequency": 10} for name, sonar in SONARS.items()}
     with load_seabed(sensors) as world:
         world.advance(0.1)

@@ -1,4 +1,4 @@
-"""Start-up: wall time of the command that builds a world and runs nothing, with a full and an empty kernel cache."""
+"""Start-up: wall time of `skerry run` without steps, with a full and an empty kernel cache."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ GOALS = {"startup.warm_s": Goal(3), "startup.cold_s": Goal(40)}
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part."""
+    """Return all figures of this part."""
     with tempfile.TemporaryDirectory() as empty:
-        # the warm-up of `best_wall` would fill the cache, so the cold start is timed by itself
+        # the warm-up of `best_wall` would fill the cache, so the cold start is timed separately
         cold = _once(empty)
         warm = best_wall(lambda: _run(empty), repeats=3)
     return {"startup.warm_s": warm, "startup.cold_s": cold}
@@ -32,6 +32,6 @@ def _once(cache: str) -> float:
 
 
 def _run(cache: str) -> None:
-    # as users have it: Python keeps its bytecode, which an environment of tests may forbid
+    # as for users: Python writes its bytecode, which a test environment may forbid
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     subprocess.run(COMMAND, env={**environment, "SKERRY_CACHE_DIR": cache}, check=True, capture_output=True)

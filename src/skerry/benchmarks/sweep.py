@@ -1,4 +1,4 @@
-"""Sweeps: 1000 runs of a minute of SAM on all cores, on the wall, and how much longer Ray takes on one machine."""
+"""Sweeps: wall time of 1000 runs of 60 s of SAM on all cores, and the ratio of Ray to local processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from skerry.benchmarks._goal import Goal
 from skerry.formats.yaml_documents import dump_document
 from skerry.sweep import Plan, make_plan, run_sweep
-from skerry.sweep.cluster import AHEAD, run_on_ray
+from skerry.sweep.cluster import TASKS_PER_CPU, run_on_ray
 from skerry.sweep.local import run_locally
 from skerry.sweep.work import Outcome
 
@@ -22,28 +22,30 @@ SECONDS = 60
 PROCESSORS = len(os.sched_getaffinity(0))
 SLICES = 9
 RUNS_IN_SLICE = 12 * PROCESSORS
-PAUSE = 0.5  # s, longer than a run: what an engine still does is done before the other's turn
+PAUSE = 0.5  # s; longer than a run, so that pending runs of one engine end before the other is timed
 
 GOALS = {"sweep.1000x60.s": Goal(60), "sweep.ray_ratio": Goal(1.25)}
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part; that of Ray where it is installed."""
+    """Return all figures of this part; the Ray ratio only where Ray is installed."""
     with tempfile.TemporaryDirectory() as folder:
         plan = _plan(Path(folder), RUNS)
         start = time.perf_counter()
         run_sweep(plan, Path(folder) / "results")
         values = {"sweep.1000x60.s": time.perf_counter() - start}
         if find_spec("ray") is not None:
-            values["sweep.ray_ratio"] = _ray_ratio(_plan(Path(folder), SLICES * (AHEAD * PROCESSORS + RUNS_IN_SLICE)))
+            values["sweep.ray_ratio"] = _ray_ratio(
+                _plan(Path(folder), SLICES * (TASKS_PER_CPU * PROCESSORS + RUNS_IN_SLICE))
+            )
     return values
 
 
 def _ray_ratio(plan: Plan) -> float:
-    """Wall time of Ray to that of local processes: both run side by side and are asked for slices of runs in turn.
+    """Return the wall time of Ray over that of local processes.
 
-    What else the machine does then slows both alike. Neither has its start counted, as clusters are started once and
-    used for long: the first slice is for that.
+    Both engines exist in parallel and execute slices of runs in turn, so that other load affects both equally. Start-up
+    is not counted, because clusters are long-lived; the first slice covers it.
     """
     runs = list(plan.runs.values())
     engines = [run_on_ray(plan.job, runs, workers=PROCESSORS), run_locally(plan.job, runs, workers=PROCESSORS)]
@@ -54,8 +56,8 @@ def _ray_ratio(plan: Plan) -> float:
 
 
 def _slice(outcomes: Generator[Outcome]) -> float:
-    """s for a slice of runs; those that were under way while the other engine had its turn go before."""
-    for _ in range(AHEAD * PROCESSORS):
+    """Return the wall time of a slice of runs, s; runs that were pending before are executed first."""
+    for _ in range(TASKS_PER_CPU * PROCESSORS):
         next(outcomes)
     start = time.perf_counter()
     for _ in range(RUNS_IN_SLICE):
@@ -67,7 +69,7 @@ def _slice(outcomes: Generator[Outcome]) -> float:
 
 def _plan(folder: Path, runs: int) -> Plan:
     file = folder / "sweep.yaml"
-    metrics = {"way": "length(sam.position)", "deepest": "max(sam.depth)"}
+    metrics = {"distance": "length(sam.position)", "deepest": "max(sam.depth)"}
     file.write_text(
         dump_document(
             {

@@ -1,8 +1,7 @@
-"""Worlds with their sensors, over a million triangles: simulated seconds per second of CPU time.
+"""Worlds with sensors over a million triangles: simulated seconds per second of CPU time.
 
-SAM in 64-component waves, and the demonstration world; every sensor is measured whenever it is due, at its own rate.
-In the latter, too, how long it takes to tie a load to the quadrotor's rope and to let go of it, each with the step
-after it, in which it first acts.
+SAM in 64-component waves, and `demo`; every sensor is evaluated at its own rate. In `demo` also the wall time of
+attaching a load to the quadrotor's rope and of releasing it, each including the next step.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ GOALS = {
 
 
 def measure() -> dict[str, float]:
-    """All figures of this part; cameras are off."""
+    """Return all figures of this part; cameras are off."""
     with build_world("sam_in_the_bay", overrides=SEABED) as world:
         values = {"world.sam_nav.rtf": _rtf(world, NAVIGATION)}
         values["world.sam_full.rtf"] = _rtf(world)
@@ -46,22 +45,22 @@ def _rtf(world: World, only: Collection[str] | None = None) -> float:
     for robot in world.robots.values():
         for name, sensor in robot.sensors.items():
             if name in only if only is not None else not isinstance(sensor.sensor, CameraSensor):
-                _ = sensor.reading  # from now on it is measured whenever it is due
+                _ = sensor.reading  # subscribes: the sensor is evaluated from now on
     return SECONDS / best_cpu(lambda: world.advance(SECONDS), REPEATS)
 
 
 def _attach(world: World) -> float:
-    """Wall time of the slower of tying a load and letting go of it, s."""
+    """Return the wall time of the slower of attaching and releasing a load, s."""
     rope = world.robots["quadrotor"].ropes["lift"]
     level = world.objects["load"].pose.orientation
-    tied, freed = [], []
+    attached, released = [], []
     for _ in range(REPEATS):
         world.teleport("load", Pose(rope.end, level))
-        tied.append(_time(world, lambda: rope.attach("load")))
+        attached.append(_time(world, lambda: rope.attach("load")))
         world.advance(0.1)
-        freed.append(_time(world, rope.release))
+        released.append(_time(world, rope.release))
         world.advance(0.1)
-    return max(min(tied), min(freed))
+    return max(min(attached), min(released))
 
 
 def _time(world: World, action: Callable[[], None]) -> float:

@@ -1,4 +1,4 @@
-"""Many runs of one scenario: what varies, what is measured, and where the runs are done."""
+"""Parameter sweeps: many runs of one scenario with varied values and metrics, on this machine or on a Ray cluster."""
 
 from skerry.sweep.config import SweepConfig, read_sweep
 from skerry.sweep.plan import Plan, make_plan

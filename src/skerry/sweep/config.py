@@ -1,4 +1,4 @@
-"""What a sweep file may say."""
+"""Settings of a sweep file."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from skerry.formats.yaml_documents import read_document
 
 
 class AxisConfig(Config):
-    """One thing that varies."""
+    """Axis of a sweep: one varied value."""
 
     paths: tuple[str, ...] | None = Field(
-        None, description="the places in the scenario; its own name by default; none if it is for functions alone"
+        None, description="scenario paths to set; the axis name by default; empty if only functions use the value"
     )
 
     def values(self) -> list[Any] | None:
-        """What it runs through, or None if it is drawn anew for each repetition."""
+        """Return the values of the axis, or None if a value is drawn for each repetition."""
         return None
 
     def draw(self, noise: Noise, repetition: int) -> Any:
-        """What a repetition has, where it is drawn."""
+        """Draw the value of a repetition."""
         raise NotImplementedError
 
 
 class ListConfig(AxisConfig):
-    """Runs through given values."""
+    """Axis with a list of values."""
 
     kind: Literal["list"] = "list"
-    of: tuple[Any, ...] = Field(min_length=1, description="the values")
+    of: tuple[Any, ...] = Field(min_length=1, description="values")
 
     def values(self) -> list[Any]:
         return list(self.of)
 
 
 class GridConfig(AxisConfig):
-    """Runs through evenly spaced values, both ends included."""
+    """Axis with evenly spaced values, including both ends."""
 
     kind: Literal["grid"]
     start: int | float
@@ -56,7 +56,7 @@ class GridConfig(AxisConfig):
 
 
 class UniformConfig(AxisConfig):
-    """Drawn evenly from a range."""
+    """Axis with uniformly distributed values."""
 
     kind: Literal["uniform"]
     low: float
@@ -65,7 +65,7 @@ class UniformConfig(AxisConfig):
     @model_validator(mode="after")
     def _in_order(self) -> UniformConfig:
         if not self.low < self.high:
-            raise ValueError("`low` must be below `high`")
+            raise ValueError("`low` must be less than `high`")
         return self
 
     def draw(self, noise: Noise, repetition: int) -> float:
@@ -73,7 +73,7 @@ class UniformConfig(AxisConfig):
 
 
 class LogUniformConfig(AxisConfig):
-    """Drawn so that its logarithm is spread evenly over a range."""
+    """Axis with log-uniformly distributed values."""
 
     kind: Literal["log_uniform"]
     low: Positive
@@ -82,7 +82,7 @@ class LogUniformConfig(AxisConfig):
     @model_validator(mode="after")
     def _in_order(self) -> LogUniformConfig:
         if not self.low < self.high:
-            raise ValueError("`low` must be below `high`")
+            raise ValueError("`low` must be less than `high`")
         return self
 
     def draw(self, noise: Noise, repetition: int) -> float:
@@ -90,7 +90,7 @@ class LogUniformConfig(AxisConfig):
 
 
 class NormalConfig(AxisConfig):
-    """Drawn from a normal distribution."""
+    """Axis with normally distributed values."""
 
     kind: Literal["normal"]
     mean: float
@@ -101,10 +101,10 @@ class NormalConfig(AxisConfig):
 
 
 class ChoiceConfig(AxisConfig):
-    """Drawn from a list, each value as often as another."""
+    """Axis with values drawn uniformly from a list."""
 
     kind: Literal["choice"]
-    of: tuple[Any, ...] = Field(min_length=1, description="the values")
+    of: tuple[Any, ...] = Field(min_length=1, description="values")
 
     def draw(self, noise: Noise, repetition: int) -> Any:
         return self.of[int(noise.uniform(repetition) * len(self.of))]
@@ -122,25 +122,27 @@ Axis = Annotated[
 
 
 class SweepConfig(Config):
-    """A sweep: a scenario, what varies in it, and what is measured of each run."""
+    """Settings of a sweep: a scenario, the varied values and the metrics of each run."""
 
-    scenario: str = Field(description="a shipped scenario's name, or a path, relative to the sweep file")
-    duration: Positive | None = Field(None, description="s to simulate in each run; the scenario's own by default")
-    seed: int = Field(0, ge=0, lt=2**62, description="of the first repetition, and of all that is drawn")
-    repetitions: int = Field(1, ge=1, le=10_000_000, description="runs for each combination, each with its own seed")
-    vary: dict[str, Axis] = Field({}, description="what varies, by its place in the scenario or by a name of its own")
-    metrics: dict[str, str] = Field(
-        min_length=1, description="what is measured, by name: an expression, or `module:function`"
-    )
-    sample_rate: Rational = Field(Fraction(1), gt=0, description="samples of the motion per simulated second, Hz")
+    scenario: str = Field(description="name of a shipped scenario, or a path relative to the sweep file")
+    duration: Positive | None = Field(None, description="simulated time of each run, s; the scenario's own by default")
+    seed: int = Field(0, ge=0, lt=2**62, description="seed of the first repetition and of all drawn values")
+    repetitions: int = Field(1, ge=1, le=10_000_000, description="runs per combination, each with its own seed")
+    vary: dict[str, Axis] = Field({}, description="axes by scenario path, or by a name of your choice")
+    metrics: dict[str, str] = Field(min_length=1, description="metrics by name: an expression or `module:function`")
+    sample_rate: Rational = Field(Fraction(1), gt=0, description="sample rate of the motion, Hz of simulated time")
     prepare: str | None = Field(
-        None, description="`module:function` that is called with the world and the values before a run sets off"
+        None, description="`module:function` that is called with the world and the values before each run"
     )
-    time_limit: Positive | None = Field(None, description="s of wall time that a run may take")
+    time_limit: Positive | None = Field(None, description="wall-clock limit of a run, s")
 
 
 def read_sweep(path: Path) -> SweepConfig:
-    """Read and check a sweep file."""
+    """Read and check a sweep file.
+
+    Raises:
+        FileError: If the file is invalid; it lists all errors.
+    """
     document = read_document(path)
     if not isinstance(document.data, dict):
         raise FileError(document.source, [Fault("", "must be a mapping of settings", document.data)])

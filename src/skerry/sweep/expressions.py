@@ -1,4 +1,4 @@
-"""Metrics as expressions: arithmetic over series of a run and a few functions; no code is ever run by them."""
+"""Metric expressions: arithmetic and a few functions on the series of a run; they cannot execute code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _UNARY: Final[dict[type[ast.AST], Callable[[Any], Any]]] = {
     ast.UAdd: operator.pos,
     ast.Not: np.logical_not,
 }
-_JOINING: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {ast.And: np.logical_and, ast.Or: np.logical_or}
+_LOGICAL: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {ast.And: np.logical_and, ast.Or: np.logical_or}
 
 
 def _when(condition: Any, time: Any) -> float:
@@ -43,7 +43,7 @@ def _when(condition: Any, time: Any) -> float:
 
 def _length(points: Any, time: Any) -> float:
     if np.ndim(points) != 2:
-        raise SkerryError("length() is of a way, such as length(sam.position)")
+        raise SkerryError("length() needs a series of positions, such as length(sam.position)")
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
@@ -61,7 +61,7 @@ OVER_TIME: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "when": _when,
     "share": lambda condition, time: np.mean(np.broadcast_to(condition, np.shape(time))),
 }
-"""Functions that make one number of a series."""
+"""Functions that reduce a series to one number."""
 AT_EACH_TIME: Final[dict[str, Callable[..., Any]]] = {
     "abs": np.abs,
     "sqrt": np.sqrt,
@@ -78,43 +78,52 @@ AT_EACH_TIME: Final[dict[str, Callable[..., Any]]] = {
     "unwrap_deg": lambda angles: np.unwrap(angles, period=360.0),
     "where": np.where,
 }
-"""Functions that are taken at each instant by itself."""
+"""Functions that are applied to each sample."""
 CONSTANTS: Final[Mapping[str, float]] = {"pi": float(np.pi)}
 
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression that has been read; `names` are the series that it needs."""
+    """Parsed expression; `names` are the series that it uses."""
 
     text: str
     tree: ast.expr
     names: frozenset[str]
 
     def value(self, lookup: Lookup, time: Any) -> float:
-        """Its number, of series that `lookup` gives by name."""
+        """Evaluate the expression.
+
+        Args:
+            lookup: Function that returns a series by name.
+            time: Times of the samples, s.
+        """
         with np.errstate(all="ignore"):
             found = _evaluate(self.tree, lookup, time)
         if np.ndim(found) != 0:
             raise SkerryError(
-                f"{self.text!r} gives {np.shape(found)[0]} values; make them one by "
+                f"{self.text!r} gives {np.shape(found)[0]} values; reduce them to one number with "
                 f"{', '.join(f'{name}()' for name in OVER_TIME)}"
             )
         return float(found)
 
 
 def read_expression(text: str) -> Expression:
-    """Read an expression; raise an error in words if there is anything in it that is not known."""
+    """Parse an expression.
+
+    Raises:
+        SkerryError: If the text is not an expression or uses something that is not allowed.
+    """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise SkerryError(f"{text!r} is no expression: {getattr(error, 'msg', error)}") from None
+        raise SkerryError(f"{text!r} is not an expression: {getattr(error, 'msg', error)}") from None
     names: set[str] = set()
     _check(tree, text, names)
     return Expression(text, tree, frozenset(names))
 
 
 def dotted(node: ast.expr) -> str | None:
-    """`sam.sensors.imu` as a name, or None if it is something else."""
+    """Return a dotted name such as `sam.sensors.imu`, or None if the node is something else."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute) and (owner := dotted(node.value)) is not None:
@@ -130,7 +139,7 @@ def _check(node: ast.expr, text: str, names: set[str]) -> None:
 
 
 def _children(node: ast.expr, text: str) -> list[ast.expr]:
-    """What is inside a node that is allowed."""
+    """Return the child nodes of an allowed node; raise an error for any other node."""
     match node:
         case ast.Name() | ast.Attribute() if dotted(node) is not None:
             return []
@@ -151,7 +160,7 @@ def _children(node: ast.expr, text: str) -> list[ast.expr]:
             if name not in known:
                 raise UnknownName(f"{text!r}: there is no function {name!r}; {did_you_mean(name, known)}")
             if name in OVER_TIME and len(arguments) != 1:
-                raise SkerryError(f"{text!r}: {name}() takes one series, not {len(arguments)}")
+                raise SkerryError(f"{text!r}: {name}() takes one series, found {len(arguments)} arguments")
             return arguments
     shown = ast.unparse(node)
     raise SkerryError(f"{text!r}: {shown!r} is not allowed here; use numbers, series, + - * / % ** and functions")
@@ -175,7 +184,7 @@ def _evaluate(node: ast.expr, lookup: Lookup, time: Any) -> Any:
         case ast.BoolOp(op=joint, values=parts):
             found = _evaluate(parts[0], lookup, time)
             for part in parts[1:]:
-                found = _JOINING[type(joint)](found, _evaluate(part, lookup, time))
+                found = _LOGICAL[type(joint)](found, _evaluate(part, lookup, time))
             return found
         case ast.Subscript(value=owner, slice=ast.Constant(value=int() as number)):
             return _entry(_evaluate(owner, lookup, time), number)
@@ -188,5 +197,5 @@ def _evaluate(node: ast.expr, lookup: Lookup, time: Any) -> Any:
 def _entry(vectors: Any, number: int) -> Any:
     size = np.shape(vectors)[-1] if np.ndim(vectors) in {1, 2} else 0
     if not 0 <= number < size or np.ndim(vectors) == 0:
-        raise SkerryError(f"there is no entry [{number}]; there are {size}")
+        raise SkerryError(f"index [{number}] is out of range; the series has {size} components")
     return vectors[..., number]

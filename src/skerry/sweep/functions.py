@@ -17,18 +17,18 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 def is_function(text: str) -> bool:
-    """Whether this names a function, and is no expression."""
+    """Return whether the text names a function (`module:function`) rather than an expression."""
     return _NAME.fullmatch(text.strip()) is not None
 
 
 def find_function(text: str, folder: str) -> Callable[..., Any]:
-    """The function of that name; its module may lie in this folder."""
+    """Import a function by its name; its module may be in the given folder."""
     module_name, _, name = text.strip().partition(":")
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
         module = import_module(module_name)
-    except Exception as error:  # another's code may fail in any way
+    except Exception as error:  # user code may raise any exception
         raise SkerryError(f"{text}: the module cannot be imported: {type(error).__name__}: {error}") from error
     function = getattr(module, name, None)
     if not callable(function):
@@ -38,7 +38,7 @@ def find_function(text: str, folder: str) -> Callable[..., Any]:
 
 
 def digest_of(function: Callable[..., Any]) -> str:
-    """A hash of the file that a function is in, so that results of another version are not taken for its own."""
+    """Return a hash of the function's source file, so that results of another version are not reused."""
     try:
         file = getsourcefile(function)
     except TypeError:

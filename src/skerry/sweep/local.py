@@ -1,7 +1,7 @@
-"""Runs on this machine: one process for each core; one that dies is replaced, and its run is done again.
+"""Runs on this machine: one process per core. A process that dies is replaced, and its run is repeated.
 
-`concurrent.futures.ProcessPoolExecutor` would give up as a whole when one of its processes is killed, and could not say
-which run it was on.
+`concurrent.futures.ProcessPoolExecutor` fails as a whole when one of its processes is killed, and does not report the
+run of that process.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Final
 from skerry.core.errors import SkerryError
 from skerry.sweep.work import Job, Outcome, Run, Worker
 
-MOST_TRIES: Final = 3
-"""A run whose worker dies so often is at fault itself; and so are workers of which so many die before they begin."""
+MAX_TRIES: Final = 3
+"""Number of dead workers after which a run fails, or, before any run has started, the whole sweep fails."""
 _STARTS: Final = "starts"
 
 
 @dataclass(eq=False)
 class _Member:
-    """A worker process, our end of the pipe to it, and what it is doing."""
+    """Worker process with the parent's end of its pipe and its current run."""
 
     process: BaseProcess
     pipe: Connection
@@ -36,7 +36,16 @@ class _Member:
 
 
 def run_locally(job: Job, runs: Sequence[Run], workers: int | None = None) -> Generator[Outcome]:
-    """Do runs in processes of this machine, and give what comes of each as it comes."""
+    """Execute runs in processes of this machine.
+
+    Args:
+        job: Data that all runs share.
+        runs: Runs to execute.
+        workers: Number of processes; one per core by default.
+
+    Yields:
+        The outcome of each run, in order of completion.
+    """
     waiting = deque(runs)
     tries: Counter[str] = Counter()
     count = min(workers or len(os.sched_getaffinity(0)), len(runs))
@@ -50,7 +59,7 @@ def run_locally(job: Job, runs: Sequence[Run], workers: int | None = None) -> Ge
                     message = member.pipe.recv()
                 except (EOFError, OSError):
                     members.remove(member)
-                    if (outcome := _bury(member, tries, waiting)) is not None:
+                    if (outcome := _handle_dead_worker(member, tries, waiting)) is not None:
                         yield outcome
                     if len(members) < len(waiting) + sum(each.run is not None for each in members):
                         members.append(_start(job))
@@ -71,36 +80,36 @@ def run_locally(job: Job, runs: Sequence[Run], workers: int | None = None) -> Ge
 
 
 def _start(job: Job) -> _Member:
-    # A fresh interpreter: a fork would copy the locks of our threads in whatever state they are.
+    # Start a new interpreter: a fork would copy thread locks in an arbitrary state.
     context = get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(job, theirs), name="skerry sweep worker", daemon=True)
+    parent_end, child_end = context.Pipe()
+    process = context.Process(target=_work, args=(job, child_end), name="skerry sweep worker", daemon=True)
     process.start()
-    theirs.close()
-    return _Member(process, ours)
+    child_end.close()
+    return _Member(process, parent_end)
 
 
 def _send(member: _Member, run: Run) -> None:
-    with suppress(OSError):  # if it has died, its end of the pipe tells so next
+    with suppress(OSError):  # a dead worker is detected at its pipe
         member.pipe.send(run)
 
 
-def _bury(member: _Member, tries: Counter[str], waiting: deque[Run]) -> Outcome | None:
-    """Put the run of a dead worker back, or give up on it."""
+def _handle_dead_worker(member: _Member, tries: Counter[str], waiting: deque[Run]) -> Outcome | None:
+    """Put the run of a dead worker back into the queue, or return its failure after `MAX_TRIES` tries."""
     member.process.join()
     member.pipe.close()
     how = _cause(member.process.exitcode)
     if not member.ready:
         tries[_STARTS] += 1
-        if tries[_STARTS] >= MOST_TRIES:
-            raise SkerryError(f"a worker {how} before its first run, the third to do so; the finished results are kept")
+        if tries[_STARTS] >= MAX_TRIES:
+            raise SkerryError(f"a worker {how} before its first run, {MAX_TRIES} times; finished results are kept")
     if member.run is None:
         return None
     tries[member.run.key] += 1
-    if tries[member.run.key] < MOST_TRIES:
+    if tries[member.run.key] < MAX_TRIES:
         waiting.appendleft(member.run)
         return None
-    return Outcome(member.run.key, error=f"its worker {how}, {MOST_TRIES} times in a row")
+    return Outcome(member.run.key, error=f"the worker of this run {how}, {MAX_TRIES} times")
 
 
 def _cause(code: int | None) -> str:
@@ -110,12 +119,12 @@ def _cause(code: int | None) -> str:
 
 
 def _work(job: Job, pipe: Connection) -> None:
-    """What a worker process does: run after run, until nobody is there to ask for more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; our parent says what becomes of us
+    """Execute runs in a worker process until the parent closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent terminates the workers
     worker = Worker(job)
     try:
         pipe.send(None)
         while True:
-            pipe.send(worker.do(pipe.recv()))
+            pipe.send(worker.execute(pipe.recv()))
     except (EOFError, OSError):
         worker.close()

@@ -1,4 +1,4 @@
-"""The results of a sweep on disk: one line for each run, appended as it ends, so that a kill loses none."""
+"""Results file of a sweep: one JSON line per run, appended when the run ends, so that a kill loses no result."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Final, Self
 from skerry.core.errors import SkerryError
 from skerry.sweep.work import Outcome, Run
 
-SYNC_INTERVAL: Final = 1.0  # s between calls of fsync: a power cut loses no more, a kill of the program nothing
+SYNC_INTERVAL: Final = 1.0  # s between calls of fsync; a power cut loses at most this time
 
 
 class ResultsLog:
-    """An append-only file of JSON lines; `outcomes` holds what it says, by run: its last line counts."""
+    """Append-only file of JSON lines; `outcomes` holds the last line of each run, by run key."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -30,12 +30,14 @@ class ResultsLog:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._file)
-            raise SkerryError(f"{path}: another sweep is writing here; wait for it, or give another --out") from None
+            raise SkerryError(
+                f"{path}: another sweep is writing to this folder; wait for it, or choose another folder with --out"
+            ) from None
         self.outcomes = self._read()
         self._synced = time.monotonic()
 
     def _read(self) -> dict[str, Outcome]:
-        """What was written before; a last line that a kill or a full disk cut off is taken away."""
+        """Read earlier results; remove an incomplete last line, left by a kill or a full disk."""
         data = self.path.read_bytes()
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
@@ -48,12 +50,12 @@ class ResultsLog:
             except (ValueError, KeyError, TypeError):
                 self.close()
                 raise SkerryError(
-                    f"{self.path}: line {number} is no result of a sweep; give another folder by --out"
+                    f"{self.path}: line {number} is not a sweep result; choose another folder with --out"
                 ) from None
         return found
 
     def add(self, run: Run, outcome: Outcome) -> None:
-        """Append what came of a run."""
+        """Append the outcome of a run."""
         line = json.dumps({**asdict(outcome), "seed": run.seed, "values": run.values}) + "\n"
         data = line.encode()
         try:
@@ -63,8 +65,8 @@ class ResultsLog:
                 self._sync()
         except OSError as error:
             raise SkerryError(
-                f"{self.path}: cannot be written: {error.strerror}; the {len(self.outcomes)} results before this one "
-                "are kept: make room, and give the same command to go on"
+                f"{self.path}: cannot be written: {error.strerror}; the {len(self.outcomes)} earlier results are "
+                "kept; free disk space and run the same command again"
             ) from None
         self.outcomes[outcome.key] = outcome
 
@@ -73,7 +75,7 @@ class ResultsLog:
         self._synced = time.monotonic()
 
     def close(self) -> None:
-        """See that all is on the disk; closing twice is harmless."""
+        """Flush all results to the disk and close the file. Calling it twice is harmless."""
         if self._file >= 0:
             try:
                 os.fsync(self._file)

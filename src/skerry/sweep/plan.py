@@ -1,4 +1,4 @@
-"""From a sweep file to the list of its runs, checked before the first of them sets off."""
+"""Plan of a sweep: the list of its runs, checked before the first run starts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from skerry.sweep.work import Job, Run, Worker
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: a combination of values and a repetition, and the run that it is."""
+    """Row of the result table: a combination of values, a repetition and its run."""
 
     number: int
     repetition: int
@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Plan:
-    """All runs of a sweep. Rows that ask for the same run share it."""
+    """All runs of a sweep. Rows with equal values and seed share one run."""
 
     config: SweepConfig
     job: Job
@@ -41,39 +41,39 @@ class Plan:
 
     @cached_property
     def runs(self) -> dict[str, Run]:
-        """The runs, by their keys, in the order in which they are done."""
+        """Runs by key, in order of execution."""
         return {row.run.key: row.run for row in self.rows}
 
 
 def make_plan(path: Path) -> Plan:
-    """Read a sweep file, and check it by building the world of its first run and taking its metrics at the start."""
+    """Read a sweep file and check it: build the world of the first run and evaluate its metrics at the start."""
     config = read_sweep(path)
     folder = path.parent.resolve()
     loaded = load_scenario(find_scenario(config.scenario, folder))
-    places = {name: _places(name, axis.paths, loaded) for name, axis in config.vary.items()}
+    key_paths = {name: _key_paths(name, axis.paths, loaded) for name, axis in config.vary.items()}
     job = _job(config, loaded, folder)
-    plan = Plan(config, job, tuple(_rows(config, loaded, places, job)))
-    Worker(job).warm_up(plan.rows[0].run)
+    plan = Plan(config, job, tuple(_rows(config, loaded, key_paths, job)))
+    Worker(job).check(plan.rows[0].run)
     return plan
 
 
-def _places(name: str, paths: tuple[str, ...] | None, loaded: LoadedScenario) -> list[KeyPath]:
+def _key_paths(name: str, paths: tuple[str, ...] | None, loaded: LoadedScenario) -> list[KeyPath]:
     try:
-        places = [resolve_key_path(loaded, path) for path in ((name,) if paths is None else paths)]
-        if ("seed",) in places:
-            raise SkerryError("seed: each repetition has its own seed; give `seed` and `repetitions`")
+        key_paths = [resolve_key_path(loaded, path) for path in ((name,) if paths is None else paths)]
+        if ("seed",) in key_paths:
+            raise SkerryError("`seed` cannot be varied; use the settings `seed` and `repetitions`")
     except SkerryError as error:
         raise SkerryError(f"vary.{name}: {error}") from None
-    return places
+    return key_paths
 
 
 def _job(config: SweepConfig, loaded: LoadedScenario, folder: Path) -> Job:
     duration = config.duration or loaded.scenario.duration
     if duration is None:
-        raise SkerryError("the scenario has no `duration`; give one in the sweep file: s to simulate in each run")
+        raise SkerryError("the scenario has no `duration`; add `duration` (s) to the sweep file")
     functions = [text for text in (config.prepare, *config.metrics.values()) if text and is_function(text)]
     if config.prepare is not None and not is_function(config.prepare):
-        raise SkerryError(f"prepare: {config.prepare!r} is no function; write it as module:function")
+        raise SkerryError(f"prepare: {config.prepare!r} is not a function; write it as module:function")
     job = Job(
         scenario=loaded.scenario.model_dump(mode="json"),
         duration=duration,
@@ -83,7 +83,7 @@ def _job(config: SweepConfig, loaded: LoadedScenario, folder: Path) -> Job:
         time_limit=config.time_limit,
         folder=str(folder),
     )
-    makers = [
+    dependencies = [
         __version__,
         job.scenario,
         [vehicle.config.model_dump(mode="json") for vehicle in loaded.vehicles.values()],
@@ -95,15 +95,17 @@ def _job(config: SweepConfig, loaded: LoadedScenario, folder: Path) -> Job:
         [job.duration, job.sample_rate, job.metrics, job.prepare],
         [digest_of(find_function(text, job.folder)) for text in functions],
     ]
-    return job.with_digest(_hash(makers))
+    return job.with_digest(_hash(dependencies))
 
 
-def _rows(config: SweepConfig, loaded: LoadedScenario, places: dict[str, list[KeyPath]], job: Job) -> list[Row]:
+def _rows(config: SweepConfig, loaded: LoadedScenario, key_paths: dict[str, list[KeyPath]], job: Job) -> list[Row]:
     axes = {name: axis.values() for name, axis in config.vary.items()}
     noises = {name: Noise(config.seed, f"sweep/{name}") for name, values in axes.items() if values is None}
-    _check_values(loaded, job.scenario, places, {name: values for name, values in axes.items() if values is not None})
+    _check_values(
+        loaded, job.scenario, key_paths, {name: values for name, values in axes.items() if values is not None}
+    )
     rows: list[Row] = []
-    # The first axis turns slowest and repetitions fastest, so that runs in one world follow each other.
+    # The first axis varies slowest and repetitions fastest, so that consecutive runs can share a world.
     for point in product(*([None] if values is None else values for values in axes.values())):
         for repetition in range(config.repetitions):
             values = {
@@ -113,22 +115,22 @@ def _rows(config: SweepConfig, loaded: LoadedScenario, places: dict[str, list[Ke
             seed = config.seed + repetition
             overrides: dict[str, Any] = {}
             for name, value in values.items():
-                for place in places[name]:
-                    set_value(overrides, loaded, place, value)
+                for path in key_paths[name]:
+                    set_value(overrides, loaded, path, value)
             key = _hash([job.digest, overrides, values, seed])
             rows.append(Row(len(rows), repetition, Run(key, seed, values, overrides)))
     return rows
 
 
 def _check_values(
-    loaded: LoadedScenario, scenario: dict[str, Any], places: dict[str, list[KeyPath]], axes: dict[str, list[Any]]
+    loaded: LoadedScenario, scenario: dict[str, Any], key_paths: dict[str, list[KeyPath]], axes: dict[str, list[Any]]
 ) -> None:
-    """Check each value that is known beforehand by itself, as far as the scenario alone can tell."""
+    """Check each listed value against the scenario's schema."""
     for name, values in axes.items():
         for value in values:
             overrides: dict[str, Any] = {}
-            for place in places[name]:
-                set_value(overrides, loaded, place, value)
+            for path in key_paths[name]:
+                set_value(overrides, loaded, path, value)
             try:
                 Run("", 0, {}, overrides).scenario(scenario)
             except SkerryError as error:

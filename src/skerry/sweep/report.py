@@ -1,4 +1,4 @@
-"""What is left of a sweep: one table, and a picture of every metric over everything that varies."""
+"""Report of a sweep: one table, and a chart of every metric over every axis."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from skerry.formats.chart import COLOURS, Chart, draw_charts
 from skerry.sweep.plan import Plan
 from skerry.sweep.work import Outcome
 
-MOST_MEANS = 200
-"""Different values up to which the mean of each is drawn as a line."""
+MAX_MEANS = 200
+"""Largest number of distinct values for which a line of means is drawn."""
 
 
 def table(plan: Plan, outcomes: Mapping[str, Outcome]) -> dict[str, list[Any]]:
-    """Columns by name, a row for each run that has ended; it depends neither on workers nor on order."""
+    """Return the columns of the result table, one row per finished run, independent of the order of execution."""
     rows = [(row, outcomes[row.run.key]) for row in plan.rows if row.run.key in outcomes]
     columns: dict[str, list[Any]] = {
         "run": [row.number for row, _ in rows],
@@ -41,7 +41,11 @@ def _cell(value: Any) -> Any:
 
 
 def write_report(plan: Plan, outcomes: Mapping[str, Outcome], folder: Path) -> list[Path]:
-    """Write table.csv, table.parquet if pyarrow is installed, and summary.svg; give their paths."""
+    """Write table.csv, summary.svg and, if pyarrow is installed, table.parquet.
+
+    Returns:
+        Paths of the files.
+    """
     columns = table(plan, outcomes)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -55,8 +59,8 @@ def write_report(plan: Plan, outcomes: Mapping[str, Outcome], folder: Path) -> l
             (folder / name).write_bytes(data)
         except OSError as error:
             raise SkerryError(
-                f"{folder / name}: cannot be written: {error.strerror}; all results are kept in results.jsonl: make "
-                "room, and give the same command again"
+                f"{folder / name}: cannot be written: {error.strerror}; all results are kept in results.jsonl; "
+                "free disk space and run the same command again"
             ) from None
     return [folder / name for name in files]
 
@@ -67,7 +71,7 @@ def _parquet(columns: Mapping[str, list[Any]]) -> bytes | None:
         from pyarrow import parquet
     except ImportError:
         return None
-    # A column of numbers and words cannot be one of a Parquet file: then all of it is text.
+    # A Parquet column has one type: a column with numbers and text is written as text.
     whole = {name: [str(v) for v in c] if any(isinstance(v, str) for v in c) else c for name, c in columns.items()}
     out = io.BytesIO()
     parquet.write_table(pyarrow.table(whole), out)
@@ -75,7 +79,7 @@ def _parquet(columns: Mapping[str, list[Any]]) -> bytes | None:
 
 
 def summary(plan: Plan, columns: Mapping[str, list[Any]]) -> str:
-    """A chart of each metric over each thing that varies, or over the repetitions if nothing does."""
+    """Draw a chart of each metric over each axis, or over the repetitions if there is no axis."""
     axes = list(plan.config.vary) or ["repetition"]
     charts = [_chart(metric, axis, columns) for metric in plan.config.metrics for axis in axes]
     return draw_charts(charts, len(axes))
@@ -88,13 +92,13 @@ def _chart(metric: str, axis: str, columns: Mapping[str, list[Any]]) -> Chart:
     if all(isinstance(value, int | float) for value in raw):
         x = np.array(raw, np.float64)
     else:
-        words = list(dict.fromkeys(map(str, raw)))
-        x = np.array([words.index(str(value)) for value in raw], np.float64)
+        labels = list(dict.fromkeys(map(str, raw)))
+        x = np.array([labels.index(str(value)) for value in raw], np.float64)
         label = f"{axis} (number in the list)"
     chart = Chart(metric, label, metric)
     chart.points(x, y, colour=COLOURS[0])
     values = np.unique(x)
-    if 1 < len(values) <= min(MOST_MEANS, len(x)):
-        there = [value for value in values if np.isfinite(y[x == value]).any()]
-        chart.line(there, [np.nanmean(y[x == value]) for value in there], colour=COLOURS[1])
+    if 1 < len(values) <= min(MAX_MEANS, len(x)):
+        finite = [value for value in values if np.isfinite(y[x == value]).any()]
+        chart.line(finite, [np.nanmean(y[x == value]) for value in finite], colour=COLOURS[1])
     return chart

@@ -1,4 +1,4 @@
-"""A whole sweep: what is not done yet is done, noted as it ends, and told in a table and a picture."""
+"""Execution of a sweep: run what is missing, store each outcome, write table and charts."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ RESULTS: Final = "results.jsonl"
 
 @dataclass(frozen=True)
 class Report:
-    """What came of a sweep."""
+    """Result of a sweep."""
 
     columns: dict[str, list[Any]]
     files: list[Path]
-    done_before: int  # runs that were there already
+    done_before: int  # runs with earlier results
     failures: list[Outcome]
 
 
@@ -36,23 +36,33 @@ def run_sweep(
     address: str | None = None,
     workers: int | None = None,
     retry_failed: bool = False,
-    watch: Callable[[int, int], None] = lambda done, failed: None,
+    on_progress: Callable[[int, int], None] = lambda done, failed: None,
 ) -> Report:
-    """Do all runs of a plan that the folder holds no result of yet; `watch` is told how many are done and failed."""
+    """Execute all runs of a plan that have no result in the folder yet.
+
+    Args:
+        plan: Plan of the sweep.
+        folder: Folder of results and report.
+        engine: "local" or "ray".
+        address: Address of a Ray cluster.
+        workers: Number of processes; one per core by default.
+        retry_failed: Whether to repeat runs that failed earlier.
+        on_progress: Called with the numbers of finished and failed runs.
+    """
     if engine not in ENGINES:
-        raise SkerryError(f"there is no engine {engine!r}; {did_you_mean(engine, ENGINES)}")
+        raise SkerryError(f"unknown engine {engine!r}; {did_you_mean(engine, ENGINES)}")
     if address is not None and engine != "ray":
-        raise SkerryError("--address is that of a Ray cluster; give --engine ray")
+        raise SkerryError("--address needs --engine ray")
     with ResultsLog(folder / RESULTS) as log:
         known = {key: outcome for key, outcome in log.outcomes.items() if not (retry_failed and outcome.error)}
         todo = [run for key, run in plan.runs.items() if key not in known]
         before = done = len(plan.runs) - len(todo)
         failed = sum(bool(known[key].error) for key in plan.runs if key in known)
-        watch(done, failed)
+        on_progress(done, failed)
         for outcome in _outcomes(plan, todo, engine, address, workers) if todo else ():
             log.add(plan.runs[outcome.key], outcome)
             done, failed = done + 1, failed + bool(outcome.error)
-            watch(done, failed)
+            on_progress(done, failed)
         outcomes = log.outcomes
     files = write_report(plan, outcomes, folder)
     failures = [outcomes[key] for key in plan.runs if outcomes[key].error]

@@ -1,4 +1,4 @@
-"""One run of a sweep, as a worker does it: in the world that it has, if that can begin anew, or in a new one."""
+"""Execution of one run in a worker; the worker reuses its world if the structure is the same."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from skerry.world import World, build_world
 
 @dataclass(frozen=True)
 class Job:
-    """What all runs of a sweep have in common; plain data, to be sent to workers."""
+    """Data that all runs of a sweep share; it is sent to workers."""
 
     scenario: dict[str, Any]
     duration: float
@@ -42,13 +42,13 @@ class Job:
     digest: str = ""
 
     def with_digest(self, digest: str) -> Job:
-        """With a hash of all that its results depend on."""
+        """Return a copy with a hash of everything that the results depend on."""
         return replace(self, digest=digest)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its seed, and the values that differ from the scenario."""
+    """Run of a sweep: seed and values that differ from the scenario."""
 
     key: str
     seed: int
@@ -56,7 +56,7 @@ class Run:
     overrides: dict[str, Any]
 
     def scenario(self, base: Mapping[str, Any]) -> Scenario:
-        """The scenario of this run, checked as far as it can be without its vehicles."""
+        """Return the scenario of this run, checked without its vehicles."""
         data = {**merge(base, self.overrides, keeps_null), "seed": self.seed}
         try:
             return Scenario.model_validate(data)
@@ -67,20 +67,20 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run: numbers by metric, and what went wrong, if anything did."""
+    """Outcome of a run: metrics by name, and the error, if any."""
 
     key: str
     metrics: dict[str, float] = field(default_factory=dict)
     error: str = ""
-    seconds: float = 0.0  # of wall time
+    seconds: float = 0.0  # wall time, s
 
 
-class TimeIsUp(BaseException):
-    """A run took longer than it may; no `except Exception` on the way stops it."""
+class TimeLimitExceeded(BaseException):
+    """Raised when a run exceeds its time limit; `except Exception` does not catch it."""
 
 
 class Worker:
-    """Does runs of one job, one after the other, and keeps its world from run to run."""
+    """Executor of the runs of one job; it keeps its world from run to run."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -98,8 +98,8 @@ class Worker:
         self._prepare = None if job.prepare is None else find_function(job.prepare, job.folder)
         self._names = frozenset[str]().union(*(expression.names for expression in self._expressions.values()))
 
-    def warm_up(self, run: Run) -> None:
-        """Build the world of a run, and take the expressions of its first instant, so that what cannot work is told."""
+    def check(self, run: Run) -> None:
+        """Build the world of a run and evaluate the expressions at its start, to detect errors early."""
         world = self._world_of(run)
         try:
             for name, expression in self._expressions.items():
@@ -113,30 +113,30 @@ class Worker:
         finally:
             self.close()
 
-    def do(self, run: Run) -> Outcome:
-        """Do a run; whatever goes wrong is told in the outcome."""
+    def execute(self, run: Run) -> Outcome:
+        """Execute a run; an error becomes part of the outcome."""
         start = time.perf_counter()
         try:
             with _limited(self._job.time_limit):
                 metrics, error = self._metrics(self._simulate(run))
             outcome = Outcome(run.key, metrics, error)
-        except TimeIsUp:
-            self.close()  # it may stand in the middle of anything
-            outcome = Outcome(run.key, {}, f"took longer than the time limit of {self._job.time_limit:g} s")
-        except Exception as error:  # whatever it is, the other runs go on
+        except TimeLimitExceeded:
+            self.close()  # the world may be in an inconsistent state
+            outcome = Outcome(run.key, {}, f"exceeded the time limit of {self._job.time_limit:g} s")
+        except Exception as error:  # the other runs continue
             self.close()
             text = str(error) if isinstance(error, SkerryError) else f"{type(error).__name__}: {error}"
             outcome = Outcome(run.key, {}, text)
         return replace(outcome, seconds=time.perf_counter() - start)
 
     def close(self) -> None:
-        """Let go of the world; the next run builds one."""
+        """Close the world; the next run builds a new one."""
         if self._world is not None:
             self._world.close()
             self._world = None
 
     def _world_of(self, run: Run) -> World:
-        """The world at the start of a run."""
+        """Return the world at the start of a run, reset or newly built."""
         if self._world is not None:
             scenario = run.scenario(self._job.scenario)
             if self._world.is_compatible(scenario):
@@ -160,7 +160,7 @@ class Worker:
         return RunData(world, run.values, names, rate)
 
     def _metrics(self, data: RunData) -> tuple[dict[str, float], str]:
-        """Every metric that can be had, and what the others say."""
+        """Return the metrics that could be evaluated, and the errors of the others."""
         found, problems = {}, []
         for name in self._job.metrics:
             try:
@@ -168,30 +168,30 @@ class Worker:
                     found[name] = self._expressions[name].value(data.__getitem__, data.time)
                 else:
                     found[name] = float(self._functions[name](data))
-            except Exception as error:  # a user's function may fail in any way
-                problems.append(f"metrics.{name}: {type(error).__name__}: {error}{self._place_of(error, name)}")
+            except Exception as error:  # user code may raise any exception
+                problems.append(f"metrics.{name}: {type(error).__name__}: {error}{self._location_of(error, name)}")
         return found, "; ".join(problems)
 
-    def _place_of(self, error: Exception, metric: str) -> str:
-        """Where in the file of a user's function an error came up; an expression has no such place."""
-        frames = extract_tb(error.__traceback__)[1:]  # the first is ours, the next the function's
+    def _location_of(self, error: Exception, metric: str) -> str:
+        """Return file and line of an error in a user's function; empty for an expression."""
+        frames = extract_tb(error.__traceback__)[1:]  # the first frame is ours, the next is the user's function
         if metric in self._expressions or not frames:
             return ""
-        place = [frame for frame in frames if frame.filename == frames[0].filename][-1]
-        return f" ({Path(place.filename).name}, line {place.lineno})"
+        frame = [frame for frame in frames if frame.filename == frames[0].filename][-1]
+        return f" ({Path(frame.filename).name}, line {frame.lineno})"
 
 
 @contextmanager
 def _limited(seconds: float | None) -> Iterator[None]:
-    """Raise `TimeIsUp` in the main thread of a worker when its time is over, and each second until it is heard."""
+    """Raise `TimeLimitExceeded` in the main thread after the given time, then each second until it takes effect."""
     if seconds is None:
         yield
         return
 
-    def ring(number: int, frame: FrameType | None) -> None:
-        raise TimeIsUp
+    def on_alarm(number: int, frame: FrameType | None) -> None:
+        raise TimeLimitExceeded
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGALRM, on_alarm)
     signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield

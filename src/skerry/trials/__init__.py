@@ -1,4 +1,4 @@
-"""Virtual sea trials: standard manoeuvres of any vehicle that can be steered, and the figures that the IMO asks for."""
+"""Sea trials: standard manoeuvres of any steerable vehicle, with the figures of the IMO standard."""
 
 from skerry.trials.result import Result
 from skerry.trials.trial import MANOEUVRES, run_trial, write_result

@@ -1,4 +1,4 @@
-"""What the IMO asks of ships: MSC.137(76), Standards for Ship Manoeuvrability (2002), section 5.3.
+"""IMO criteria for ships: MSC.137(76), Standards for Ship Manoeuvrability (2002), section 5.3.
 
 They are for ships of 100 m and more; of smaller craft they say how they compare, no more.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Criterion:
-    """A figure and what it must not exceed."""
+    """Figure with its upper limit."""
 
     name: str
     value: float
@@ -18,7 +18,7 @@ class Criterion:
 
     @property
     def is_met(self) -> bool:
-        """Whether it is within its limit."""
+        """Whether the figure is within its limit."""
         return self.value <= self.limit
 
 
@@ -51,5 +51,5 @@ def of_zigzag(angle_deg: float, overshoots: list[float], length: float, speed: f
 
 
 def of_stopping(track_reach: float, length: float) -> list[Criterion]:
-    """Paragraph 5.3.4: full astern, at most 15 ship lengths along the track; the 20 of very heavy ships are no rule."""
+    """Paragraph 5.3.4: full astern, at most 15 ship lengths of track. No exception for heavy ships."""
     return [Criterion("track reach, lengths", track_reach / length, 15.0)]

@@ -1,4 +1,4 @@
-"""What a trial gives: figures, how they compare with the IMO's standards, and charts."""
+"""Result of a trial: figures, comparison with the IMO criteria, and charts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skerry.trials.criteria import Criterion
 
 @dataclass(frozen=True)
 class Result:
-    """Figures by name, with their unit in it; those of no unit are lengths of the vehicle, ratios or counts."""
+    """Figures by name; a name includes its unit, otherwise the figure is in vehicle lengths, a ratio or a count."""
 
     manoeuvre: str
     vehicle: str
@@ -22,7 +22,7 @@ class Result:
     curves: dict[str, list[float]] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the result as data for JSON."""
         return {
             "manoeuvre": self.manoeuvre,
             "vehicle": self.vehicle,

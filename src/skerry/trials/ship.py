@@ -1,4 +1,4 @@
-"""A vehicle under trial: alone in deep, still water, steered by engine and helm, with a log of how it moved."""
+"""Vehicle under trial: alone in deep, still water, controlled by engine and helm, with a motion log."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from skerry.world.sampling.trajectory import Trajectory
 Floats = NDArray[np.float64]
 
 NAME: Final = "ship"
-INTERVAL: Final = 0.01  # s between samples and looks at the heading: a quarter of a degree for the most agile
-LOOK: Final = 5.0  # s over which it is seen whether the motion has become steady
-LONGEST: Final = 900.0  # s that anything may take to become steady, or to be reached
-STEADY: Final = 1e-3  # relative change of speed, and of the rate of turn, in one look that counts as none
-NO_TURN: Final = 0.01  # °/s below which there is no turn to speak of
-STRAIGHT: Final = 0.1  # °/s of turn at which a vehicle counts as holding its course by itself,
-STEERED: Final = 0.5  # and as being held on it
+INTERVAL: Final = 0.01  # s between samples; a quarter of a degree of heading for the most agile vehicle
+STEADY_WINDOW: Final = 5.0  # s over which the motion must stay steady
+MAX_DURATION: Final = 900.0  # s; longest time to become steady or to reach a condition
+STEADY: Final = 1e-3  # largest relative change of speed and turn rate in one window that counts as steady
+NO_TURN: Final = 0.01  # °/s; a smaller turn rate counts as zero
+STRAIGHT: Final = 0.1  # °/s; largest turn rate of a vehicle that holds its course without helm
+STEERED: Final = 0.5  # °/s; largest turn rate of a vehicle that is steered on its course
 
 
 @dataclass(frozen=True)
 class Leg:
-    """The log of a manoeuvre from the order on, seen from the place and course at which it was given."""
+    """Log of a manoeuvre from its order on, relative to position and course at the order."""
 
     time: Floats  # s since the order
     ahead: Floats  # m along the original course
@@ -44,12 +44,12 @@ class Leg:
 
     @property
     def travelled(self) -> Floats:
-        """m along the track."""
+        """Distance along the track, m."""
         steps = np.hypot(np.diff(self.ahead), np.diff(self.starboard))
         return np.concatenate([[0.0], np.cumsum(steps)])
 
     def at_turn(self, angle_deg: float, series: Floats) -> float:
-        """A series at the moment at which the heading had first changed by so much, between samples in a line."""
+        """Return a series at the time when the heading first changed by an angle, linearly interpolated."""
         turned = np.abs(self.turned_deg)
         after = int(np.argmax(turned >= angle_deg))
         if turned[after] < angle_deg:
@@ -61,7 +61,7 @@ class Leg:
 
 
 class Ship:
-    """The vehicle. Helm is in degrees, positive to starboard; close it, or use it in a `with` block."""
+    """Vehicle under trial. Helm is in degrees, positive to starboard. Close it, or use it in a `with` block."""
 
     def __init__(self, vehicle: str, overrides: Mapping[str, Any] | None = None) -> None:
         self.vehicle = vehicle
@@ -90,19 +90,19 @@ class Ship:
     # -------------------------------------------------------------------------------------------- handling
 
     def go_ahead(self) -> None:
-        """Order full speed ahead."""
+        """Command full speed ahead."""
         self._engine = self.config.ahead
         self._command()
 
     def go_astern(self) -> None:
-        """Order what stops it."""
+        """Command full astern."""
         self._engine = self.config.astern
         self._command()
 
     def steer(self, helm_deg: float) -> None:
-        """Order a helm."""
+        """Command a helm angle."""
         if abs(helm_deg) > self.config.hard_over_deg * (1 + 1e-9):
-            raise SkerryError(f"a helm of {helm_deg:g}° is beyond hard over, {self.config.hard_over_deg:g}°")
+            raise SkerryError(f"helm of {helm_deg:g}° exceeds the hard-over angle of {self.config.hard_over_deg:g}°")
         self.helm_deg = helm_deg
         self._command()
 
@@ -116,10 +116,12 @@ class Ship:
                 actuator = self._robot.actuators[name]
                 actuator.command(**{actuator.keyword: value})
 
-    # -------------------------------------------------------------------------------------------- sailing
+    # -------------------------------------------------------------------------------------------- motion
 
     def approach(self) -> float:
-        """Go ahead on a straight course until the speed is steady, with the helm amidships at the end; the speed, m/s.
+        """Go ahead on a straight course until the speed is steady, with helm amidships at the end.
+
+        Returns the speed, m/s.
 
         A vehicle that does not hold its course by itself is steered.
         """
@@ -134,7 +136,7 @@ class Ship:
         leg = self.leg()
         speed = float(leg.speed[-1])
         if speed < 1e-3 or leg.surge[-1] <= 0.0:
-            raise SkerryError(f"{self.vehicle} does not move ahead by its `ahead`: {dict(self.config.ahead)}")
+            raise SkerryError(f"{self.vehicle} does not move ahead with `ahead`: {dict(self.config.ahead)}")
         if abs(rate := float(leg.turn_rate_deg.mean())) > STEERED:
             raise SkerryError(
                 f"{self.vehicle} cannot be kept on a straight course: it turns by {rate:.3g} °/s; see whether  the "
@@ -144,7 +146,7 @@ class Ship:
         return speed
 
     def _keep_course(self) -> None:
-        """Steer back to the first course, north: half as much helm as the heading will be off, four lengths ahead."""
+        """Steer back to the initial course, north: helm is half of the heading error predicted four lengths ahead."""
         pose, twist = self._robot.pose, self._robot.twist
         off = (float(yaw_to_heading(quaternion_to_rpy(pose.orientation)[2])) + 180.0) % 360.0 - 180.0
         ahead = 4.0 * self.config.length / max(float(np.linalg.norm(twist.linear)), 0.1)  # s
@@ -152,12 +154,12 @@ class Ship:
         self.steer(min(max(helm, -self.config.hard_over_deg), self.config.hard_over_deg))
 
     def settle(self, keep_course: bool = False) -> None:
-        """Sail until speed and rate of turn no longer change; the log is that of the last look."""
+        """Advance until speed and turn rate are steady; return the log of the last window."""
         before = np.array([np.inf, np.inf])
         start = self.world.time
-        while self.world.time - start < LONGEST:
+        while self.world.time - start < MAX_DURATION:
             self.begin_log()
-            while self.sailed < LOOK:
+            while self.sailed < STEADY_WINDOW:
                 self.sail()
                 if keep_course:
                     self._keep_course()
@@ -167,10 +169,10 @@ class Ship:
             if (np.abs(now - before) <= np.maximum(STEADY * np.abs(now), small)).all():
                 return
             before = now
-        raise SkerryError(f"{self.vehicle} does not become steady within {LONGEST:g} s")
+        raise SkerryError(f"{self.vehicle} does not become steady within {MAX_DURATION:g} s")
 
     def sail(self) -> None:
-        """Sail up to the next sample."""
+        """Advance to the next sample."""
         self.world.advance_steps(self._steps)
         self._sample()
 
@@ -180,17 +182,17 @@ class Ship:
         self._helms.append(self.helm_deg)
 
     def begin_log(self) -> None:
-        """Forget what was sailed before, and begin the log of a manoeuvre here and now."""
+        """Start a new log at the current state."""
         self._times, self._motions, self._helms = [], [], []
         self._sample()
 
     @property
     def sailed(self) -> float:
-        """s since the log begins."""
+        """Time since the start of the log, s."""
         return self._times[-1] - self._times[0]
 
     def leg(self) -> Leg:
-        """What was sailed since the log begins."""
+        """Return the log since its start."""
         track = Trajectory(np.array(self._times), np.array(self._motions))
         heading = np.unwrap(track.series("heading_deg"), period=360.0)
         course = np.radians(heading[0])
@@ -208,21 +210,21 @@ class Ship:
 
     @property
     def interval(self) -> float:
-        """s between two samples."""
+        """Time between two samples, s."""
         return self._steps * float(self.world.scenario.step)
 
     @property
     def surge(self) -> float:
-        """m/s forwards, now."""
+        """Current forward speed, m/s."""
         return float(self._robot.twist.linear[0])
 
     def turned(self) -> float:
-        """The change of heading since the log begins, °; of less than half a turn."""
+        """Change of heading since the start of the log, °, from −180 to 180."""
         first, last = (quaternion_to_rpy(self._motions[at][3:7])[2] for at in (0, -1))
         return float((np.degrees(first - last) + 180.0) % 360.0 - 180.0)
 
     def close(self) -> None:
-        """Let go of the world."""
+        """Close the world."""
         self.world.close()
 
     def __enter__(self) -> Self:

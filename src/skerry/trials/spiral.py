@@ -1,4 +1,4 @@
-"""The direct spiral of Dieudonné: the steady rate of turn at each helm, from one side to the other and back.
+"""Direct spiral (Dieudonné): steady turn rate at each helm angle, from one side to the other and back.
 
 A vehicle that is stable on its course has one rate for each helm. One that is not has a loop about helm amidships,
 where the rate depends on the side from which the helm came; its breadth is what MSC/Circ.1053 asks for.
@@ -14,11 +14,11 @@ from skerry.formats.chart import Chart
 from skerry.trials.result import Result
 from skerry.trials.ship import Floats, Ship
 
-HELMS: Final = 8  # to each side, beside amidships; closest together there, where a loop may be
+HELMS: Final = 8  # angles per side, densest around amidships, where a loop may be
 
 
 def spiral(ship: Ship) -> Result:
-    """From hard over to starboard to hard over to port and back; the rate is noted when it is steady."""
+    """Run the spiral from hard over to starboard to hard over to port and back; each turn rate is taken when steady."""
     speed = ship.approach()
     shares = np.arange(HELMS, -HELMS - 1, -1) / HELMS
     helms = ship.config.hard_over_deg * shares * np.abs(shares)
@@ -34,7 +34,7 @@ def spiral(ship: Ship) -> Result:
         "turn_rate_hard_to_starboard_deg_s": float(rates[0]),
         "turn_rate_hard_to_port_deg_s": float(rates[-1]),
     }
-    if width < helms[HELMS - 1]:  # there is no slope in a loop
+    if width < helms[HELMS - 1]:  # a loop has no slope
         rise, run = rates[HELMS - 1] - rates[HELMS + 1], helms[HELMS - 1] - helms[HELMS + 1]
         figures["slope_amidships_1_s"] = float(rise / run)
     chart = Chart("Spiral", "helm, ° (to starboard)", "steady rate of turn, °/s")
@@ -51,5 +51,5 @@ def _steady_rate(ship: Ship, helm_deg: float) -> float:
 
 
 def _no_turn(helms: Floats, rates: Floats) -> float:
-    """The helm at which the turn changes its side, between two helms in a line; helms go down, and rates with them."""
+    """Return the helm angle of zero turn rate, linearly interpolated; helms and rates decrease."""
     return float(np.interp(0.0, rates[::-1], helms[::-1]))

@@ -1,4 +1,4 @@
-"""The stopping trial: full astern from steady speed ahead, until the vehicle no longer moves ahead."""
+"""Stopping trial: full astern from steady speed ahead, until the vehicle stops."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from skerry.core.errors import SkerryError
 from skerry.formats.chart import Chart
 from skerry.trials.criteria import of_stopping
 from skerry.trials.result import Result
-from skerry.trials.ship import LONGEST, Ship
+from skerry.trials.ship import MAX_DURATION, Ship
 
 
 def stopping(ship: Ship) -> Result:
-    """Track reach along the way, head reach along the original course, and what it moved aside."""
+    """Run the trial: track reach along the path, head reach along the original course, and lateral deviation."""
     speed = ship.approach()
     ship.begin_log()
     ship.go_astern()
     ship.sail()
     while ship.surge > 0.0:
         ship.sail()
-        if ship.sailed > LONGEST:
+        if ship.sailed > MAX_DURATION:
             raise SkerryError(
-                f"{ship.vehicle} still moves ahead by {ship.surge:.3g} m/s, {LONGEST:g} s after `astern` was ordered: "
+                f"{ship.vehicle} still moves ahead at {ship.surge:.3g} m/s {MAX_DURATION:g} s after `astern`: "
                 f"{dict(ship.config.astern)}"
             )
     leg = ship.leg()
-    # between the last sample ahead and the first astern
+    # between the last sample with forward speed and the first with astern speed
     share = leg.surge[-2] / (leg.surge[-2] - leg.surge[-1])
     stopped = {
         name: float(series[-2] + share * (series[-1] - series[-2]))

@@ -1,4 +1,4 @@
-"""One trial of one vehicle, by name; and its files."""
+"""Run a trial of a vehicle by name and write its files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MANOEUVRES: Final[dict[str, Callable[..., Result]]] = {
 def run_trial(
     manoeuvre: str, vehicle: str, overrides: Mapping[str, Any] | None = None, **options: float | None
 ) -> Result:
-    """Do a manoeuvre with a vehicle, shipped or a folder; `overrides` are laid over its vehicle.yaml.
+    """Run a manoeuvre with a vehicle (name or folder); `overrides` are merged into its vehicle.yaml.
 
     Options are those of the manoeuvre: `helm_deg` of the turning circle and the zig-zag, `angle_deg` of the zig-zag.
     """
@@ -39,13 +39,13 @@ def run_trial(
     known = [name for name in signature(perform).parameters if name != "ship"]
     for name in given:
         if name not in known:
-            raise SkerryError(f"{manoeuvre} takes no {name}; it takes {', '.join(known) or 'no options'}")
+            raise SkerryError(f"{manoeuvre} has no option {name}; its options: {', '.join(known) or 'no options'}")
     with Ship(vehicle, overrides) as ship:
         return perform(ship, **given)
 
 
 def write_result(result: Result, folder: Path) -> list[Path]:
-    """Write result.json and charts.svg into a folder; give their paths."""
+    """Write result.json and charts.svg into a folder and return their paths."""
     files = {
         "result.json": json.dumps(result.plain(), indent=2) + "\n",
         "charts.svg": draw_charts(result.charts, len(result.charts)),

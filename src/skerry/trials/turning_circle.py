@@ -1,4 +1,4 @@
-"""The turning circle: hard over from steady speed ahead, to both sides, for a turn and a half."""
+"""Turning circle: hard over from steady speed ahead, to both sides, for a turn and a half."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from skerry.core.errors import SkerryError
 from skerry.formats.chart import Chart
 from skerry.trials.criteria import of_turning
 from skerry.trials.result import Result
-from skerry.trials.ship import LONGEST, Leg, Ship
+from skerry.trials.ship import MAX_DURATION, Leg, Ship
 
-TURN: Final = 540.0  # °, the first half of it to get into the turn
-STEADY_PART: Final = 360.0  # ° at the end of which the turn is taken as steady
+TURN: Final = 540.0  # °; the first half turn is the transient
+STEADY_PART: Final = 360.0  # °; the last part of the turn, taken as steady
 
 
 def turning_circle(ship: Ship, helm_deg: float | None = None) -> Result:
-    """Turn to starboard and to port with a helm, hard over by default."""
+    """Run turns to starboard and to port with a helm angle, hard over by default."""
     helm = ship.config.hard_over_deg if helm_deg is None else abs(helm_deg)
     speed = ship.approach()
     start = ship.world.snapshot()
@@ -50,13 +50,13 @@ def _turn(ship: Ship, helm_deg: float) -> Leg:
         now = ship.turned()
         turned += (now - before + 180.0) % 360.0 - 180.0
         before = now
-        if ship.sailed > LONGEST:
-            raise SkerryError(f"{ship.vehicle} has turned by {turned:.0f}° after {LONGEST:g} s, and not by {TURN:g}°")
+        if ship.sailed > MAX_DURATION:
+            raise SkerryError(f"{ship.vehicle} turned by only {turned:.0f}° of {TURN:g}° in {MAX_DURATION:g} s")
     return ship.leg()
 
 
 def turning_figures(leg: Leg) -> dict[str, float]:
-    """Advance, transfer and tactical diameter as MSC.137(76), 4.2.1 has them, and the steady turn."""
+    """Return advance, transfer and tactical diameter (MSC.137(76), 4.2.1) and the steady turn."""
     to_side = np.abs(leg.starboard)
     steady = np.abs(leg.turned_deg) >= STEADY_PART
     speed = float(leg.speed[steady].mean())

@@ -1,4 +1,4 @@
-"""The zig-zag: helm to one side until the heading has changed by an angle, then to the other, and so on."""
+"""Zig-zag: helm to one side until the heading has changed by an angle, then to the other side, repeatedly."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from skerry.core.errors import SkerryError
 from skerry.formats.chart import Chart
 from skerry.trials.criteria import of_initial_turning, of_zigzag
 from skerry.trials.result import Result
-from skerry.trials.ship import LONGEST, Ship
+from skerry.trials.ship import MAX_DURATION, Ship
 
 REVERSALS: Final = 5
 USUAL_DEG: Final = 10.0
 
 
 def zigzag(ship: Ship, helm_deg: float | None = None, angle_deg: float | None = None) -> Result:
-    """Zig-zag of helm and heading, 10°/10° by default, or as much helm as there is."""
+    """Run a zig-zag of helm and heading angle, 10°/10° by default; the helm is limited to hard over."""
     helm = min(USUAL_DEG, ship.config.hard_over_deg) if helm_deg is None else abs(helm_deg)
     angle = helm if angle_deg is None else abs(angle_deg)
     if angle == 0.0 or helm == 0.0:
-        raise SkerryError("a zig-zag needs a helm and an angle above 0°")
+        raise SkerryError("zig-zag: helm and angle must be greater than 0°")
     speed = ship.approach()
     ship.begin_log()
     executes = [0]
@@ -30,12 +30,12 @@ def zigzag(ship: Ship, helm_deg: float | None = None, angle_deg: float | None = 
         ship.steer(sign * helm)
         while sign * ship.turned() < angle:
             ship.sail()
-            if ship.sailed > LONGEST or abs(ship.turned()) > 170.0:
-                raise SkerryError(f"{ship.vehicle} does not answer a helm of {helm:g}° with {angle:g}° of heading")
+            if ship.sailed > MAX_DURATION or abs(ship.turned()) > 170.0:
+                raise SkerryError(f"{ship.vehicle} does not reach {angle:g}° of heading with a helm of {helm:g}°")
         executes.append(round(ship.sailed / ship.interval))
         sign = -sign
     ship.steer(sign * helm)
-    while sign * ship.turned() < 0.0 and ship.sailed < LONGEST:
+    while sign * ship.turned() < 0.0 and ship.sailed < MAX_DURATION:
         ship.sail()
     leg = ship.leg()
     spans = list(zip(executes[1:], [*executes[2:], len(leg.time)], strict=True))
