@@ -31,7 +31,7 @@ def test_every_contact_passes_the_check_and_most_poses_without_contact_do_not(gr
     data = mujoco.MjData(model)
     owners = [{"crate": "crate", "mast": "crate", "flap": "crate", "ball": "ball"}.get(model.geom(number).name, "")
               for number in range(model.ngeom)]  # fmt: skip
-    nearness = ProximityCheck(model, owners)
+    check = ProximityCheck(model, owners)
     motions = np.zeros((model.nbody, 13))
     touched = {True: 0, False: 0}
     needless = 0
@@ -45,7 +45,7 @@ def test_every_contact_passes_the_check_and_most_poses_without_contact_do_not(gr
         motions[:, :3], motions[:, 3:7] = data.xpos, data.xquat[:, [1, 2, 3, 0]]
         found = {owners[geom] for geom in data.contact.geom.flat}
         for owner in ("crate", "ball"):
-            near = nearness.may_touch(motions, owner)
+            near = check.may_touch(motions, owner)
             assert near or owner not in found
             touched[owner in found] += 1
             needless += near and owner not in found

@@ -45,9 +45,12 @@ def _is_outside(model: int, data: int, box: int, ball: int) -> bool:
         return False
     radius += SLACK
     middle, half = floats(load_word(model + GEOM_BOXES) + 48 * box, 3), load_word(model + GEOM_BOXES) + 48 * box + 24
-    place, other = floats(load_word(data + POSITIONS) + 24 * box, 3), floats(load_word(data + POSITIONS) + 24 * ball, 3)
+    position, other = (
+        floats(load_word(data + POSITIONS) + 24 * box, 3),
+        floats(load_word(data + POSITIONS) + 24 * ball, 3),
+    )
     R, sides = floats(load_word(data + ROTATIONS) + 72 * box, 9), floats(half, 3)
-    dx, dy, dz = other[0] - place[0], other[1] - place[1], other[2] - place[2]
+    dx, dy, dz = other[0] - position[0], other[1] - position[1], other[2] - position[2]
     square = 0.0
     for i in range(3):
         beyond = max(abs(R[i] * dx + R[3 + i] * dy + R[6 + i] * dz - middle[i]) - sides[i], 0.0)
@@ -59,14 +62,14 @@ def _is_outside(model: int, data: int, box: int, ball: int) -> bool:
 def _is_over(model: int, data: int, table: int, geom: int) -> bool:
     """Return whether the bounding sphere of a geom is above all blocks of the ground below it."""
     t = floats(table, SETTINGS)
-    place = floats(load_word(data + POSITIONS) + 24 * geom, 3)
+    position = floats(load_word(data + POSITIONS) + 24 * geom, 3)
     radius = floats(load_word(model + GEOM_RADII) + 8 * geom, 1)[0]
-    bottom = place[2] - radius
+    bottom = position[2] - radius
     if bottom > t[HIGHEST]:
         return True
     columns, rows = int(t[COLUMNS]), int(t[ROWS])
-    west, east = (place[0] - radius - t[WEST]) * t[PER_X], (place[0] + radius - t[WEST]) * t[PER_X]
-    south, north = (place[1] - radius - t[SOUTH]) * t[PER_Y], (place[1] + radius - t[SOUTH]) * t[PER_Y]
+    west, east = (position[0] - radius - t[WEST]) * t[PER_X], (position[0] + radius - t[WEST]) * t[PER_X]
+    south, north = (position[1] - radius - t[SOUTH]) * t[PER_Y], (position[1] + radius - t[SOUTH]) * t[PER_Y]
     if not (east >= 0.0 and north >= 0.0 and west < columns and south < rows):
         return False
     blocks = floats(table + 8 * SETTINGS, rows * columns)

@@ -42,8 +42,8 @@ class _JointLaw:
 
 
 @dataclass
-class _Layout:
-    """Laws by what they act on, and userdata as far as it is assigned."""
+class _LawLayout:
+    """Laws grouped by link and by joint, and the size of userdata assigned so far."""
 
     size: int = 0  # first free index in userdata
     on_links: dict[int, list[tuple[Law, int]]] = field(default_factory=dict)  # body → (law, start of its state)
@@ -131,9 +131,9 @@ def _world_fields(fields: Mapping[str, FieldConfig]) -> list[tuple[Floats, Float
     return rows
 
 
-def _lay_out(model: Model, built: dict[str, TreeLaws], field_rows: list[tuple[Floats, Floats | None]]) -> _Layout:
-    """Assign userdata to the blocks and states of all laws, and sort the laws by what they act on."""
-    layout = _Layout(field_rows=field_rows)
+def _lay_out(model: Model, built: dict[str, TreeLaws], field_rows: list[tuple[Floats, Floats | None]]) -> _LawLayout:
+    """Assign userdata to the blocks and states of all laws, and group the laws by link and by joint."""
+    layout = _LawLayout(field_rows=field_rows)
     for number, (owner, tree) in enumerate(built.items()):
         for name, (link, law) in tree.items():
             body = model.links[owner][link].body
@@ -158,7 +158,7 @@ def _lay_out(model: Model, built: dict[str, TreeLaws], field_rows: list[tuple[Fl
     return layout
 
 
-def _assign_state(model: Model, layout: _Layout, owner: str, name: str, law: Law) -> None:
+def _assign_state(model: Model, layout: _LawLayout, owner: str, name: str, law: Law) -> None:
     """Assign the next free part of userdata to the state of a law."""
     start, size = layout.size, law.initial_state.size
     model.law_slots[owner, name] = (start, size)
@@ -182,7 +182,7 @@ def _connect_slipstreams(model: Model, owner: str, tree: TreeLaws) -> None:
         law.constants[law.jet_index : law.jet_index + laws.JET_SIZE] = [block, thrust, *propeller.jet.axis, area]
 
 
-def _add_link_laws(model: Model, layout: _Layout, writer: _ProgramWriter) -> None:
+def _add_link_laws(model: Model, layout: _LawLayout, writer: _ProgramWriter) -> None:
     """Add the laws of each link, with the laws before and after them that gather motions and apply the sum."""
     compiled, options = model.compiled, model.options
     for body, acting in layout.on_links.items():
@@ -202,7 +202,7 @@ def _share_points(acting: list[Law]) -> None:
             law.constants[law.points_index[1]] = points
 
 
-def _add_joint_laws(model: Model, layout: _Layout, writer: _ProgramWriter) -> None:
+def _add_joint_laws(model: Model, layout: _LawLayout, writer: _ProgramWriter) -> None:
     """Add the laws of joints, with the inertia that each joint feels and the indices of a second joint."""
     inertias = joint_inertias(model.compiled, layout.added_mass)
     for entry in layout.on_joints:
@@ -221,7 +221,7 @@ def _add_joint_laws(model: Model, layout: _Layout, writer: _ProgramWriter) -> No
         writer.add(law, constants, in_fields=False, state=entry.state, joint=indices)
 
 
-def _add_systems(model: Model, layout: _Layout, writer: _ProgramWriter, systems: Mapping[str, WorldSystem]) -> None:
+def _add_systems(model: Model, layout: _LawLayout, writer: _ProgramWriter, systems: Mapping[str, WorldSystem]) -> None:
     """Build and add the laws of the systems that act on the whole world."""
     for name, system in systems.items():
         law = system.build(model)
@@ -231,7 +231,7 @@ def _add_systems(model: Model, layout: _Layout, writer: _ProgramWriter, systems:
         writer.add(law, law.constants, state=state)
 
 
-def _check_rk4(model: Model, layout: _Layout) -> None:
+def _check_rk4(model: Model, layout: _LawLayout) -> None:
     """Check that the step is short enough for the damping of all links and joints."""
     check_explicit_step(
         model.compiled,

@@ -109,7 +109,7 @@ class WorldSystem(ABC):
 
     @abstractmethod
     def build(self, model: Model) -> Law:
-        """Return its law; all other laws of the model already have their place in userdata."""
+        """Return its law; the other laws of the model are in `model.law_slots` already."""
 
 
 MAX_FILTERED_SHAPES = 32

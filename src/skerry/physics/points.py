@@ -1,4 +1,4 @@
-"""Points on bodies, for ropes that are tied there: motion of the point, inertia felt there, forces.
+"""Points on bodies, for ropes that are tied there: motion, inverse inertia and forces at the point.
 
 The table of bodies has for each body the root of its tree, the number of joint axes above it, and the index of the
 first of them in the list of axes.

@@ -84,7 +84,7 @@ class RopeConfig(Config):
     colour: tuple[Share, Share, Share] = Field((0.9, 0.5, 0.1), description="red, green and blue, 0 to 1")
 
     @model_validator(mode="after")
-    def _consistent(self) -> RopeConfig:
+    def _check_consistency(self) -> RopeConfig:
         ends = [name for name in ("end", "buoy", "hook") if getattr(self, name) is not None]
         if len(ends) > 1:
             raise ValueError(f"a rope can have only one of these at its end: {', '.join(ends)}")

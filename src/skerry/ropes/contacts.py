@@ -122,8 +122,8 @@ def find_body_contacts(
     if numbers[SHAPES] == 0:
         return
     h = common[STEP]
-    places = load_word(data + layout[GEOM_XPOS])
-    probe = floats(places + 24 * numbers[PROBE], 3)
+    positions = load_word(data + layout[GEOM_XPOS])
+    probe = floats(positions + 24 * numbers[PROBE], 3)
     head_root = words(numbers[BODIES] + 24 * int(max(head[BODY], 0.0)), BODY_ROW)[ROOT]
     tail_root = words(numbers[BODIES] + 24 * int(max(tail[BODY], 0.0)), BODY_ROW)[ROOT]
     low_x = high_x = x[0]
@@ -138,7 +138,7 @@ def find_body_contacts(
     for shape in range(numbers[SHAPES]):
         row = words(numbers[SHAPE_TABLE] + 16 * shape, 2)
         sizes = floats(numbers[SHAPE_SIZES] + 16 * shape, 2)
-        at = floats(places + 24 * row[0], 3)
+        at = floats(positions + 24 * row[0], 3)
         reach = sizes[0] + own[RADIUS] + 0.1
         if at[0] + reach < low_x or at[0] - reach > high_x or at[1] + reach < low_y or at[1] - reach > high_y:
             continue

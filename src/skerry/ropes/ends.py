@@ -86,14 +86,14 @@ def _add_acceleration(inverse: Any, arm: Any, at: Any, f: Any, out: Any) -> None
 
 @kernel
 def _add_pulls(
-    data: int, layout: Any, constants: Any, numbers: Any, state: int, end: Any, but: int, side: int, out: Any
+    data: int, layout: Any, constants: Any, numbers: Any, state: int, end: Any, excluded: int, side: int, out: Any
 ) -> None:
-    """Add to `out` the acceleration of an end by all ropes on its body except the end `side` of rope `but`."""
+    """Add to `out` the acceleration of an end by all ropes on its body except the end `side` of rope `excluded`."""
     arm, other_arm = floats(stack_floats(3), 3), floats(stack_floats(3), 3)
     _arm(data, layout, end, arm)
     for rope in range(numbers[ROPES]):
         for where in (HEAD, TAIL):
-            if (rope == but and where == side) or not _is_tied(numbers, state, constants, rope, where):
+            if (rope == excluded and where == side) or not _is_tied(numbers, state, constants, rope, where):
                 continue
             other = end_of(state, constants, rope, where)
             if other[BODY] == end[BODY]:

@@ -44,14 +44,14 @@ FACING: Final = 0.5
 
 
 @kernel
-def _up(x: Any, i: int) -> float:
+def _tail_direction(x: Any, i: int) -> float:
     """Return component i of the direction of a rope at its tail."""
     size = np.sqrt((x[3] - x[0]) ** 2 + (x[4] - x[1]) ** 2 + (x[5] - x[2]) ** 2)
     return (x[3 + i] - x[i]) / size if size > 1e-12 else 0.0
 
 
 @kernel
-def _touches(x: Any, k: int, hook: Any, reach: float) -> float:
+def _touch_point(x: Any, k: int, hook: Any, reach: float) -> float:
     """Return the position on edge k at which the hook touches it, from 0 to 1, or −1."""
     ax, ay, az = x[3 * k], x[3 * k + 1], x[3 * k + 2]
     ex, ey, ez = x[3 * k + 3] - ax, x[3 * k + 4] - ay, x[3 * k + 5] - az
@@ -64,7 +64,7 @@ def _touches(x: Any, k: int, hook: Any, reach: float) -> float:
     distance = np.sqrt(dx * dx + dy * dy + dz * dz)
     if distance > reach:
         return -1.0
-    facing = abs(dx * _up(hook, 0) + dy * _up(hook, 1) + dz * _up(hook, 2))
+    facing = abs(dx * _tail_direction(hook, 0) + dy * _tail_direction(hook, 1) + dz * _tail_direction(hook, 2))
     return share if facing >= FACING * distance else -1.0
 
 
@@ -116,7 +116,7 @@ def _catch(constants: Any, state: int, hook: int, rope: int, edge: int, share: f
 
 
 @kernel
-def _carry(constants: Any, state: int, userdata: int, hook: int, rope: int, time: float) -> None:
+def _append_load(constants: Any, state: int, userdata: int, hook: int, rope: int, time: float) -> None:
     """Append the far side of the caught rope to the winch's rope, so that its load hangs from the winch."""
     own = constants_of_rope(constants, hook)
     row = state_of_rope(state, own)
@@ -163,7 +163,7 @@ def _try_to_catch(constants: Any, state: int, ropes: int, hook: int, time: float
         x = nodes_of(target, other)[0]
         reach = own[HOOK] + other[RADIUS]
         for k in range(int(target[COUNT]) - 1):
-            share = _touches(x, k, at, reach)
+            share = _touch_point(x, k, at, reach)
             if share >= 0.0:
                 _catch(constants, state, hook, rope, k, share, time)
                 return
@@ -189,5 +189,5 @@ def update_hooks(constants: Any, userdata: int, state: int, ropes: int, time: fl
                 x, at = nodes_of(end, side)[0], nodes_of(row, own)[0]
                 distance = np.sqrt((x[0] - at[0]) ** 2 + (x[1] - at[1]) ** 2 + (x[2] - at[2]) ** 2)
                 if distance <= side[END_RADIUS] + own[END_RADIUS] + side[MIN_LENGTH]:
-                    _carry(constants, state, userdata, hook, rope, time)
+                    _append_load(constants, state, userdata, hook, rope, time)
                     break

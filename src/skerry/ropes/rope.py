@@ -67,22 +67,22 @@ class Rope:
     @property
     def points(self) -> Floats:
         """Positions of its nodes in the world, (n, 3), m; a rope on a hook includes both sides."""
-        return self._both(lambda row: _nodes(row, 0, 3))
+        return self._node_values(lambda row: _nodes(row, 0, 3))
 
     @property
     def velocities(self) -> Floats:
         """Velocities of its nodes, (n, 3), m/s."""
-        return self._both(lambda row: _nodes(row, 3, 3))
+        return self._node_values(lambda row: _nodes(row, 3, 3))
 
     @property
     def tension(self) -> Floats:
         """Tensions of its segments, (n − 1,), N."""
-        return self._edges(7)
+        return self._edge_values(7)
 
     @property
     def rest_lengths(self) -> Floats:
         """Rest lengths of its segments, (n − 1,), m."""
-        return self._edges(6)
+        return self._edge_values(6)
 
     @property
     def length(self) -> float:
@@ -231,14 +231,14 @@ class Rope:
     def _capacity(self) -> int:
         return (self._memory.size - at.NODES) // at.PER_NODE
 
-    def _both(self, nodes: Callable[[Floats], Floats]) -> Floats:
+    def _node_values(self, nodes: Callable[[Floats], Floats]) -> Floats:
         """Return values of all nodes from start to end; beyond a hook they come from the spare rope."""
         own = nodes(self._memory)[::-1].copy()
         if self._memory[at.HOOK_ROPE] < 0 or self._spare is None:
             return own
         return np.concatenate([nodes(self._spare), own[1:]])
 
-    def _edges(self, column: int) -> Floats:
+    def _edge_values(self, column: int) -> Floats:
         own = _nodes(self._memory, column, 1)[:-1, 0][::-1].copy()
         if self._memory[at.HOOK_ROPE] < 0 or self._spare is None:
             return own

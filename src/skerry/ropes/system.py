@@ -191,15 +191,15 @@ class RopeSystem(WorldSystem):
             row[0] = compiled.geom_rbound[geom] or 1e6
             row[1] = MAX_STIFFNESS_SHARE * float(compiled.body_subtreemass[root]) / step**2 if movable else np.inf
         self._kept += [bodies, axes, shapes, sizes]
-        words = constants.view(np.int64)
-        words[at.ROPES], words[at.AXES] = ropes, compiled.nv
-        words[at.BODIES], words[at.AXIS_LIST] = bodies.ctypes.data, axes.ctypes.data
+        integers = constants.view(np.int64)
+        integers[at.ROPES], integers[at.AXES] = ropes, compiled.nv
+        integers[at.BODIES], integers[at.AXIS_LIST] = bodies.ctypes.data, axes.ctypes.data
         if self._terrain is not None:
-            words[at.GROUND], words[at.GROUND_TABLE] = self._terrain.address, self._terrain.table_address
+            integers[at.GROUND], integers[at.GROUND_TABLE] = self._terrain.address, self._terrain.table_address
             self._kept.append(self._terrain)
-        words[at.SHAPES], words[at.SHAPE_TABLE] = len(touched), shapes.ctypes.data
-        words[at.SHAPE_SIZES], words[at.PROBE] = sizes.ctypes.data, compiled.geom(PROBE).id
-        words[at.HAS_WIND], words[at.FLOW_NEEDED] = self._windy, flow.NEED_FLOW | flow.NEED_FLOW_RATE
+        integers[at.SHAPES], integers[at.SHAPE_TABLE] = len(touched), shapes.ctypes.data
+        integers[at.SHAPE_SIZES], integers[at.PROBE] = sizes.ctypes.data, compiled.geom(PROBE).id
+        integers[at.HAS_WIND], integers[at.FLOW_NEEDED] = self._windy, flow.NEED_FLOW | flow.NEED_FLOW_RATE
         constants[at.STEP], constants[at.GRAVITY] = step, model.options.gravity
 
     def _write_rope(self, own: Floats, model: Model, name: str) -> None:

@@ -48,7 +48,7 @@ def build_ropes(
     memory = model.laws[WORLD_OWNER][ROPES].memory
     found = {}
     for name, plan in system.plans.items():
-        twin = system.spare_slice(name)
+        spare = system.spare_slice(name)
         winch: WinchActuator | None = None
         if plan.robot is not None and plan.config.winch is not None:
             found_winch = actuators[plan.robot][plan.config.winch]
@@ -58,7 +58,7 @@ def build_ropes(
             name,
             plan.config,
             memory[system.state_slice(name)],
-            None if twin is None else memory[twin],
+            None if spare is None else memory[spare],
             plan.segment_length,
             partial(_full_length, plan, winch),
             partial(_locate, model, engine, plan.robot),

@@ -91,7 +91,7 @@ class AddedMass(LawConfig):
 
     @field_validator("matrix")
     @classmethod
-    def _possible(cls, value: Vector6 | Matrix6 | None) -> Vector6 | Matrix6 | None:
+    def _check_matrix(cls, value: Vector6 | Matrix6 | None) -> Vector6 | Matrix6 | None:
         if value is None:
             return value
         matrix = full_matrix(value)
@@ -102,7 +102,7 @@ class AddedMass(LawConfig):
         return value
 
     @model_validator(mode="after")
-    def _one_form(self) -> AddedMass:
+    def _check_one_source(self) -> AddedMass:
         if sum(form is not None for form in (self.matrix, self.ellipsoid, self.slender)) != 1:
             raise ValueError("give exactly one of `matrix`, `ellipsoid` and `slender`")
         return self

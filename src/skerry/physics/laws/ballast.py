@@ -102,7 +102,7 @@ class Ballast(LawConfig):
 
     @field_validator("gyration")
     @classmethod
-    def _not_negative(cls, value: Vector3) -> Vector3:
+    def _check_not_negative(cls, value: Vector3) -> Vector3:
         if min(value) < 0:
             raise ValueError("must not be negative")
         return value

@@ -109,7 +109,7 @@ class Damping(LawConfig):
 
     @field_validator("linear", "quadratic")
     @classmethod
-    def _takes_energy(cls, value: Vector6 | Matrix6) -> Vector6 | Matrix6:
+    def _check_not_negative(cls, value: Vector6 | Matrix6) -> Vector6 | Matrix6:
         if np.diag(full_matrix(value)).min() < 0:
             raise ValueError("must not be negative; give damping as positive numbers")
         return value

@@ -73,8 +73,8 @@ def apply_point_forces(model: int, data: int, table: int) -> None:
     X, Y, Z = block[POSITION], block[POSITION + 1], block[POSITION + 2]
     g = block[GRAVITY]
     points = stack_floats(3 * 128)
-    some_points = stack_floats(3 * 128)
-    some_sample = stack_floats(10 * 128)
+    query_points = stack_floats(3 * 128)
+    query_sample = stack_floats(10 * 128)
     heights = stack_floats(128)
     densities = stack_floats(128)
     depths = stack_floats(128)
@@ -83,7 +83,7 @@ def apply_point_forces(model: int, data: int, table: int) -> None:
     fx, fy, fz = constants[4], constants[5], constants[6] - mass * g
     need = int(constants[9])
     lowest, highest, still = heights_of(header[WATER_TABLE])
-    usual = floats(header[WATER_TABLE], 1)[0]  # density
+    nominal_density = floats(header[WATER_TABLE], 1)[0]  # density
     dry = highest + start
     deep = min(lowest + start - ramp, still)  # below this height a point is under water in any wave
     fields, owner, sharing = header[FIELDS], header[OWNER], constants[14]
@@ -102,32 +102,31 @@ def apply_point_forces(model: int, data: int, table: int) -> None:
             where[i] = X + R[0] * x + R[1] * y + R[2] * z
             where[n + i] = Y + R[3] * x + R[4] * y + R[5] * z
             where[2 * n + i] = Z + R[6] * x + R[7] * y + R[8] * z
-        asked = 0
+        near_surface = 0
         for i in range(n):
-            asked += 1 if deep < where[2 * n + i] < dry else 0
+            near_surface += 1 if deep < where[2 * n + i] < dry else 0
         height, around = floats(heights, n), floats(densities, n)
-        some = (
-            asked if 2 * asked < n else n
-        )  # with most points near the surface, a query of all is faster than a selection
-        level = floats(some_sample + 8 * flow.HEIGHT * some, some)
-        found = floats(some_sample + 8 * flow.DENSITY * some, some)
-        place, asked_at = floats(some_points, 3 * some), points
-        if some < n:
-            asked_at = some_points
+        # With most points near the surface, a query of all points is faster than a selection.
+        queried = near_surface if 2 * near_surface < n else n
+        level = floats(query_sample + 8 * flow.HEIGHT * queried, queried)
+        found = floats(query_sample + 8 * flow.DENSITY * queried, queried)
+        query, query_address = floats(query_points, 3 * queried), points
+        if queried < n:
+            query_address = query_points
             j = 0
             for i in range(n):
                 # Points far from the surface need no query: any height on the right side gives the same share.
                 height[i] = highest if where[2 * n + i] >= dry else lowest
-                around[i] = usual
+                around[i] = nominal_density
                 if deep < where[2 * n + i] < dry:
-                    place[j], place[some + j], place[2 * some + j] = where[i], where[n + i], where[2 * n + i]
+                    query[j], query[queried + j], query[2 * queried + j] = where[i], where[n + i], where[2 * n + i]
                     j += 1
-        if some > 0:
+        if queried > 0:
             call7(
                 *(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET]),
-                *(0, some, asked_at, some_sample),
+                *(0, queried, query_address, query_sample),
             )
-        if some == n:
+        if queried == n:
             for i in range(n):
                 height[i], around[i] = level[i], found[i]
         else:
@@ -144,18 +143,18 @@ def apply_point_forces(model: int, data: int, table: int) -> None:
             wetted += 1 if covered[i] > 0.0 else 0
             if depth > 0.0:
                 touching = 1.0
-        rate = floats(some_sample + 8 * flow.FLOW_RATE * wetted, 3 * wetted)
+        rate = floats(query_sample + 8 * flow.FLOW_RATE * wetted, 3 * wetted)
         if need and wetted > 0:  # the acceleration costs more than the height, so only wet points are queried
-            place, level = floats(some_points, 3 * wetted), floats(some_sample + 8 * flow.HEIGHT * wetted, wetted)
+            query, level = floats(query_points, 3 * wetted), floats(query_sample + 8 * flow.HEIGHT * wetted, wetted)
             j = 0
             for i in range(n):
                 if covered[i] > 0.0:
-                    place[j], place[wetted + j], place[2 * wetted + j] = where[i], where[n + i], where[2 * n + i]
+                    query[j], query[wetted + j], query[2 * wetted + j] = where[i], where[n + i], where[2 * n + i]
                     level[j] = height[i]
                     j += 1
             call7(
                 *(header[WATER], header[WATER_TABLE], userdata, data + header[TIME_OFFSET]),
-                *(need | HEIGHT_KNOWN, wetted, some_points, some_sample),
+                *(need | HEIGHT_KNOWN, wetted, query_points, query_sample),
             )
         if fields != 0:
             for i in range(n):
@@ -243,7 +242,7 @@ class ForcePoints(LawConfig):
     )
 
     @model_validator(mode="after")
-    def _consistent(self) -> ForcePoints:
+    def _check_consistency(self) -> ForcePoints:
         if (self.volume is None) == (self.mesh is None):
             raise ValueError("give either `volume` or `mesh`; it defines the displaced volume")
         if isinstance(self.density, tuple) and len(self.density) != len(self.points):

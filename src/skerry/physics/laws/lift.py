@@ -58,9 +58,9 @@ class Lift(LawConfig):
     )
 
     def build(self, at: Attachment) -> Law:
-        place = self.pose_on_body(at)
-        to_point = turned_shift(place)
+        pose = self.pose_on_body(at)
+        to_point = turned_shift(pose)
         matrix = to_point.T @ full_matrix(self.matrix) @ to_point
         positive = positive_part(matrix)
-        constants = np.concatenate([matrix.ravel(), positive.ravel(), place.rotation[:, 0]])
+        constants = np.concatenate([matrix.ravel(), positive.ravel(), pose.rotation[:, 0]])
         return Law(constants, force=apply_lift, damping=REFERENCE_SPEED * positive)

@@ -101,9 +101,9 @@ class WindDrag(LawConfig):
     air_density: Positive = Field(AIR_DENSITY, description="density of the air, kg/m³")
 
     def build(self, at: Attachment) -> Law:
-        place = self.pose_on_body(at)
-        to_point = turned_shift(place)[:3]
+        pose = self.pose_on_body(at)
+        to_point = turned_shift(pose)[:3]
         factor = 0.5 * self.air_density * np.array(self.drag_coefficient) * np.array(self.area)
-        constants = np.concatenate([factor, place.position, to_point.ravel()])
+        constants = np.concatenate([factor, pose.position, to_point.ravel()])
         fastest = to_point.T @ np.diag(2.0 * REFERENCE_SPEED * factor) @ to_point
         return Law(constants, force=apply_wind_drag, air_damping=fastest)
