@@ -946,7 +946,7 @@ def test_an_unread_inbox_keeps_the_latest_packets(drifter: str) -> None:
             modem(world, "a").write(str(k))
         world.advance(0.2)
         assert [packet.data for packet in read_all(modem(world, "b"))] == ["7", "8", "9"]
-        assert modem(world, "b").missed == 7
+        assert modem(world, "b").dropped == 7
 
 
 def test_a_teleported_receiver_misses_sound_that_has_passed_its_new_position(drifter: str) -> None:

@@ -36,7 +36,7 @@ class HydrophoneDetection:
 
 
 class HydrophoneArrayPart(AcousticPart):
-    """Receives all signals, including those addressed to other parts."""
+    """Hydrophone array; it receives all signals, including those addressed to other parts."""
 
     def __init__(self, config: HydrophoneArray, context: BuildContext, offset: Pose) -> None:
         super().__init__(context, config.link, offset)

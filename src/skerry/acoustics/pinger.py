@@ -17,7 +17,7 @@ from skerry.parts.acoustics import NEVER, AcousticConfig, AcousticPart, Arrival,
 
 
 class PingerPart(AcousticPart):
-    """Transmits a ping at each due tick while it is active."""
+    """Pinger; it transmits a ping at each due tick while it is active."""
 
     def __init__(self, config: Pinger, context: BuildContext, offset: Pose) -> None:
         super().__init__(context, config.link, offset)

@@ -73,24 +73,24 @@ class AcousticRange:
 
 
 class TransceiverPart(AcousticPart):
-    """Transmits written packets in order, at most one per step, and stores received packets until they are read."""
+    """Modem; it transmits written packets in order, at most one per step, and stores received ones until read."""
 
     def __init__(self, config: ModemSettings, context: BuildContext, link: str, offset: Pose) -> None:
         super().__init__(context, link, offset)
         self.config = self.transmitter = self.receiver = config
         self.half_duplex = config.half_duplex
-        self.missed = 0
+        self.dropped = 0
         """Number of received packets that were dropped unread because the inbox was full."""
         self._step = float(context.clock.step)
         self._is_exact = config.timing_noise == config.clock_offset == config.clock_drift_ppm == 0.0
         self._queue: deque[tuple[str, bytes, bool, str | None]] = deque()  # purpose, data, is text, to
         self._replies: list[Signal] = []
         self._inbox: deque[Arrival] = deque()
-        self._gone = 0  # packets that were removed from the inbox, by reading or dropping
+        self._removed = 0  # packets that were removed from the inbox, by reading or dropping
         self._batches: list[ArrivalBatch] = []
         self.accepts_batches = config.multipath and config.bit_rate is None
         self._ranges: deque[AcousticRange] = deque(maxlen=config.inbox_size)
-        self._asked: dict[int, tuple[str, float]] = {}  # open requests: peer and time of the request
+        self._open_requests: dict[int, tuple[str, float]] = {}  # open requests: peer and time of the request
         self._requests = 0
         self._latest: dict[str, int] = {}  # number of the last signal from each source
         self._busy_until = 0.0
@@ -130,20 +130,20 @@ class TransceiverPart(AcousticPart):
             self._unpack()
             if not self._inbox:
                 return None
-        self._gone += 1
+        self._removed += 1
         return self._packet(self._inbox.popleft())
 
     @property
     def packets_received(self) -> int:
         """Number of packets received so far, read or not."""
         self._unpack()
-        return self._gone + len(self._inbox)
+        return self._removed + len(self._inbox)
 
     def peek(self, after: int) -> list[AcousticPacket]:
         """Return the unread packets after the first `after` received ones, without removing them."""
         if after >= self.packets_received:
             return []
-        return [self._packet(arrival) for arrival in islice(self._inbox, max(after - self._gone, 0), None)]
+        return [self._packet(arrival) for arrival in islice(self._inbox, max(after - self._removed, 0), None)]
 
     def _packet(self, arrival: Arrival) -> AcousticPacket:
         signal, path, _, doppler, level_db, snr_db, _, _ = arrival
@@ -198,9 +198,9 @@ class TransceiverPart(AcousticPart):
             if purpose == "request":
                 assert to is not None
                 request, self._requests = self._requests, self._requests + 1
-                self._asked[request] = (to, self.config.local_time(time))
-                if len(self._asked) > MAX_QUEUE:
-                    del self._asked[next(iter(self._asked))]
+                self._open_requests[request] = (to, self.config.local_time(time))
+                if len(self._open_requests) > MAX_QUEUE:
+                    del self._open_requests[next(iter(self._open_requests))]
             yield self._stamped(Signal(self.name, purpose, data, is_text, to, time, 0.0, self._duration(bits), request))
             self._last_tick = tick
         self._plan()
@@ -225,19 +225,19 @@ class TransceiverPart(AcousticPart):
             self._latest[signal.source] = signal.number
         if signal.purpose == "request":
             if first and self.config.answers:
-                self._answer(arrival)
+                self._reply(arrival)
         elif signal.purpose == "reply":
-            if first and signal.request in self._asked:
-                self._measure(arrival, *self._asked.pop(signal.request))
+            if first and signal.request in self._open_requests:
+                self._measure(arrival, *self._open_requests.pop(signal.request))
         elif first or self.config.multipath:
-            self._keep(arrival)
+            self._store(arrival)
 
     def receive_batch(self, batch: ArrivalBatch) -> None:
         self._batches.append(batch)
         if sum(len(batch.rows) for batch in self._batches) > self.config.inbox_size:
             self._unpack()
 
-    def _keep(self, arrival: Arrival) -> None:
+    def _store(self, arrival: Arrival) -> None:
         if self._batches:
             self._unpack()
         self._inbox.append(arrival)
@@ -254,8 +254,8 @@ class TransceiverPart(AcousticPart):
     def _make_room(self) -> None:
         while len(self._inbox) > self.config.inbox_size:
             self._inbox.popleft()
-            self._gone += 1
-            self.missed += 1
+            self._removed += 1
+            self.dropped += 1
 
     def _is_unreadable(self, arrival: Arrival, snr_db: float) -> bool:
         config, signal = self.config, arrival.signal
@@ -265,7 +265,7 @@ class TransceiverPart(AcousticPart):
         chance = packet_error(snr_db, 1e3 * config.bandwidth_khz, config.bit_rate, bits, config.modulation)
         return is_lost(self._noise, signal.number, PATHS.index(arrival.path), chance)
 
-    def _answer(self, arrival: Arrival) -> None:
+    def _reply(self, arrival: Arrival) -> None:
         request = arrival.signal
         held = request.duration + self.config.turnaround
         reply = Signal(self.name, "reply", b"", False, request.source, arrival.time + held, 0.0)
@@ -291,16 +291,16 @@ class TransceiverPart(AcousticPart):
         kept: dict[str, Any] = {
             "queue": [[purpose, b64encode(data).decode(), *rest] for purpose, data, *rest in self._queue],
             "replies": [reply.to_json() for reply in self._replies],
-            "gone": self._gone,
+            "gone": self._removed,
             "inbox": [arrival.to_json() for arrival in self._inbox],
             "ranges": [list(vars(reading).values()) for reading in self._ranges],
-            "asked": [[number, *rest] for number, rest in self._asked.items()],
+            "asked": [[number, *rest] for number, rest in self._open_requests.items()],
             "requests": self._requests,
             "latest": self._latest,
             "busy_until": self._busy_until,
             "last_tick": self._last_tick,
             "next_send": self.next_send,
-            "missed": self.missed,
+            "missed": self.dropped,
         }
         return json.dumps(kept).encode()
 
@@ -308,13 +308,13 @@ class TransceiverPart(AcousticPart):
         kept = json.loads(state)
         self._queue = deque((purpose, b64decode(data), *rest) for purpose, data, *rest in kept["queue"])
         self._replies = [Signal.from_json(reply) for reply in kept["replies"]]
-        self._gone = kept["gone"]
+        self._removed = kept["gone"]
         self._inbox, self._batches = deque(Arrival.from_json(arrival) for arrival in kept["inbox"]), []
         self._ranges = deque((AcousticRange(*reading) for reading in kept["ranges"]), self.config.inbox_size)
-        self._asked = {number: (peer, time) for number, peer, time in kept["asked"]}
+        self._open_requests = {number: (peer, time) for number, peer, time in kept["asked"]}
         self._requests, self._latest = kept["requests"], kept["latest"]
         self._busy_until, self._last_tick = kept["busy_until"], kept["last_tick"]
-        self.next_send, self.missed = kept["next_send"], kept["missed"]
+        self.next_send, self.dropped = kept["next_send"], kept["missed"]
 
 
 class ModemSettings(TransmitterSettings, ReceiverSettings):

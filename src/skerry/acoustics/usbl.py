@@ -38,7 +38,7 @@ class UsblFix:
 
 
 class UsblPart(TransceiverPart):
-    """Measures a fix for every reply; with `one_way`, also for every packet."""
+    """USBL head; it measures a fix for every reply and, with `one_way`, for every packet."""
 
     measures_direction = True
 
@@ -52,8 +52,8 @@ class UsblPart(TransceiverPart):
         """Remove and return the oldest unread fix; None if there is none."""
         return self._fixes.popleft() if self._fixes else None
 
-    def _keep(self, arrival: Arrival) -> None:
-        super()._keep(arrival)
+    def _store(self, arrival: Arrival) -> None:
+        super()._store(arrival)
         if self._usbl.one_way:
             time = self._local(arrival)
             self._fix(

@@ -206,7 +206,7 @@ class Propeller(ActuatorConfig):
     )
 
     @model_validator(mode="after")
-    def _one_law(self) -> Propeller:
+    def _check_consistency(self) -> Propeller:
         if (self.rpm_to_force is None) == (self.open_water is None):
             raise ValueError("give either `rpm_to_force` or `open_water`")
         if self.hover_default and self.rpm_to_force is None:

@@ -25,7 +25,7 @@ EXTRA: Final = 4  # length of a caught rope that is tied to the end of this rope
 RELEASE: Final = 5  # 1 to release the load in the next step
 WINCH_STATE: Final = 6
 # Constants
-STEP, MIN_LENGTH, MAX_LENGTH, WINCH_CONSTANTS = range(4)
+STEP, MIN_LENGTH, MAX_LENGTH = range(3)
 
 
 @law
@@ -114,7 +114,7 @@ class Winch(ActuatorConfig):
     minimum_length: Positive = Field(0.1, description="smallest length paid out, m")
 
     @model_validator(mode="after")
-    def _within(self) -> Winch:
+    def _check_lengths(self) -> Winch:
         if self.minimum_length > self.rope_length:
             raise ValueError(
                 f"`minimum_length` {self.minimum_length} m must not exceed `rope_length` {self.rope_length} m"

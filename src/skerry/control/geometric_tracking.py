@@ -229,7 +229,7 @@ class TrajectoryConfig(Config):
     )
 
     @model_validator(mode="after")
-    def _is_a_curve(self) -> TrajectoryConfig:
+    def _check_trajectory(self) -> TrajectoryConfig:
         try:
             Spline(self.times, self.positions, self.repeat)
         except SkerryError as error:
@@ -263,7 +263,7 @@ class GeometricTracking(ControllerConfig):
     trajectory: TrajectoryConfig | None = Field(None, description="trajectory to fly")
 
     @model_validator(mode="after")
-    def _one_aim(self) -> GeometricTracking:
+    def _check_one_target(self) -> GeometricTracking:
         if sum(aim is not None for aim in (self.point, self.target, self.trajectory)) > 1:
             raise ValueError("give one of `point`, `target` and `trajectory`")
         return self

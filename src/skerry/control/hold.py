@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, model_validator
 
 from skerry.control.loops.allocation import Allocation, AllocationConfig
-from skerry.control.loops.limits import SUBMERGED, LimitsConfig, keep_within, pitch_within
+from skerry.control.loops.limits import SUBMERGED, LimitsConfig, clamp_pitch, clamp_setpoints
 from skerry.control.loops.loops import SETPOINTS, DiveConfig, LoopsConfig, check_setpoints
 from skerry.control.loops.navigation import Navigation, NavigationConfig
 from skerry.control.loops.pid import Pid
@@ -70,7 +70,7 @@ class HoldController(Controller):
         if config.dive is not None:
             self._pids["dive"] = Pid(config.dive.loop())
         self._allocation: Allocation | None = None
-        self._is_cut = False  # whether the last wrench was scaled down by the allocation
+        self._is_limited = False  # whether the last wrench was scaled down by the allocation
         self._commanded: set[str] = set()
         self._stopping = False
         if config.setpoints:
@@ -168,7 +168,7 @@ class HoldController(Controller):
     # -------------------------------------------------------------------------------------------- acting
 
     @property
-    def _wanted(self) -> dict[str, float]:
+    def _active_setpoints(self) -> dict[str, float]:
         """All setpoints to hold now."""
         if not self.aborted:
             return self.setpoints | self.external_setpoints.setpoints
@@ -191,7 +191,7 @@ class HoldController(Controller):
         limits = self.config.limits
         if limits.depth is not None or limits.altitude is not None:
             self._update_water_depth(here)
-        wanted = keep_within(limits, self._wanted, self._column)
+        wanted = clamp_setpoints(limits, self._active_setpoints, self._column)
         measured: dict[str, tuple[float, float | None]] = {}  # setpoint and measurement of each loop
         if ("altitude" in wanted) != self._by_altitude:  # otherwise the loop sees a jump
             self._by_altitude = not self._by_altitude
@@ -217,7 +217,7 @@ class HoldController(Controller):
             measured["dive"] = measured["depth"]
         outputs = self._step(measured)
         pitch = radians(wanted["pitch_deg"]) if "pitch_deg" in wanted else outputs.pop("dive", None)
-        pitch = None if pitch is None else pitch_within(limits, pitch)
+        pitch = None if pitch is None else clamp_pitch(limits, pitch)
         attitude = here.attitude() if pitch is not None or "roll_deg" in wanted else None
         turned: dict[str, tuple[float, float | None]] = {}
         if pitch is not None:
@@ -250,11 +250,11 @@ class HoldController(Controller):
         for name, (goal, value) in measured.items():
             if name in self._pids:
                 pid = self._pids[name]
-                integrate = not (self._is_cut and name not in self._shares)
+                integrate = not (self._is_limited and name not in self._shares)
                 outputs[name] = pid.output if value is None else pid.step(goal, value, seconds, integrate)
         return outputs
 
-    def _allot(self, outputs: Mapping[str, float], actuators: Mapping[str, Actuator]) -> dict[str, float]:
+    def _sum_outputs(self, outputs: Mapping[str, float], actuators: Mapping[str, Actuator]) -> dict[str, float]:
         """Return the sum of the loop outputs for each actuator, relative to its reset value."""
         totals: dict[str, float] = {}
         wrench: dict[str, float] = {}
@@ -265,17 +265,17 @@ class HoldController(Controller):
             else:
                 axis, sign = AXIS_OF[name]
                 wrench[axis] = wrench.get(axis, 0.0) + sign * output
-        self._is_cut = False
+        self._is_limited = False
         if wrench and self.config.allocation is not None:
             if self._allocation is None:
                 self._allocation = Allocation(self.config.allocation, actuators)
-            commands, self._is_cut = self._allocation.allocate(wrench)
+            commands, self._is_limited = self._allocation.allocate(wrench)
             for part, command in commands.items():
                 totals[part] = totals.get(part, 0.0) + command - actuators[part].reset_value
         return totals
 
     def _command(self, outputs: Mapping[str, float], actuators: Mapping[str, Actuator]) -> None:
-        totals = self._allot(outputs, actuators)
+        totals = self._sum_outputs(outputs, actuators)
         released = self._commanded - totals.keys()
         if self.aborted:
             totals |= {part: value - actuators[part].reset_value for part, value in self.config.surface.items()}
@@ -317,7 +317,7 @@ class HoldController(Controller):
             self._column = depth + altitude
 
     def _check_dive_time(self, here: Navigation, longest: float) -> None:
-        """Abort a dive that lasts longer than `longest` seconds; missing depth readings count as submerged."""
+        """Abort a dive that lasts longer than `longest` seconds; during a dive, missing readings count as submerged."""
         depth = here.depth()
         if depth is not None and depth <= SUBMERGED:
             self._dived = 0
@@ -328,7 +328,7 @@ class HoldController(Controller):
 
     def state(self) -> bytes:
         pids = {name: pid.state() for name, pid in self._pids.items()}
-        own = [self.setpoints, pids, sorted(self._commanded), self._stopping, self._is_cut]
+        own = [self.setpoints, pids, sorted(self._commanded), self._stopping, self._is_limited]
         outside = [
             self.external_setpoints.state(),
             self.return_owner,
@@ -339,7 +339,7 @@ class HoldController(Controller):
         return json.dumps([*own, *outside, self._dived, self._column, self._by_altitude]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self.setpoints, pids, commanded, self._stopping, self._is_cut, external, *outside = json.loads(state)
+        self.setpoints, pids, commanded, self._stopping, self._is_limited, external, *outside = json.loads(state)
         (
             self.return_owner,
             self.aborted,

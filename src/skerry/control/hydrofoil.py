@@ -58,7 +58,7 @@ POSITION, CHORD, FACE, FORWARDS, BACKWARDS, LARGEST, SURFACE = 0, 3, 6, 9, 10, 1
 ATTACHED = 0.2  # largest angle of attack, rad: slightly below the typical stall angle of a foil
 MIN_SPEED = 0.5  # speed below which surfaces produce no useful force, m/s
 MAX_LEAD = 1.0  # largest difference between the speed setpoint and the speed of the boat, m/s
-PORT, STARBOARD, ELEVATOR, RUDDER = range(4)
+RUDDER = 3  # index of the rudder among the surfaces; the first three produce lift, roll and pitch
 
 
 @strict_kernel
@@ -191,7 +191,7 @@ BODY, LINK, FOILS, SEA, SEA_TABLE, MEMORY_SIZE, CONSTANTS_AT, LIFTING, SURFACES,
 
 
 @native_controller
-def fly_foils(motions: int, userdata: int, time: int, table: int) -> None:
+def control_foils(motions: int, userdata: int, time: int, table: int) -> None:
     """Compute the rpm of the propeller and the angles of the surfaces."""
     w = words(table, TABLE_SIZE)
     body = floats(motions + 8 * ROW * w[BODY], ROW)
@@ -272,7 +272,7 @@ class HydrofoilController(NativeLawController):
         output = np.zeros(5)
         arrays = (self._memory, constants, lifting, surfaces, output)
         table = [body, link.ctypes.data, middle.ctypes.data, *view.sea, *(array.ctypes.data for array in arrays)]
-        return NativeController(fly_foils, table, self._memory, driven, view, output, (link, middle, *arrays))
+        return NativeController(control_foils, table, self._memory, driven, view, output, (link, middle, *arrays))
 
     def state(self) -> bytes:
         return bytes([self._active]) + self._memory.tobytes()
@@ -373,7 +373,7 @@ class Hydrofoil(ControllerConfig):
     yaw_gain: Positive = Field(8.0, description="gain of the yaw loop, 1/s")
 
     @model_validator(mode="after")
-    def _sets_apart(self) -> Hydrofoil:
+    def _check_speed_order(self) -> Hydrofoil:
         (low, middle), (foils, high) = self.reverse_speeds_kn, self.foiling_speeds_kn
         if not low <= middle < self.rolling_speed_kn <= foils <= high:
             raise ValueError(

@@ -25,7 +25,7 @@ class SkidSteerController(Controller):
         self.config = config
         self.speed, self.turn_rate_deg = 0.0, 0.0
         self._active = False  # stays true until the motors are commanded to stop
-        self._is_cut = False  # whether the power for the speed was limited in the last act
+        self._is_limited = False  # whether the power for the speed was limited in the last act
         self._speed, self._turn = Pid(config.speed), Pid(config.turn)
 
     @property
@@ -87,19 +87,19 @@ class SkidSteerController(Controller):
         aside += config.power_per_turn * degrees(turn)
         aside = min(max(aside, -1.0), 1.0)
         if speed is not None:
-            forward = self._speed.step(self.speed, speed, seconds, not self._is_cut)
+            forward = self._speed.step(self.speed, speed, seconds, not self._is_limited)
         forward += config.power_per_speed * self.speed
         room = 1.0 - abs(aside)  # turning has priority: a rover that is too fast to turn leaves its arc
-        self._is_cut = abs(forward) > room
+        self._is_limited = abs(forward) > room
         forward = min(max(forward, -room), room)
         return forward - aside, forward + aside
 
     def state(self) -> bytes:
         loops = [self._speed.state(), self._turn.state()]
-        return json.dumps([self.speed, self.turn_rate_deg, self._active, self._is_cut, *loops]).encode()
+        return json.dumps([self.speed, self.turn_rate_deg, self._active, self._is_limited, *loops]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self.speed, self.turn_rate_deg, self._active, self._is_cut, speed, turn = json.loads(state)
+        self.speed, self.turn_rate_deg, self._active, self._is_limited, speed, turn = json.loads(state)
         self._speed.set_state(speed)
         self._turn.set_state(turn)
 

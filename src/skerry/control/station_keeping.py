@@ -93,7 +93,7 @@ class StationKeeping(HoldSettings):
     )
 
     @model_validator(mode="after")
-    def _can_turn(self) -> StationKeeping:
+    def _check_needed_loops(self) -> StationKeeping:
         if self.loops.present() and (self.loops.position is None or self.loops.heading is None):
             raise ValueError("station keeping needs the loops `position` and `heading`")
         return self

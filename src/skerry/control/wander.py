@@ -39,7 +39,7 @@ BODY, KEY, LINK_AT, MEMORY_AT, CONSTANTS_AT, GAINS_AT, ANSWER_AT, TABLE_SIZE = 0
 
 
 @strict_kernel
-def wanted_rate(time: float, x: float, y: float, yaw: float, key0: int, key1: int, c: Any) -> float:
+def desired_rate(time: float, x: float, y: float, yaw: float, key0: int, key1: int, c: Any) -> float:
     """Return the rate of turn to port for a time and position, rad/s."""
     to_x, to_y = c[CENTER] - x, c[CENTER + 1] - y
     if np.sqrt(to_x * to_x + to_y * to_y) > c[EDGE]:
@@ -56,7 +56,7 @@ def wanted_rate(time: float, x: float, y: float, yaw: float, key0: int, key1: in
 
 
 @native_controller
-def drive_about(motions: int, userdata: int, time: int, table: int) -> None:
+def drive_randomly(motions: int, userdata: int, time: int, table: int) -> None:
     """Write the commands of the port and starboard propeller."""
     w = words(table, TABLE_SIZE)
     c, n, answer = (
@@ -69,7 +69,7 @@ def drive_about(motions: int, userdata: int, time: int, table: int) -> None:
     motion_of_fixed_frame(floats(motions + 8 * MOTION * w[BODY], MOTION), floats(w[LINK_AT], 7), m)
     x, y, z, s = m[3], m[4], m[5], m[6]
     bow_x, bow_y, bow_z = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + z * s), 2.0 * (x * z - y * s)
-    turning = wanted_rate(floats(time, 1)[0], m[0], m[1], np.arctan2(bow_y, bow_x), w[KEY], w[KEY + 1], c)
+    turning = desired_rate(floats(time, 1)[0], m[0], m[1], np.arctan2(bow_y, bow_x), w[KEY], w[KEY + 1], c)
     along = bow_x * m[7] + bow_y * m[8] + bow_z * m[9]
     ahead = pid.step(n[:TURN], gains[: pid.GAINS], c[SPEED], along, c[STEP], True)
     aside = pid.step(n[TURN:], gains[pid.GAINS :], turning, m[12], c[STEP], True)
@@ -96,7 +96,7 @@ class WanderController(NativeLawController):
         arrays = (link, self._memory, constants, gains, answer := np.zeros(2))
         table = [body, *self.noise.key, *(array.ctypes.data for array in arrays)]
         driven = [actuators[name] for name in config.propellers]
-        return NativeController(drive_about, table, self._memory, driven, view, answer, arrays)
+        return NativeController(drive_randomly, table, self._memory, driven, view, answer, arrays)
 
     def _on_command_refused(self) -> None:
         # otherwise the integrals wind up while another owner commands
@@ -144,7 +144,7 @@ class Wander(ControllerConfig):
         return self.speed * (2.0 / self.return_rate + SETTLING)
 
     @model_validator(mode="after")
-    def _can_turn_in_its_area(self) -> Wander:
+    def _check_radius(self) -> Wander:
         if self.radius < self.margin:
             problem = (
                 f"`radius` is {self.radius:g} m; at this speed and rate of turn it must be at least {self.margin:.0f} m"

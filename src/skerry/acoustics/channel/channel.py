@@ -172,7 +172,7 @@ class AcousticChannel(Component):
                         sea = self._sea(state)
                         self._update_motions(state)
                         self._obstacles.move(state.motions[0])
-                    self._emit(number, signal, state.time, sea)
+                    self._transmit(number, signal, state.time, sea)
                 if self.on_signal is not None:
                     self.on_signal(signal)
 
@@ -189,7 +189,7 @@ class AcousticChannel(Component):
     def _ground(self) -> paths.Obstacles:
         return paths.Obstacles.of(self._scene(), self._robots, only_ground=True)
 
-    def _emit(self, number: int, signal: Signal, time: float, sea: NDArray[np.int64]) -> None:
+    def _transmit(self, number: int, signal: Signal, time: float, sea: NDArray[np.int64]) -> None:
         """Find the paths of a signal and add it to the sound in flight."""
         transducer, source = self._transducers[number], np.empty(6)
         arrivals.motion_at(self._before[number], self._now[number], self._step, signal.time - time, source)
@@ -217,9 +217,9 @@ class AcousticChannel(Component):
         if signal.duration > 0.0:
             transducer.sent.append((signal.time, signal.time + signal.duration))
             self._simple[number] = False
-        self._start(transducer, signal, time)
+        self._add_in_flight(transducer, signal, time)
 
-    def _start(self, transducer: Transducer, signal: Signal, time: float) -> None:
+    def _add_in_flight(self, transducer: Transducer, signal: Signal, time: float) -> None:
         """Add a signal to the sound in flight, on the clear paths among `transducer.found`."""
         first = self._count
         while first + len(transducer.found) > len(self._in_flight):
@@ -255,7 +255,7 @@ class AcousticChannel(Component):
         self._update_motions(state)
         self._obstacles.move(state.motions[0])
         name = self._transducers[number].part.name
-        self._emit(number, Signal(name, "ping", b"", False, None, state.time, state.time), state.time, sea)
+        self._transmit(number, Signal(name, "ping", b"", False, None, state.time, state.time), state.time, sea)
         arrivals.mark_due(self._due, self._count, state.tick, np.zeros(1, np.uint8))
         arrivals.next_reply_tick(self._due, self._in_flight, self._count)
         came, stored = (
@@ -304,7 +304,7 @@ class AcousticChannel(Component):
         if ready:
             self.deliver_batches()
             for _, _, receiver, arrival in sorted(ready):
-                self._transducers[receiver].decide(arrival)
+                self._transducers[receiver].deliver(arrival)
         if is_present:
             self._drop_old_signals()
 
@@ -363,7 +363,7 @@ class AcousticChannel(Component):
         absorption = self._absorption(transmitter.frequency_khz, round(max(row[arrivals.A_DEPTH], 0.0)))
         loss = transmission_loss(row[arrivals.A_LENGTH], transmitter.spreading_db, absorption)
         if row[arrivals.A_PATH] != paths.DIRECT:
-            # An echo loses as much level as the ratio of the ranges costs in spreading.
+            # The additional loss is the spreading loss over a distance that is longer by 1/ratio.
             loss += transmitter.spreading_db * -np.log10(transmitter.remaining_range_ratio_after_echo)
         if row[arrivals.A_PATH] == paths.SURFACE and source.settings[paths.S_ROUGHNESS] > 0.0:
             loss += roughness_loss(

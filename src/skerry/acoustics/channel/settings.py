@@ -16,7 +16,7 @@ from skerry.core.noise import Noise
 from skerry.formats.mesh_files import read_mesh
 from skerry.parts.acoustics import Arrival
 
-NOMINAL_SOUND_SPEED = 1500.0  # m/s; used where the speed of the water is not asked for
+NOMINAL_SOUND_SPEED = 1500.0  # default speed of sound, m/s
 
 
 class AirSettings(Config):
@@ -69,7 +69,7 @@ class TransmitterSettings(AirSettings):
     )
 
     @model_validator(mode="after")
-    def _can_be_read(self) -> TransmitterSettings:
+    def _check_directions(self) -> TransmitterSettings:
         try:
             self.echo_rays()
         except SkerryError as error:

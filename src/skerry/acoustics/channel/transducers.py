@@ -66,7 +66,7 @@ class Transducer:
         """Whether it only stores what it receives, and nothing can collide."""
         return self.part.accepts_batches and not self.recent and not self.sent
 
-    def decide(self, arrival: Arrival) -> None:
+    def deliver(self, arrival: Arrival) -> None:
         """Deliver an arrival to the part, unless the part was transmitting or another sound collided with it."""
         signal, start = arrival.signal, arrival.time
         if self.sent or self.recent or arrival.level_db is not None:

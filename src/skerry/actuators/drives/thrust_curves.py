@@ -62,7 +62,7 @@ class T200(Config):
     voltage: float = Field(16.0, description="supply voltage, V: 10 to 18 measured, up to 20 extrapolated")
 
     @model_validator(mode="after")
-    def _known(self) -> T200:
+    def _check_voltage(self) -> T200:
         if not T200_VOLTAGES[0] <= self.voltage <= T200_MAX_VOLTAGE:
             raise ValueError(
                 f"`voltage` is {self.voltage:g}; it must be {T200_VOLTAGES[0]:g} to {T200_MAX_VOLTAGE:g}; the "
@@ -93,7 +93,7 @@ class Polynomial(Config):
     dead_zone: NonNegative = Field(0.0, lt=1, description="a throttle of smaller magnitude gives no force")
 
     @model_validator(mode="after")
-    def _consistent(self) -> Polynomial:
+    def _check_consistency(self) -> Polynomial:
         if self.odd and self.of == "pulse_width":
             raise ValueError("`odd` needs `of: throttle`, because a pulse width is never negative")
         if self.odd and self.magnitude:
@@ -124,7 +124,7 @@ class ThrustTable(Config):
     power: tuple[NonNegative, ...] | None = Field(None, description="power at each throttle, W")
 
     @model_validator(mode="after")
-    def _consistent(self) -> ThrustTable:
+    def _check_consistency(self) -> ThrustTable:
         if self.throttle[0] != -1.0 or self.throttle[-1] != 1.0 or (np.diff(self.throttle) <= 0).any():
             raise ValueError("`throttle` must be in ascending order from -1 to 1")
         for name in ("force", "rpm", "power"):

@@ -33,7 +33,7 @@ class AllocationConfig(Config):
 
 
 class Allocation:
-    """Allocation of a wrench: T = B⁺ τ (Fossen 2021, §11.2.2). If one thrust is too large, all are scaled down alike.
+    """Allocation of a wrench: T = B⁺ τ (Fossen 2021, §11.2.2). If a thrust is too large, all are scaled down.
 
     Raises:
         SkerryError: If an actuator has no thrust, the axes cannot be controlled, or a thruster cannot push both ways.

@@ -27,7 +27,7 @@ class LimitsConfig(Config):
     )
 
 
-def keep_within(limits: LimitsConfig, setpoints: Mapping[str, float], column: float | None) -> dict[str, float]:
+def clamp_setpoints(limits: LimitsConfig, setpoints: Mapping[str, float], column: float | None) -> dict[str, float]:
     """Return the setpoints, clamped to the limits.
 
     Args:
@@ -52,7 +52,7 @@ def _bounds(own: float | None, other: float | None, column: float | None) -> lis
     return [*([] if own is None else [own]), *([] if other is None or column is None else [column - other])]
 
 
-def pitch_within(limits: LimitsConfig, pitch: float) -> float:
+def clamp_pitch(limits: LimitsConfig, pitch: float) -> float:
     """Return a pitch, clamped to the limit, rad."""
     if limits.pitch_deg is None or abs(degrees(pitch)) <= limits.pitch_deg:
         return pitch

@@ -98,7 +98,7 @@ class Pid:
         return float(step(self.memory, self.gains, float(wanted), float(measured), seconds, integrate))
 
     def state(self) -> list[float | None]:
-        """Return the state of the loop; None stands for NaN."""
+        """Return the state of the loop; NaN is returned as None."""
         return [None if isnan(number) else number for number in self.memory.tolist()]
 
     def set_state(self, state: list[float | None]) -> None:

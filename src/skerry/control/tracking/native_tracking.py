@@ -44,7 +44,7 @@ PERIOD, TURNING, GRAVITY, LOAD_MASS, CONSTANTS = range(5)
 
 # Table, first part: body that carries the link, body of the target, number of points of the trajectory, whether the
 # trajectory repeats, number of propellers
-BODY, TARGET, TRAJECTORY_POINTS, TRAJECTORY_REPEATS, PROPELLERS, FIRST_ADDRESS = range(6)
+BODY, TARGET, TRAJECTORY_POINTS, TRAJECTORY_REPEATS, PROPELLERS = range(5)
 # Table, second part, addresses of: pose of the link on its body; pose of the target on its body; times, positions and
 # second derivatives of the trajectory; tables of its rope and of the rope whose end it swoops to (0 if there is none);
 # memory; constants; gains; gains of the load; matrix from wrench to thrusts; largest thrusts; thrusts per rpm; output

@@ -101,10 +101,10 @@ def torque(R: Any, W: Any, A: Any, dA: Any, ddA: Any, heading: float, g: Any) ->
         T[i, 0], T[i, 1], T[i, 2] = dot(R[:, i], d1), dot(R[:, i], d2), dot(R[:, i], d3)
     eR = 0.5 * np.array([T[1, 2] - T[2, 1], T[2, 0] - T[0, 2], T[0, 1] - T[1, 0]])
     wanted = np.array([dot(T[0], Wd), dot(T[1], Wd), dot(T[2], Wd)])
-    wanted_rate = np.array([dot(T[0], dWd), dot(T[1], dWd), dot(T[2], dWd)])
+    desired_rate = np.array([dot(T[0], dWd), dot(T[1], dWd), dot(T[2], dWd)])
     eW = W - wanted
     M = -g[ATTITUDE_GAIN] * eR - g[RATE_GAIN] * eW
-    M += cross(W, J * W) - J * (cross(W, wanted) - wanted_rate)
+    M += cross(W, J * W) - J * (cross(W, wanted) - desired_rate)
     return M
 
 
