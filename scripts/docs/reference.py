@@ -194,9 +194,9 @@ def cli_page() -> str:
 
 def messages_page() -> str:
     """All ROS types that ship with Skerry, by their definitions."""
-    from skerry.interfaces.ros.messages.type_store import SHIPPED, Vocabulary
+    from skerry.interfaces.ros.messages.type_store import SHIPPED, TypeStore
 
-    vocabulary = Vocabulary()
+    type_store = TypeStore()
     lines = [
         "# Messages",
         "",
@@ -206,7 +206,7 @@ def messages_page() -> str:
     ]
     for folder, title in (("msg", "Messages of topics"), ("srv", "Services"), ("action", "Actions")):
         lines += [f"## {title}", ""]
-        for name in vocabulary.names(folder):
+        for name in type_store.names(folder):
             package, _, short = name.split("/")
             path = SHIPPED / package / folder / f"{short}.{folder}"
             if path.is_file():

@@ -1,4 +1,4 @@
-"""Writes the tables of topics in docs/ros.md: what vehicles say and hear, found by asking the interface itself."""
+"""Write the tables of topics in docs/ros.md, from the topics that the interface creates for each vehicle."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import skerry
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
-from skerry.interfaces.ros.bridge.publishers import ReadingOutlet
-from skerry.interfaces.ros.bus.bus import Outbox
+from skerry.interfaces.ros.bridge.publishers import ReadingPublisher
+from skerry.interfaces.ros.bus.bus import SubscriberQueue
 from skerry.runner import Runner
 from skerry.scenario.vehicle import shipped_vehicles
 
@@ -24,18 +24,18 @@ TABLES = (
     ("sam", "smarc-interface"),
     ("all vehicles", "smarc-interface"),
 )
-INNER = ("/_action/", "/skerry/")  # of which nobody makes use by hand
-# The words of the SMaRC AUV interface, by namespace.
+INNER = ("/_action/", "/skerry/")  # topics that are not used by hand
+# Names of the SMaRC AUV interface, by namespace.
 SENSORS = ("imu", "pressure", "gps", "compass", "dvl", "leak", "battery")
 TARGETS = ("heading", "depth", "altitude", "speed", "pitch", "roll")
 ESTIMATES = ("odom", "lat_lon", "depth", "yaw", "pitch", "roll")
 
 
 @contextmanager
-def spoken(vehicles: Sequence[str], profile: str) -> Iterator[tuple[RosInterface, Runner]]:
-    """Robots named after their vehicles, in a profile."""
+def built_interface(vehicles: Sequence[str], profile: str) -> Iterator[tuple[RosInterface, Runner]]:
+    """Yield the ROS interface of a world with one robot per vehicle, named after the vehicle."""
     heights = {vehicle: 0 if vehicle in {"evolo", "quadrotor"} else -1 for vehicle in vehicles}
-    poses = {vehicle: {"position": [50 * place, 0, z]} for place, (vehicle, z) in enumerate(heights.items())}
+    poses = {vehicle: {"position": [50 * index, 0, z]} for index, (vehicle, z) in enumerate(heights.items())}
     scenario = {
         "reference": {"latitude_deg": 58.823332, "longitude_deg": 17.635227},
         "terrain": {"kind": "flat", "depth": 30},
@@ -49,12 +49,12 @@ def spoken(vehicles: Sequence[str], profile: str) -> Iterator[tuple[RosInterface
 
 
 def fleet(profile: str) -> str:
-    """A table of what each vehicle offers of the SMaRC AUV interface."""
+    """Return a table of the topics and services of the SMaRC AUV interface that each vehicle has."""
     lines = [
         "| vehicle | `core/` | `core/thruster{N}_cmd`, `_fb` | `core/…_cmd`, `_fb` | `ctrl/` | `dr/` | `payload/` |"
     ]
     lines.append("|---|---|---|---|---|---|---|")
-    with spoken(shipped_vehicles(), profile) as (ros, _):
+    with built_interface(shipped_vehicles(), profile) as (ros, _):
         bus = ros.bus
         for vehicle in shipped_vehicles():
             own = f"/{vehicle}"
@@ -73,22 +73,21 @@ def fleet(profile: str) -> str:
 
 
 def tables(vehicle: str, profile: str) -> str:
-    """Tables of what a robot named after its vehicle says, hears and answers, in a profile."""
+    """Return tables of the published topics, subscribed topics and services of a vehicle in a profile."""
     if vehicle == "all vehicles":
         return fleet(profile)
     frames: dict[str, str] = {}
-    with spoken([vehicle], profile) as (ros, runner):
-        box = Outbox()
-        ros.bus.takers(box, ros.bus.topics)
+    with built_interface([vehicle], profile) as (ros, runner):
+        queue = SubscriberQueue()
+        ros.bus.set_subscriptions(queue, ros.bus.topics)
         for _ in range(3):
             runner.run(0.2)
-            frames |= {out.topic.name: _frame(out.message) for out in box.take(0)}
-        spoken_at_rates = [*ros._context.timers, *ros._context.voices]
-        rates = {part.topic.name: part.rate.frequency for part in spoken_at_rates}
-        for outlets in ros._readers.values():
-            for outlet in outlets:
-                if isinstance(outlet, ReadingOutlet):
-                    rates[outlet.topic.name] = outlet.frequency
+            frames |= {lazy.topic.name: _frame(lazy.message) for lazy in queue.drain(0)}
+        rates = {item.topic.name: item.rate.frequency for item in [*ros.schedule.timed, *ros.schedule.interval]}
+        for publishers in ros.schedule.sensors.values():
+            for publisher in publishers:
+                if isinstance(publisher, ReadingPublisher):
+                    rates[publisher.topic.name] = publisher.frequency
         own = f"/{vehicle}/"
         lines = ["| topic | type | Hz | frame |", "|---|---|---|---|"]
         for name, topic in sorted(ros.bus.topics.items()):
@@ -96,15 +95,15 @@ def tables(vehicle: str, profile: str) -> str:
                 rate, frame = rates.get(name), frames.get(name, "")
                 lines.append(f"| `{name}` | {_short(topic.type)} | {'' if rate is None else rate} | {_code(frame)} |")
         lines += ["", "| command | type |", "|---|---|"]
-        for name, heard in sorted(ros.bus.subscriptions.items()):
+        for name, found in sorted(ros.bus.subscriptions.items()):
             if name.startswith((own, f"/{vehicle}_")):
-                lines.append(f"| `{name}` | {_short(heard[0].type)} |")
-        answered = {name: service.type for name, service in ros.bus.services.items() if name.startswith(own)}
-        answered = {name: kind for name, kind in answered.items() if not any(word in name for word in INNER)}
-        answered |= {name: server.type.name for name, server in ros.bus.actions.items()}
-        if answered:
+                lines.append(f"| `{name}` | {_short(found[0].type)} |")
+        served = {name: service.type for name, service in ros.bus.services.items() if name.startswith(own)}
+        served = {name: kind for name, kind in served.items() if not any(word in name for word in INNER)}
+        served |= {name: server.type.name for name, server in ros.bus.actions.items()}
+        if served:
             lines += ["", "| service or action | type |", "|---|---|"]
-            lines += [f"| `{name}` | {_short(kind)} |" for name, kind in sorted(answered.items())]
+            lines += [f"| `{name}` | {_short(kind)} |" for name, kind in sorted(served.items())]
     return "\n".join(lines)
 
 
@@ -122,19 +121,19 @@ def _code(text: str) -> str:
 
 
 def mark(vehicle: str, profile: str) -> str:
-    """Where the tables of a vehicle begin."""
+    """Return the comment that marks the start of the tables of a vehicle."""
     return f"<!-- topics of {vehicle} in {profile} -->"
 
 
 def write(page: str, vehicle: str, profile: str) -> str:
-    """The page with the tables of a vehicle made anew."""
+    """Return the page with new tables of a vehicle."""
     begin, end = mark(vehicle, profile), "<!-- end -->"
     pattern = re.escape(begin) + r".*?" + re.escape(end)
     return re.sub(pattern, lambda _: f"{begin}\n\n{tables(vehicle, profile)}\n\n{end}", page, flags=re.DOTALL)
 
 
 def main() -> None:
-    """Write them all."""
+    """Update all tables of the page."""
     text = PAGE.read_text(encoding="utf-8")
     for vehicle, profile in TABLES:
         text = write(text, vehicle, profile)

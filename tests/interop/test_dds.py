@@ -263,13 +263,13 @@ def test_a_typed_peer_hears_commands_and_calls_and_is_called(monkeypatch: pytest
     monkeypatch.delenv("CYCLONEDDS_URI", raising=False)
     ros = Ros(transports={"dds": {"kind": "dds", "domain": DOMAIN}}).build()
     assert isinstance(ros, RosInterface)
-    client = ros.bus.client("/dock/open", "std_srvs/SetBool")
+    client = ros.bus.service_client("/dock/open", "std_srvs/SetBool")
     answers: list[Message] = []
     over = threading.Event()
 
     def keep_asking() -> None:  # until the peer is there
         while not over.wait(1.0):
-            if client.carriers and not answers:
+            if client.routes and not answers:
                 request = ros.bus.codec.make("std_srvs/srv/SetBool_Request", data=True)
                 client.call(request).add_done_callback(lambda done: done.exception() or answers.append(done.result()))
 
@@ -311,11 +311,11 @@ def test_the_command_line_of_cyclone_dds_lists_our_topics(monkeypatch: pytest.Mo
 FLEET = """
 import resource, sys, time
 resource.setrlimit(resource.RLIMIT_AS, (4_000_000_000,) * 2)  # so that what grows without end fails
-from skerry.interfaces.ros.transports.dds.cyclone import Participant, Quality, RawReader, RawWriter
+from skerry.interfaces.ros.transports.dds.cyclone import Participant, EndpointQos, DdsReader, DdsWriter
 ours, peers = Participant(int(sys.argv[1]), "loopback"), Participant(int(sys.argv[1]), "loopback")
 kind, sent = "std_msgs::msg::dds_::Float64_", bytes([0, 1, 0, 0, *range(8)])
-writers = [RawWriter(ours, f"rt/robot_{number}/depth", kind, Quality()) for number in range(200)]
-readers = [RawReader(peers, f"rt/robot_{number}/depth", kind, Quality()) for number in range(200)]
+writers = [DdsWriter(ours, f"rt/robot_{number}/depth", kind, EndpointQos()) for number in range(200)]
+readers = [DdsReader(peers, f"rt/robot_{number}/depth", kind, EndpointQos()) for number in range(200)]
 end = time.monotonic() + 30.0
 while not all(writer.matched for writer in writers) and time.monotonic() < end:
     time.sleep(0.01)

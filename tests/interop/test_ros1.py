@@ -32,13 +32,13 @@ ACTION = "smarc_msgs/msg/GotoWaypointAction"
 OWN = ("smarc_msgs", "sam_msgs", "geographic_msgs", "smarc_mission_msgs")
 
 
-def is_there() -> bool:
+def is_installed() -> bool:
     if not Path(PYTHON).exists() or shutil.which("rosmaster") is None:
         return False
     return subprocess.run([PYTHON, "-c", NEEDED], capture_output=True, check=False).returncode == 0
 
 
-pytestmark = pytest.mark.skipif(not is_there(), reason=f"needs ROS 1 of Debian: apt-get install {PACKAGES}")
+pytestmark = pytest.mark.skipif(not is_installed(), reason=f"needs ROS 1 of Debian: apt-get install {PACKAGES}")
 
 
 def free_port() -> int:
@@ -104,8 +104,8 @@ def test_a_user_of_ros_1_hears_commands_calls_and_sends_sam_to_a_waypoint(tmp_pa
         quiet: dict[str, Any] = {"env": environment, "stdout": told, "stderr": told}
         programs = [subprocess.Popen(["rosmaster", "--core", "-p", str(master)], **quiet)]
         wait_for(master)
-        stand_in = [PYTHON, str(FOLDER / "stand_in.py"), str(port), str(definitions)]
-        programs.append(subprocess.Popen(stand_in, **quiet))
+        fake_endpoint = [PYTHON, str(FOLDER / "fake_endpoint.py"), str(port), str(definitions)]
+        programs.append(subprocess.Popen(fake_endpoint, **quiet))
         client = subprocess.Popen(
             [PYTHON, str(FOLDER / "client.py"), str(definitions)],
             env=environment,

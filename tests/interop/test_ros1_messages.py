@@ -11,14 +11,14 @@ from base64 import b64decode, b64encode
 from pathlib import Path
 
 import pytest
-from skerry_ros1.types import Ros1Types
 
 import skerry
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
-from skerry.interfaces.ros.bus.bus import Outbox
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.bus.bus import SubscriberQueue
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.runner import Runner
+from skerry_ros1.types import Ros1Types
 
 PYTHON = "/usr/bin/python3"
 PACKAGES = "python3-sensor-msgs python3-nav-msgs python3-tf2-msgs python3-rosgraph-msgs"
@@ -40,14 +40,14 @@ for line in sys.stdin:
 """
 
 
-def is_there() -> bool:
+def is_installed() -> bool:
     if not Path(PYTHON).exists():
         return False
     code = "import sensor_msgs.msg, nav_msgs.msg, tf2_msgs.msg, rosgraph_msgs.msg"
     return subprocess.run([PYTHON, "-c", code], capture_output=True, check=False).returncode == 0
 
 
-pytestmark = pytest.mark.skipif(not is_there(), reason=f"needs ROS 1 of Debian: apt-get install {PACKAGES}")
+pytestmark = pytest.mark.skipif(not is_installed(), reason=f"needs ROS 1 of Debian: apt-get install {PACKAGES}")
 
 TOPICS = {
     "/clock": "rosgraph_msgs/Clock",
@@ -64,12 +64,12 @@ TOPICS = {
 def test_the_messages_of_a_run_are_read_by_ros_1_and_come_back() -> None:
     ros = Ros(distribution="noetic").build()
     assert isinstance(ros, RosInterface)
-    box = Outbox()
+    box = SubscriberQueue()
     with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"ros": ros}) as runner:
         runner.run(0.0)
-        ros.bus.takers(box, TOPICS)
+        ros.bus.set_subscriptions(box, TOPICS)
         runner.run(0.3)
-        sent = box.take(0)
+        sent = box.drain(0)
     assert {outgoing.topic.name for outgoing in sent} == TOPICS.keys()
     lines = [
         json.dumps({"type": TOPICS[outgoing.topic.name], "data": b64encode(outgoing.ros1).decode()})
@@ -103,9 +103,9 @@ print(json.dumps(told))
 
 
 def test_every_type_that_debian_has_too_has_the_same_sum() -> None:
-    vocabulary = Vocabulary(distribution="noetic")
-    types = Ros1Types(vocabulary)
-    names = [*vocabulary.names("msg"), *vocabulary.names("srv")]
+    type_store = TypeStore(distribution="noetic")
+    types = Ros1Types(type_store)
+    names = [*type_store.names("msg"), *type_store.names("srv")]
     done = subprocess.run([PYTHON, "-c", SUMS], input="\n".join(names), capture_output=True, text=True, check=True)
     told = json.loads(done.stdout)
     assert len(told) > 80

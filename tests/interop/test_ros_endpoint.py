@@ -18,10 +18,10 @@ import skerry
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.interfaces.ros.messages.codec import Codec
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.runner import Runner
 
-CODEC = Codec(Vocabulary())
+CODEC = Codec(TypeStore())
 PATIENCE = 120.0  # s to wait for what must come
 
 
@@ -129,7 +129,7 @@ def wait_for(what: Callable[[], Any]) -> Any:
 def both(request: pytest.FixtureRequest) -> Iterator[tuple[FakeEndpoint, Simulation]]:
     endpoint = FakeEndpoint(request.param)
     simulation = Simulation(endpoint.port)
-    simulation.ros.bus.client("/theirs", "std_srvs/Trigger")
+    simulation.ros.bus.service_client("/theirs", "std_srvs/Trigger")
     simulation.thread.start()
     yield endpoint, simulation
     simulation.close()

@@ -15,7 +15,7 @@ from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.interfaces.ros.messages.codec import Codec
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.interfaces.ros.transports.rosbridge import Rosbridge
 from skerry.runner import Runner
 
@@ -170,8 +170,8 @@ def test_roslibpy_sees_and_commands_sam_and_is_asked(simulation: RosInterface, p
         assert process.stdout is not None
         told = process.stdout.readline()
         if told:
-            codec = Codec(Vocabulary())
-            client = simulation.bus.client("/theirs", "std_srvs/SetBool")
+            codec = Codec(TypeStore())
+            client = simulation.bus.service_client("/theirs", "std_srvs/SetBool")
             answer = client.call(codec.make("std_srvs/srv/SetBool_Request", data=True)).result(30)
             assert (answer.success, answer.message) == (True, "from roslibpy")
             assert "1 clients" in simulation.status
@@ -196,7 +196,7 @@ def test_roslibpy_flies_a_mission_by_the_smarc_auv_interface(port: int) -> None:
             runner.stop()
             thread.join(30)
         assert result.returncode == 0, result.stderr
-        assert [frame["name"] for frame in ros.outside_frames] == ["theirs"]
+        assert [frame["name"] for frame in ros.external_frames] == ["theirs"]
         assert world.robots["sam"].controllers["autopilot"].aborted
         assert world.robots["sam"].control == "controller"
 

@@ -24,7 +24,7 @@ from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.interfaces.ros.bus.bus import LATCHED, Bus, Topic
 from skerry.interfaces.ros.messages import types as definitions
 from skerry.interfaces.ros.messages.codec import Codec, Message
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.interfaces.ros.transports.zenoh import Zenoh
 from skerry.runner import Runner
 
@@ -246,7 +246,7 @@ class Simulation:
 
     def run_peer(self, program: str, *arguments: str, called: str) -> tuple[str, list[Message]]:
         """What a peer in Python said, and what it answered while it ran."""
-        client = self.ros.bus.client(called, "std_srvs/SetBool")
+        client = self.ros.bus.service_client(called, "std_srvs/SetBool")
         request = self.codec.make("std_srvs/srv/SetBool_Request", data=True)
         answers: list[Message] = []
         peer = subprocess.Popen(
@@ -259,7 +259,7 @@ class Simulation:
         while peer.poll() is None:
             if time.monotonic() - begun > 60:
                 peer.kill()
-            if client.carriers and not answers:
+            if client.routes and not answers:
                 client.call(request).add_done_callback(lambda done: done.exception() or answers.append(done.result()))
             time.sleep(0.1)
         return peer.communicate(timeout=5)[0], answers
@@ -278,7 +278,7 @@ def simulation() -> Iterator[Simulation]:
 
 
 def test_a_peer_of_plain_zenoh_hears_commands_and_calls_and_is_called(simulation: Simulation) -> None:
-    hash_of_heading = simulation.codec.vocabulary.hash("smarc_msgs/msg/FloatStamped")
+    hash_of_heading = simulation.codec.type_store.hash("smarc_msgs/msg/FloatStamped")
     said, answers = simulation.run_peer(PEER + TOPICS, session(simulation.port), hash_of_heading, called="/dock/open")
     assert "peer is content" in said, said
     assert answers
@@ -304,7 +304,7 @@ def test_a_peer_of_zenoh_ros2_sdk_hears_commands_and_calls_and_is_called(simulat
 
 
 def bus_of(distribution: str) -> Bus:
-    return Bus(Codec(Vocabulary(distribution=distribution)))  # type: ignore[arg-type]
+    return Bus(Codec(TypeStore(distribution=distribution)))  # type: ignore[arg-type]
 
 
 def router(port: int) -> object:
@@ -334,7 +334,7 @@ def test_a_router_may_come_late_and_go_and_come_again(mode: str, caplog: pytest.
             _hears_depth_and_frames(port, depth)
             here.close()  # type: ignore[attr-defined]
             until(lambda: "waits" in node.status, "that the router has gone is not noticed")
-            until(lambda: not depth.taken, "who has gone takes something")
+            until(lambda: not depth.has_subscribers, "who has gone takes something")
             assert [record.getMessage().split(": ")[1].split(";")[0] for record in caplog.records] == [
                 "connected, domain 3",
                 "nobody is there",
@@ -343,7 +343,7 @@ def test_a_router_may_come_late_and_go_and_come_again(mode: str, caplog: pytest.
         node.close()
         node.close()
     assert set(threading.enumerate()) == before
-    assert not depth.takers
+    assert not depth.subscribers
 
 
 def _hears_depth_and_frames(port: int, depth: Topic) -> None:
@@ -360,7 +360,7 @@ def _hears_depth_and_frames(port: int, depth: Topic) -> None:
     coming = zenoh.ext.declare_advanced_subscriber(
         peer, keys[1], lambda sample: late.append(sample.payload.to_bytes()), history=history
     )
-    until(lambda: depth.taken, "nobody takes it")
+    until(lambda: depth.has_subscribers, "nobody takes it")
     depth.publish(depth.codec.make("std_msgs/Float32", data=2.0))
     until(lambda: heard == [bytes.fromhex("0001000000000040")], "nothing is heard")
     until(lambda: late == [bytes.fromhex("0001000000000000")], "who comes late gets no frames")
@@ -376,7 +376,7 @@ def test_what_does_not_meet_is_told_once_and_calls_without_an_answer_fail(caplog
         bus.advertise(name, "std_msgs/Float32")
     heard: list[Message] = []
     bus.subscribe("/speed", "std_msgs/Float64", heard.append)
-    client = bus.client("/dock/open", "std_srvs/Trigger")
+    client = bus.service_client("/dock/open", "std_srvs/Trigger")
     node = Zenoh(router=True, domain=3, listen=(f"tcp/127.0.0.1:{port}",)).build()
     node.start(bus)
     try:
@@ -414,7 +414,7 @@ def test_what_does_not_meet_is_told_once_and_calls_without_an_answer_fail(caplog
     finally:
         node.close()
     assert waiting.exception(timeout=5)
-    assert not client.carriers
+    assert not client.routes
     said = sorted(record.getMessage() for record in caplog.records)
     assert len(said) == 4, said
     assert "of /rviz over Zenoh: x RIHS01_1" in said[0]

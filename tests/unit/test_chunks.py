@@ -13,7 +13,7 @@ from mcap.stream_reader import StreamReader
 
 from skerry.interfaces.recorder.chunks import Piece, chunks_of
 from skerry.interfaces.recorder.mcap_file import McapFile, record
-from skerry.interfaces.ros.messages.encoded_batch import Packed
+from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
 
 SCHEMA = Schema(id=1, data=b"", encoding="ros2msg", name="std_msgs/msg/Empty")
 CHANNELS = [Channel(id=k, topic=f"/{k}", message_encoding="cdr", metadata={}, schema_id=1) for k in range(1, 4)]
@@ -36,7 +36,7 @@ def test_messages_stand_in_the_order_of_time_and_those_of_one_time_as_they_were_
             channel,
             np.array([time for time, _ in messages], np.int64),
             [(turn, len(messages))],
-            Packed.of([data for _, data in messages]),
+            EncodedBatch.from_messages([data for _, data in messages]),
         )
         for turn, (channel, messages) in enumerate(said)
     ]
@@ -66,10 +66,10 @@ def test_messages_stand_in_the_order_of_time_and_those_of_one_time_as_they_were_
 
 def test_messages_are_packed_and_come_back() -> None:
     messages = [b"one", None, b"three", None]
-    packed = Packed.of(messages)
+    packed = EncodedBatch.from_messages(messages)
     assert packed.data.tobytes() == b"onethree"
-    assert packed.each() == messages
-    assert packed.only(np.array([False, True, True, True])).each() == [None, None, b"three", None]
-    others = Packed.of([b"1", b"2", None, None])
-    assert packed.or_else(others).each() == [b"one", b"2", b"three", None]
-    assert others.or_else(packed).each() == [b"1", b"2", b"three", None]
+    assert packed.messages() == messages
+    assert packed.masked(np.array([False, True, True, True])).messages() == [None, None, b"three", None]
+    others = EncodedBatch.from_messages([b"1", b"2", None, None])
+    assert packed.filled_from(others).messages() == [b"one", b"2", b"three", None]
+    assert others.filled_from(packed).messages() == [b"1", b"2", b"three", None]

@@ -12,7 +12,7 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.messages.codec import BadMessage, Codec
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.interfaces.ros.transports.dds import Dds
 from skerry.interfaces.ros.transports.dds.names import (
     join_call,
@@ -25,7 +25,7 @@ from skerry.interfaces.ros.transports.dds.names import (
 )
 from skerry.runner import Runner
 
-CODEC = Codec(Vocabulary())
+CODEC = Codec(TypeStore())
 
 
 def test_names_are_those_of_ros_2() -> None:

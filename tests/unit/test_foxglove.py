@@ -10,24 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus.bus import Bus, Outbox
+from skerry.interfaces.ros.bus.bus import Bus, SubscriberQueue
 from skerry.interfaces.ros.messages.codec import Codec
-from skerry.interfaces.ros.messages.type_store import Vocabulary
-from skerry.interfaces.ros.transports.foxglove.protocol import FoxgloveConversation
+from skerry.interfaces.ros.messages.type_store import TypeStore
+from skerry.interfaces.ros.transports.foxglove.protocol import FoxgloveSession
 
-CODEC = Codec(Vocabulary())
+CODEC = Codec(TypeStore())
 
 
 class Client:
-    """One side of a conversation."""
+    """One side of a session."""
 
     def __init__(self, bus: Bus, leave_out: str = "") -> None:
-        self.bus, self.outbox = bus, Outbox()
+        self.bus, self.queue = bus, SubscriberQueue()
         self.answers: list[Any] = []
-        self.conversation = FoxgloveConversation(
-            bus, "session", lambda name: name != leave_out, self.outbox, self._hear
-        )
-        self.conversation.begin()
+        self.session = FoxgloveSession(bus, "session", lambda name: name != leave_out, self.queue, self._hear)
+        self.session.begin()
         self.began = list(self.answers)
         channels = [item["channels"] for item in self.began if item["op"] == "advertise"]
         self.channels = {channel["topic"]: channel for found in channels for channel in found}
@@ -42,14 +40,14 @@ class Client:
 
     def send(self, frame: str | bytes) -> list[Any]:
         self.answers.clear()
-        self.conversation.receive(frame)
+        self.session.receive(frame)
         return list(self.answers)
 
     def take(self, name: str, number: int = 7) -> list[Any]:
         return self.ask(op="subscribe", subscriptions=[{"id": number, "channelId": self.channels[name]["id"]}])
 
     def frames(self) -> list[str | bytes]:
-        return [frame for outgoing in self.outbox.take(0) for frame in self.conversation.frames(outgoing)]
+        return [frame for outgoing in self.queue.drain(0) for frame in self.session.frames(outgoing)]
 
 
 @pytest.fixture
@@ -61,8 +59,8 @@ def bus() -> Bus:
 
 
 def test_a_client_is_told_what_there_is(bus: Bus) -> None:
-    bus.offer("/pause", "std_srvs/SetBool", lambda request: None)
-    bus.offer("/step", "std_srvs/Trigger", lambda request: None)
+    bus.add_service("/pause", "std_srvs/SetBool", lambda request: None)
+    bus.add_service("/step", "std_srvs/Trigger", lambda request: None)
     bus.advertise("/secret", "std_msgs/Float64")
     client = Client(bus, leave_out="/secret")
     info = client.began[0]
@@ -83,19 +81,19 @@ def test_a_client_is_told_what_there_is(bus: Bus) -> None:
 
 def test_messages_come_with_their_time_while_they_are_taken(bus: Bus) -> None:
     client, topic = Client(bus), bus.topics["/depth"]
-    assert not topic.taken
+    assert not topic.has_subscribers
     assert client.take("/depth") == []
     message = CODEC.make("std_msgs/Float64", data=3.5)
-    bus.now = 2_500_000_000
+    bus.time_ns = 2_500_000_000
     topic.publish(message)
     topic.publish(message)
-    data = struct.pack("<BIQ", 1, 7, bus.now) + CODEC.to_cdr(message)
-    assert client.frames() == [struct.pack("<BQ", 2, bus.now), data, data]
+    data = struct.pack("<BIQ", 1, 7, bus.time_ns) + CODEC.to_cdr(message)
+    assert client.frames() == [struct.pack("<BQ", 2, bus.time_ns), data, data]
     client.ask(op="unsubscribe", subscriptionIds=[7])
-    assert not topic.taken
+    assert not topic.has_subscribers
     client.take("/depth")
-    client.conversation.close()
-    assert not topic.taken
+    client.session.close()
+    assert not topic.has_subscribers
 
 
 def test_topics_and_services_that_come_later_are_told(bus: Bus) -> None:
@@ -103,9 +101,9 @@ def test_topics_and_services_that_come_later_are_told(bus: Bus) -> None:
     client.take("/depth")
     client.ask(op="subscribeConnectionGraph")
     bus.advertise("/later", "std_msgs/String")
-    bus.offer("/pause", "std_srvs/SetBool", lambda request: None)
+    bus.add_service("/pause", "std_srvs/SetBool", lambda request: None)
     client.answers.clear()
-    bus.now = 5
+    bus.time_ns = 5
     bus.topics["/depth"].publish(CODEC.make("std_msgs/Float64"))
     client.frames()
     channels, services, graph = client.answers
@@ -133,7 +131,7 @@ def test_what_a_client_says_is_heard(bus: Bus, encoding: str) -> None:
 def test_a_service_is_called(bus: Bus, encoding: str) -> None:
     promise: Future[Any] = Future()
     answer = CODEC.make("std_srvs/srv/SetBool_Response", success=True, message="yes")
-    bus.offer("/pause", "std_srvs/SetBool", lambda request: promise if request.data else answer)
+    bus.add_service("/pause", "std_srvs/SetBool", lambda request: promise if request.data else answer)
     client = Client(bus)
     number, word = client.services["/pause"]["id"], encoding.encode()
 
@@ -152,7 +150,7 @@ def test_a_service_is_called(bus: Bus, encoding: str) -> None:
 
 
 def test_a_call_that_makes_no_sense_fails_in_words(bus: Bus) -> None:
-    bus.offer("/pause", "std_srvs/SetBool", lambda request: None)
+    bus.add_service("/pause", "std_srvs/SetBool", lambda request: None)
     client = Client(bus)
     for frame in (
         struct.pack("<BIII", 2, 99, 1, 3) + b"cdr",
@@ -229,10 +227,10 @@ def test_no_frame_however_odd_brings_the_server_down(frames: list[str | bytes]) 
     bus = Bus(CODEC)
     bus.advertise("/depth", "std_msgs/Float64")
     bus.subscribe("/cmd", "std_msgs/Float64", lambda message: None)
-    bus.offer("/pause", "std_srvs/SetBool", lambda request: CODEC.make("std_srvs/srv/SetBool_Response"))
+    bus.add_service("/pause", "std_srvs/SetBool", lambda request: CODEC.make("std_srvs/srv/SetBool_Response"))
     client = Client(bus)
     channel = {"id": 3, "topic": "/cmd", "encoding": "cdr", "schemaName": "std_msgs/Float64"}
     client.ask(op="advertise", channels=[channel])
     for frame in frames:
         client.send(frame)
-    client.conversation.close()
+    client.session.close()

@@ -10,7 +10,7 @@ import skerry
 from skerry.core.clock import Rate
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
-from skerry.interfaces.ros.bus.bus import Outbox
+from skerry.interfaces.ros.bus.bus import SubscriberQueue
 from skerry.parts.observer import Observer
 from skerry.physics.engine import EngineError
 from skerry.runner import Runner
@@ -149,13 +149,13 @@ def test_a_node_publishes_the_same_for_past_samples_as_for_a_stopped_world(scena
         assert isinstance(ros, RosInterface)
         with skerry.load(scenario) as world, Runner(world, None, {"ros": ros}) as runner:
             runner.run(0.0)
-            box = Outbox()
-            timed = [timer for timer in ros._context.timers if timer.looks_back]
-            ros.bus.takers(box, [timer.topic.name for timer in timed])
+            box = SubscriberQueue()
+            timed = [timer for timer in ros.schedule.timed if timer.uses_samples]
+            ros.bus.set_subscriptions(box, [timer.topic.name for timer in timed])
             for _ in range(pieces):
                 runner.run(0.8 / pieces)
             found = defaultdict(list)
-            for outgoing in box.take(0):
+            for outgoing in box.drain(0):
                 found[outgoing.topic.name].append(outgoing.cdr)
             said.append(dict(found))
             if pieces == 1:

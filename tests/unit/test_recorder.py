@@ -37,11 +37,11 @@ from skerry.interfaces.recorder.replay import WorldDiffers, verify
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, LEAST, MOST_WAITING, RecordingWriter
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
-from skerry.interfaces.ros.bus.bus import Bus, Outbox
-from skerry.interfaces.ros.bus.lazy_message import Outgoing
+from skerry.interfaces.ros.bus.bus import Bus, SubscriberQueue
+from skerry.interfaces.ros.bus.lazy_message import LazyMessage
 from skerry.interfaces.ros.messages.codec import Codec
 from skerry.interfaces.ros.messages.encoders.echoes import _write_clouds
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.parts.interface import Command
 from skerry.runner import Runner
 from skerry.world import Snapshot
@@ -239,7 +239,7 @@ def test_a_disk_that_stands_still_holds_nothing_up_and_loses_no_command(tmp_path
             slow.wait()
             return super().to_cdr(message)
 
-    bus = Bus(SlowCodec(Vocabulary()))
+    bus = Bus(SlowCodec(TypeStore()))
     topic = bus.advertise("/number", "std_msgs/Int32")
     writer = RecordingWriter(tmp_path / "slow.mcap", bus, "lz4", {})
     topic.take(writer)
@@ -261,8 +261,8 @@ def test_what_is_recorded_is_what_was_sent_and_made_once(tmp_path: Path) -> None
     recorder = Recorder(path=tmp_path / "both.mcap", leave_out=("*cam*", "*image*")).build()
     sent: dict[str, list[bytes]] = defaultdict(list)
 
-    class Peer(Outbox):
-        def put(self, messages: Sequence[Outgoing]) -> None:
+    class Peer(SubscriberQueue):
+        def put(self, messages: Sequence[LazyMessage]) -> None:
             for outgoing in messages:
                 sent[outgoing.topic.name].append(outgoing.cdr)
 
@@ -271,7 +271,7 @@ def test_what_is_recorded_is_what_was_sent_and_made_once(tmp_path: Path) -> None
         Runner(world, None, {"recorder": recorder, "ros": ros}) as runner,
     ):
         runner.run(0.0)
-        ros.bus.takers(Peer(), ["/clock", "/tf", "/sam/core/imu", "/sam/core/dvl", "/sam/payload/sidescan"])
+        ros.bus.set_subscriptions(Peer(), ["/clock", "/tf", "/sam/core/imu", "/sam/core/dvl", "/sam/payload/sidescan"])
         before = {name: ros.bus.topics[name].sent for name in ros.bus.topics}
         runner.run(1.0)
         said = {name: ros.bus.topics[name].sent - before[name] for name in sent}
@@ -289,11 +289,11 @@ def test_a_recording_begun_while_a_node_runs_holds_each_of_its_topics_once_and_l
     tmp_path: Path,
 ) -> None:
     """As the page does it; twice, as what the first recording has taken must be let go again."""
-    ros, peer = Ros().build(), Outbox()
+    ros, peer = Ros().build(), SubscriberQueue()
     assert isinstance(ros, RosInterface)
     with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"ros": ros}) as runner:
         runner.run(0.1)
-        ros.bus.takers(peer, ["/sam/core/imu"])
+        ros.bus.set_subscriptions(peer, ["/sam/core/imu"])
         runner.run(0.3)
         for path in (tmp_path / "first.mcap", tmp_path / "second.mcap"):
             started = runner.inbox.put(StartRecording(str(path)))

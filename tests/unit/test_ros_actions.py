@@ -10,15 +10,15 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
-from skerry.interfaces.ros.bus.actions import MOST_GOALS, ActionServer, Goal, Status
-from skerry.interfaces.ros.bus.bus import Bus, Outbox
+from skerry.interfaces.ros.bus.actions import MAX_GOALS, ActionGoal, ActionServer, GoalStatus
+from skerry.interfaces.ros.bus.bus import Bus, SubscriberQueue
 from skerry.interfaces.ros.messages.codec import Codec, Message
-from skerry.interfaces.ros.messages.type_store import Vocabulary
-from skerry.interfaces.ros.transports.rosbridge.protocol import Conversation
+from skerry.interfaces.ros.messages.type_store import TypeStore
+from skerry.interfaces.ros.transports.rosbridge.protocol import RosbridgeSession
 from skerry.interfaces.ros.transports.rosbridge.rosapi import RosApi
 from skerry.runner import Runner
 
-CODEC = Codec(Vocabulary())
+CODEC = Codec(TypeStore())
 FIX = "sam_msgs/action/GetGPSFix"
 NUMBER = np.arange(16, dtype=np.uint8)
 
@@ -28,19 +28,19 @@ class Worker:
 
     def __init__(self) -> None:
         self.bus = Bus(CODEC)
-        self.goals: list[Goal] = []
+        self.goals: list[ActionGoal] = []
         self.server = ActionServer(self.bus, "/fix", FIX, self._now, self._start, self._cancel)
 
     def _now(self) -> Message:
         return CODEC.make("builtin_interfaces/Time", sec=len(self.goals) + 1)
 
-    def _start(self, goal: Goal) -> None:
+    def _start(self, goal: ActionGoal) -> None:
         if goal.message.timeout <= 0:
             raise SkerryError("a timeout is needed")
         self.goals.append(goal)
 
-    def _cancel(self, goal: Goal) -> None:
-        goal.finish(Status.CANCELED, status="called off")
+    def _cancel(self, goal: ActionGoal) -> None:
+        goal.finish(GoalStatus.CANCELED, status="called off")
 
     def call(self, word: str, type_name: str, **values: Any) -> Any:
         return self.bus.call(f"/fix/_action/{word}", CODEC.make(type_name, **values))
@@ -57,16 +57,16 @@ def worker() -> Worker:
 
 
 def test_a_goal_goes_its_way_by_the_services_and_topics_of_ros_2(worker: Worker) -> None:
-    box = Outbox()
-    worker.bus.takers(box, ["/fix/_action/feedback", "/fix/_action/status"])
+    box = SubscriberQueue()
+    worker.bus.set_subscriptions(box, ["/fix/_action/feedback", "/fix/_action/status"])
     assert worker.send()
     result = worker.call("get_result", f"{FIX}_GetResult_Request", goal_id={"uuid": NUMBER})
     assert not result.done()
     worker.goals[0].tell(status="searching")
-    worker.goals[0].finish(Status.SUCCEEDED, status="fixed")
-    worker.goals[0].finish(Status.ABORTED)  # too late
+    worker.goals[0].finish(GoalStatus.SUCCEEDED, status="fixed")
+    worker.goals[0].finish(GoalStatus.ABORTED)  # too late
     assert (result.result().status, result.result().result.status) == (4, "fixed")
-    said = [outgoing.message for outgoing in box.take(0)]
+    said = [outgoing.message for outgoing in box.drain(0)]
     feedback = [message for message in said if hasattr(message, "feedback")]
     assert feedback[0].feedback.status == "searching"
     assert feedback[0].goal_id.uuid.tolist() == list(range(16))
@@ -80,7 +80,7 @@ def test_a_goal_is_called_off_by_number_or_with_all_others(worker: Worker) -> No
 
     assert worker.send()
     assert len(cancel(goal_id={"uuid": NUMBER}).goals_canceling) == 1
-    assert worker.goals[0].status is Status.CANCELED
+    assert worker.goals[0].status is GoalStatus.CANCELED
     assert cancel(goal_id={"uuid": NUMBER}).return_code == 3
     assert cancel(goal_id={"uuid": NUMBER[::-1]}).return_code == 2
     assert worker.send(NUMBER + 1)
@@ -96,9 +96,9 @@ def test_a_goal_that_makes_no_sense_is_refused_and_an_unknown_one_has_no_result(
 
 
 def test_goals_that_have_ended_are_forgotten_at_last(worker: Worker) -> None:
-    for _ in range(MOST_GOALS + 20):
-        worker.server.send(CODEC.make(f"{FIX}_Goal", timeout=1.0)).finish(Status.SUCCEEDED)
-    assert len(worker.server._goals) <= MOST_GOALS + 1
+    for _ in range(MAX_GOALS + 20):
+        worker.server.send(CODEC.make(f"{FIX}_Goal", timeout=1.0)).finish(GoalStatus.SUCCEEDED)
+    assert len(worker.server._goals) <= MAX_GOALS + 1
 
 
 # ------------------------------------------------------------------------------------------------ to a waypoint
@@ -121,13 +121,13 @@ class Bay:
         self.server = built.bus.actions["/sam/ctrl/goto_waypoint"]
         self.heard: list[Message] = []
 
-    def send(self, x: float, y: float = 0.0, frame: str = "map", **values: Any) -> Goal:
-        origin = self.ros._frames.projection.origin if frame == "utm" else (0.0, 0.0)  # type: ignore[union-attr]
+    def send(self, x: float, y: float = 0.0, frame: str = "map", **values: Any) -> ActionGoal:
+        origin = self.ros.frames.projection.origin if frame == "utm" else (0.0, 0.0)  # type: ignore[union-attr]
         position = {"x": float(origin[0] + x), "y": float(origin[1] + y)}
         pose = {"header": {"frame_id": frame}, "pose": {"position": position}}
         wanted = {"goal_tolerance": 2.0, "speed_control_mode": 1, "travel_rpm": 900.0, **values}
         message = self.ros.bus.codec.make(self.server.type.goal.name, waypoint_pose=pose, **wanted)
-        goal: Goal = self.server.send(message, hear=self.heard.append)
+        goal: ActionGoal = self.server.send(message, hear=self.heard.append)
         return goal
 
 
@@ -143,7 +143,7 @@ def bay() -> Iterator[Bay]:
 def test_sam_goes_to_a_waypoint_and_says_how_far_it_is(bay: Bay, frame: str) -> None:
     goal = bay.send(12.0, frame=frame)
     bay.runner.run(20.0)
-    assert goal.status is Status.SUCCEEDED
+    assert goal.status is GoalStatus.SUCCEEDED
     assert goal.outcome.result().reached_waypoint
     assert bay.world.robots["sam"].control == "external"  # there is nothing left to do for the autopilot
     assert len(bay.heard) > 5
@@ -156,17 +156,17 @@ def test_a_goal_is_called_off_or_gives_way_to_a_new_one(bay: Bay) -> None:
     bay.runner.run(1.0)
     second = bay.send(60.0)
     bay.runner.run(1.0)
-    assert first.status is Status.ABORTED
-    assert second.status is Status.EXECUTING
+    assert first.status is GoalStatus.ABORTED
+    assert second.status is GoalStatus.EXECUTING
     bay.server.cancel(second)
     bay.runner.run(0.5)
-    assert second.status is Status.CANCELED
+    assert second.status is GoalStatus.CANCELED
     assert not second.outcome.result().reached_waypoint
     third = bay.send(60.0)
     bay.runner.run(0.5)
     bay.world.robots["sam"].controllers["autopilot"].stop()
     bay.runner.run(1.5)
-    assert third.status is Status.ABORTED
+    assert third.status is GoalStatus.ABORTED
 
 
 @pytest.mark.parametrize(("frame", "values"), [("map", {"speed_control_mode": 0}), ("utm_ned", {}), ("sam/odom", {})])
@@ -178,27 +178,27 @@ def test_a_waypoint_that_cannot_be_gone_to_is_refused(bay: Bay, frame: str, valu
 def test_a_goal_that_the_controller_refuses_is_aborted(bay: Bay) -> None:
     goal = bay.send(5.0, z_control_mode=1, travel_depth=float("nan"))
     bay.runner.run(0.5)
-    assert goal.status is Status.ABORTED
+    assert goal.status is GoalStatus.ABORTED
 
 
 def test_ros_1_has_five_topics_for_an_action() -> None:
-    bay, box = Bay("noetic"), Outbox()
+    bay, box = Bay("noetic"), SubscriberQueue()
     bus, name = bay.ros.bus, "/sam/ctrl/goto_waypoint"
-    assert bus.type_heard(f"{name}/goal") == "smarc_msgs/msg/GotoWaypointActionGoal"
+    assert bus.subscribed_type(f"{name}/goal") == "smarc_msgs/msg/GotoWaypointActionGoal"
     topics = [f"{name}/{word}" for word in ("feedback", "result", "status")]
-    bus.takers(box, topics)
+    bus.set_subscriptions(box, topics)
 
     def hear(x: float, number: str, **values: Any) -> None:
         pose = {"header": {"frame_id": "map"}, "pose": {"position": {"x": x}}}
         goal = {"waypoint_pose": pose, "speed_control_mode": 1, "travel_rpm": 900.0, "goal_tolerance": 2.0, **values}
         whole = bus.codec.make("smarc_msgs/GotoWaypointActionGoal", goal_id={"id": number}, goal=goal)
         read = bus.codec.from_ros1(bus.codec.to_ros1(whole), whole.__msgtype__)
-        bus.hear(f"{name}/goal", read)
+        bus.on_message(f"{name}/goal", read)
 
     def said(seconds: float) -> dict[str, list[Any]]:
         bay.runner.run(seconds)
         found: dict[str, list[Any]] = {topic: [] for topic in topics}
-        for outgoing in box.take(0):
+        for outgoing in box.drain(0):
             assert outgoing.ros1
             found[outgoing.topic.name].append(outgoing.message)
         return found
@@ -207,7 +207,7 @@ def test_ros_1_has_five_topics_for_an_action() -> None:
     found = said(2.0)
     assert found[f"{name}/status"][-1].status_list[0].status == 1
     assert found[f"{name}/feedback"][0].status.goal_id.id == "far"
-    bus.hear(f"{name}/cancel", bus.codec.make("actionlib_msgs/GoalID", id="far"))
+    bus.on_message(f"{name}/cancel", bus.codec.make("actionlib_msgs/GoalID", id="far"))
     assert [item.status.status for item in said(0.5)[f"{name}/result"]] == [2]
     hear(60.0, "slow", speed_control_mode=0)
     (refused,) = said(0.1)[f"{name}/result"]
@@ -222,7 +222,7 @@ def test_ros_1_has_five_topics_for_an_action() -> None:
 def test_rosbridge_has_words_of_its_own_for_actions(bay: Bay) -> None:
     answers: list[Any] = []
     bus = bay.ros.bus
-    client = Conversation(bus, RosApi(bus), set(), lambda name: True, Outbox(), answers.append)
+    client = RosbridgeSession(bus, RosApi(bus), set(), lambda name: True, SubscriberQueue(), answers.append)
     pose = '{"header": {"frame_id": "map"}, "pose": {"position": {"x": 60}}}'
     args = f'{{"waypoint_pose": {pose}, "speed_control_mode": 1, "travel_rpm": 900}}'
     head = '"id": "g1", "action": "/sam/ctrl/goto_waypoint"'

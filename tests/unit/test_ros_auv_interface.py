@@ -13,7 +13,7 @@ import skerry
 from skerry.core.frames import quaternion_to_rpy
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
-from skerry.interfaces.ros.bus.bus import Outbox
+from skerry.interfaces.ros.bus.bus import SubscriberQueue
 from skerry.runner import Runner
 from skerry.scenario.vehicle import shipped_vehicles
 
@@ -73,25 +73,25 @@ class Vehicle:
         self.world = skerry.load({"reference": REFERENCE, "terrain": ground, "robots": {"it": robot}})
         built = Ros.model_validate({"profile": "smarc-interface", **settings}).build()
         assert isinstance(built, RosInterface)
-        self.ros, self.bus, self.box = built, built.bus, Outbox()
+        self.ros, self.bus, self.box = built, built.bus, SubscriberQueue()
         self.runner = Runner(self.world, None, {"ros": built})
         self.runner.run(0.0)
         self.robot = self.world.robots["it"]
 
     def run(self, seconds: float, *topics: str) -> dict[str, list[Any]]:
         """The messages of so many seconds, by topic below the robot's name."""
-        self.bus.takers(self.box, [f"/it/{topic}" for topic in topics])
+        self.bus.set_subscriptions(self.box, [f"/it/{topic}" for topic in topics])
         found: dict[str, list[Any]] = {topic: [] for topic in topics}
         for _ in range(max(round(seconds * 10), 1)):
             self.runner.run(0.1)
-            for outgoing in self.box.take(0):
+            for outgoing in self.box.drain(0):
                 assert len(outgoing.cdr) > 4
                 found[outgoing.topic.name.removeprefix("/it/")].append(outgoing.message)
         return found
 
     def say(self, topic: str, **values: Any) -> None:
         name = f"/it/{topic}"
-        self.bus.hear(name, self.bus.codec.make(self.bus.type_heard(name), **values))
+        self.bus.on_message(name, self.bus.codec.make(self.bus.subscribed_type(name), **values))
 
     def call(self, service: str, **values: Any) -> Any:
         name = f"/it/{service}"
@@ -120,7 +120,7 @@ def test_every_topic_and_service_of_the_document_is_there(sam: Vehicle) -> None:
     wanted = CORE | BALLAST | RECKONING | PAYLOAD
     wanted |= {f"ctrl/{word}_controller_status": "smarc_msgs/msg/ControllerStatus" for word in TARGETS.values()}
     assert {f"/it/{name}": kind for name, kind in wanted.items()}.items() <= said.items()
-    heard = {name: sam.bus.type_heard(name) for name in sam.bus.subscriptions}
+    heard = {name: sam.bus.subscribed_type(name) for name in sam.bus.subscriptions}
     wanted = {"core/thruster1_cmd": "smarc_msgs/msg/ThrusterRPM", "core/thruster2_cmd": "smarc_msgs/msg/ThrusterRPM"}
     wanted |= {"core/abort": "std_msgs/msg/Empty", "core/vbs_cmd": "smarc_msgs/msg/PercentStamped"}
     wanted |= {"core/lcg_cmd": "smarc_msgs/msg/PercentStamped"}
@@ -141,7 +141,7 @@ def test_each_of_them_is_said_and_in_a_frame_of_the_tree(sam: Vehicle) -> None:
     wanted = [*CORE, *BALLAST, *RECKONING, *PAYLOAD]
     found = sam.run(1.2, *wanted)
     assert not [name for name, messages in found.items() if not messages]
-    tree = {item.child for item in sam.ros._frames.transforms()}
+    tree = {item.child for item in sam.ros.frames.transforms()}
     for name, messages in found.items():
         if hasattr(messages[-1], "header"):
             assert messages[-1].header.frame_id in tree, name
@@ -194,7 +194,7 @@ def test_percentages_go_from_0_to_1(sam: Vehicle) -> None:
 def test_a_weight_that_slides_across_is_the_tcg_and_roll_follows(profile: str, full: float) -> None:
     weight = {"tcg": {"kind": "prismatic", "link": "tcg_link", "armature": 10}}
     sam = Vehicle(fitted={"attachments": ["tcg.urdf"], "actuators": weight}, profile=profile)
-    assert sam.bus.type_heard("/it/core/tcg_cmd") == "smarc_msgs/msg/PercentStamped"
+    assert sam.bus.subscribed_type("/it/core/tcg_cmd") == "smarc_msgs/msg/PercentStamped"
     assert sam.bus.topics["/it/core/tcg_fb"].type == "smarc_msgs/msg/PercentStamped"
     for _ in range(50):
         sam.say("core/tcg_cmd", value=full)
@@ -334,7 +334,7 @@ def test_what_is_switched_on_is_repeated_as_a_throttle_does_and_does_not_hear_it
     said = sam.run(2.0, "ctrl/yaw_setpoint_freq")["ctrl/yaw_setpoint_freq"]
     assert [message.data for message in said] == [pytest.approx(1.0)] * 4
     assert sam.call("ctrl/toggle_heading_ctrl", data=False).success
-    sam.bus.hear("/it/ctrl/yaw_setpoint_freq", said[-1])  # a transport brings back what was said before
+    sam.bus.on_message("/it/ctrl/yaw_setpoint_freq", said[-1])  # a transport brings back what was said before
     sam.run(0.3)
     assert sam.robot.controllers["autopilot"].external_setpoints.names == set()
 
@@ -405,7 +405,7 @@ def test_dead_reckoning_says_where_the_vehicle_believes_it_is(sam: Vehicle) -> N
     assert found["dr/depth"].data == pytest.approx(-robot.pose.position[2], abs=0.02)
     assert found["dr/yaw"].data == pytest.approx(0.0, abs=0.02)
     assert found["dr/lat_lon"].latitude == pytest.approx(REFERENCE["latitude_deg"], abs=1e-3)
-    tree = {item.child: item for item in sam.ros._frames.transforms()}
+    tree = {item.child: item for item in sam.ros.frames.transforms()}
     assert tree["it/base_link"].parent == "it/odom"
     assert (tree["it/odom"].parent, tree["map"].parent) == ("map", "utm")
 

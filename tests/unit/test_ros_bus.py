@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from skerry.core.errors import SkerryError, UnknownName
-from skerry.interfaces.ros.bus.bus import LATCHED, LATEST, Bus, Outbox, Qos
-from skerry.interfaces.ros.bus.lazy_message import Maker
+from skerry.interfaces.ros.bus.bus import LATCHED, LATEST, Bus, Qos, SubscriberQueue
+from skerry.interfaces.ros.bus.lazy_message import Encoder
 from skerry.interfaces.ros.messages.codec import Codec, Message
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 
 
 class CountingCodec(Codec):
@@ -25,7 +25,7 @@ class CountingCodec(Codec):
 
 @pytest.fixture
 def bus() -> Bus:
-    return Bus(CountingCodec(Vocabulary()))
+    return Bus(CountingCodec(TypeStore()))
 
 
 def number(bus: Bus, value: int) -> Message:
@@ -34,12 +34,12 @@ def number(bus: Bus, value: int) -> Message:
 
 def test_a_message_is_encoded_once_for_all_who_take_it_and_not_before(bus: Bus) -> None:
     topic = bus.advertise("/a", "std_msgs/Int32")
-    boxes = [Outbox(), Outbox()]
+    boxes = [SubscriberQueue(), SubscriberQueue()]
     for box in boxes:
         topic.take(box)
     topic.publish(number(bus, 5))
     assert bus.codec.encoded == 0  # type: ignore[attr-defined]
-    taken = [box.take(0)[0] for box in boxes]
+    taken = [box.drain(0)[0] for box in boxes]
     assert taken[0].cdr == taken[1].cdr
     assert taken[0].json == {"data": 5}
     assert taken[0].ros1 == b"\x05\x00\x00\x00"
@@ -49,93 +49,93 @@ def test_a_message_is_encoded_once_for_all_who_take_it_and_not_before(bus: Bus) 
 def test_who_is_slow_loses_the_oldest_and_order_is_kept(bus: Bus) -> None:
     many = bus.advertise("/many", "std_msgs/Int32", Qos(depth=3))
     latest = bus.advertise("/latest", "std_msgs/Int32", LATEST)
-    box = Outbox()
-    bus.takers(box, ["/many", "/latest"])
+    box = SubscriberQueue()
+    bus.set_subscriptions(box, ["/many", "/latest"])
     for value in range(5):
         many.publish(number(bus, value))
         latest.publish(number(bus, value))
-    found = [(out.topic.name, out.message.data) for out in box.take(0)]
+    found = [(out.topic.name, out.message.data) for out in box.drain(0)]
     assert [value for name, value in found if name == "/many"] == [2, 3, 4]
     assert [value for name, value in found if name == "/latest"] == [4]
     assert found[-1] == ("/latest", 4)  # in the order in which they were said
     assert box.dropped == {"/many": 2, "/latest": 4}
-    assert box.take(0) == []
+    assert box.drain(0) == []
 
 
 def test_who_comes_late_gets_what_was_latched(bus: Bus) -> None:
     topic = bus.advertise("/static", "std_msgs/Int32", LATCHED)
     topic.publish(number(bus, 1))
     topic.publish(number(bus, 2))
-    box = Outbox()
-    bus.takers(box, ["/static"])
-    assert [out.message.data for out in box.take(0)] == [2]
-    bus.takers(box, [])
+    box = SubscriberQueue()
+    bus.set_subscriptions(box, ["/static"])
+    assert [out.message.data for out in box.drain(0)] == [2]
+    bus.set_subscriptions(box, [])
     topic.publish(number(bus, 3))
-    assert box.take(0) == []
+    assert box.drain(0) == []
 
 
 def test_a_wait_ends_when_something_comes_or_somebody_wakes_it(bus: Bus) -> None:
     topic = bus.advertise("/a", "std_msgs/Int32")
-    box = Outbox()
+    box = SubscriberQueue()
     topic.take(box)
     thread = threading.Thread(target=lambda: topic.publish(number(bus, 1)))
     thread.start()
-    assert len(box.take(30)) == 1
+    assert len(box.drain(30)) == 1
     thread.join()
     box.wake()
-    assert box.take(30) == []
+    assert box.drain(30) == []
 
 
 def test_what_is_made_when_it_is_taken_is_made_once_and_may_be_nothing(bus: Bus) -> None:
     topic = bus.advertise("/a", "std_msgs/Int32")
-    boxes = [Outbox(), Outbox()]
+    boxes = [SubscriberQueue(), SubscriberQueue()]
     for box in boxes:
         topic.take(box)
     made: list[int] = []
 
-    class Making(Maker):
+    class Making(Encoder):
         def make(self, tick: int, seen: Any) -> Message | None:
             made.append(seen)
             return number(bus, seen) if seen % 2 else None
 
-    topic.publish_series(Making(), range(4), range(4), Fraction(1, 100))
+    topic.publish_batch(Making(), range(4), range(4), Fraction(1, 100))
     assert made == []
-    assert [[out.message.data for out in box.take(0)] for box in boxes] == [[1, 3], [1, 3]]
+    assert [[out.message.data for out in box.drain(0)] for box in boxes] == [[1, 3], [1, 3]]
     assert made == [0, 1, 2, 3]
 
 
 def test_what_cannot_be_made_is_left_out_and_told_once(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
     topic = bus.advertise("/a", "std_msgs/Int32")
-    box = Outbox()
+    box = SubscriberQueue()
     topic.take(box)
 
-    class Failing(Maker):
+    class Failing(Encoder):
         def make(self, tick: int, seen: Any) -> Message | None:
             raise ValueError("no")
 
-    topic.publish_series(Failing(), range(3), range(3), Fraction(1, 100))
+    topic.publish_batch(Failing(), range(3), range(3), Fraction(1, 100))
     topic.publish(number(bus, 5))
-    assert [out.message.data for out in box.take(0)] == [5]
+    assert [out.message.data for out in box.drain(0)] == [5]
     assert [record.getMessage() for record in caplog.records] == ["/a: a message cannot be made, and is left out"]
 
 
 def test_what_is_said_together_is_handed_over_together_and_in_order(bus: Bus) -> None:
     topics = [bus.advertise(name, "std_msgs/Int32") for name in ("/a", "/b")]
     told: list[int] = []
-    box = Outbox(lambda: told.append(1))
-    bus.takers(box, ["/a", "/b"])
-    with bus.post.held():
+    box = SubscriberQueue(lambda: told.append(1))
+    bus.set_subscriptions(box, ["/a", "/b"])
+    with bus.dispatcher.hold():
         for value in range(6):
             topics[value % 2].publish(number(bus, value))
-        assert box.take(0) == []
-    assert [out.message.data for out in box.take(0)] == [0, 1, 2, 3, 4, 5]
+        assert box.drain(0) == []
+    assert [out.message.data for out in box.drain(0)] == [0, 1, 2, 3, 4, 5]
     assert told == [1]
 
 
 def test_nothing_is_left_waiting_by_a_thread_that_speaks_while_others_are_held(bus: Bus) -> None:
     topic = bus.advertise("/a", "std_msgs/Int32", Qos(depth=10_000))
-    box = Outbox()
-    bus.takers(box, ["/a"])
+    box = SubscriberQueue()
+    bus.set_subscriptions(box, ["/a"])
 
     def speak() -> None:
         for value in range(2000):
@@ -144,10 +144,10 @@ def test_nothing_is_left_waiting_by_a_thread_that_speaks_while_others_are_held(b
     thread = threading.Thread(target=speak)
     thread.start()
     while thread.is_alive():
-        with bus.post.held():
+        with bus.dispatcher.hold():
             pass
     thread.join()
-    assert [out.message.data for out in box.take(0)] == list(range(2000))
+    assert [out.message.data for out in box.drain(0)] == list(range(2000))
 
 
 def test_a_topic_has_one_type(bus: Bus) -> None:
@@ -157,9 +157,9 @@ def test_a_topic_has_one_type(bus: Bus) -> None:
     bus.subscribe("/b", "std_msgs/Int32", lambda message: None)
     with pytest.raises(SkerryError, match="already"):
         bus.subscribe("/b", "std_msgs/Float64", lambda message: None)
-    bus.offer("/c", "std_srvs/Trigger", lambda request: None)
+    bus.add_service("/c", "std_srvs/Trigger", lambda request: None)
     with pytest.raises(SkerryError, match="already"):
-        bus.offer("/c", "std_srvs/Trigger", lambda request: None)
+        bus.add_service("/c", "std_srvs/Trigger", lambda request: None)
 
 
 def test_several_may_listen_and_one_that_fails_does_not_stop_the_others(bus: Bus) -> None:
@@ -170,10 +170,10 @@ def test_several_may_listen_and_one_that_fails_does_not_stop_the_others(bus: Bus
 
     bus.subscribe("/a", "std_msgs/Int32", fail)
     bus.subscribe("/a", "std_msgs/Int32", lambda message: heard.append(message.data))
-    bus.hear("/a", number(bus, 7))
+    bus.on_message("/a", number(bus, 7))
     assert heard == [7]
-    assert bus.type_heard("/a") == "std_msgs/msg/Int32"
+    assert bus.subscribed_type("/a") == "std_msgs/msg/Int32"
     with pytest.raises(UnknownName, match="/a"):
-        bus.hear("/aa", number(bus, 7))
+        bus.on_message("/aa", number(bus, 7))
     with pytest.raises(UnknownName):
         bus.call("/nothing", number(bus, 7)).result()

@@ -13,18 +13,18 @@ from rosbags.typesys import Stores, get_typestore
 
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.messages.codec import BadMessage, Codec
-from skerry.interfaces.ros.messages.fast_encoders import TEMPLATES
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.fast_encoders import FAST_ENCODERS
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.interfaces.ros.messages.types import NUMBERS, FieldType
 
-CODEC = Codec(Vocabulary(distribution="jazzy"))
+CODEC = Codec(TypeStore(distribution="jazzy"))
 THEIRS = get_typestore(Stores.ROS2_JAZZY)
 ALL = [
-    *CODEC.vocabulary.names("msg"),
-    *(f"{name}{part}" for name in CODEC.vocabulary.names("srv") for part in ("_Request", "_Response")),
+    *CODEC.type_store.names("msg"),
+    *(f"{name}{part}" for name in CODEC.type_store.names("srv") for part in ("_Request", "_Response")),
     *(
         f"{name}{part}"
-        for name in CODEC.vocabulary.names("action")
+        for name in CODEC.type_store.names("action")
         for part in ("_SendGoal_Request", "_GetResult_Response", "_FeedbackMessage")
     ),
 ]
@@ -52,7 +52,7 @@ def values_of(kind: FieldType) -> st.SearchStrategy[Any]:
 
 def messages(name: str) -> st.SearchStrategy[Any]:
     """Messages of a type."""
-    fields = CODEC.vocabulary.message(name).fields
+    fields = CODEC.type_store.message(name).fields
     filled = st.fixed_dictionaries(
         {field.name: st.deferred(lambda kind=field.type: values_of(kind)) for field in fields}
     )
@@ -69,7 +69,7 @@ def test_every_message_comes_back_from_all_three_forms(name: str) -> None:
     assert CODEC.to_cdr(CODEC.from_json(plain, name)) == cdr
 
 
-@pytest.mark.parametrize("name", sorted(TEMPLATES))
+@pytest.mark.parametrize("name", sorted(FAST_ENCODERS))
 @given(data=st.data())
 def test_a_template_gives_the_bytes_that_rosbags_gives(name: str, data: st.DataObject) -> None:
     message = data.draw(messages(name))

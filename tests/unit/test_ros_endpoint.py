@@ -14,11 +14,11 @@ from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bus.actions import ActionServer
 from skerry.interfaces.ros.bus.bus import LATCHED, Bus
 from skerry.interfaces.ros.messages.codec import BadMessage, Codec
-from skerry.interfaces.ros.messages.type_store import Vocabulary
-from skerry.interfaces.ros.transports.endpoint import Endpoint, Session
-from skerry.interfaces.ros.transports.endpoint.protocol import FrameReader, FrameWriter, ProtocolError, speaks_ros2
+from skerry.interfaces.ros.messages.type_store import TypeStore
+from skerry.interfaces.ros.transports.endpoint import Endpoint, EndpointSession
+from skerry.interfaces.ros.transports.endpoint.protocol import FrameDecoder, FrameEncoder, ProtocolError, speaks_ros2
 
-CODEC = Codec(Vocabulary())
+CODEC = Codec(TypeStore())
 LEAK, IMU = "smarc_msgs/Leak", "sensor_msgs/Imu"
 
 
@@ -27,28 +27,28 @@ def frame(name: bytes, payload: bytes) -> bytes:
 
 
 def frames_in(data: bytes) -> list[tuple[str, bytes]]:
-    return list(FrameReader().feed(data))
+    return list(FrameDecoder().feed(data))
 
 
 @pytest.fixture(params=[True, False], ids=["ros2", "ros1"])
 def session(request: pytest.FixtureRequest) -> Any:
     bus = Bus(CODEC)
     sent: list[bytes] = []
-    session = Session(Endpoint(), bus, request.param, sent.append)
+    session = EndpointSession(Endpoint(), bus, request.param, sent.append)
     session.sent = sent  # type: ignore[attr-defined]
     return session
 
 
 def test_ros_2_wants_a_nul_at_the_end_of_names_and_of_json_and_ros_1_does_not() -> None:
-    assert FrameWriter(True).message("/a", b"xyz") == b"\x03\x00\x00\x00/a\x00\x03\x00\x00\x00xyz"
-    assert FrameWriter(False).message("/a", b"xyz") == b"\x02\x00\x00\x00/a\x03\x00\x00\x00xyz"
+    assert FrameEncoder(True).message("/a", b"xyz") == b"\x03\x00\x00\x00/a\x00\x03\x00\x00\x00xyz"
+    assert FrameEncoder(False).message("/a", b"xyz") == b"\x02\x00\x00\x00/a\x03\x00\x00\x00xyz"
     text = b'{"srv_id": 7}'
-    assert FrameWriter(False).command("__response", srv_id=7) == frame(b"__response", text)
-    assert FrameWriter(True).command("__response", srv_id=7) == frame(b"__response\x00", text + b"\x00")
+    assert FrameEncoder(False).command("__response", srv_id=7) == frame(b"__response", text)
+    assert FrameEncoder(True).command("__response", srv_id=7) == frame(b"__response\x00", text + b"\x00")
 
 
 def test_types_are_named_without_msg() -> None:
-    (name, payload), *_ = frames_in(FrameWriter(False).publish("/imu", "sensor_msgs/msg/Imu", False))
+    (name, payload), *_ = frames_in(FrameEncoder(False).publish("/imu", "sensor_msgs/msg/Imu", False))
     wanted = {"topic": "/imu", "message_name": "sensor_msgs/Imu", "queue_size": 10, "latch": False}
     assert (name, json.loads(payload)) == ("__publish", wanted)
 
@@ -56,7 +56,7 @@ def test_types_are_named_without_msg() -> None:
 @given(cuts=st.lists(st.integers(1, 40), max_size=30))
 def test_frames_are_read_however_they_are_cut(cuts: list[int]) -> None:
     data = frame(b"/a", b"123") + bytes(8) + frame(b"__log", b"{}") + frame(b"/b\x00", b"") + frame(b"/c", b"x" * 100)
-    reader, found, place = FrameReader(), [], 0
+    reader, found, place = FrameDecoder(), [], 0
     for cut in [*cuts, len(data)]:
         found += list(reader.feed(data[place : place + cut]))
         place += cut
@@ -75,9 +75,9 @@ def test_lengths_and_names_that_cannot_be_end_the_connection(head: bytes) -> Non
 def test_junk_is_refused_or_waits_for_more(junk: bytes) -> None:
     bus = Bus(CODEC)
     bus.subscribe("/a", "std_msgs/String", lambda message: None)
-    session = Session(Endpoint(), bus, True, lambda data: None)
+    session = EndpointSession(Endpoint(), bus, True, lambda data: None)
     with suppress(ProtocolError, BadMessage):
-        for name, payload in FrameReader().feed(junk):
+        for name, payload in FrameDecoder().feed(junk):
             session.receive(name, payload)
     with suppress(ProtocolError, BadMessage):
         session.receive("/a", junk)
@@ -97,10 +97,10 @@ def test_all_is_announced_and_then_said(session: Any) -> None:
     bus.advertise("/sam/cam/image_raw", "sensor_msgs/Image")
     bus.advertise("/tf_static", "tf2_msgs/TFMessage", LATCHED).publish(CODEC.make("tf2_msgs/TFMessage"))
     bus.subscribe("/sam/cmd", "std_msgs/Float64", lambda message: None)
-    bus.offer("/pause", "std_srvs/SetBool", lambda request: None)
-    bus.offer("/skerry/get_parameters", "rcl_interfaces/GetParameters", lambda request: None)
-    bus.client("/theirs", "std_srvs/Trigger")
-    assert not imu.taken
+    bus.add_service("/pause", "std_srvs/SetBool", lambda request: None)
+    bus.add_service("/skerry/get_parameters", "rcl_interfaces/GetParameters", lambda request: None)
+    bus.service_client("/theirs", "std_srvs/Trigger")
+    assert not imu.has_subscribers
     session.open()
     told = [(name, json.loads(payload.rstrip(b"\x00"))["topic"]) for name, payload in frames_in(session.sent[0])]
     assert told == [
@@ -110,7 +110,7 @@ def test_all_is_announced_and_then_said(session: Any) -> None:
         ("__unity_service", "/pause"),
         ("__ros_service", "/theirs"),
     ]  # pictures are left out, as nobody knows whether they are wanted, and so is what makes a node
-    assert imu.taken
+    assert imu.has_subscribers
     message = CODEC.make("sensor_msgs/Imu")
     imu.publish(message)
     latched, said = session.frames_to_send(0.0)
@@ -119,7 +119,7 @@ def test_all_is_announced_and_then_said(session: Any) -> None:
     assert frames_in(said) == [("/sam/imu", expected)]
     assert bool(session.latched()) == session.writer.ros2
     session.close()
-    assert not imu.taken
+    assert not imu.has_subscribers
 
 
 def test_what_is_heard_reaches_whoever_listens(session: Any) -> None:
@@ -134,7 +134,7 @@ def test_what_is_heard_reaches_whoever_listens(session: Any) -> None:
 
 def test_a_call_is_answered_under_its_number_even_if_the_answer_comes_late(session: Any) -> None:
     promise: Future[Any] = Future()
-    session.bus.offer("/pause", "std_srvs/SetBool", lambda request: promise if request.data else None)
+    session.bus.add_service("/pause", "std_srvs/SetBool", lambda request: promise if request.data else None)
     session.receive("__request", b'{"srv_id": 42}')
     session.receive("/pause", session._write(CODEC.make("std_srvs/srv/SetBool_Request", data=True)))
     assert not session.sent
@@ -151,7 +151,7 @@ def test_a_call_that_fails_gets_no_answer_and_the_next_one_does(session: Any) ->
             raise SkerryError("no")
         return CODEC.make("std_srvs/srv/SetBool_Response", success=True)
 
-    session.bus.offer("/pause", "std_srvs/SetBool", answer)
+    session.bus.add_service("/pause", "std_srvs/SetBool", answer)
     for number, data in ((1, False), (2, True)):
         session.receive("__request", b'{"srv_id": %d}' % number)
         session.receive("/pause", session._write(CODEC.make("std_srvs/srv/SetBool_Request", data=data)))
@@ -159,7 +159,7 @@ def test_a_call_that_fails_gets_no_answer_and_the_next_one_does(session: Any) ->
 
 
 def test_a_service_over_there_can_be_called(session: Any) -> None:
-    client = session.bus.client("/theirs", "std_srvs/Trigger")
+    client = session.bus.service_client("/theirs", "std_srvs/Trigger")
     with pytest.raises(SkerryError, match="nobody"):
         client.call(CODEC.make("std_srvs/srv/Trigger_Request")).result()
     session.open()
@@ -186,13 +186,13 @@ def test_what_the_endpoint_has_no_type_for_is_told_once_and_not_sent_again(
     leak, imu = (session.bus.advertise(f"/sam/{name}", kind) for name, kind in (("leak", LEAK), ("imu", IMU)))
     session.open()
     complain(session, "SysCommand.publish - Unknown message class 'smarc_msgs/Leak'")
-    assert (leak.taken, imu.taken) == (False, True)
+    assert (leak.has_subscribers, imu.has_subscribers) == (False, True)
     for _ in range(100):
         complain(
             session, "Not registered to publish topic '/sam/leak'! Valid publish topics are: dict_keys(['/sam/imu']) "
         )
     complain(session, "Not registered to publish topic '/sam/imu'! Valid publish topics are: dict_keys([]) ")
-    assert not imu.taken
+    assert not imu.has_subscribers
     said = [record.getMessage() for record in caplog.records]
     assert len(said) == 3
     assert "/sam/leak stay away until its package is installed" in said[0]
@@ -201,7 +201,7 @@ def test_what_the_endpoint_has_no_type_for_is_told_once_and_not_sent_again(
 def test_an_answer_that_comes_after_the_connection_is_not_sent_on_the_next(session: Any) -> None:
     """An endpoint looks the number up, and ends the connection if it has no such call (tcp_sender.py)."""
     promise: Future[Any] = Future()
-    session.bus.offer("/pause", "std_srvs/SetBool", lambda request: promise)
+    session.bus.add_service("/pause", "std_srvs/SetBool", lambda request: promise)
     session.receive("__request", b'{"srv_id": 1001}')
     session.receive("/pause", session._write(CODEC.make("std_srvs/srv/SetBool_Request", data=True)))
     session.close()
@@ -231,11 +231,11 @@ def test_commands_are_what_the_endpoint_has_functions_for(made: str, word: bytes
     `topic` and `message_name`; ROS 2 drops the last byte of the JSON unseen, ROS 1 reads all.
     """
     for ros2, end in ((True, b"\x00"), (False, b"")):
-        assert getattr(FrameWriter(ros2), made)("/a", "std_srvs/srv/Trigger") == frame(word + end, text + end)
+        assert getattr(FrameEncoder(ros2), made)("/a", "std_srvs/srv/Trigger") == frame(word + end, text + end)
 
 
 def test_a_call_and_its_number_go_out_in_one_piece() -> None:
     """The endpoint takes the very next frame as the body (client.py), so nothing may come between."""
     for word, made in ((b"__request", "request"), (b"__response", "response")):
         expected = frame(word + b"\x00", b'{"srv_id": 7}\x00') + frame(b"/a\x00", b"xyz")
-        assert getattr(FrameWriter(True), made)(7, "/a", b"xyz") == expected
+        assert getattr(FrameEncoder(True), made)(7, "/a", b"xyz") == expected

@@ -13,8 +13,8 @@ from skerry.core.frames import Pose
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.interfaces.ros.bridge.profile import load_profile, shipped_profiles
-from skerry.interfaces.ros.bus.bus import Outbox
-from skerry.interfaces.ros.messages.encoders import spoken
+from skerry.interfaces.ros.bus.bus import SubscriberQueue
+from skerry.interfaces.ros.messages.encoders import registered_types
 from skerry.interfaces.ros.messages.types import full_name
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.sensor import SENSORS
@@ -59,24 +59,24 @@ class Graph:
         self.world = skerry.load(scenario)
         built = Ros.model_validate(settings).build()
         assert isinstance(built, RosInterface)
-        self.ros, self.box = built, Outbox()
+        self.ros, self.box = built, SubscriberQueue()
         self.runner = Runner(self.world, None, {"ros": built})
         self.runner.run(0.0)
 
     def run(self, seconds: float, *topics: str) -> dict[str, list[Any]]:
         """The messages of so many seconds, by topic."""
-        self.ros.bus.takers(self.box, topics)
+        self.ros.bus.set_subscriptions(self.box, topics)
         found: dict[str, list[Any]] = {topic: [] for topic in topics}
         for _ in range(round(seconds * 10)):
             self.runner.run(0.1)
-            for outgoing in self.box.take(0):
+            for outgoing in self.box.drain(0):
                 assert len(outgoing.cdr) > 4
                 found[outgoing.topic.name].append(outgoing.message)
         return found
 
     def say(self, topic: str, **values: Any) -> None:
         bus = self.ros.bus
-        bus.hear(topic, bus.codec.make(bus.type_heard(topic), **values))
+        bus.on_message(topic, bus.codec.make(bus.subscribed_type(topic), **values))
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_sam_says_and_hears_every_topic_of_the_smarc_simulator(sam: Graph) -> No
         assert found[f"/sam/payload/cam_{camera}/image_raw"] == "sensor_msgs/msg/Image"
         assert found[f"/sam/payload/cam_{camera}/image_raw/compressed"] == "sensor_msgs/msg/CompressedImage"
         assert found[f"/sam/payload/cam_{camera}/camera_info"] == "sensor_msgs/msg/CameraInfo"
-    heard = {name: bus.type_heard(name) for name in bus.subscriptions}
+    heard = {name: bus.subscribed_type(name) for name in bus.subscriptions}
     assert {f"/sam/{name}": kind for name, kind in SAM_HEARS.items()}.items() <= heard.items()
 
 
@@ -117,11 +117,11 @@ def test_topics_come_at_their_rates_with_stamps_of_simulated_time(sam: Graph) ->
 def test_the_clock_is_said_of_every_due_tick_at_a_pace_too_and_not_of_time_that_is_skipped(sam: Graph) -> None:
     sam.run(0.1)
     sam.runner.speed = 20.0
-    sam.ros.bus.takers(sam.box, ["/clock"])
+    sam.ros.bus.set_subscriptions(sam.box, ["/clock"])
     sam.runner.run(0.5)
     sam.runner.skip(1000)
     sam.runner.run(0.1)
-    ticks = [round(200 * (out.message.clock.sec + 1e-9 * out.message.clock.nanosec)) for out in sam.box.take(0)]
+    ticks = [round(200 * (out.message.clock.sec + 1e-9 * out.message.clock.nanosec)) for out in sam.box.drain(0)]
     assert ticks == [*range(22, 121, 2), *range(1122, 1141, 2)]
 
 
@@ -343,7 +343,7 @@ def test_every_header_names_a_frame_of_the_tree(sam: Graph) -> None:
             assert messages[-1].header.frame_id in edges, name
     for camera in ("front", "down", "port", "starboard"):
         settings = sam.world.robots["sam"].vehicle.config.sensors[f"camera_{camera}"]
-        assert sam.ros._frames.sensor("sam", f"camera_{camera}", settings) in edges
+        assert sam.ros.frames.sensor("sam", f"camera_{camera}", settings) in edges
 
 
 def test_a_camera_looks_along_z_of_its_frame(sam: Graph) -> None:
@@ -351,7 +351,7 @@ def test_a_camera_looks_along_z_of_its_frame(sam: Graph) -> None:
     robot = sam.world.robots["sam"]
     for camera in ("front", "down", "port", "starboard"):
         settings = robot.vehicle.config.sensors[f"camera_{camera}"]
-        frame = sam.ros._frames.sensor("sam", f"camera_{camera}", settings)
+        frame = sam.ros.frames.sensor("sam", f"camera_{camera}", settings)
         looks = robot.link_pose(settings.link) @ settings.offset()
         np.testing.assert_allclose(pose_in(edges, frame, "map_gt").rotation[:, 2], looks.rotation[:, 0], atol=1e-5)
 
@@ -372,7 +372,7 @@ def test_every_kind_of_sensor_and_actuator_is_spoken() -> None:
     for kind in SENSORS.kinds():
         rows = profile.sensor("any", "part", kind)
         assert rows, f"the profile has no row for sensors of kind {kind}"
-        assert all(row.value or (kind, full_name(row.type)) in spoken() for row in rows)
+        assert all(row.value or (kind, full_name(row.type)) in registered_types() for row in rows)
     for kind in ACTUATORS.kinds():
         assert profile.actuator("any", "part", kind).command is not None
 
@@ -390,12 +390,12 @@ def test_every_vehicle_speaks_and_sam_every_profile(profile: str, vehicle: str) 
     graph = Graph(scenario, profile=profile)
     small = [name for name, topic in graph.ros.bus.topics.items() if not topic.type.endswith(("Image", "CameraInfo"))]
     found = graph.run(1.2, *small)
-    for (_, sensor), outlets in graph.ros._readers.items():
+    for (_, sensor), outlets in graph.ros.schedule.sensors.items():
         reading = graph.world.robots["it"].sensors[sensor].reading if outlets[0].topic.name in small else None
         for outlet in outlets:
             if reading is not None and outlet.convert(reading, 0.0) is not None:
                 assert found.get(outlet.topic.name, True), f"{outlet.topic.name} is silent"
-    tree = {item.child for item in graph.ros._frames.transforms()}
+    tree = {item.child for item in graph.ros.frames.transforms()}
     for name, messages in found.items():
         header = getattr(messages[-1], "header", None) if messages else None
         assert header is None or header.frame_id in tree, f"{name} is in {header.frame_id}, which is no frame"
@@ -479,7 +479,7 @@ def test_definitions_of_ones_own_are_found_beside_the_scenario(tmp_path: Path) -
     with skerry.load(tmp_path / "scenario.yaml") as world:
         ros = world.scenario.interfaces["ros"].build()
         Runner(world, None, {"ros": ros}).run(0.1)
-        assert "my_msgs/msg/Turns" in {ros.bus.type_heard(name) for name in ros.bus.subscriptions}
+        assert "my_msgs/msg/Turns" in {ros.bus.subscribed_type(name) for name in ros.bus.subscriptions}
     (tmp_path / "scenario.yaml").write_text("interfaces: {ros: {kind: ros, message_paths: [nowhere]}}\n")
     with pytest.raises(SkerryError, match="no folder"):
         skerry.load(tmp_path / "scenario.yaml")
@@ -558,7 +558,7 @@ def test_robots_and_objects_come_and_go_by_service() -> None:
     assert ask("delete", name="other").success
     assert ask("delete", name="buoy").success
     assert {name: set(getattr(bus, name)) for name in ("subscriptions", "services", "actions")} == before
-    graph.box.take(0)
+    graph.box.drain(0)
     found = graph.run(0.5, "/other/core/odom_gt", "/it/core/odom_gt", "/tf")
     assert not found["/other/core/odom_gt"]
     assert found["/it/core/odom_gt"]

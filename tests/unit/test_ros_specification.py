@@ -17,7 +17,7 @@ import pytest
 import skerry
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
-from skerry.interfaces.ros.bus.bus import Outbox
+from skerry.interfaces.ros.bus.bus import SubscriberQueue
 from skerry.runner import Runner
 
 REFERENCE = {"latitude_deg": 58.823332, "longitude_deg": 17.635227}
@@ -37,7 +37,7 @@ class Peer:
         self.world = skerry.load({"reference": REFERENCE, "terrain": ground, "robots": robots})
         built = Ros().build()
         assert isinstance(built, RosInterface)
-        self.ros, self.bus, self.box = built, built.bus, Outbox()
+        self.ros, self.bus, self.box = built, built.bus, SubscriberQueue()
         self.runner = Runner(self.world, None, {"ros": built})
         self.runner.run(0.0)
         self.said: dict[str, list[tuple[float, Any]]] = {}
@@ -45,17 +45,17 @@ class Peer:
         self.run(DURATION / 3, topics)
         self.say("/mate/acoustic/write", data="ping")
         self.run(DURATION * 2 / 3, topics)
-        self.tree = {item.child for item in built._frames.transforms()}
+        self.tree = {item.child for item in built.frames.transforms()}
 
     def run(self, seconds: float, topics: list[str]) -> None:
-        self.bus.takers(self.box, topics)
+        self.bus.set_subscriptions(self.box, topics)
         for _ in range(round(seconds * 20)):
             self.runner.run(0.05)
-            for outgoing in self.box.take(0):
+            for outgoing in self.box.drain(0):
                 self.said.setdefault(outgoing.topic.name, []).append((self.world.time, outgoing.message))
 
     def say(self, topic: str, **values: Any) -> None:
-        self.bus.hear(topic, self.bus.codec.make(self.bus.type_heard(topic), **values))
+        self.bus.on_message(topic, self.bus.codec.make(self.bus.subscribed_type(topic), **values))
 
     def last(self, topic: str) -> Any:
         return self.said[topic][-1][1]
@@ -294,7 +294,7 @@ HEARD: list[tuple[str, str, dict[str, Any], Callable[[Peer], bool]]] = [
                 {"header": {"frame_id": "map"}, "child_frame_id": "dock", "transform": {"rotation": {"w": 1.0}}}
             ]
         },
-        lambda peer: [frame["name"] for frame in peer.ros.outside_frames] == ["dock"],
+        lambda peer: [frame["name"] for frame in peer.ros.external_frames] == ["dock"],
     ),
     (
         "/sam/mission/last_wp",
@@ -310,7 +310,7 @@ def test_a_row_of_the_subscribers(
     peer: Peer, topic: str, kind: str, values: dict[str, Any], done: Callable[[Peer], bool]
 ) -> None:
     """The acoustic transmitter, the eighth, is what lets the receiver above have something to say."""
-    assert peer.bus.type_heard(topic) == kind
+    assert peer.bus.subscribed_type(topic) == kind
     peer.say(topic, **values)
     peer.run(0.1, [])
     assert done(peer)

@@ -13,7 +13,7 @@ from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.external_frames import MAX_FRAMES
 from skerry.interfaces.ros.bridge.node import RosInterface
-from skerry.interfaces.ros.bus.bus import Outbox
+from skerry.interfaces.ros.bus.bus import SubscriberQueue
 from skerry.runner import Runner
 
 REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}
@@ -32,22 +32,22 @@ class Graph:
         self.world = skerry.load(scenario)
         built = Ros.model_validate(settings).build()
         assert isinstance(built, RosInterface)
-        self.ros, self.bus, self.box = built, built.bus, Outbox()
+        self.ros, self.bus, self.box = built, built.bus, SubscriberQueue()
         self.runner = Runner(self.world, None, {"ros": built})
         self.runner.run(0.0)
 
     def run(self, seconds: float, *topics: str) -> dict[str, list[Any]]:
-        self.bus.takers(self.box, topics)
+        self.bus.set_subscriptions(self.box, topics)
         found: dict[str, list[Any]] = {topic: [] for topic in topics}
         for _ in range(round(seconds * 10)):
             self.runner.run(0.1)
-            for outgoing in self.box.take(0):
+            for outgoing in self.box.drain(0):
                 assert len(outgoing.cdr) > 4
                 found[outgoing.topic.name].append(outgoing.message)
         return found
 
     def say(self, topic: str, **values: Any) -> None:
-        self.bus.hear(topic, self.bus.codec.make(self.bus.type_heard(topic), **values))
+        self.bus.on_message(topic, self.bus.codec.make(self.bus.subscribed_type(topic), **values))
 
     def close(self) -> None:
         self.runner.close()
@@ -138,7 +138,7 @@ def test_ropes_say_what_they_pull_and_how_long_they_are_and_are_frames() -> None
 
 def test_the_waypoint_of_a_robot_is_drawn_from_above_the_water(pair: Graph) -> None:
     assert pair.ros.drawings == []
-    latitude, longitude, _ = pair.ros._frames.projection.to_geodetic([20.0, 10.0, 0.0])  # type: ignore[union-attr]
+    latitude, longitude, _ = pair.ros.frames.projection.to_geodetic([20.0, 10.0, 0.0])  # type: ignore[union-attr]
     pair.say("/a/mission/last_wp", lat=latitude, lon=longitude, travel_depth=6.0, goal_tolerance=3.0)
     (drawn,) = pair.ros.drawings
     assert (drawn["kind"], drawn["name"], drawn["radius"]) == ("waypoint", "a", 3.0)
@@ -182,20 +182,20 @@ def transform(parent: str, child: str, x: float = 0.0, turn: float = 1.0) -> dic
 
 
 def test_frames_of_others_are_placed_in_the_world(pair: Graph) -> None:
-    assert pair.ros.outside_frames == []
+    assert pair.ros.external_frames == []
     pair.say("/tf_static", transforms=[transform("map", "b/odom", 30.0), transform("a/base_link_gt", "a/tool", 0.5)])
     pair.say("/tf", transforms=[transform("b/odom", "b/base_link", 2.0), transform("nowhere", "lost")])
     pair.say("/tf", transforms=[transform("loop", "ring"), transform("ring", "loop")])
     pair.say("/tf", transforms=[transform("map_gt", "a/odom_gt", 99.0)])  # its own, come back
-    placed = {frame["name"]: frame for frame in pair.ros.outside_frames}
+    placed = {frame["name"]: frame for frame in pair.ros.external_frames}
     assert set(placed) == {"b/odom", "b/base_link", "a/tool"}
     assert placed["b/base_link"]["position"] == pytest.approx([32, 0, 0])
     assert placed["b/base_link"]["parent"] == "b/odom"
     tool = pair.world.robots["a"].pose.transform([0.5, 0.0, 0.0])
     assert placed["a/tool"]["position"] == pytest.approx(tool, abs=0.01)
-    utm = pair.ros._frames.projection.origin[0] + 4.0  # type: ignore[union-attr]
+    utm = pair.ros.frames.projection.origin[0] + 4.0  # type: ignore[union-attr]
     pair.say("/tf", transforms=[transform("utm", "there", utm)])
-    assert {f["name"]: f["position"][0] for f in pair.ros.outside_frames}["there"] == pytest.approx(4.0)
+    assert {f["name"]: f["position"][0] for f in pair.ros.external_frames}["there"] == pytest.approx(4.0)
 
 
 def test_frames_that_are_none_are_refused_and_too_many_are_not_kept(pair: Graph, caplog: Any) -> None:
@@ -203,13 +203,13 @@ def test_frames_that_are_none_are_refused_and_too_many_are_not_kept(pair: Graph,
     pair.say("/tf", transforms=[transform("map", "far", float("inf"))])
     assert caplog.text.count("has no pose") == 2
     pair.say("/tf", transforms=[transform("map", f"f{k}") for k in range(MAX_FRAMES + 10)])
-    assert len(pair.ros.outside_frames) == MAX_FRAMES
+    assert len(pair.ros.external_frames) == MAX_FRAMES
 
 
 def test_frames_of_others_need_not_be_heard() -> None:
-    graph = Graph({"robots": {}}, hear_frames=False)
+    graph = Graph({"robots": {}}, subscribe_frames=False)
     assert "/tf" not in graph.bus.subscriptions
-    assert graph.ros.outside_frames == []
+    assert graph.ros.external_frames == []
     graph.close()
 
 
@@ -218,7 +218,7 @@ def test_frames_of_others_need_not_be_heard() -> None:
 
 def test_percentages_are_of_the_package_that_is_asked_for() -> None:
     graph = Graph({"reference": REFERENCE, "robots": {"a": sam(0)}}, percent_package="sam_msgs")
-    assert graph.bus.type_heard("/a/core/vbs_cmd") == "sam_msgs/msg/PercentStamped"
+    assert graph.bus.subscribed_type("/a/core/vbs_cmd") == "sam_msgs/msg/PercentStamped"
     assert graph.bus.topics["/a/core/lcg_fb"].type == "sam_msgs/msg/PercentStamped"
     graph.say("/a/core/vbs_cmd", value=70.0)
     graph.run(0.1)

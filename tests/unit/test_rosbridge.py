@@ -13,34 +13,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus.bus import Bus, Outbox
+from skerry.interfaces.ros.bus.bus import Bus, SubscriberQueue
 from skerry.interfaces.ros.messages.codec import Codec
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.interfaces.ros.transports.rosbridge.cbor import to_cbor
-from skerry.interfaces.ros.transports.rosbridge.frames import LONGEST, Fragments, RosbridgeFrames, png, split
+from skerry.interfaces.ros.transports.rosbridge.frames import MAX_FRAME, Fragments, RosbridgeFrameSession, png, split
 from skerry.interfaces.ros.transports.rosbridge.rosapi import RosApi
 
-CODEC = Codec(Vocabulary())
+CODEC = Codec(TypeStore())
 
 
 class Client:
-    """One side of a conversation."""
+    """One side of a session."""
 
     def __init__(self, bus: Bus, relayed: set[str], leave_out: str = "") -> None:
         self.answers: list[Any] = []
         carries = lambda name: name != leave_out  # noqa: E731
-        self.outbox = Outbox()
-        self.conversation = RosbridgeFrames(
-            bus, RosApi(bus), relayed, carries, self.outbox, lambda frame: self.answers.append(json.loads(frame))
+        self.queue = SubscriberQueue()
+        self.session = RosbridgeFrameSession(
+            bus, RosApi(bus), relayed, carries, self.queue, lambda frame: self.answers.append(json.loads(frame))
         )
 
     def ask(self, **asked: Any) -> list[Any]:
         self.answers.clear()
-        self.conversation.receive(json.dumps(asked))
+        self.session.receive(json.dumps(asked))
         return list(self.answers)
 
     def frames(self) -> list[str | bytes]:
-        return [frame for outgoing in self.outbox.take(0) for frame in self.conversation.frames(outgoing)]
+        return [frame for outgoing in self.queue.drain(0) for frame in self.session.frames(outgoing)]
 
     def told(self) -> list[Any]:
         return [json.loads(frame) for frame in self.frames()]
@@ -60,15 +60,15 @@ def client(bus: Bus) -> Client:
 
 def test_a_topic_is_taken_while_somebody_subscribes(bus: Bus, client: Client) -> None:
     topic = bus.topics["/depth"]
-    assert not topic.taken
+    assert not topic.has_subscribers
     assert client.ask(op="subscribe", topic="/depth", type="std_msgs/Float64", id="a") == []
     client.ask(op="subscribe", topic="/depth", id="b")
     topic.publish(CODEC.make("std_msgs/Float64", data=3.5))
     assert client.told() == [{"op": "publish", "topic": "/depth", "msg": {"data": 3.5}}]
     client.ask(op="unsubscribe", topic="/depth", id="a")
-    assert topic.taken
+    assert topic.has_subscribers
     client.ask(op="unsubscribe", topic="/depth", id="b")
-    assert not topic.taken
+    assert not topic.has_subscribers
 
 
 def test_a_throttle_leaves_messages_out(bus: Bus, client: Client) -> None:
@@ -130,8 +130,8 @@ def test_a_topic_that_is_left_out_is_refused(bus: Bus) -> None:
 )
 def test_junk_is_answered_in_words(text: str) -> None:
     client = Client(Bus(CODEC), set())
-    client.conversation.receive(text)
-    client.conversation.receive("[" * 100_000)
+    client.session.receive(text)
+    client.session.receive("[" * 100_000)
     assert all(answer["op"] == "status" for answer in client.answers)
 
 
@@ -168,16 +168,16 @@ def test_no_request_however_odd_brings_the_server_down(asked: list[tuple[str, di
     bus = Bus(CODEC)
     bus.advertise("/depth", "std_msgs/Float64")
     bus.subscribe("/cmd", "std_msgs/Float64", lambda message: None)
-    bus.offer("/pause", "std_srvs/SetBool", lambda request: CODEC.make("std_srvs/srv/SetBool_Response"))
+    bus.add_service("/pause", "std_srvs/SetBool", lambda request: CODEC.make("std_srvs/srv/SetBool_Response"))
     client = Client(bus, set())
     for operation, values in asked:
-        client.conversation.receive(json.dumps({"op": operation, **values}))
-    client.conversation.close()
+        client.session.receive(json.dumps({"op": operation, **values}))
+    client.session.close()
 
 
 def test_a_service_of_the_simulator_is_called(bus: Bus, client: Client) -> None:
     promise: Future[Any] = Future()
-    bus.offer(
+    bus.add_service(
         "/pause",
         "std_srvs/SetBool",
         lambda request: promise if request.data else CODEC.make("std_srvs/srv/SetBool_Response"),
@@ -206,15 +206,15 @@ def test_a_service_of_a_client_is_called_and_goes_with_it(bus: Bus, client: Clie
     with pytest.raises(SkerryError):
         refused.result()
     lost = there.call(CODEC.make("std_srvs/srv/SetBool_Request"))
-    client.conversation.close()
+    client.session.close()
     with pytest.raises(SkerryError, match="went away"):
         lost.result()
-    assert not there.carriers
+    assert not there.routes
 
 
 def test_rosapi_tells_what_there_is(bus: Bus, client: Client) -> None:
     bus.subscribe("/cmd", "std_msgs/Float64", lambda message: None)
-    bus.offer("/pause", "std_srvs/SetBool", lambda request: None)
+    bus.add_service("/pause", "std_srvs/SetBool", lambda request: None)
     bus.parameters["/utm_zone"] = 33
 
     def api(name: str, /, **ask: Any) -> Any:
@@ -283,7 +283,7 @@ def test_cbor_has_arrays_of_numbers_as_they_are(bus: Bus, client: Client) -> Non
 
 def test_raw_cbor_has_the_bytes_of_ros_2(bus: Bus, client: Client) -> None:
     client.ask(op="subscribe", topic="/depth", compression="cbor-raw")
-    bus.now = 3_000_000_007
+    bus.time_ns = 3_000_000_007
     bus.topics["/depth"].publish(message := CODEC.make("std_msgs/Float64", data=2.5))
     (frame,) = client.frames()
     assert isinstance(frame, bytes)
@@ -328,13 +328,13 @@ def test_long_messages_come_in_fragments_and_are_heard_in_fragments(bus: Bus, cl
     assert whole["msg"]["data"] == "ä" * 500
     said = json.dumps({"op": "publish", "topic": "/hear", "msg": whole["msg"]})
     for piece in reversed(split(said, 64, "mine")):
-        client.conversation.receive(piece)
+        client.session.receive(piece)
     assert heard == ["ä" * 500]
 
 
 def test_fragments_that_never_end_are_forgotten() -> None:
     fragments = Fragments()
-    half = "x" * (LONGEST // 2)
+    half = "x" * (MAX_FRAME // 2)
     piece = [json.dumps({"op": "fragment", "id": number, "num": 0, "total": 2, "data": half}) for number in range(3)]
     assert fragments.join(piece[0]) is None
     assert fragments.join(piece[1]) is None

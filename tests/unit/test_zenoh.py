@@ -17,20 +17,20 @@ from skerry.core.errors import SkerryError
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bus.bus import LATCHED, Bus, Qos
 from skerry.interfaces.ros.messages.codec import BadMessage, Codec
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.interfaces.ros.transports.zenoh import CALLED, Zenoh
 from skerry.interfaces.ros.transports.zenoh.names import (
-    Named,
-    Token,
+    EntityName,
+    LivelinessToken,
     attachment_of,
     quality_of,
     read_attachment,
     tokens_of,
 )
-from skerry.interfaces.ros.transports.zenoh.work_queue import Errands
+from skerry.interfaces.ros.transports.zenoh.work_queue import WorkQueue
 from skerry.runner import Runner
 
-HUMBLE, JAZZY = Vocabulary(), Vocabulary(distribution="jazzy")
+HUMBLE, JAZZY = TypeStore(), TypeStore(distribution="jazzy")
 STRING = "std_msgs::msg::dds_::String_/RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
 TALKER = f"@ros2_lv/2/8b20917502ee955ac4476e0266340d5c/0/10/MP/%/%/talker/%chatter/{STRING}/::,7:,:,:,,"
 LISTENER = "@ros2_lv/2/aac3178e146ba6f1fc6e6a4085e77f21/0/0/NN/%/%/listener"
@@ -46,13 +46,13 @@ SERVER = (
 
 
 def test_keys_are_those_of_rmw_zenoh() -> None:
-    assert Named.of(JAZZY, "/chatter", "std_msgs/msg/String").key(2) == f"2/chatter/{STRING}"
+    assert EntityName.of(JAZZY, "/chatter", "std_msgs/msg/String").key(2) == f"2/chatter/{STRING}"
     # strip_slashes of liveliness_utils.cpp leaves slashes within; TypeHashNotSupported is what its branch humble says
-    named = Named.of(HUMBLE, "/sam/core/imu", "sensor_msgs/msg/Imu")
+    named = EntityName.of(HUMBLE, "/sam/core/imu", "sensor_msgs/msg/Imu")
     assert named.key(0) == "0/sam/core/imu/sensor_msgs::msg::dds_::Imu_/TypeHashNotSupported"
     # rmw_service_data.cpp: the type of the answer without `Response_`
-    assert Named.of(HUMBLE, "/skerry/pause", "std_srvs/srv/SetBool").type == "std_srvs::srv::dds_::SetBool_"
-    goal = Named.of(HUMBLE, "/go/_action/send_goal", "smarc_msgs/action/GotoWaypoint_SendGoal")
+    assert EntityName.of(HUMBLE, "/skerry/pause", "std_srvs/srv/SetBool").type == "std_srvs::srv::dds_::SetBool_"
+    goal = EntityName.of(HUMBLE, "/go/_action/send_goal", "smarc_msgs/action/GotoWaypoint_SendGoal")
     assert goal.key(0) == (
         "0/go/_action/send_goal/smarc_msgs::action::dds_::GotoWaypoint_SendGoal_/TypeHashNotSupported"
     )
@@ -60,15 +60,15 @@ def test_keys_are_those_of_rmw_zenoh() -> None:
 
 def test_tokens_are_those_of_rmw_zenoh() -> None:
     # the examples of docs/design.md
-    assert str(Token(2, "aac3178e146ba6f1fc6e6a4085e77f21", 0, "NN", "/listener")) == LISTENER
-    chatter = Named.of(JAZZY, "/chatter", "std_msgs/msg/String")
+    assert str(LivelinessToken(2, "aac3178e146ba6f1fc6e6a4085e77f21", 0, "NN", "/listener")) == LISTENER
+    chatter = EntityName.of(JAZZY, "/chatter", "std_msgs/msg/String")
     depth = quality_of(Qos(depth=7))
-    assert str(Token(2, "8b20917502ee955ac4476e0266340d5c", 10, "MP", "/talker", chatter, depth)) == TALKER
-    adding = Named("/add_two_ints", ADDING, HASH_OF_ADDING)
+    assert str(LivelinessToken(2, "8b20917502ee955ac4476e0266340d5c", 10, "MP", "/talker", chatter, depth)) == TALKER
+    adding = EntityName("/add_two_ints", ADDING, HASH_OF_ADDING)
     session = "f9980ee0495eaafb3e38f0d19e2eae12"
-    assert str(Token(2, session, 10, "SS", "/add_two_ints_server", adding, quality_of(CALLED))) == SERVER
-    assert str(Token(0, "1a", 0, "NN")) == "@ros2_lv/0/1a/0/0/NN/%/%/skerry"
-    assert str(Token(0, "1a", 0, "NN", "/sam/ctrl/helm")) == "@ros2_lv/0/1a/0/0/NN/%/%sam%ctrl/helm"
+    assert str(LivelinessToken(2, session, 10, "SS", "/add_two_ints_server", adding, quality_of(CALLED))) == SERVER
+    assert str(LivelinessToken(0, "1a", 0, "NN")) == "@ros2_lv/0/1a/0/0/NN/%/%/skerry"
+    assert str(LivelinessToken(0, "1a", 0, "NN", "/sam/ctrl/helm")) == "@ros2_lv/0/1a/0/0/NN/%/%sam%ctrl/helm"
     assert tokens_of(7) == "@ros2_lv/7/**"
 
 
@@ -107,13 +107,13 @@ def test_who_sends_is_known_by_the_hash_of_its_token() -> None:
 
 
 def test_tokens_of_peers_are_read() -> None:
-    talker = Token.parse(TALKER)
+    talker = LivelinessToken.parse(TALKER)
     assert (talker.kind, talker.node, talker.number) == ("MP", "/talker", 10)
-    assert talker.named == Named.of(JAZZY, "/chatter", "std_msgs/msg/String")
+    assert talker.named == EntityName.of(JAZZY, "/chatter", "std_msgs/msg/String")
     assert str(talker) == TALKER
-    assert Token.parse(LISTENER).named is None
+    assert LivelinessToken.parse(LISTENER).named is None
     # since 0.10.5, more may follow
-    assert Token.parse(f"{TALKER}/cpu").named == talker.named
+    assert LivelinessToken.parse(f"{TALKER}/cpu").named == talker.named
 
 
 @pytest.mark.parametrize(
@@ -131,14 +131,14 @@ def test_tokens_of_peers_are_read() -> None:
 )
 def test_what_is_no_token_is_refused(text: str) -> None:
     with pytest.raises(BadMessage):
-        Token.parse(text)
+        LivelinessToken.parse(text)
 
 
 @given(st.text() | st.lists(st.sampled_from([*TALKER.split("/"), "", "%", "²", "0"]), max_size=20).map("/".join))
 def test_a_token_is_read_or_refused(text: str) -> None:
     with suppress(BadMessage):
-        token = Token.parse(text)
-        assert Token.parse(str(token)).kind == token.kind
+        token = LivelinessToken.parse(text)
+        assert LivelinessToken.parse(str(token)).kind == token.kind
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_payload_is_read_or_refused(data: bytes, name: str) -> None:
 
 
 def test_of_what_comes_too_fast_the_latest_is_kept() -> None:
-    errands = Errands()
+    errands = WorkQueue()
     done: list[int] = []
     for number in range(500):
         errands.put("/cmd", lambda number=number: done.append(number))  # type: ignore[misc]
@@ -236,6 +236,6 @@ def test_ros_1_is_not_spoken_over_zenoh() -> None:
     before = set(threading.enumerate())
     node = Zenoh().build()
     with pytest.raises(SkerryError, match="use `endpoint` for ROS 1"):
-        node.start(Bus(Codec(Vocabulary(distribution="noetic"))))
+        node.start(Bus(Codec(TypeStore(distribution="noetic"))))
     node.close()
     assert set(threading.enumerate()) == before

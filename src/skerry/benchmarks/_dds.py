@@ -1,4 +1,4 @@
-"""DDS: what it costs to say all of SAM's topics but pictures to a peer, at real time. Needs the extra `ros`."""
+"""DDS: CPU time of publishing all topics of SAM except images to a peer, at real time. Needs the extra `ros`."""
 
 from __future__ import annotations
 
@@ -29,35 +29,38 @@ GOALS = {"ros.dds.sam_core_percent": Goal(6)}
 
 
 def measure() -> dict[str, float]:
-    """CPU time of all threads over that of a run whose sensors are measured for nobody; nothing without the extra."""
+    """Return the CPU time of all threads beyond that of a run without ROS whose sensors are all measured.
+
+    The result is a percentage of one core; it is empty if the extra is not installed.
+    """
     if find_spec("cyclonedds") is None:
         return {}
     settings = Ros.model_validate({"transports": {"dds": {"kind": "dds", "domain": DOMAIN, "leave_out": IMAGES}}})
-    # by turns, so that whatever else the machine does is the same for both
+    # alternate the two runs, so that other load of the machine affects both equally
     found = [(_seconds(Subscriber()), _seconds(RosInterface(settings))) for _ in range(REPEATS)]
-    without, said = map(min, zip(*found, strict=True))
-    return {"ros.dds.sam_core_percent": 100 * (said - without) / SECONDS}
+    without, with_ros = map(min, zip(*found, strict=True))
+    return {"ros.dds.sam_core_percent": 100 * (with_ros - without) / SECONDS}
 
 
 def _seconds(interface: Interface) -> float:
     with build_world("sam_in_the_bay") as world, Runner(world, 1.0, {"it": interface}) as runner:
         runner.run(0.5)
-        listener = _start_listener(interface) if isinstance(interface, RosInterface) else None
+        subscriber = _start_subscriber(interface) if isinstance(interface, RosInterface) else None
         try:
             if isinstance(interface, RosInterface):
-                _wait_for_takers(runner, interface)
+                _wait_for_subscribers(runner, interface)
             start = time.process_time()
             runner.run(SECONDS)
             return time.process_time() - start
         finally:
-            if listener is not None:
-                listener.communicate()
+            if subscriber is not None:
+                subscriber.communicate()
 
 
-def _start_listener(ros: RosInterface) -> subprocess.Popen[str]:
-    """Another process, which takes everything, until its input is closed."""
-    topics = [[name, topic.type] for name, topic in _carried(ros).items()]
-    code = "from skerry.benchmarks._dds import listen; listen()"
+def _start_subscriber(ros: RosInterface) -> subprocess.Popen[str]:
+    """Start another process that subscribes to all topics until its input is closed."""
+    topics = [[name, topic.type] for name, topic in _sent_topics(ros).items()]
+    code = "from skerry.benchmarks._dds import subscribe; subscribe()"
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, text=True)
     assert process.stdin is not None
     process.stdin.write(json.dumps(topics) + "\n")
@@ -65,26 +68,26 @@ def _start_listener(ros: RosInterface) -> subprocess.Popen[str]:
     return process
 
 
-def _carried(ros: RosInterface) -> dict[str, Topic]:
+def _sent_topics(ros: RosInterface) -> dict[str, Topic]:
     config = ros.config.transports["dds"]
     return {name: topic for name, topic in ros.bus.topics.items() if config.carries(name)}
 
 
-def _wait_for_takers(runner: Runner, ros: RosInterface) -> None:
+def _wait_for_subscribers(runner: Runner, ros: RosInterface) -> None:
     end = time.monotonic() + 30.0
-    while not all(topic.taken for topic in _carried(ros).values()):
+    while not all(topic.has_subscribers for topic in _sent_topics(ros).values()):
         if time.monotonic() > end:
-            raise SkerryError("the listener of the benchmark does not come")
+            raise SkerryError("the subscriber process of the benchmark did not connect within 30 s")
         runner.run(0.5)
 
 
-def listen() -> None:
-    """Take all topics that the first line of the input names, until the input ends."""
-    from skerry.interfaces.ros.transports.dds.cyclone import Participant, Quality, RawReader
+def subscribe() -> None:
+    """Read all topics that the first line of standard input names, until standard input ends."""
+    from skerry.interfaces.ros.transports.dds.cyclone import DdsReader, EndpointQos, Participant
 
     participant = Participant(DOMAIN, "loopback")
     readers = [
-        RawReader(participant, topic_of(name), type_of(kind), Quality(depth=100))
+        DdsReader(participant, topic_of(name), type_of(kind), EndpointQos(depth=100))
         for name, kind in json.loads(sys.stdin.readline())
     ]
     while not select.select([sys.stdin], [], [], 0.02)[0]:

@@ -1,1 +1,1 @@
-"""The border: peers that see and command the world, one kind per file."""
+"""Interfaces: kinds of connections through which other programs observe and command a world."""

@@ -1,4 +1,4 @@
-"""Connections of a node of ROS 1: which there are, how they are told of, and what wakes them from another thread."""
+"""Connections of a ROS 1 node with their statistics, log messages about peers, and notification between threads."""
 
 from __future__ import annotations
 
@@ -14,114 +14,124 @@ from typing import Any, Final, Literal
 
 logger = logging.getLogger("skerry")
 
-MOST_COMPLAINTS: Final = 200  # that are told
-LARGEST: Final = 2**31 - 1  # whole number of XML-RPC
+MAX_WARNINGS: Final = 200  # warnings about peers that are logged
+MAX_INT: Final = 2**31 - 1  # largest integer of XML-RPC
 
 
-class Complaints:
-    """Tells what is wrong with peers, each once: one that comes again and again must not fill the log."""
+class WarningLog:
+    """Log of warnings about peers; equal warnings are logged once, so that a faulty peer cannot fill the log."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
-    def tell(self, text: str, is_ours: bool = False) -> None:
-        """Tell it, unless it was told before; in an `except`, with where it came from if the fault is ours."""
-        if text not in self._told and len(self._told) < MOST_COMPLAINTS:
-            self._told.add(text)
-            logger.warning("%s", text, exc_info=is_ours)
+    def warn(self, text: str, with_traceback: bool = False) -> None:
+        """Log a warning, unless it was logged before; call it in an `except` block if `with_traceback` is True."""
+        if text not in self._logged and len(self._logged) < MAX_WARNINGS:
+            self._logged.add(text)
+            logger.warning("%s", text, exc_info=with_traceback)
 
 
-class Bell:
-    """Sets events of a loop from other threads; many that are rung together cost one call of the loop."""
+class LoopNotifier:
+    """Setter of the events of an asyncio loop from other threads; several events need one call of the loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._rung: deque[asyncio.Event] = deque()
-        self._is_called = False
+        self._events: deque[asyncio.Event] = deque()
+        self._is_scheduled = False
 
-    def ring(self, event: asyncio.Event) -> None:
-        """Set an event soon; nobody waits for those of a loop that has ended."""
-        self._rung.append(event)
-        if not self._is_called:  # looked at after the event is there, and unset before events are taken: none is missed
-            self._is_called = True
+    def notify(self, event: asyncio.Event) -> None:
+        """Set an event soon; does nothing after the loop has ended."""
+        self._events.append(event)
+        if (
+            not self._is_scheduled
+        ):  # checked after the event is added, and cleared before events are set, so none is missed
+            self._is_scheduled = True
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._set_all)
 
     def _set_all(self) -> None:
-        self._is_called = False
-        while self._rung:
-            self._rung.popleft().set()
+        self._is_scheduled = False
+        while self._events:
+            self._events.popleft().set()
 
 
 @dataclass(eq=False)
-class Link:
-    """One connection that carries a topic."""
+class Connection:
+    """Connection that transfers one topic."""
 
     number: int
-    peer: str  # the name of who subscribes, the address of who publishes
+    peer: str  # name of the subscriber or address of the publisher
     direction: Literal["i", "o"]
     topic: str
-    where: str
+    description: str
     messages: int = 0
     bytes: int = 0
 
     def count(self, size: int) -> None:
-        """A message more, of so many bytes."""
+        """Count a message of `size` bytes."""
         self.messages += 1
         self.bytes += size
 
 
-class Links:
-    """All connections that carry topics."""
+class Connections:
+    """All connections that transfer topics."""
 
     def __init__(self) -> None:
-        self._links: dict[int, Link] = {}
+        self._connections: dict[int, Connection] = {}
         self._numbers = count(1)
         self.sent = 0
-        """Messages, over all connections that there were."""
+        """Number of messages sent over all connections, including closed ones."""
 
     @contextmanager
     def opened(
         self, peer: str, direction: Literal["i", "o"], topic: str, writer: asyncio.StreamWriter
-    ) -> Iterator[Link]:
-        """A new one, while it lasts."""
+    ) -> Iterator[Connection]:
+        """Add a connection for the duration of the block."""
         here, there = writer.get_extra_info("sockname"), writer.get_extra_info("peername")
-        # in the words that `rosnode info` looks for
-        where = f"TCPROS connection on port {here[1]} to [{there[0]}:{there[1]} on socket {_descriptor(writer)}]"
-        link = Link(next(self._numbers), peer, direction, topic, where)
-        self._links[link.number] = link
+        # `rosnode info` parses this text
+        description = f"TCPROS connection on port {here[1]} to [{there[0]}:{there[1]} on socket {_descriptor(writer)}]"
+        connection = Connection(next(self._numbers), peer, direction, topic, description)
+        self._connections[connection.number] = connection
         try:
-            yield link
+            yield connection
         finally:
-            del self._links[link.number]
+            del self._connections[connection.number]
 
     def count(self, direction: Literal["i", "o"]) -> int:
-        """How many there are."""
-        return sum(link.direction == direction for link in list(self._links.values()))
+        """Return the number of connections in a direction: "i" for incoming, "o" for outgoing messages."""
+        return sum(connection.direction == direction for connection in list(self._connections.values()))
 
-    def told(self) -> list[list[Any]]:
-        """As `getBusInfo` tells of them."""
+    def info(self) -> list[list[Any]]:
+        """Return the connections in the format of `getBusInfo`."""
         return [
-            [link.number, link.peer, link.direction, "TCPROS", link.topic, 1, link.where]
-            for link in self._links.values()
+            [
+                connection.number,
+                connection.peer,
+                connection.direction,
+                "TCPROS",
+                connection.topic,
+                1,
+                connection.description,
+            ]
+            for connection in self._connections.values()
         ]
 
-    def counted(self) -> list[list[Any]]:
-        """As `getBusStats` tells of them: what is published, what is heard, and services, of which none are counted."""
-        said: dict[str, list[Any]] = {}
-        heard: dict[str, list[Any]] = {}
-        for link in self._links.values():
-            numbers = [link.number, min(link.bytes, LARGEST), min(link.messages, LARGEST)]
-            if link.direction == "o":
-                said.setdefault(link.topic, []).append([*numbers, True])
+    def statistics(self) -> list[list[Any]]:
+        """Return the statistics in the format of `getBusStats`; those of services are zero."""
+        published: dict[str, list[Any]] = {}
+        subscribed: dict[str, list[Any]] = {}
+        for connection in self._connections.values():
+            numbers = [connection.number, min(connection.bytes, MAX_INT), min(connection.messages, MAX_INT)]
+            if connection.direction == "o":
+                published.setdefault(connection.topic, []).append([*numbers, True])
             else:
-                heard.setdefault(link.topic, []).append([numbers[0], numbers[2], 0, True])
-        sums = [[name, min(sum(row[1] for row in rows), LARGEST), rows] for name, rows in said.items()]
-        return [sums, [[name, rows] for name, rows in heard.items()], [0, 0, 0]]
+                subscribed.setdefault(connection.topic, []).append([numbers[0], numbers[2], 0, True])
+        sums = [[name, min(sum(row[1] for row in rows), MAX_INT), rows] for name, rows in published.items()]
+        return [sums, [[name, rows] for name, rows in subscribed.items()], [0, 0, 0]]
 
 
 def keep_alive(writer: asyncio.StreamWriter) -> None:
-    """Let a peer that has vanished without a word be missed some day."""
+    """Enable TCP keep-alive, so that the loss of a peer is detected."""
     if (found := writer.get_extra_info("socket")) is not None:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 

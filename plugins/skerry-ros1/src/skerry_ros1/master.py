@@ -1,4 +1,4 @@
-"""The master of ROS 1: a node's place in its lists, kept in step with the bus, and found again after a restart."""
+"""Registration of the node with the ROS 1 master, kept equal to the bus, and renewed after a restart of the master."""
 
 from __future__ import annotations
 
@@ -10,51 +10,56 @@ from xmlrpc.client import Fault
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bus.bus import Bus
 from skerry.interfaces.ros.bus.transport import NODE, ProtocolError
-from skerry_ros1.connections import Complaints
+from skerry_ros1.connections import WarningLog
 from skerry_ros1.publications import Publications
 from skerry_ros1.services import Services
 from skerry_ros1.subscriptions import Subscriptions
 from skerry_ros1.xmlrpc_http import call
 
 SIMULATED: Final = "/use_sim_time"
-"""Whether nodes go by /clock; each looks once, when it starts."""
+"""Parameter that tells nodes to use /clock; a node reads it once, when it starts."""
 
 
-class MasterRefuses(SkerryError):
-    """A master that answers, but not as asked."""
+class MasterError(SkerryError):
+    """Error for a request that the master has refused."""
 
 
-class Replaced(SkerryError):
-    """Another node has taken our name."""
+class NameTaken(SkerryError):
+    """Error for another node that has taken the name of this node."""
 
 
 class Master:
-    """Asks a master."""
+    """Client of a master."""
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
 
-    async def ask(self, method: str, *arguments: Any) -> Any:
-        """What it answers; `OSError` or `ProtocolError` if there is none, `MasterRefuses` if it does not want to."""
+    async def call(self, method: str, *arguments: Any) -> Any:
+        """Call a method and return its result.
+
+        Raises:
+            OSError, ProtocolError: The master cannot be reached, or its response is invalid.
+            MasterError: The master refuses the request.
+        """
         try:
             answer = await call(self.uri, method, NODE, *arguments)
         except Fault as fault:
-            raise MasterRefuses(f"{method}: {fault.faultString[:500]}") from None
+            raise MasterError(f"{method}: {fault.faultString[:500]}") from None
         match answer:
             case [1, _, value]:
                 return value
             case [int(), str(text), *_]:
-                raise MasterRefuses(f"{method}: {text[:500]}")
-        raise ProtocolError(f"{self.uri} is no ROS master: it answers {str(answer)[:200]}")
+                raise MasterError(f"{method}: {text[:500]}")
+        raise ProtocolError(f"{self.uri} is not a ROS master; its response is {str(answer)[:200]}")
 
     async def look_up(self, service: str) -> str:
-        """Where a service is."""
-        return str(await self.ask("lookupService", service))
+        """Return the address of a service."""
+        return str(await self.call("lookupService", service))
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What is registered: a topic that is published or heard, with its type, or a service."""
+class RegistryEntry:
+    """Entry in the lists of the master: a published or subscribed topic with its type, or a service."""
 
     role: Literal["Publisher", "Subscriber", "Service"]
     name: str
@@ -62,43 +67,43 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Lists:
-    """What of a node is to be in a master's lists, and where the node is."""
+class NodeEntries:
+    """Entries that the master must have of this node, and the addresses of the node."""
 
-    own: str
-    services_at: str
+    own: str  # address of the node
+    services_at: str  # address of its services
     publications: Publications
     subscriptions: Subscriptions
     services: Services
 
-    def wanted(self) -> list[Entry]:
-        """All of it, as it is now."""
+    def wanted(self) -> list[RegistryEntry]:
+        """Return the current entries."""
         return [
-            *(Entry("Publisher", name, kind) for name, kind in self.publications.types().items()),
-            *(Entry("Subscriber", name, kind) for name, kind in self.subscriptions.types().items()),
-            *(Entry("Service", name) for name in sorted(self.services.names())),
+            *(RegistryEntry("Publisher", name, kind) for name, kind in self.publications.types().items()),
+            *(RegistryEntry("Subscriber", name, kind) for name, kind in self.subscriptions.types().items()),
+            *(RegistryEntry("Service", name) for name in sorted(self.services.names())),
         ]
 
 
 class Registration:
-    """Keeps a master's lists as the bus is."""
+    """Registration of the entries of a node."""
 
-    def __init__(self, master: Master, bus: Bus, lists: Lists, complaints: Complaints) -> None:
-        self._master, self._bus, self._lists, self._complaints = master, bus, lists, complaints
-        self._entries: dict[Entry, None] = {}
+    def __init__(self, master: Master, bus: Bus, lists: NodeEntries, warning_log: WarningLog) -> None:
+        self._master, self._bus, self._lists, self._warning_log = master, bus, lists, warning_log
+        self._entries: dict[RegistryEntry, None] = {}
         self._parameters: dict[str, Any] = {}
-        self._process: Any = None  # the master's number
+        self._process: Any = None  # process id of the master
 
-    async def keep(self) -> bool:
-        """Bring the master's lists up to date; whether it knew nothing of us, so that all was told to it anew."""
-        process = await self._master.ask("getPid")
+    async def update(self) -> bool:
+        """Update the lists of the master; return whether the master did not know the node before."""
+        process = await self._master.call("getPid")
         is_new = process != self._process or not await self._is_known()
         if is_new:
             self._process = process
             self._entries.clear()
             self._parameters.clear()
             self._lists.subscriptions.forget()
-            await self._set_parameters()  # first, as nodes may wait for a topic and then look at them
+            await self._set_parameters()  # first, because nodes may wait for a topic and then read parameters
         wanted = dict.fromkeys(self._lists.wanted())
         for entry in [entry for entry in self._entries if entry not in wanted]:
             await self._drop(entry)
@@ -109,26 +114,26 @@ class Registration:
         return is_new
 
     async def withdraw(self) -> None:
-        """Take everything off the master's lists; parameters stay."""
+        """Remove all entries from the lists of the master; parameters stay."""
         for entry in list(self._entries):
-            with suppress(MasterRefuses):
-                await self._master.ask(f"unregister{entry.role}", entry.name, self._place(entry))
+            with suppress(MasterError):
+                await self._master.call(f"unregister{entry.role}", entry.name, self._address(entry))
             del self._entries[entry]
 
     async def _is_known(self) -> bool:
         if not self._entries:
             return True
         try:
-            found = await self._master.ask("lookupNode", NODE)
-        except MasterRefuses:
+            found = await self._master.call("lookupNode", NODE)
+        except MasterError:
             return False
         if found != self._lists.own:
-            raise Replaced(f"another node {NODE} is at {found}")
+            raise NameTaken(f"another node {NODE} has registered at {found}")
         return True
 
-    async def _add(self, entry: Entry) -> None:
+    async def _add(self, entry: RegistryEntry) -> None:
         at = (self._lists.services_at, self._lists.own) if entry.role == "Service" else (entry.type, self._lists.own)
-        self._entries[entry] = None  # even if we end meanwhile, it may be there and is to be taken off
+        self._entries[entry] = None  # before the call, so that it is removed even if the node ends during the call
         try:
             found = await self._tried(f"register{entry.role}", entry.name, *at)
         except (OSError, ProtocolError):
@@ -137,17 +142,17 @@ class Registration:
         if entry.role == "Subscriber" and isinstance(found, list):
             self._lists.subscriptions.join(entry.name, [str(uri) for uri in found])
 
-    async def _drop(self, entry: Entry) -> None:
-        await self._tried(f"unregister{entry.role}", entry.name, self._place(entry))
+    async def _drop(self, entry: RegistryEntry) -> None:
+        await self._tried(f"unregister{entry.role}", entry.name, self._address(entry))
         del self._entries[entry]
         if entry.role == "Subscriber":
             self._lists.subscriptions.update(entry.name, ())
 
-    def _place(self, entry: Entry) -> str:
+    def _address(self, entry: RegistryEntry) -> str:
         return self._lists.services_at if entry.role == "Service" else self._lists.own
 
     async def _set_parameters(self) -> None:
-        """Ours, and `/use_sim_time` unless somebody has decided on it before us: they may want the wall clock."""
+        """Set the parameters of the bus, and `/use_sim_time` unless it is set already."""
         for name, value in list(self._bus.parameters.items()):
             if name not in self._parameters or self._parameters[name] != value:
                 await self._tried("setParam", name, value)
@@ -158,9 +163,9 @@ class Registration:
             self._parameters[SIMULATED] = True
 
     async def _tried(self, method: str, *arguments: Any) -> Any:
-        """Ask for what the master may refuse, which is told."""
+        """Call a method that the master may refuse; log a refusal and return None."""
         try:
-            return await self._master.ask(method, *arguments)
-        except MasterRefuses as error:
-            self._complaints.tell(f"the ROS master at {self._master.uri} refuses {error}")
+            return await self._master.call(method, *arguments)
+        except MasterError as error:
+            self._warning_log.warn(f"the ROS master at {self._master.uri} refuses {error}")
             return None

@@ -1,4 +1,4 @@
-"""Services over TCPROS: those of the bus, which peers call, and those of peers, which the bus calls."""
+"""Services over TCPROS: services of the bus, and calls of services of peers."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from functools import partial
 from typing import Final
 
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus.bus import Bus, Client, Service
+from skerry.interfaces.ros.bus.bus import Bus, Service, ServiceClient
 from skerry.interfaces.ros.bus.transport import NODE, ProtocolError
 from skerry.interfaces.ros.messages.codec import BadMessage, Message
 from skerry.interfaces.ros.messages.types import short_name
-from skerry_ros1.connections import Bell
+from skerry_ros1.connections import LoopNotifier
 from skerry_ros1.protocol import (
     ANY,
-    read_answer,
     read_connection,
     read_message,
-    write_answer,
+    read_response,
     write_failure,
     write_header,
     write_message,
+    write_response,
 )
 from skerry_ros1.publications import HIDDEN
 from skerry_ros1.types import Ros1Types
@@ -32,128 +32,132 @@ from skerry_ros1.xmlrpc_http import address_of
 
 logger = logging.getLogger("skerry")
 
-CONNECT: Final = 5.0  # s to reach whoever offers a service
-OF_ROS_2: Final = "rcl_interfaces/"  # what makes a node of ROS 2
+CONNECT_TIMEOUT: Final = 5.0  # s to connect to a service
+ROS2_NODE: Final = "rcl_interfaces/"  # package of the services that each ROS 2 node has
 
 
 class Services:
-    """Answers calls of peers."""
+    """Server of the services of the bus."""
 
-    def __init__(self, bus: Bus, types: Ros1Types, bell: Bell) -> None:
-        self._bus, self._types, self._bell = bus, types, bell
+    def __init__(self, bus: Bus, types: Ros1Types, notifier: LoopNotifier) -> None:
+        self._bus, self._types, self._notifier = bus, types, notifier
 
     def names(self) -> set[str]:
-        """The services that are offered."""
+        """Return the names of the services."""
         return {name for name, service in self._bus.services.items() if _is_carried(service)}
 
-    async def serve(self, asked: dict[str, str], reader: StreamReader, writer: StreamWriter) -> None:
-        """Answer one call or, if the connection is to persist, all; who only probes makes none."""
-        service = self._asked(asked)
+    async def serve(self, request: dict[str, str], reader: StreamReader, writer: StreamWriter) -> None:
+        """Answer one call, or all calls of a persistent connection; a probe makes no call."""
+        service = self._requested(request)
         kind = short_name(service.type)
         own = {
             "callerid": NODE,
-            "md5sum": self._types.sum_of_service(service.type),
+            "md5sum": self._types.service_md5(service.type),
             "request_type": f"{kind}Request",
             "response_type": f"{kind}Response",
             "type": kind,
         }
         writer.write(write_header(own))
         await writer.drain()
-        if asked.get("probe") == "1":
+        if request.get("probe") == "1":
             return
         while (payload := await read_message(reader)) is not None:
             writer.write(await self._answer(service, payload))
             await writer.drain()
-            if asked.get("persistent", "").lower() not in {"1", "true"}:
+            if request.get("persistent", "").lower() not in {"1", "true"}:
                 return
 
-    def _asked(self, asked: dict[str, str]) -> Service:
-        name, found = asked.get("service", ""), asked.get("md5sum", "")
+    def _requested(self, request: dict[str, str]) -> Service:
+        name, found = request.get("service", ""), request.get("md5sum", "")
         service = self._bus.services.get(name)
         if service is None or not _is_carried(service):
-            raise ProtocolError(f"{NODE} does not offer {name[:200]!r}")
-        own = self._types.sum_of_service(service.type)
+            raise ProtocolError(f"{NODE} has no service {name[:200]!r}")
+        own = self._types.service_md5(service.type)
         if found not in (ANY, own):
             raise ProtocolError(
-                f"{name} is {short_name(service.type)} with the sum {own}, and "
-                f"{asked.get('callerid', 'somebody')[:200]} wants one with {found[:32]!r}"
+                f"{name} has the type {short_name(service.type)} with MD5 sum {own}, but "
+                f"{request.get('callerid', 'the client')[:200]} expects {found[:32]!r}"
             )
         return service
 
     async def _answer(self, service: Service, payload: bytes) -> bytes:
         codec = self._bus.codec
         try:
-            promise = self._bus.call(service.name, codec.from_ros1(payload, f"{service.type}_Request"))
+            future = self._bus.call(service.name, codec.from_ros1(payload, f"{service.type}_Request"))
         except BadMessage as error:
             return write_failure(str(error))
         except Exception as error:
-            logger.exception("%s cannot be answered", service.name)
-            return write_failure(f"{service.name} cannot be answered: {error!r}")
+            logger.exception("%s: call failed", service.name)
+            return write_failure(f"{service.name}: call failed: {error!r}")
         done = asyncio.Event()
-        promise.add_done_callback(lambda _: self._bell.ring(done))
+        future.add_done_callback(lambda _: self._notifier.notify(done))
         await done.wait()
-        if promise.cancelled():
+        if future.cancelled():
             return write_failure(f"{service.name}: the call was cancelled")
-        if (fault := promise.exception()) is not None:
+        if (fault := future.exception()) is not None:
             return write_failure(str(fault))
-        return write_answer(codec.to_ros1(promise.result()))
+        return write_response(codec.to_ros1(future.result()))
 
 
-class Calls:
-    """Carries calls of the bus to services of peers; `look_up` asks the master where one is."""
+class PeerServices:
+    """Client of the services of peers; `look_up` asks the master for the address of a service."""
 
     def __init__(self, bus: Bus, types: Ros1Types, look_up: Callable[[str], Awaitable[str]]) -> None:
         self._bus, self._types, self._look_up = bus, types, look_up
         self._loop = asyncio.get_running_loop()
-        self._carriers: dict[Client, Callable[[Message], Future[Message]]] = {}
+        self._routes: dict[ServiceClient, Callable[[Message], Future[Message]]] = {}
 
-    def carry_what_is_new(self) -> None:
-        """Calls of services that were not on the bus before."""
+    def add_new_clients(self) -> None:
+        """Add the routes of clients that are new on the bus."""
         for client in self._bus.clients.values():
-            if client not in self._carriers:
-                carrier = self._carriers[client] = partial(self._ask, client)
-                client.carriers.insert(0, carrier)  # after those who know that they reach it, as they offer it
+            if client not in self._routes:
+                route = self._routes[client] = partial(self._call, client)
+                client.routes.insert(
+                    0, route
+                )  # other transports take precedence, because their peer has advertised the service
 
     def close(self) -> None:
-        """Carry no more."""
-        for client, carrier in self._carriers.items():
-            client.carriers.remove(carrier)
-        self._carriers.clear()
+        """Remove all routes."""
+        for client, route in self._routes.items():
+            client.routes.remove(route)
+        self._routes.clear()
 
-    def _ask(self, client: Client, request: Message) -> Future[Message]:
-        promise: Future[Message] = Future()
-        promise.set_running_or_notify_cancel()
-        asked = self._promised(client, request, promise)
+    def _call(self, client: ServiceClient, request: Message) -> Future[Message]:
+        future: Future[Message] = Future()
+        future.set_running_or_notify_cancel()
+        call = self._complete(client, request, future)
         try:
-            asyncio.run_coroutine_threadsafe(asked, self._loop)
+            asyncio.run_coroutine_threadsafe(call, self._loop)
         except RuntimeError:  # the loop has ended meanwhile
-            asked.close()
-            promise.set_exception(SkerryError(f"{client.name}: the simulation has ended"))
-        return promise
+            call.close()
+            future.set_exception(SkerryError(f"{client.name}: the simulation has ended"))
+        return future
 
-    async def _promised(self, client: Client, request: Message, promise: Future[Message]) -> None:
+    async def _complete(self, client: ServiceClient, request: Message, future: Future[Message]) -> None:
         try:
-            promise.set_result(await self._called(client, request))
+            future.set_result(await self._response(client, request))
         except asyncio.CancelledError:
-            promise.set_exception(SkerryError(f"{client.name}: the simulation ended before it was answered"))
+            future.set_exception(SkerryError(f"{client.name}: the simulation ended before the response"))
             raise
         except (OSError, SkerryError) as error:
-            promise.set_exception(SkerryError(f"{client.name}: {error or type(error).__name__}"))
+            future.set_exception(SkerryError(f"{client.name}: {error or type(error).__name__}"))
 
-    async def _called(self, client: Client, request: Message) -> Message:
+    async def _response(self, client: ServiceClient, request: Message) -> Message:
         codec = self._bus.codec
         host, port = address_of(await self._look_up(client.name), "rosrpc")
-        own = {"callerid": NODE, "md5sum": self._types.sum_of_service(client.type), "service": client.name}
-        async with asyncio.timeout(CONNECT):
+        own = {"callerid": NODE, "md5sum": self._types.service_md5(client.type), "service": client.name}
+        async with asyncio.timeout(CONNECT_TIMEOUT):
             reader, writer = await asyncio.open_connection(host, port)
         try:
             writer.write(write_header(own))
-            async with asyncio.timeout(CONNECT):
-                told = await read_connection(reader)
-            if "error" in told:
-                raise SkerryError(told["error"])
-            writer.write(write_message(codec.to_ros1(request)))  # not before: rospy loses what comes with a header
-            is_sound, data = await read_answer(reader)
+            async with asyncio.timeout(CONNECT_TIMEOUT):
+                header = await read_connection(reader)
+            if "error" in header:
+                raise SkerryError(header["error"])
+            writer.write(
+                write_message(codec.to_ros1(request))
+            )  # only after the header, because rospy loses data that arrives with the header
+            is_sound, data = await read_response(reader)
             if not is_sound:
                 raise SkerryError(data.decode(errors="replace"))
             return codec.from_ros1(data, f"{client.type}_Response")
@@ -162,4 +166,4 @@ class Calls:
 
 
 def _is_carried(service: Service) -> bool:
-    return HIDDEN not in service.name and not service.type.startswith(OF_ROS_2)
+    return HIDDEN not in service.name and not service.type.startswith(ROS2_NODE)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.core.kernels import kernel
-from skerry.interfaces.ros.messages.encoded_batch import Packed
+from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
 
 HEAD: Final = 31  # bytes before a message: opcode 1, length 8, channel 2, sequence 4, two times of 8
 _UNCOUNTED: Final = 9  # of those bytes, which the length does not count: the opcode and itself
@@ -25,7 +25,7 @@ class Piece:
     channel: int
     times: NDArray[np.int64]
     turns: list[tuple[int, int]]  # each, and how many messages
-    messages: Packed
+    messages: EncodedBatch
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -100,4 +100,8 @@ def chunks_of(pieces: Sequence[Piece], counts: NDArray[np.int64], most: int, hea
 
 def warm_up() -> None:
     """Have the kernel compiled, so that the first batch need not wait for it."""
-    list(chunks_of([Piece(0, np.array([0]), [(0, 1)], Packed.of([b"\x00"]))], np.zeros(1, np.int64), 1, b""))
+    list(
+        chunks_of(
+            [Piece(0, np.array([0]), [(0, 1)], EncodedBatch.from_messages([b"\x00"]))], np.zeros(1, np.int64), 1, b""
+        )
+    )

@@ -22,7 +22,7 @@ from skerry.interfaces.recorder.command_json import command_from_text
 from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, METADATA
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.messages.codec import Codec
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.parts.interface import Command
 
 DAMAGE: Final = (
@@ -75,7 +75,7 @@ class Recording:
             self.scenario: dict[str, Any] = parse_document(found.metadata["scenario"], str(path)).data
         except (KeyError, ValueError, ZeroDivisionError) as error:
             raise SkerryError(f"{path} is damaged: what is said of the run makes no sense: {error}") from None
-        self.codec = Codec(Vocabulary(self.ros.message_paths, self.ros.distribution))
+        self.codec = Codec(TypeStore(self.ros.message_paths, self.ros.distribution))
 
     def messages(self) -> Iterator[Recorded]:
         """All messages, in the order in which they were written."""

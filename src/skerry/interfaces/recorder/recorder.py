@@ -74,7 +74,7 @@ class RecorderInterface(Interface):
             "ros": settings.model_dump_json(),
         }
         self._bus = node.bus
-        self._bus.now = nanoseconds(world.tick, scenario.step)
+        self._bus.time_ns = nanoseconds(world.tick, scenario.step)
         self._writer = RecordingWriter(self.config.path, node.bus, self.config.compression, metadata)
         self._take()
         node.warm_up()
@@ -85,7 +85,7 @@ class RecorderInterface(Interface):
         assert self._bus is not None
         patterns = self.config.leave_out if self._own is None else (*self.config.leave_out, ACTIONS)
         taken = [name for name in self._bus.topics if not any(fnmatchcase(name, pattern) for pattern in patterns)]
-        self._bus.takers(self._writer, taken)
+        self._bus.set_subscriptions(self._writer, taken)
 
     def world_changed(self) -> None:
         if self._own is not None:
@@ -156,7 +156,7 @@ class RecorderInterface(Interface):
             self._own.close()
         if self._writer is not None and self._bus is not None and not self._is_over:
             self._is_over = True
-            self._bus.takers(self._writer, ())
+            self._bus.set_subscriptions(self._writer, ())
             if self._told != self._world.tick:
                 self._take_fingerprint()
             self._writer.close()

@@ -118,13 +118,13 @@ def republish(
                     break
             if stopped.is_set():
                 break
-            if clock.taken and message.time != last_clock and message.topic != "/clock":
+            if clock.has_subscribers and message.time != last_clock and message.topic != "/clock":
                 last_clock = message.time
                 stamp = {"sec": message.time // 10**9, "nanosec": message.time % 10**9}
                 clock.publish(recording.codec.make("rosgraph_msgs/Clock", clock=stamp))
-            bus.now = message.time
+            bus.time_ns = message.time
             topic = bus.topics[message.topic]
-            if topic.taken:
+            if topic.has_subscribers:
                 topic.publish(message.cdr)
             count += 1
             watch(message.time / 1e9, "; ".join(transport.status for transport in transports))

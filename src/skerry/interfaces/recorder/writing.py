@@ -18,9 +18,9 @@ from skerry import __version__
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.chunks import Piece, chunks_of, warm_up
 from skerry.interfaces.recorder.mcap_file import Compression, McapFile, record
-from skerry.interfaces.ros.bus.bus import LATCHED, Bus, Outbox, Qos, Topic
-from skerry.interfaces.ros.bus.lazy_message import Outgoing, Series
-from skerry.interfaces.ros.messages.encoded_batch import Packed
+from skerry.interfaces.ros.bus.bus import LATCHED, Bus, Qos, SubscriberQueue, Topic
+from skerry.interfaces.ros.bus.lazy_message import LazyMessage, MessageBatch
+from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
 
 logger = logging.getLogger("skerry")
 
@@ -52,7 +52,7 @@ _QOS: Final = """- history: 1
 """
 
 
-class RecordingWriter(Outbox):
+class RecordingWriter(SubscriberQueue):
     """A recording that is being written; topics give it what they say, from the loop, which never waits.
 
     What is said gets the bus's time. A thread makes, compresses and writes many messages at a time, as it would hold
@@ -60,7 +60,7 @@ class RecordingWriter(Outbox):
     and fingerprints never are.
     """
 
-    takes_series = True
+    accepts_batches = True
 
     def __init__(self, path: Path, bus: Bus, compression: Compression, metadata: Mapping[str, str]) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class RecordingWriter(Outbox):
         self.written = 0
         self.problem = ""
         self._bus = bus
-        self._time = bus.now  # of the world, ns, and
+        self._time = bus.time_ns  # of the world, ns, and
         self._ahead = 0  # how far the file's is ahead of it
         self._own = {name: Topic(name, "std_msgs/msg/String", LATCHED, bus.codec) for name in (COMMANDS, FINGERPRINTS)}
         self._string = bus.codec.type("std_msgs/msg/String")
@@ -98,20 +98,20 @@ class RecordingWriter(Outbox):
 
     # -------------------------------------------------------------------------------------------- in the loop
 
-    def put(self, messages: Sequence[Outgoing | Series]) -> None:
+    def put(self, messages: Sequence[LazyMessage | MessageBatch]) -> None:
         """Record messages, as far as there is room."""
         weight = sum(map(self._weight, messages))
         with self._lock:
             if self._waiting + weight > MOST_WAITING:
                 messages, weight = self._fitting(messages)
-            self._add(messages, weight, self._bus.now)
+            self._add(messages, weight, self._bus.time_ns)
 
     def put_text(self, topic: str, text: str, time: int) -> None:
         """Record a command or a fingerprint of this time, ns."""
         with self._lock:
-            self._add([Outgoing(self._own[topic], self._string(text))], len(text), time)
+            self._add([LazyMessage(self._own[topic], self._string(text))], len(text), time)
 
-    def _fitting(self, messages: Sequence[Outgoing | Series]) -> tuple[list[Outgoing | Series], int]:
+    def _fitting(self, messages: Sequence[LazyMessage | MessageBatch]) -> tuple[list[LazyMessage | MessageBatch], int]:
         """Those for which there is room, and their weight."""
         found, weight = [], 0
         for outgoing in messages:
@@ -123,7 +123,7 @@ class RecordingWriter(Outbox):
                 weight += more
         return found, weight
 
-    def _add(self, messages: Sequence[Outgoing | Series], weight: int, time: int) -> None:
+    def _add(self, messages: Sequence[LazyMessage | MessageBatch], weight: int, time: int) -> None:
         batch = self._batch
         batch.said.append((time, messages))
         batch.weight += weight
@@ -132,7 +132,7 @@ class RecordingWriter(Outbox):
         if age > LATE or (age > SOON and batch.weight > SMALL_BATCH) or batch.weight > BATCH:
             self._hand_over()
 
-    def _weight(self, outgoing: Outgoing | Series) -> int:
+    def _weight(self, outgoing: LazyMessage | MessageBatch) -> int:
         topic = outgoing.topic
         size = self._sizes.get(topic, BULKY if topic.qos.depth == 1 else LEAST)
         return max(size, LEAST) * _count(outgoing)
@@ -187,16 +187,18 @@ class RecordingWriter(Outbox):
             self._ahead += max(self._time - now, 0)
             self._time = now
             for outgoing in messages:
-                kin = outgoing.kin if isinstance(outgoing, Series) else None
+                batch_key = outgoing.batch_key if isinstance(outgoing, MessageBatch) else None
                 said = _Said(outgoing, now, self._ahead, turn := turn + 1)
-                groups.setdefault((outgoing.topic, self._ahead, kin), []).append(said)
+                groups.setdefault((outgoing.topic, self._ahead, batch_key), []).append(said)
         for group in groups.values():
-            series = [said.outgoing for said in group if isinstance(said.outgoing, Series)]
+            series = [said.outgoing for said in group if isinstance(said.outgoing, MessageBatch)]
             if series:
-                joined = Series.joined(series)
-                packed, times = joined.all(), joined.times()
+                joined = MessageBatch.joined(series)
+                packed, times = joined.encode(), joined.times()
             else:
-                packed = Packed.of([said.outgoing.said for said in group if isinstance(said.outgoing, Outgoing)])
+                packed = EncodedBatch.from_messages(
+                    [said.outgoing.cdr_or_none for said in group if isinstance(said.outgoing, LazyMessage)]
+                )
                 times = np.array([said.now for said in group])
             if weight := int(packed.sizes.sum()):
                 ahead = group[0].ahead
@@ -229,7 +231,7 @@ class RecordingWriter(Outbox):
 class _Said(NamedTuple):
     """What was said at a time of the world, ns, when the file's was ahead of it by so much; and its turn in a batch."""
 
-    outgoing: Outgoing | Series
+    outgoing: LazyMessage | MessageBatch
     now: int
     ahead: int
     turn: int
@@ -239,13 +241,13 @@ class _Said(NamedTuple):
 class _Batch:
     """Messages that are made and written together, by the world's time at which they were said, ns."""
 
-    said: list[tuple[int, Sequence[Outgoing | Series]]] = field(default_factory=list)
+    said: list[tuple[int, Sequence[LazyMessage | MessageBatch]]] = field(default_factory=list)
     weight: int = 0
     began: float = field(default_factory=perf_counter)
 
 
-def _count(outgoing: Outgoing | Series) -> int:
-    return len(outgoing) if isinstance(outgoing, Series) else 1
+def _count(outgoing: LazyMessage | MessageBatch) -> int:
+    return len(outgoing) if isinstance(outgoing, MessageBatch) else 1
 
 
 def _profile(qos: Qos) -> str:

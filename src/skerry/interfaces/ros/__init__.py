@@ -1,4 +1,4 @@
-"""ROS 2 and ROS 1 without ROS being installed: one vocabulary, one codec, one bus, and transports that carry it."""
+"""The ROS interface, for ROS 2 and ROS 1 without an installation of ROS: messages, a bus, a bridge and transports."""
 
 from __future__ import annotations
 
@@ -15,47 +15,49 @@ from skerry.interfaces.ros.bus.transport import TRANSPORTS
 from skerry.interfaces.ros.messages.type_store import DISTRIBUTIONS, Distribution
 from skerry.parts.interface import Interface, InterfaceConfig
 
-LATER: Final = ("iron", "kilted", "lyrical", "rolling")
-"""Distributions of ROS 2 that have the definitions of Jazzy, as far as these are concerned."""
+JAZZY_COMPATIBLE: Final = ("iron", "kilted", "lyrical", "rolling")
+"""ROS 2 distributions whose definitions are equal to those of Jazzy for all shipped types."""
 
 
-def _beside_the_scenario(name: str) -> str:
-    """A path, told from a shipped table's name by its ending, as relative to the file that names it."""
+def _profile_path(name: str) -> str:
+    """Return the path of a profile file relative to the scenario file; other names are those of shipped profiles."""
     return str(resolve_path(name)) if name.endswith((".yaml", ".yml")) else name
 
 
-def _spoken(settings: Mapping[str, Any]) -> Distribution:
-    """That of the environment, if there are transports and all can be of it; else the first that all can be of."""
+def _default_distribution(settings: Mapping[str, Any]) -> Distribution:
+    """Return the distribution of the environment, if all transports support it, or the first one that all support."""
     transports = settings.get("transports", {}).values()
     possible = [name for name in DISTRIBUTIONS if all(name in transport.distributions for transport in transports)]
-    around = os.environ.get("ROS_DISTRO", "") if transports else ""
-    around = "jazzy" if around in LATER else around
-    return next((name for name in possible if name == around), next(iter(possible), "humble"))
+    environment = os.environ.get("ROS_DISTRO", "") if transports else ""
+    environment = "jazzy" if environment in JAZZY_COMPATIBLE else environment
+    return next((name for name in possible if name == environment), next(iter(possible), "humble"))
 
 
 class Ros(InterfaceConfig):
-    """The simulator as a node of a ROS graph."""
+    """Settings of the ROS interface, which makes the simulator a node of a ROS graph."""
 
     kind: Literal["ros"] = "ros"
-    transports: dict[str, config_of(TRANSPORTS)] = Field({}, description="ways to peers, by a name of your own")  # type: ignore[valid-type]
-    profile: Annotated[str, AfterValidator(_beside_the_scenario)] = Field(
-        "smarc", description="topics and types: a shipped table's name, or the path of a file, .yaml"
+    transports: dict[str, config_of(TRANSPORTS)] = Field({}, description="connections to peers, by a name of your choice")  # type: ignore[valid-type]
+    profile: Annotated[str, AfterValidator(_profile_path)] = Field(
+        "smarc", description="table of topics and types: the name of a shipped profile, or the path of a .yaml file"
     )
     distribution: Distribution = Field(
-        default_factory=_spoken,
-        description="whose definitions are meant where they differ; by default that of ROS_DISTRO in the environment, "
-        "if the transports can be of it, else `humble`, or `noetic` with one of ROS 1",
+        default_factory=_default_distribution,
+        description="ROS distribution whose message definitions are used; by default that of ROS_DISTRO in the "
+        "environment, if the transports support it, otherwise `humble`, or `noetic` with a transport of ROS 1",
     )
-    message_paths: tuple[ExistingFolder, ...] = Field((), description="folders with packages of your own definitions")
-    frame_suffix: str = Field("_gt", description="at the end of frames, so that they are beside those of a robot's own")
-    clock_frequency: Rational = Field(Fraction(100), gt=0, description="Hz of simulated time at which /clock is said")
-    frame_frequency: Rational = Field(Fraction(10), gt=0, description="Hz at which /tf is said")
+    message_paths: tuple[ExistingFolder, ...] = Field((), description="folders with your own message packages")
+    frame_suffix: str = Field("_gt", description="suffix of frame names, which separates them from those of a robot")
+    clock_frequency: Rational = Field(Fraction(100), gt=0, description="rate of /clock in simulated time, Hz")
+    frame_frequency: Rational = Field(Fraction(10), gt=0, description="rate of /tf, Hz")
 
-    hear_frames: bool = Field(True, description="keep frames that others say on /tf, to be shown")
+    subscribe_frames: bool = Field(True, description="subscribe to /tf and display the frames of peers")
     percent_package: Literal["smarc_msgs", "sam_msgs"] = Field(
-        "smarc_msgs", description="whose PercentStamped is meant; SMaRC has had it in both"
+        "smarc_msgs", description="package of PercentStamped; SMaRC has defined it in both"
     )
-    waypoints: dict[str, WaypointConfig] = Field({}, description="topics of waypoints to be shown, by a name of yours")
+    waypoints: dict[str, WaypointConfig] = Field(
+        {}, description="topics whose waypoints are displayed, by a name of your choice"
+    )
 
     def build(self) -> Interface:
         from skerry.interfaces.ros.bridge.node import RosInterface

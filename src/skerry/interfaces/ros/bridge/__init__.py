@@ -1,1 +1,4 @@
-"""The bridge: one class per feature that connects parts of the world to the bus."""
+"""The bridge between a world and a bus: one class per feature, such as sensor topics, setpoints or teleporting.
+
+`node` assembles the features; `profile` reads the tables of topic names and message types in `profiles/`.
+"""

@@ -1,4 +1,4 @@
-"""Where a robot believes it is: the estimate of its dead reckoning as messages, and in the tree of frames."""
+"""Topics and frames of the position that a robot estimates by dead reckoning."""
 
 from __future__ import annotations
 
@@ -11,34 +11,49 @@ import numpy as np
 from skerry.commands import AskController
 from skerry.control.dead_reckoning import Estimate
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bridge.context import Context
+from skerry.interfaces.ros.bridge.context import BridgeContext
+from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
 from skerry.interfaces.ros.bridge.profile import EstimateRow
-from skerry.interfaces.ros.bridge.publishers import MadeOutlet
+from skerry.interfaces.ros.bridge.publishers import FunctionPublisher
 from skerry.interfaces.ros.messages.codec import Message
 from skerry.interfaces.ros.messages.types import full_name
 from skerry.world import Robot
 
 
-class Reckoning:
-    """Engages the estimator, as its way must be known from the start, and says what it believes."""
+class DeadReckoningFeature(Feature):
+    """Publishes the estimates of each `dead_reckoning` controller that has rows in the profile."""
+
+    def add_controller(self, robot: BridgedRobot, part: str) -> None:
+        kind = robot.robot.vehicle.config.controllers[part].kind
+        row = robot.profile.controller(robot.vehicle, part, kind)
+        if row.estimates:
+            DeadReckoningTopics(self.context, robot.robot, part, row.estimates, partial(robot.topic, part))
+
+
+class DeadReckoningTopics:
+    """Topics of one estimator, which is engaged at the start because it must integrate all motion."""
 
     def __init__(
-        self, context: Context, robot: Robot, part: str, rows: Iterable[EstimateRow], name: Callable[[str], str]
+        self, context: BridgeContext, robot: Robot, part: str, rows: Iterable[EstimateRow], name: Callable[[str], str]
     ) -> None:
         self._context, self._controller = context, robot.controllers[part]
         self._origin = context.world.scenario.robots[robot.name].pose.build().position
         self._odom, self._link = context.frames.add_estimate(robot.name, lambda: self._controller.estimate)
-        context.standing.append(AskController(robot.name, part, "engage", {}))
-        makers: dict[str, Callable[[Estimate], Message | None]] = {
+        context.startup_commands.append(AskController(robot.name, part, "engage", {}))
+        functions: dict[str, Callable[[Estimate], Message | None]] = {
             "nav_msgs/msg/Odometry": self._odometry,
-            "geographic_msgs/msg/GeoPoint": self._place_on_earth,
+            "geographic_msgs/msg/GeoPoint": self._geodetic_position,
         }
         for row in rows:
-            make = makers.get(full_name(row.type)) if row.value is None else partial(self._number, row.type, row.value)
+            make = (
+                functions.get(full_name(row.type)) if row.value is None else partial(self._number, row.type, row.value)
+            )
             if make is None:
-                raise SkerryError(f"an estimate is not said as {row.type}, but as {', '.join(makers)}, or by a `value`")
+                raise SkerryError(
+                    f"an estimate cannot be published as {row.type}; use {', '.join(functions)}, or set `value`"
+                )
             topic = context.bus.advertise(name(row.topic), row.type)
-            context.add_timer(MadeOutlet(topic, context.rate(row.frequency), partial(self._make, make)))
+            context.schedule.add_timed(FunctionPublisher(topic, context.rate(row.frequency), partial(self._make, make)))
 
     def _make(self, make: Callable[[Estimate], Message | None], tick: int) -> Message | None:
         estimate = self._controller.estimate
@@ -48,13 +63,13 @@ class Reckoning:
         return self._context.bus.codec.make(type_name, data=getattr(estimate, value))
 
     def _odometry(self, estimate: Estimate) -> Message:
-        """The pose in the robot's odom, the twist in its own axes, each with its variances."""
+        """Return the pose in the robot's odom frame and the twist in the body axes, each with its variances."""
         context = self._context
-        place, turn = estimate.pose.position - self._origin, estimate.pose.orientation
+        position, orientation = estimate.pose.position - self._origin, estimate.pose.orientation
         linear, angular = estimate.twist.linear, estimate.twist.angular
-        pose = {"position": _vector(place), "orientation": dict(zip("xyzw", turn.tolist(), strict=True))}
+        pose = {"position": _vector(position), "orientation": dict(zip("xyzw", orientation.tolist(), strict=True))}
         twist = {"linear": _vector(linear), "angular": _vector(angular)}
-        # a velocity is as uncertain along the vehicle's axes as along the world's, or more
+        # the variance along a body axis is at most the largest variance along the axes of the world
         spread = np.full(3, estimate.velocity_variance.max())
         return context.bus.codec.make(
             "nav_msgs/Odometry",
@@ -64,8 +79,8 @@ class Reckoning:
             twist={"twist": twist, "covariance": _diagonal(spread, estimate.rate_variance)},
         )
 
-    def _place_on_earth(self, estimate: Estimate) -> Message | None:
-        """Nothing if the scenario does not say where on earth it is."""
+    def _geodetic_position(self, estimate: Estimate) -> Message | None:
+        """Return latitude, longitude and altitude, or None if the scenario has no reference."""
         projection = self._context.frames.projection
         if projection is None:
             return None

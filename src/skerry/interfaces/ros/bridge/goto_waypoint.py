@@ -1,94 +1,102 @@
-"""The action to go to a waypoint, pursued by a robot's own `waypoint` controller; a new goal ends the one before."""
+"""Action that sends a robot to a waypoint with its `waypoint` controller; a new goal aborts the previous goal."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
 from skerry.commands import AskController, GiveGoal
-from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus.actions import ActionServer, Goal, Status
-from skerry.interfaces.ros.bus.bus import Bus, Topic
+from skerry.interfaces.ros.bridge.context import BridgeContext
+from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
+from skerry.interfaces.ros.bus.actionlib import ActionlibServer
+from skerry.interfaces.ros.bus.actions import ActionGoal, ActionServer, GoalStatus
+from skerry.interfaces.ros.bus.bus import Topic
 from skerry.interfaces.ros.messages.codec import Message
 from skerry.interfaces.ros.messages.encoders import stamp
-from skerry.parts.interface import Inbox
 from skerry.world import Robot
 from skerry.world.frame_tree import FrameTree
 
 logger = logging.getLogger("skerry")
 
 WAYPOINT: Final = "smarc_mission_msgs/GotoWaypoint"
-"""A goal as a message, for peers that have topics but no actions, such as an endpoint of ROS 2."""
+"""Type of the topic on which peers without actions, such as a ROS-TCP-Endpoint of ROS 2, publish goals."""
+FEEDBACK_FREQUENCY: Final = Fraction(2)  # Hz, of the feedback
+STATUS_FREQUENCY: Final = Fraction(5)  # Hz, of the statuses of goals in ROS 1, as in actionlib
+
+
+class GotoWaypointFeature(Feature):
+    """Adds the action of each `waypoint` controller that has one in the profile; for ROS 1 with topics of actionlib."""
+
+    def add_controller(self, robot: BridgedRobot, part: str) -> None:
+        kind = robot.robot.vehicle.config.controllers[part].kind
+        row = robot.profile.controller(robot.vehicle, part, kind).goto
+        if row is None:
+            return
+        context = self.context
+        action = GotoWaypoint(context, robot.topic(part, row.topic), row.type, robot.robot, part)
+        context.schedule.add_timed(action)
+        if context.config.distribution == "noetic":
+            rate = context.rate(STATUS_FREQUENCY)
+            context.schedule.add_timed(ActionlibServer(self.bus, action.server, rate, context.now))
 
 
 class GotoWaypoint:
-    """Says twice a second or so how far it is; `say` is called by the loop."""
+    """Server of the action for one controller."""
 
-    looks_back = False
+    uses_samples = False
 
-    def __init__(
-        self,
-        bus: Bus,
-        name: str,
-        type_name: str,
-        robot: Robot,
-        controller: str,
-        frames: FrameTree,
-        inbox: Inbox,
-        rate: Rate,
-        now: Callable[[], Message],
-    ) -> None:
+    def __init__(self, context: BridgeContext, name: str, type_name: str, robot: Robot, controller: str) -> None:
         self._robot, self._name = robot, controller
         self._controller = robot.controllers[controller]
-        self._frames, self._inbox, self._codec = frames, inbox, bus.codec
-        self._goal: Goal | None = None
-        self._began = False  # whether the controller has been given the goal
-        self.rate = rate
-        self.server = ActionServer(bus, name, type_name, now, self._start, self._cancel)
+        self._frames, self._inbox, self._codec = context.frames, context.inbox, context.bus.codec
+        self._goal: ActionGoal | None = None
+        self._has_begun = False  # whether the controller has received the goal
+        self.rate = context.rate(FEEDBACK_FREQUENCY)
+        self.server = ActionServer(context.bus, name, type_name, context.now, self._start, self._cancel)
         self._fields = {field.name for field in self.server.type.feedback.fields}
         self.topic: Topic = self.server.statuses
-        bus.subscribe(f"{name}/waypoint", WAYPOINT, self._hear)
+        context.bus.subscribe(f"{name}/waypoint", WAYPOINT, self._on_waypoint)
 
-    def _hear(self, message: Message) -> None:
+    def _on_waypoint(self, message: Message) -> None:
         try:
-            self.server.send(message)
+            self.server.accept(message)
         except SkerryError as error:
-            logger.warning("%s: a waypoint is refused: %s", self.server.name, error)
+            logger.warning("%s: waypoint rejected: %s", self.server.name, error)
 
-    def _start(self, goal: Goal) -> None:
+    def _start(self, goal: ActionGoal) -> None:
         command = GiveGoal(self._robot.name, self._name, self._arguments(goal.message))
         if (before := self._goal) is not None:
-            before.finish(Status.ABORTED)
-        self._goal, self._began = goal, False
+            before.finish(GoalStatus.ABORTED)
+        self._goal, self._has_begun = goal, False
 
-        def begun(done: Any) -> None:
+        def on_done(done: Any) -> None:
             if goal is not self._goal:
                 return
             if done.cancelled() or done.exception() is not None:
-                goal.finish(Status.ABORTED)
-            self._began = True
+                goal.finish(GoalStatus.ABORTED)
+            self._has_begun = True
 
-        self._inbox.put(command).add_done_callback(begun)
+        self._inbox.put(command).add_done_callback(on_done)
 
-    def _cancel(self, goal: Goal) -> None:
-        def stopped(done: Any) -> None:
-            goal.finish(Status.CANCELED)
+    def _cancel(self, goal: ActionGoal) -> None:
+        def on_done(done: Any) -> None:
+            goal.finish(GoalStatus.CANCELED)
 
-        self._inbox.put(AskController(self._robot.name, self._name, "give_up", {})).add_done_callback(stopped)
+        self._inbox.put(AskController(self._robot.name, self._name, "give_up", {})).add_done_callback(on_done)
 
-    def say(self, tick: int) -> None:
-        """Tell how far the goal is, or that it is reached."""
+    def on_due(self, tick: int) -> None:
+        """Publish the remaining distance as feedback, or finish the goal."""
         goal = self._goal
-        if goal is None or not self._began or goal.has_ended:
+        if goal is None or not self._has_begun or goal.has_ended:
             return
         if self._controller.reached:
-            goal.finish(Status.SUCCEEDED, reached_waypoint=True)
+            goal.finish(GoalStatus.SUCCEEDED, reached_waypoint=True)
         elif not self._controller.has_goal:
-            goal.finish(Status.ABORTED)  # somebody else has stopped it
+            goal.finish(GoalStatus.ABORTED)  # another command has stopped the controller
         elif (distance := self._controller.distance) is not None:
             speed = float(np.hypot(*self._robot.twist.linear[:2]))
             left = min(distance / max(speed, 0.01), 1e6)
@@ -99,13 +107,13 @@ class GotoWaypoint:
                 "distance_remaining": distance,
                 "feedback_message": f"{distance:.1f} m to go at {speed:.2f} m/s",
             }
-            goal.tell(**{name: value for name, value in values.items() if name in self._fields})
+            goal.publish_feedback(**{name: value for name, value in values.items() if name in self._fields})
 
     def _arguments(self, message: Message) -> dict[str, Any]:
-        """What the controller is told, of either type of goal."""
+        """Return the arguments of the controller's goal, from either type of message."""
         waypoint: Any = message.waypoint if hasattr(message, "waypoint") else message
         pose = waypoint.pose if hasattr(waypoint, "pose") else waypoint.waypoint_pose
-        found: dict[str, Any] = {"position": place_of(self._frames, pose, waypoint)}
+        found: dict[str, Any] = {"position": map_position(self._frames, pose, waypoint)}
         if waypoint.goal_tolerance > 0.0:
             found["tolerance"] = float(waypoint.goal_tolerance)
         depth, speed = int(waypoint.z_control_mode), int(waypoint.speed_control_mode)
@@ -115,20 +123,20 @@ class GotoWaypoint:
             found |= {1: {"rpm": waypoint.travel_rpm}, 2: {"speed": waypoint.travel_speed}}[speed]
         elif "speed" not in self._controller.external_setpoints.names:
             raise SkerryError(
-                "a goal needs a `speed_control_mode`: 1 for `travel_rpm`, 2 for `travel_speed`, or a speed controller "
-                "that is switched on"
+                "the goal has no speed: set `speed_control_mode` to 1 for `travel_rpm` or 2 for `travel_speed`, or "
+                "switch the speed controller on"
             )
         return found
 
 
-def place_of(frames: FrameTree, pose: Message, waypoint: Message) -> list[float]:
-    """East and north in the map: of a pose in UTM or the map, or of a latitude and longitude without a pose."""
+def map_position(frames: FrameTree, pose: Message, waypoint: Message) -> list[float]:
+    """Return east and north in the map, m, from a pose in UTM or in the map, or from a latitude and longitude."""
     frame, point = pose.header.frame_id, pose.pose.position
     projection = frames.projection
     if frame in {"map", frames.map}:
         return [point.x, point.y]
     if projection is None:
-        raise SkerryError("the scenario has no `reference`; give the pose in the frame `map`")
+        raise SkerryError("the scenario has no `reference`, so the pose must be in the frame `map`")
     if not (point.x or point.y) and hasattr(waypoint, "lat") and waypoint.lat:
         local = projection.from_geodetic([waypoint.lat, waypoint.lon, 0.0])
     elif frame == "" or (frame.startswith("utm") and frame != "utm_ned"):

@@ -1,12 +1,13 @@
-"""The bus's parameters as those of a node of ROS 2, to be read by `ros2 param`; they are set at start-up and stay.
+"""Parameters of the bus as parameters of a ROS 2 node, which `ros2 param` can read. They are read-only.
 
-A parameter `/utm_zone`, as ROS 1 and SMaRC's documents write it, is `utm_zone` of the node.
+The parameter `/utm_zone`, as ROS 1 and the documents of SMaRC write it, is `utm_zone` of the node.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from skerry.interfaces.ros.bridge.feature import Feature
 from skerry.interfaces.ros.bus.bus import Bus, Parameter
 from skerry.interfaces.ros.bus.transport import NODE
 from skerry.interfaces.ros.messages.codec import Message
@@ -15,12 +16,19 @@ _FIELDS: Final = {bool: "bool", int: "integer", float: "double", str: "string"}
 _VALUE: Final = "rcl_interfaces/ParameterValue"
 
 
+class ParameterFeature(Feature):
+    """Adds the parameter services of the node."""
+
+    def finish(self) -> None:
+        ParameterServices(self.bus)
+
+
 class ParameterServices:
-    """The services that every node of ROS 2 has for its parameters."""
+    """Parameter services that each ROS 2 node has."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus, self._codec = bus, bus.codec
-        for name, type_name, answer in (
+        for name, type_name, handle in (
             ("get_parameters", "GetParameters", self._get),
             ("get_parameter_types", "GetParameterTypes", self._types),
             ("list_parameters", "ListParameters", self._list),
@@ -28,7 +36,7 @@ class ParameterServices:
             ("set_parameters", "SetParameters", self._refuse_each),
             ("set_parameters_atomically", "SetParametersAtomically", self._refuse),
         ):
-            bus.offer(f"{NODE}/{name}", f"rcl_interfaces/{type_name}", answer)
+            bus.add_service(f"{NODE}/{name}", f"rcl_interfaces/{type_name}", handle)
 
     def _get(self, request: Message) -> Message:
         values = [self._value(self._find(name)) for name in request.names]
@@ -56,14 +64,14 @@ class ParameterServices:
         return self._codec.make("rcl_interfaces/srv/SetParametersAtomically_Response", result=self._refusal())
 
     def _refusal(self) -> dict[str, Any]:
-        return {"successful": False, "reason": "the parameters of the simulator are those of its scenario"}
+        return {"successful": False, "reason": "parameters of the simulator are read-only; change the scenario instead"}
 
     def _find(self, name: str) -> Parameter | None:
         return self._bus.parameters.get(f"/{name.replace('.', '/')}")
 
     def _type(self, value: Parameter | None) -> int:
-        word = "NOT_SET" if value is None else _FIELDS[type(value)].upper()
-        return int(self._codec.constant("rcl_interfaces/ParameterType", f"PARAMETER_{word}"))
+        name = "NOT_SET" if value is None else _FIELDS[type(value)].upper()
+        return int(self._codec.constant("rcl_interfaces/ParameterType", f"PARAMETER_{name}"))
 
     def _value(self, value: Parameter | None) -> Message:
         field = {} if value is None else {f"{_FIELDS[type(value)]}_value": value}

@@ -1,4 +1,4 @@
-"""A profile: which topic, type and rate each sensor and actuator speaks, as data in a file."""
+"""Topic profiles: tables in YAML files with the topics, message types and rates of sensors, actuators, controllers."""
 
 from __future__ import annotations
 
@@ -20,202 +20,221 @@ RPM: Final = "rpm"
 
 
 class SensorRow(Config):
-    """A topic on which a sensor's readings are said."""
+    """Topic on which the readings of a sensor are published."""
 
     topic: str = Field(
-        min_length=1, description="absolute with a leading /, else below the robot's name; {name} is the part's"
+        min_length=1,
+        description="name of the topic, below the robot's name unless it begins with /; {name} is the part's name",
     )
-    type: str = Field(description="of the message")
-    frequency: Rational | None = Field(
-        None, gt=0, description="messages per second at most, Hz; all readings by default"
+    type: str = Field(description="message type")
+    frequency: Rational | None = Field(None, gt=0, description="maximum rate of messages, Hz; all readings by default")
+    value: str | None = Field(
+        None, description="value of the reading that is published as `data` of the message, such as `depth`"
     )
-    value: str | None = Field(None, description="of the reading, to be said as the message's `data`, such as `depth`")
-    ignore_sensor_state: bool = Field(False, description="say the last reading again if there is no new one")
-    latest_only: bool = Field(False, description="let a slow peer have the latest message only, as for pictures")
+    ignore_sensor_state: bool = Field(False, description="publish the last reading again if there is no new one")
+    latest_only: bool = Field(
+        False, description="send only the latest message to a slow subscriber, for example of images"
+    )
 
 
 class CommandRow(Config):
-    """A topic by which an actuator is commanded."""
+    """Topic of the commands of an actuator."""
 
     topic: str = Field(min_length=1)
     type: str
-    field: str = Field(description="of the message, such as `rpm` or `data`")
+    field: str = Field(description="field of the message with the command, such as `rpm` or `data`")
     scale: float = Field(1.0, description="the actuator's own unit per unit of the message")
-    keyword: str | None = Field(None, description="of the command, such as `rpm`; the actuator's own by default")
+    keyword: str | None = Field(
+        None, description="keyword of the command, such as `rpm`; by default that of the actuator"
+    )
 
 
 class FeedbackRow(Config):
-    """A topic on which an actuator says what it really does."""
+    """Topic of the measured state of an actuator."""
 
     topic: str = Field(min_length=1)
     type: str
-    field: str
+    field: str = Field(description="field of the message with the state")
     scale: float = Field(1.0, description="the actuator's own unit per unit of the message")
     frequency: Rational = Field(Fraction(10), gt=0, description="Hz")
 
 
 class ActuatorRow(Config):
-    """How an actuator is commanded, and what it says."""
+    """Topics of an actuator."""
 
     command: CommandRow | None = None
     feedback: FeedbackRow | None = None
 
 
 class ActionRow(Config):
-    """An action."""
+    """Action of a controller."""
 
-    topic: str = Field(min_length=1, description="its name, as of a topic")
+    topic: str = Field(min_length=1, description="name of the action, in the form of a topic name")
     type: str
 
 
 class EstimateRow(Config):
-    """A topic on which a robot says where it believes it is."""
+    """Topic of the position that a robot estimates."""
 
     topic: str = Field(min_length=1)
     type: str
-    value: Literal["depth", "yaw", "pitch", "roll"] | None = Field(None, description="to be said as `data`")
+    value: Literal["depth", "yaw", "pitch", "roll"] | None = Field(
+        None, description="value of the estimate that is published as `data`"
+    )
     frequency: Rational = Field(Fraction(10), gt=0, description="Hz")
 
 
 class SwitchRow(Config):
-    """How a sensor is switched on and off."""
+    """Service and topic of a sensor switch."""
 
-    service: str = Field(min_length=1, description="a std_srvs/SetBool")
-    status: str = Field(min_length=1, description="a topic, smarc_msgs/SensorStatus, once a second")
+    service: str = Field(min_length=1, description="service that switches the sensor, std_srvs/SetBool")
+    status: str = Field(min_length=1, description="topic of the status once per second, smarc_msgs/SensorStatus")
 
 
-class SoundRow(Config):
-    """The topics of an acoustic modem, smarc_msgs/StringStamped."""
+class ModemRow(Config):
+    """Topics of an acoustic modem, smarc_msgs/StringStamped."""
 
-    read: str = Field(min_length=1, description="what it hears")
-    write: str = Field(min_length=1, description="what it is to send")
+    read: str = Field(min_length=1, description="topic of received packets")
+    write: str = Field(min_length=1, description="topic of packets to transmit")
 
 
 class RopeRow(Config):
-    """The topics of a rope."""
+    """Topics of a rope."""
 
-    tension: str = Field(min_length=1, description="the largest in it, N, smarc_msgs/FloatStamped")
-    length: str = Field(min_length=1, description="at rest, m, smarc_msgs/FloatStamped")
-    hook: str = Field(min_length=1, description="what its hook is at, if it has one, std_msgs/String")
+    tension: str = Field(min_length=1, description="topic of the largest tension, N, smarc_msgs/FloatStamped")
+    length: str = Field(min_length=1, description="topic of the unstretched length, m, smarc_msgs/FloatStamped")
+    hook: str = Field(min_length=1, description="topic of the state of the hook, std_msgs/String")
 
 
 class ConversionRow(Config):
-    """The services between latitude and longitude and UTM, below each robot's name."""
+    """Services of each robot that convert between latitude and longitude and UTM."""
 
     lat_lon_to_utm: str = Field(min_length=1)
     utm_to_lat_lon: str = Field(min_length=1)
 
 
-class AskRow(Config):
-    """A topic by which something is asked of a controller."""
+class CallRow(Config):
+    """Topic whose messages call a method of a controller."""
 
     topic: str = Field(min_length=1)
     type: str
-    method: str = Field(pattern="^[a-z][a-z_]*$", description="of the controller, such as `command`")
+    method: str = Field(pattern="^[a-z][a-z_]*$", description="method of the controller, such as `command`")
     arguments: dict[str, str | tuple[str, ...]] = Field(
-        description="of the method, each a field of the message or a list of them; a minus turns the sign"
+        description="arguments of the method, each a field of the message or a list of fields; a minus negates a field"
     )
 
 
 class ControllerRow(Config):
-    """What a controller may be asked for."""
+    """Topics, services and parameters of a controller."""
 
-    asks: tuple[AskRow, ...] = ()
-    helm: str | None = Field(None, description="namespace of the topics and services of its set-points one by one")
+    calls: tuple[CallRow, ...] = ()
+    setpoints: str | None = Field(None, description="namespace of the topics and services of its setpoints")
     abort: str | None = Field(
-        None, description="a topic, std_msgs/Empty, that lets it surface and hear nobody any more"
+        None, description="topic that makes it surface and ignore further commands, std_msgs/Empty"
     )
-    limits: bool = Field(False, description="whether its limits are parameters below the robot's name")
-    estimates: tuple[EstimateRow, ...] = Field((), description="for controllers of kind `dead_reckoning`")
-    goto: ActionRow | None = Field(None, description="to go to a waypoint, for controllers of kind `waypoint`")
+    limits: bool = Field(False, description="publish its limits as parameters below the robot's name")
+    estimates: tuple[EstimateRow, ...] = Field(
+        (), description="topics of the estimate, for controllers of kind `dead_reckoning`"
+    )
+    goto: ActionRow | None = Field(None, description="action to go to a waypoint, for controllers of kind `waypoint`")
 
 
-class Table(Config):
-    """Rows of parts, by kind or by name; `rpm` is any other actuator that takes an rpm, `*` any other at all."""
+class TopicTable(Config):
+    """Rows of parts, by kind or by name.
+
+    The key `rpm` is for other actuators whose command is an rpm, and `*` for all other actuators.
+    """
 
     sensors: dict[str, tuple[SensorRow, ...]] = {}  # noqa: RUF012
     actuators: dict[str, ActuatorRow] = {}  # noqa: RUF012
     controllers: dict[str, ControllerRow] = {}  # noqa: RUF012
-    switches: dict[str, SwitchRow] = Field({}, description="of sensors, by kind or by name")
-    acoustics: dict[str, SoundRow] = {}  # noqa: RUF012
+    switches: dict[str, SwitchRow] = Field({}, description="switches of sensors, by kind or by name")
+    acoustics: dict[str, ModemRow] = {}  # noqa: RUF012
 
 
-class VehicleTable(Table):
-    """Rows of one vehicle's parts by name; those of its `kinds` come after."""
+class VehicleTopicTable(TopicTable):
+    """Rows of one vehicle's parts by name; they take precedence over the rows of its `kinds`."""
 
-    names: dict[str, str] = Field(
-        {}, description="what stands for {name} in topics where it is not the part's own name"
-    )
-    kinds: Table = Table()
+    names: dict[str, str] = Field({}, description="replacement of {name} in topics, by the name of the part")
+    kinds: TopicTable = TopicTable()
 
 
-class Profile(Config):
-    """Rows for kinds of parts, and for the parts of some vehicles, which go first."""
+class TopicProfile(Config):
+    """Rows for kinds of parts, and for the parts of some vehicles, which take precedence."""
 
     description: str = ""
-    kinds: Table = Table()
-    vehicles: dict[str, VehicleTable] = {}  # noqa: RUF012
+    kinds: TopicTable = TopicTable()
+    vehicles: dict[str, VehicleTopicTable] = {}  # noqa: RUF012
     ropes: RopeRow | None = None
     conversions: ConversionRow | None = None
-    waypoint: str | None = Field(None, description="topic of each robot, smarc_mission_msgs/GotoWaypoint, to be drawn")
+    waypoint: str | None = Field(
+        None, description="topic of each robot whose waypoints are displayed, smarc_mission_msgs/GotoWaypoint"
+    )
 
     def sensor(self, vehicle: str, name: str, kind: str) -> tuple[SensorRow, ...]:
-        """The rows of a sensor."""
+        """Return the rows of a sensor."""
         own = self._of(vehicle)
         return _first((own.sensors, name), (own.kinds.sensors, kind), (self.kinds.sensors, kind)) or ()
 
     def actuator(self, vehicle: str, name: str, kind: str, takes_rpm: bool = False) -> ActuatorRow:
-        """The row of an actuator."""
+        """Return the row of an actuator; `takes_rpm` tells whether its command may be an rpm."""
         own, shared = self._of(vehicle), self.kinds.actuators
-        places = [(own.actuators, name), (own.kinds.actuators, kind), (shared, kind)]
-        places += [(shared, RPM), (shared, ANY)] if takes_rpm else [(shared, ANY)]
-        return _first(*places) or ActuatorRow()
+        rows = [(own.actuators, name), (own.kinds.actuators, kind), (shared, kind)]
+        rows += [(shared, RPM), (shared, ANY)] if takes_rpm else [(shared, ANY)]
+        return _first(*rows) or ActuatorRow()
 
     def controller(self, vehicle: str, name: str, kind: str) -> ControllerRow:
-        """The row of a controller."""
+        """Return the row of a controller."""
         own, shared = self._of(vehicle), self.kinds.controllers
         return _first((own.controllers, name), (own.kinds.controllers, kind), (shared, kind)) or ControllerRow()
 
     def switch(self, vehicle: str, name: str, kind: str) -> SwitchRow | None:
-        """The row of a sensor's switch."""
+        """Return the row of a sensor's switch."""
         own, shared = self._of(vehicle), self.kinds.switches
         found: SwitchRow | None = _first((own.switches, name), (own.kinds.switches, kind), (shared, kind))
         return found
 
-    def sound(self, vehicle: str, name: str, kind: str) -> SoundRow | None:
-        """The row of an acoustic part."""
+    def modem(self, vehicle: str, name: str, kind: str) -> ModemRow | None:
+        """Return the row of an acoustic modem."""
         own, shared = self._of(vehicle), self.kinds.acoustics
-        found: SoundRow | None = _first((own.acoustics, name), (own.kinds.acoustics, kind), (shared, kind))
+        found: ModemRow | None = _first((own.acoustics, name), (own.kinds.acoustics, kind), (shared, kind))
         return found
 
-    def word(self, vehicle: str, name: str) -> str:
-        """What stands for {name} in the topics of a part."""
+    def part_name(self, vehicle: str, name: str) -> str:
+        """Return the text that replaces {name} in the topics of a part."""
         return self._of(vehicle).names.get(name, name)
 
-    def _of(self, vehicle: str) -> VehicleTable:
-        return self.vehicles.get(vehicle, VehicleTable())
+    def _of(self, vehicle: str) -> VehicleTopicTable:
+        return self.vehicles.get(vehicle, VehicleTopicTable())
 
 
-def _first(*places: tuple[dict[str, Any], str]) -> Any:
-    return next((table[key] for table, key in places if key in table), None)
+def _first(*rows: tuple[dict[str, Any], str]) -> Any:
+    return next((table[key] for table, key in rows if key in table), None)
 
 
 def topic_name(pattern: str, robot: str, name: str, number: int = 1) -> str:
-    """The full name of a topic: relative ones are below the robot's name; {number} counts parts of one kind from 1."""
+    """Return the full name of a topic.
+
+    Args:
+        pattern: Name with the placeholders {name}, {robot} and {number}; without a leading / below the robot's name.
+        robot: Name of the robot.
+        name: Name of the part.
+        number: Number of the part among the parts of its kind, from 1.
+    """
     filled = pattern.replace("{name}", ros_name(name)).replace("{robot}", ros_name(robot))
     filled = filled.replace("{number}", str(number))
     return filled if filled.startswith("/") else f"/{ros_name(robot)}/{filled}"
 
 
 def shipped_profiles() -> list[str]:
-    """The names of the profiles that come with Skerry."""
+    """Return the names of the profiles that come with Skerry."""
     return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
 
 
-def load_profile(name: str) -> Profile:
-    """A shipped profile by name, or one from a file; `extends:` in a file names the one that it is laid over."""
+def load_profile(name: str) -> TopicProfile:
+    """Return a shipped profile by name, or the profile of a file; `extends:` names the profile that a file modifies."""
     document = _read(name)
-    return Profile.load(document)
+    return TopicProfile.load(document)
 
 
 def _read(name: str) -> Document:
@@ -223,17 +242,19 @@ def _read(name: str) -> Document:
     if not is_file(path):
         path = expand_user(name)
     if not is_file(path):
-        raise SkerryError(f"there is no profile {name!r}; {did_you_mean(name, shipped_profiles())}, or give a file")
+        raise SkerryError(
+            f"there is no profile {name!r}; {did_you_mean(name, shipped_profiles())}, or give the path of a file"
+        )
     document = read_document(path)
     if not isinstance(document.data, dict):
         return document
     own: dict[str, Any] = dict(document.data)
     base = own.pop("extends", None)
-    merged = own if base is None else _laid_over(_read(str(base)).data, own)
+    merged = own if base is None else _merged(_read(str(base)).data, own)
     return Document(document.source, merged, document.origins)
 
 
-def _laid_over(base: Any, top: Any) -> Any:
+def _merged(base: Any, top: Any) -> Any:
     if isinstance(base, dict) and isinstance(top, dict):
-        return {key: _laid_over(base.get(key), top[key]) if key in top else base[key] for key in {**base, **top}}
+        return {key: _merged(base.get(key), top[key]) if key in top else base[key] for key in {**base, **top}}
     return top

@@ -1,4 +1,4 @@
-"""Sensors that peers may switch on and off, and their status once a second."""
+"""Services that switch sensors on and off, and topics with the status of these sensors."""
 
 from __future__ import annotations
 
@@ -6,23 +6,31 @@ from fractions import Fraction
 from typing import Final
 
 from skerry.commands import SwitchSensor
-from skerry.interfaces.ros.bridge.context import Context
-from skerry.interfaces.ros.bridge.publishers import MadeOutlet
+from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
+from skerry.interfaces.ros.bridge.publishers import FunctionPublisher
 from skerry.interfaces.ros.messages.codec import Message
-from skerry.world import Robot
 
 STATUS: Final = "smarc_msgs/SensorStatus"
-FREQUENCY: Final = Fraction(1)  # Hz, as the SMaRC AUV interface asks for
+FREQUENCY: Final = Fraction(1)  # Hz; the SMaRC AUV interface requires this rate
 
 
-def add_switch(context: Context, robot: Robot, part: str, service: str, status: str) -> None:
-    """Offer a std_srvs/SetBool that switches a sensor, and say how it is."""
-    codec, sensor = context.bus.codec, robot.sensors[part]
+class SensorSwitchFeature(Feature):
+    """Adds a std_srvs/SetBool service and a status topic for each sensor that has a switch in the profile."""
 
-    def make(tick: int) -> Message:
-        word, text = ("ACTIVE", "") if sensor.on else ("NOT_ACTIVE", f"call {service} with true to switch it on")
-        number = codec.constant(STATUS, f"SENSOR_STATUS_{word}")
-        return codec.make(STATUS, sensor_status=number, service_name=service, diagnostics_message=text)
+    def add_sensor(self, robot: BridgedRobot, part: str) -> None:
+        row = robot.profile.switch(robot.vehicle, part, robot.robot.vehicle.config.sensors[part].kind)
+        if row is None:
+            return
+        context, codec, sensor = self.context, self.bus.codec, robot.robot.sensors[part]
+        service, status = robot.topic(part, row.service), robot.topic(part, row.status)
 
-    context.offer(service, "std_srvs/SetBool", lambda request: SwitchSensor(robot.name, part, bool(request.data)))
-    context.add_timer(MadeOutlet(context.bus.advertise(status, STATUS), context.rate(FREQUENCY), make))
+        def make(tick: int) -> Message:
+            state, text = ("ACTIVE", "") if sensor.on else ("NOT_ACTIVE", f"call {service} with true to switch it on")
+            number = codec.constant(STATUS, f"SENSOR_STATUS_{state}")
+            return codec.make(STATUS, sensor_status=number, service_name=service, diagnostics_message=text)
+
+        context.add_command_service(
+            service, "std_srvs/SetBool", lambda request: SwitchSensor(robot.name, part, bool(request.data))
+        )
+        topic = self.bus.advertise(status, STATUS)
+        context.schedule.add_timed(FunctionPublisher(topic, context.rate(FREQUENCY), make))

@@ -1,8 +1,9 @@
-"""The six controllers of the SMaRC AUV interface at the helm of an autopilot: set-points, switches and how they do.
+"""Topics and services of the six setpoint controllers of the SMaRC AUV interface, for one autopilot.
 
-Each target has `{target}_setpoint`, which is held while its service has switched it on; `{target}_setpoint_freq`, which
-is held as long as it is repeated; and a status, once a second. What is held by switch is also repeated on
-`{target}_setpoint_freq`, as SMaRC's control_throttle_service does for controllers that know nothing else.
+Each target has three topics. `{target}_setpoint` is held while the service of the target has switched it on.
+`{target}_setpoint_freq` is held as long as it is repeated. The status is published once per second. A setpoint that is
+held by its switch is also published on `{target}_setpoint_freq`, as SMaRC's control_throttle_service does, for
+controllers that only support repeated setpoints.
 """
 
 from __future__ import annotations
@@ -17,27 +18,28 @@ from typing import Any, Final
 from skerry.commands import AskController
 from skerry.core.errors import SkerryError
 from skerry.core.frames import heading_to_yaw, yaw_to_heading
-from skerry.interfaces.ros.bridge.context import Context
-from skerry.interfaces.ros.bridge.publishers import MadeOutlet
+from skerry.interfaces.ros.bridge.context import BridgeContext
+from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
+from skerry.interfaces.ros.bridge.publishers import FunctionPublisher
 from skerry.interfaces.ros.messages.codec import Message
 from skerry.parts.interface import Command
 from skerry.world import Robot
 
-STATUS_FREQUENCY: Final = Fraction(1)  # Hz, as the interface asks for
-REPEAT_FREQUENCY: Final = Fraction(2)  # Hz, twice what a controller that must be told over and over needs
-LASTS: Final = 1.5  # s that a set-point holds which is to come once a second, so that one may be a little late
+STATUS_FREQUENCY: Final = Fraction(1)  # Hz; the SMaRC AUV interface requires this rate
+REPEAT_FREQUENCY: Final = Fraction(2)  # Hz; twice the rate that a repeated setpoint needs
+LIFETIME: Final = 1.5  # s; a repeated setpoint has a period of 1 s, so a message may be half a second late
 STATUS: Final = "smarc_msgs/ControllerStatus"
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is controlled: its words in services and topics, and the set-point of the autopilot."""
+    """Quantity that is controlled."""
 
-    word: str
-    topic: str
-    setpoint: str
-    inward: Callable[[float], float] = float
-    outward: Callable[[float], float] = float
+    name: str  # in services
+    topic: str  # in topics
+    setpoint: str  # setpoint of the autopilot
+    from_message: Callable[[float], float] = float
+    to_message: Callable[[float], float] = float
 
 
 def _heading(yaw: float) -> float:
@@ -58,19 +60,29 @@ TARGETS: Final = (
 )
 
 
-class HelmTopics:
-    """The controllers that one autopilot can be, below a namespace."""
+class SetpointFeature(Feature):
+    """Adds the setpoint topics of each controller that has the namespace `setpoints` in the profile."""
 
-    def __init__(self, context: Context, robot: Robot, part: str, namespace: str) -> None:
+    def add_controller(self, robot: BridgedRobot, part: str) -> None:
+        kind = robot.robot.vehicle.config.controllers[part].kind
+        namespace = robot.profile.controller(robot.vehicle, part, kind).setpoints
+        if namespace is not None:
+            SetpointTopics(self.context, robot.robot, part, robot.topic(part, namespace))
+
+
+class SetpointTopics:
+    """Topics and services of all targets that one autopilot can control, below a namespace."""
+
+    def __init__(self, context: BridgeContext, robot: Robot, part: str, namespace: str) -> None:
         self._context, self._robot, self._part = context, robot.name, part
         self._controller: Any = robot.controllers[part]
-        self._said: dict[str, tuple[float, float]] = {}  # what was repeated last, and when
+        self._published: dict[str, tuple[float, float]] = {}  # last repeated value of each target, and its time, s
         for target in TARGETS:
-            if self._can(target):
+            if self._can_control(target):
                 self._add(target, namespace)
 
-    def _can(self, target: Target) -> bool:
-        """Whether there is a loop for it; one that needs a speed too counts."""
+    def _can_control(self, target: Target) -> bool:
+        """Return whether the autopilot has a loop for the target, given a speed if the loop needs one."""
         try:
             self._controller.config.check({"speed": 0.0, target.setpoint: 0.0})
         except SkerryError:
@@ -79,61 +91,64 @@ class HelmTopics:
 
     def _add(self, target: Target, namespace: str) -> None:
         context, bus = self._context, self._context.bus
-        service, setpoint = f"{namespace}/toggle_{target.word}_ctrl", f"{namespace}/{target.topic}_setpoint"
+        service, setpoint = f"{namespace}/toggle_{target.name}_ctrl", f"{namespace}/{target.topic}_setpoint"
         repeated = f"{setpoint}_freq"
-        context.offer(service, "std_srvs/SetBool", partial(self._switch, target))
-        bus.subscribe(setpoint, "std_msgs/Float64", partial(self._hear, target, setpoint))
-        bus.subscribe(repeated, "std_msgs/Float64", partial(self._hear_repeated, target, repeated))
+        context.add_command_service(service, "std_srvs/SetBool", partial(self._switch, target))
+        bus.subscribe(setpoint, "std_msgs/Float64", partial(self._on_setpoint, target, setpoint))
+        bus.subscribe(repeated, "std_msgs/Float64", partial(self._on_repeated, target, repeated))
         status = bus.advertise(f"{namespace}/{target.topic}_controller_status", STATUS)
         make = partial(self._status, target, service, setpoint)
-        context.add_timer(MadeOutlet(status, context.rate(STATUS_FREQUENCY), make))
-        again = bus.advertise(repeated, "std_msgs/Float64")
-        context.add_timer(MadeOutlet(again, context.rate(REPEAT_FREQUENCY), partial(self._repeat, target)))
+        context.schedule.add_timed(FunctionPublisher(status, context.rate(STATUS_FREQUENCY), make))
+        topic = bus.advertise(repeated, "std_msgs/Float64")
+        repeat = partial(self._repeat, target)
+        context.schedule.add_timed(FunctionPublisher(topic, context.rate(REPEAT_FREQUENCY), repeat))
 
-    def _ask(self, method: str, **arguments: Any) -> Command:
+    def _command(self, method: str, **arguments: Any) -> Command:
         return AskController(self._robot, self._part, method, arguments)
 
     def _switch(self, target: Target, request: Message) -> Command:
-        return self._ask("enable" if request.data else "disable", name=target.setpoint)
+        return self._command("enable" if request.data else "disable", name=target.setpoint)
 
-    def _hear(self, target: Target, where: str, message: Message) -> None:
-        """Take it, if it is switched on; missions say set-points whether or not it is."""
+    def _on_setpoint(self, target: Target, topic: str, message: Message) -> None:
+        """Apply a setpoint, if the target is switched on; missions publish setpoints in either case."""
         if target.setpoint not in self._controller.external_setpoints.enabled:
             return
-        self._context.do(where, self._ask("aim", name=target.setpoint, value=target.inward(message.data)))
+        command = self._command("aim", name=target.setpoint, value=target.from_message(message.data))
+        self._context.send_command(topic, command)
 
-    def _hear_repeated(self, target: Target, where: str, message: Message) -> None:
-        """Take it, unless it is what was said here, come back over some transport."""
-        value, time = self._said.get(target.word, (None, 0.0))
-        is_own = value == message.data and 0.0 <= self._context.world.time - time < LASTS
+    def _on_repeated(self, target: Target, topic: str, message: Message) -> None:
+        """Apply a repeated setpoint, unless it is a message of the simulator that a transport has returned."""
+        value, time = self._published.get(target.name, (None, 0.0))
+        is_own = value == message.data and 0.0 <= self._context.world.time - time < LIFETIME
         if is_own or target.setpoint in self._controller.external_setpoints.enabled:
             return
-        arguments = {"name": target.setpoint, "value": target.inward(message.data), "seconds": LASTS}
-        self._context.do(where, self._ask("repeat", **arguments))
+        arguments = {"name": target.setpoint, "value": target.from_message(message.data), "seconds": LIFETIME}
+        self._context.send_command(topic, self._command("repeat", **arguments))
 
     def _repeat(self, target: Target, tick: int) -> Message | None:
         setpoint = self._controller.external_setpoints.enabled.get(target.setpoint)
         if setpoint is None:
             return None
-        value = target.outward(setpoint)
-        self._said[target.word] = (value, self._context.world.time)
+        value = target.to_message(setpoint)
+        self._published[target.name] = (value, self._context.world.time)
         return self._context.bus.codec.make("std_msgs/Float64", data=value)
 
     def _status(self, target: Target, service: str, setpoint: str, tick: int) -> Message:
-        word, text = self._state(target, setpoint)
+        state, text = self._state(target, setpoint)
         codec = self._context.bus.codec
-        status = codec.constant(STATUS, f"CONTROL_STATUS_{word}")
+        status = codec.constant(STATUS, f"CONTROL_STATUS_{state}")
         return codec.make(STATUS, control_status=status, service_name=service, diagnostics_message=text)
 
     def _state(self, target: Target, setpoint: str) -> tuple[str, str]:
+        """Return the name of the state in the status message, and an explanation."""
         controller, name = self._controller, target.setpoint
         if controller.aborted:
             return "ERROR", "the mission was aborted"
-        if name in controller.external_setpoints.setpoints or name in controller.setpoints:
+        is_external = name in controller.external_setpoints.setpoints
+        if is_external or name in controller.setpoints:
             if not controller.commands_accepted:
-                return "ERROR", "somebody else has control of its actuators"
-            by_helm = name in controller.external_setpoints.setpoints
-            return "CONTROLLING", "" if by_helm else "by a goal, or held by the simulator"
+                return "ERROR", "another owner controls the actuators"
+            return "CONTROLLING", "" if is_external else "set by a goal or by the simulator"
         if name in controller.external_setpoints.enabled:
-            return "NOT_CONTROLLING", f"waits for a set-point on {setpoint}"
+            return "NOT_CONTROLLING", f"waiting for a setpoint on {setpoint}"
         return "NOT_CONTROLLING", ""

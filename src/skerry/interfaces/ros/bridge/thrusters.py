@@ -1,4 +1,4 @@
-"""What a thruster says of itself: its rpm, the share of the most that it can, and the torque of its shaft."""
+"""Feedback of thrusters: rpm, duty cycle and shaft torque."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import nan
 from typing import Any, Final
 
 from skerry.core.clock import Rate
-from skerry.interfaces.ros.bridge.publishers import GaugesOutlet, rounded
+from skerry.interfaces.ros.bridge.publishers import ChannelPublisher, rounded
 from skerry.interfaces.ros.bus.bus import Topic
 from skerry.interfaces.ros.messages.codec import Message
 from skerry.parts.state_channel import Read
@@ -15,17 +15,17 @@ from skerry.parts.state_channel import Read
 TYPE: Final = "smarc_msgs/ThrusterFeedback"
 
 
-def thruster_feedback(topic: Topic, rate: Rate, step: Fraction, header: Message, thruster: Any) -> GaugesOutlet:
-    """Says a smarc_msgs/ThrusterFeedback; what is not known, such as the current of one motor, is no number.
+def thruster_feedback(topic: Topic, rate: Rate, step: Fraction, header: Message, thruster: Any) -> ChannelPublisher:
+    """Return the publisher of a thruster's smarc_msgs/ThrusterFeedback; unknown values, such as the current, are NaN.
 
-    Of a propeller `dc` is the share of its largest rpm, of a thruster with a curve its throttle.
+    `dc` is the fraction of the largest rpm for a propeller, and the throttle for a thruster with a thrust curve.
     """
-    like = topic.codec.make(TYPE, header=header, current=nan)
+    example = topic.codec.make(TYPE, header=header, current=nan)
     lowest, highest = thruster.limits
 
     def numbers(read: Read) -> tuple[Any, Any, Any]:
-        share = (2.0 * read(thruster.state_channel) - lowest - highest) / (highest - lowest)
+        duty_cycle = (2.0 * read(thruster.state_channel) - lowest - highest) / (highest - lowest)
         torque = read(thruster.torque_channel) if thruster.torque_is_known else nan
-        return rounded(thruster.rpm_from(read)), share, torque
+        return rounded(thruster.rpm_from(read)), duty_cycle, torque
 
-    return GaugesOutlet(topic, rate, step, like, ["rpm.rpm", "dc.dc", "torque"], numbers)
+    return ChannelPublisher(topic, rate, step, example, ["rpm.rpm", "dc.dc", "torque"], numbers)

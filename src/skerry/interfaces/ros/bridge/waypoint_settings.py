@@ -1,4 +1,4 @@
-"""Settings of a topic whose waypoints are to be shown."""
+"""Settings of a topic whose waypoints are displayed."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from skerry.core.config import Config
 
 
 class WaypointConfig(Config):
-    """A topic of waypoints to be shown."""
+    """Topic whose waypoints are displayed."""
 
-    topic: str = Field(min_length=1, pattern="^/", description="absolute; smarc_mission_msgs/GotoWaypoint")
-    mode: Literal["line", "position"] = Field(
-        "line", description="`line`: a circle and a line are drawn; `position`: an object is put there"
+    topic: str = Field(
+        min_length=1, pattern="^/", description="absolute name of the topic, smarc_mission_msgs/GotoWaypoint"
     )
-    object: str | None = Field(None, description="that is put there, of those of the scenario; it must be movable")
+    mode: Literal["line", "position"] = Field(
+        "line", description="`line`: draw a circle and a line; `position`: move `object` to the waypoint"
+    )
+    object: str | None = Field(None, description="movable object of the scenario that is moved to the waypoint")
 
     @model_validator(mode="after")
     def _fits(self) -> WaypointConfig:
         if (self.object is not None) != (self.mode == "position"):
-            raise ValueError("`object` and `mode: position` go together")
+            raise ValueError("`object` requires `mode: position`, and `mode: position` requires `object`")
         return self

@@ -1,1 +1,4 @@
-"""The bus: topics, services and actions of the simulator, independent of any transport."""
+"""Topics, services, actions and parameters of the simulator, and the queues of their subscribers, without a transport.
+
+A transport connects the bus to peers; `transport` defines the base class of transports.
+"""

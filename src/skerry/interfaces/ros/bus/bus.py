@@ -1,7 +1,8 @@
-"""The bus: what the simulator says, hears and offers, and who takes it; transports carry it as bytes.
+"""The bus: topics, subscriptions, services, actions and parameters of the simulator, independent of any transport.
 
-Nothing is made or encoded that nobody takes. What a peer cannot take in time waits in its outbox, at most as many
-messages of a topic as the topic's depth; the oldest is dropped and counted, so that no peer ever holds up the world.
+A message is only made and encoded if its topic has a subscriber. Each subscriber has a queue, which holds at most
+`depth` messages of a topic; when it is full, the oldest message is dropped and counted. A slow peer therefore never
+delays the simulation.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from threading import Condition, Lock
 from typing import Any, Final, TypeAlias
 
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
-from skerry.interfaces.ros.bus.lazy_message import Maker, Outgoing, Series
+from skerry.interfaces.ros.bus.lazy_message import Encoder, LazyMessage, MessageBatch
 from skerry.interfaces.ros.messages.codec import Codec, Message
 from skerry.interfaces.ros.messages.types import full_name
 
@@ -28,41 +29,43 @@ Parameter: TypeAlias = bool | int | float | str
 
 @dataclass(frozen=True)
 class Qos:
-    """Quality of service, in the words of ROS 2; `depth` messages may wait for a peer that is slow."""
+    """Quality of service of a topic, in the terms of ROS 2."""
 
     reliable: bool = True
-    transient_local: bool = False  # who comes late gets the last message too
-    depth: int = 100
+    transient_local: bool = False  # a late subscriber receives the last message too
+    depth: int = 100  # messages that may wait for a slow subscriber
 
 
 SENSOR: Final = Qos()
 LATEST: Final = Qos(depth=1)
-"""For pictures and clouds: who is slow gets the latest one."""
+"""Quality of service of images and point clouds: a slow subscriber receives the latest message only."""
 LATCHED: Final = Qos(transient_local=True, depth=1)
 
 
-class Outbox:
-    """What waits to be carried to one peer; filled by the loop, emptied by the peer's own thread.
+class SubscriberQueue:
+    """Messages that wait for one subscriber. The simulation loop fills it; the subscriber's own thread empties it.
 
-    `arrived` is called when something waits. One that `takes_series` is given them as they are, others one by one.
+    Args:
+        on_put: Function that is called after messages were added.
     """
 
-    takes_series: bool = False
+    accepts_batches: bool = False
+    """Whether `put` receives a `MessageBatch` as it is; otherwise it receives the messages of the batch one by one."""
 
-    def __init__(self, arrived: Callable[[], None] = lambda: None) -> None:
-        self._tell = arrived
+    def __init__(self, on_put: Callable[[], None] = lambda: None) -> None:
+        self._on_put = on_put
         self.dropped: Counter[str] = Counter()
-        """Messages that the peer was too slow for, by topic."""
+        """Number of messages that were dropped because the subscriber was too slow, by topic."""
         self._arrived = Condition()
         self._order: deque[str] = deque()
-        self._queues: dict[str, deque[Outgoing]] = {}
+        self._queues: dict[str, deque[LazyMessage]] = {}
         self._woken = False
 
-    def put(self, messages: Sequence[Outgoing]) -> None:
-        """Add messages, in order; a topic's oldest goes if there are too many of it."""
+    def put(self, messages: Sequence[LazyMessage]) -> None:
+        """Add messages in order; drop the oldest message of a topic whose depth is exceeded."""
         with self._arrived:
-            for outgoing in messages:
-                topic = outgoing.topic
+            for message in messages:
+                topic = message.topic
                 name = topic.name
                 queue = self._queues.get(name)
                 if queue is None:
@@ -72,47 +75,47 @@ class Outbox:
                     self._order.remove(name)
                     self.dropped[name] += 1
                 self._order.append(name)
-                queue.append(outgoing)
+                queue.append(message)
             self._arrived.notify()
-        self._tell()
+        self._on_put()
 
     def wake(self) -> None:
-        """End a wait."""
+        """End the wait of `drain`."""
         with self._arrived:
             self._woken = True
             self._arrived.notify()
 
-    def take(self, timeout: float) -> list[Outgoing]:
-        """All that waits, in order, and there is; waits for something so many seconds."""
+    def drain(self, timeout: float) -> list[LazyMessage]:
+        """Remove and return all messages in order; wait up to `timeout` seconds for the first one."""
         with self._arrived:
             self._arrived.wait_for(lambda: self._order or self._woken, timeout)
             self._woken = False
-            taken = [self._queues[name].popleft() for name in self._order]
+            drained = [self._queues[name].popleft() for name in self._order]
             self._order.clear()
-        return [outgoing for outgoing in taken if outgoing.is_there]
+        return [message for message in drained if message.exists]
 
 
-class Post:
-    """Hands over what is said to the outboxes of those who take it: at once, or, while it is held, all together later.
+class Dispatcher:
+    """Passes published messages to the queues of the subscribers: immediately, or together at the end of `hold`.
 
-    Who says something in another thread while it is held first adds it and then looks whether it still is; whoever
-    holds it first lets go, and then hands over all there is. So nothing is left waiting.
+    Another thread may publish during `hold`. It first adds its message and then checks the flag; `hold` first clears
+    the flag and then delivers all messages. No message is left over.
     """
 
     def __init__(self) -> None:
         self._held = False
-        self._waiting: deque[Outgoing | Series] = deque()
+        self._waiting: deque[LazyMessage | MessageBatch] = deque()
         self._lock = Lock()
 
-    def put(self, outgoing: Outgoing | Series) -> None:
-        """Hand over a message, now or soon."""
-        self._waiting.append(outgoing)
+    def put(self, message: LazyMessage | MessageBatch) -> None:
+        """Pass on a message, now or at the end of `hold`."""
+        self._waiting.append(message)
         if not self._held:
             self._deliver()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hand over what is said meanwhile at the end, so that each who takes some of it is woken once."""
+    def hold(self) -> Iterator[None]:
+        """Deliver all messages of this block at its end, so that each subscriber is notified once."""
         self._held = True
         try:
             yield
@@ -123,119 +126,129 @@ class Post:
     def _deliver(self) -> None:
         with self._lock:
             waiting = self._waiting
-            shares: dict[Outbox, list[Any]] = {}
+            shares: dict[SubscriberQueue, list[Any]] = {}
             while waiting:
-                outgoing = waiting.popleft()
-                for outbox in outgoing.topic.takers:
-                    share = shares.get(outbox)
+                message = waiting.popleft()
+                for queue in message.topic.subscribers:
+                    share = shares.get(queue)
                     if share is None:
-                        share = shares[outbox] = []
-                    if isinstance(outgoing, Series) and not outbox.takes_series:
-                        share += outgoing.each()
+                        share = shares[queue] = []
+                    if isinstance(message, MessageBatch) and not queue.accepts_batches:
+                        share += message.messages()
                     else:
-                        share.append(outgoing)
-            for outbox, share in shares.items():
-                outbox.put(share)
+                        share.append(message)
+            for queue, share in shares.items():
+                queue.put(share)
 
 
 @dataclass(eq=False)
 class Topic:
-    """What the simulator says."""
+    """Topic that the simulator publishes."""
 
     name: str
     type: str
     qos: Qos
     codec: Codec
-    post: Post = field(default_factory=Post, repr=False)
+    dispatcher: Dispatcher = field(default_factory=Dispatcher, repr=False)
     sent: int = 0
     failed: bool = False  # a message could not be made
-    last: Outgoing | None = None
-    takers: tuple[Outbox, ...] = ()
-    _lock: Lock = field(default_factory=Lock, repr=False)  # of those who take; peers come and go in their own threads
+    last: LazyMessage | None = None  # of a latched topic
+    subscribers: tuple[SubscriberQueue, ...] = ()
+    _lock: Lock = field(default_factory=Lock, repr=False)  # of `subscribers`, which change in threads of transports
 
     def __post_init__(self) -> None:
-        self.taken = self.qos.transient_local
-        """Whether anybody takes it, so that it is worth saying; who comes late to a latched one will."""
+        self.has_subscribers = self.qos.transient_local
+        """Whether messages are needed; always True for a latched topic, because of late subscribers."""
 
     def publish(self, message: Message | bytes) -> None:
-        """Give a message, an object or CDR, to all who take it; returns at once."""
-        outgoing = Outgoing(self, message)
+        """Publish a message, given as an object or as CDR; never blocks."""
+        lazy = LazyMessage(self, message)
         if self.qos.transient_local:
-            self.last = outgoing
+            self.last = lazy
         self.sent += 1
-        self.post.put(outgoing)
+        self.dispatcher.put(lazy)
 
-    def publish_series(self, maker: Maker, ticks: Sequence[int], seen: Sequence[Any], step: Fraction) -> None:
-        """Let messages of what was seen at ticks of this step be made by whoever takes them first, in their thread."""
+    def publish_batch(self, encoder: Encoder, ticks: Sequence[int], data: Sequence[Any], step: Fraction) -> None:
+        """Publish the messages of several ticks; the first subscriber that reads them encodes them, in its own thread.
+
+        Args:
+            encoder: Encoder of the data.
+            ticks: Tick of each message.
+            data: Data that was recorded at each tick.
+            step: Length of a tick, s.
+        """
         self.sent += len(ticks)
-        self.post.put(Series(self, maker, ticks, seen, step))
+        self.dispatcher.put(MessageBatch(self, encoder, ticks, data, step))
 
-    def fail(self) -> None:
-        """Say that a message could not be made, in an `except`, once."""
+    def report_failure(self) -> None:
+        """Log that a message could not be made, once per topic. Call it in an `except` block."""
         if not self.failed:
-            logger.exception("%s: a message cannot be made, and is left out", self.name)
+            logger.exception(
+                "%s: a message could not be encoded; it is skipped, and later failures are not logged", self.name
+            )
         self.failed = True
 
-    def take(self, outbox: Outbox) -> None:
-        """Let messages go to an outbox from now on."""
+    def add_subscriber(self, queue: SubscriberQueue) -> None:
+        """Pass messages to a queue from now on."""
         with self._lock:
-            if outbox in self.takers:
+            if queue in self.subscribers:
                 return
-            self.takers = (*self.takers, outbox)
-            self.taken = True
+            self.subscribers = (*self.subscribers, queue)
+            self.has_subscribers = True
         if self.last is not None:
-            outbox.put([self.last])
+            queue.put([self.last])
 
-    def leave(self, outbox: Outbox) -> None:
-        """No longer."""
+    def remove_subscriber(self, queue: SubscriberQueue) -> None:
+        """Stop passing messages to a queue."""
         with self._lock:
-            self.takers = tuple(taker for taker in self.takers if taker is not outbox)
-            self.taken = bool(self.takers) or self.qos.transient_local
+            self.subscribers = tuple(other for other in self.subscribers if other is not queue)
+            self.has_subscribers = bool(self.subscribers) or self.qos.transient_local
 
 
 @dataclass(frozen=True, eq=False)
 class Subscription:
-    """What the simulator hears; `hear` is called by the peer's thread."""
+    """Topic that the simulator subscribes to; `callback` is called in the thread of a transport."""
 
     name: str
     type: str
-    hear: Callable[[Message], None]
+    callback: Callable[[Message], None]
 
 
-Answer: TypeAlias = "Message | Future[Message]"
+Response: TypeAlias = "Message | Future[Message]"
 
 
 @dataclass(frozen=True, eq=False)
 class Service:
-    """What the simulator answers; `answer` is called by the peer's thread, and may promise an answer."""
+    """Service of the simulator; `handle` is called in the thread of a transport and may return a future."""
 
     name: str
     type: str
-    answer: Callable[[Message], Answer]
+    handle: Callable[[Message], Response]
 
 
 @dataclass(eq=False)
-class Client:
-    """A service of a peer that the simulator may call, through whichever transport reaches one."""
+class ServiceClient:
+    """Client of a peer's service, which is called through the transport that reaches it."""
 
     name: str
     type: str
-    carriers: list[Callable[[Message], Future[Message]]] = field(default_factory=list)
+    routes: list[Callable[[Message], Future[Message]]] = field(default_factory=list)
+    """Functions that call the service, one per transport; the last one is used."""
 
     def call(self, request: Message) -> Future[Message]:
-        """Ask; the promise fails if nobody is connected who could carry it."""
-        if not self.carriers:
-            promise: Future[Message] = Future()
-            promise.set_exception(SkerryError(f"nobody is connected who could carry a call of {self.name}"))
-            return promise
-        return self.carriers[-1](request)
+        """Call the service; the future fails if no transport is connected."""
+        if not self.routes:
+            future: Future[Message] = Future()
+            future.set_exception(SkerryError(f"{self.name} cannot be called: no transport is connected to a peer"))
+            return future
+        return self.routes[-1](request)
 
 
 class Bus:
     """Topics, subscriptions, services, clients, actions and parameters by name.
 
-    Peers may add topics and clients from their own threads: then there is a new mapping, so that whoever goes through
-    the one before is not disturbed.
+    Transports may add topics and clients from their own threads. Each change replaces the mapping, so that a loop over
+    the earlier mapping is not disturbed.
     """
 
     def __init__(self, codec: Codec) -> None:
@@ -243,143 +256,153 @@ class Bus:
         self.topics: dict[str, Topic] = {}
         self.subscriptions: dict[str, list[Subscription]] = {}
         self.services: dict[str, Service] = {}
-        self.clients: dict[str, Client] = {}
+        self.clients: dict[str, ServiceClient] = {}
         self.actions: dict[str, Any] = {}
-        """Servers of actions; what carries them in ROS 2 is among the services and topics too."""
+        """Action servers by name. Their ROS 2 services and topics are also in `services` and `topics`."""
         self.parameters: dict[str, Parameter] = {}
-        self.changes = 0
-        """How often somebody has taken or left topics."""
-        self.now = 0
-        """Simulated time, ns, at which things are being said."""
-        self._undo: dict[str, list[Callable[[], None]]] = {}  # what takes away all that is somebody's
+        self.subscription_changes = 0
+        """Number of times that a subscriber has changed its topics."""
+        self.time_ns = 0
+        """Simulated time of the current publication, ns."""
+        self._undo: dict[str, list[Callable[[], None]]] = {}  # functions that remove the entries of an owner
         self._owner = ""
-        self.post = Post()
+        self.dispatcher = Dispatcher()
         self._lock = Lock()
 
-    # -------------------------------------------------------------------------------------------- what there is
+    # -------------------------------------------------------------------------------------------- entries of the bus
 
     def advertise(self, name: str, type_name: str, qos: Qos = SENSOR) -> Topic:
-        """A topic to say something on; two that say the same thing under one name share it."""
+        """Return the topic of this name; create it if it does not exist.
+
+        Raises:
+            SkerryError: The topic exists with another type.
+        """
         type_name = self._message(type_name)
         with self._lock:
             if name not in self.topics:
-                self.topics = {**self.topics, name: Topic(name, type_name, qos, self.codec, self.post)}
+                self.topics = {**self.topics, name: Topic(name, type_name, qos, self.codec, self.dispatcher)}
         known = self.topics[name]
         if known.type != type_name:
-            raise SkerryError(f"the topic {name} is {known.type} already, and cannot be {type_name} too")
+            raise SkerryError(f"the topic {name} already has the type {known.type}; it cannot be {type_name} too")
         return known
 
-    def subscribe(self, name: str, type_name: str, hear: Callable[[Message], None]) -> None:
-        """Listen to a topic; several may, if they expect the same type."""
+    def subscribe(self, name: str, type_name: str, callback: Callable[[Message], None]) -> None:
+        """Subscribe to a topic; a topic may have several subscriptions of the same type.
+
+        Raises:
+            SkerryError: There is a subscription to the topic with another type.
+        """
         type_name = self._message(type_name)
         known = self.subscriptions.get(name, [])
         if known and known[0].type != type_name:
-            raise SkerryError(f"the topic {name} is heard as {known[0].type} already, and cannot be {type_name} too")
-        subscription = Subscription(name, type_name, hear)
+            raise SkerryError(
+                f"the topic {name} is already subscribed with the type {known[0].type}; it cannot be {type_name} too"
+            )
+        subscription = Subscription(name, type_name, callback)
         self.subscriptions = {**self.subscriptions, name: [*known, subscription]}
 
         def undo() -> None:
             rest = [other for other in self.subscriptions[name] if other is not subscription]
             self.subscriptions = {**self.subscriptions, name: rest} if rest else _without(self.subscriptions, name)
 
-        self.when_withdrawn(undo)
+        self.on_withdraw(undo)
 
-    def offer(self, name: str, type_name: str, answer: Callable[[Message], Answer]) -> None:
-        """Answer a service."""
+    def add_service(self, name: str, type_name: str, handle: Callable[[Message], Response]) -> None:
+        """Add a service."""
         if name in self.services:
-            raise SkerryError(f"the service {name} is offered already")
-        service = Service(name, self.codec.vocabulary.service(type_name).name, answer)
+            raise SkerryError(f"the service {name} exists already")
+        service = Service(name, self.codec.type_store.service(type_name).name, handle)
         self.services = {**self.services, name: service}
 
         def undo() -> None:
             self.services = _without(self.services, name)
 
-        self.when_withdrawn(undo)
+        self.on_withdraw(undo)
 
-    def act(self, name: str, server: Any) -> None:
-        """Serve an action."""
+    def add_action(self, name: str, server: Any) -> None:
+        """Add the server of an action."""
         self.actions = {**self.actions, name: server}
 
         def undo() -> None:
             self.actions = _without(self.actions, name)
 
-        self.when_withdrawn(undo)
+        self.on_withdraw(undo)
 
-    def client(self, name: str, type_name: str) -> Client:
-        """A service of a peer's, to call."""
-        type_name = self.codec.vocabulary.service(type_name).name
+    def service_client(self, name: str, type_name: str) -> ServiceClient:
+        """Return the client of a peer's service; create it if it does not exist."""
+        type_name = self.codec.type_store.service(type_name).name
         with self._lock:
             if name not in self.clients:
-                self.clients = {**self.clients, name: Client(name, type_name)}
+                self.clients = {**self.clients, name: ServiceClient(name, type_name)}
         return self.clients[name]
 
     def _message(self, type_name: str) -> str:
-        return self.codec.vocabulary.message(full_name(type_name)).name
+        return self.codec.type_store.message(full_name(type_name)).name
 
-    # -------------------------------------------------------------------------------------------- coming and going
+    # -------------------------------------------------------------------------------------------- owners
 
     @contextmanager
     def owned_by(self, owner: str) -> Iterator[None]:
-        """Let what is heard, offered and served meanwhile be somebody's, who may `withdraw` it."""
+        """Record the entries that are added in this block as those of `owner`, so that `withdraw` can remove them."""
         before, self._owner = self._owner, owner
         try:
             yield
         finally:
             self._owner = before
 
-    def when_withdrawn(self, undo: Callable[[], None]) -> None:
-        """Let something be undone when the present owner withdraws; what is nobody's stays."""
+    def on_withdraw(self, undo: Callable[[], None]) -> None:
+        """Call `undo` when the current owner withdraws; without a current owner it is never called."""
         if self._owner:
             self._undo.setdefault(self._owner, []).append(undo)
 
     def withdraw(self, owner: str) -> None:
-        """Take away all that is somebody's; topics stay, and are silent."""
+        """Remove all entries of an owner. Topics stay, but nothing is published on them."""
         for undo in reversed(self._undo.pop(owner, [])):
             undo()
 
-    # -------------------------------------------------------------------------------------------- what peers do
+    # -------------------------------------------------------------------------------------------- calls of transports
 
-    def hear(self, name: str, message: Message) -> None:
-        """Pass on what a peer said."""
-        for subscription in self._known(self.subscriptions, name, "topic that is heard"):
+    def on_message(self, name: str, message: Message) -> None:
+        """Pass the message of a peer to the subscriptions of a topic."""
+        for subscription in self._known(self.subscriptions, name, "subscribed topic"):
             try:
-                subscription.hear(message)
+                subscription.callback(message)
             except SkerryError as error:
                 logger.warning("%s: %s", name, error)
 
-    def type_heard(self, name: str) -> str:
-        """The type that a topic is heard as."""
-        found: str = self._known(self.subscriptions, name, "topic that is heard")[0].type
+    def subscribed_type(self, name: str) -> str:
+        """Return the type of a topic that the simulator subscribes to."""
+        found: str = self._known(self.subscriptions, name, "subscribed topic")[0].type
         return found
 
     def call(self, name: str, request: Message) -> Future[Message]:
-        """Let a service answer a peer."""
-        promise: Future[Message] = Future()
+        """Call a service of the simulator for a peer."""
+        future: Future[Message] = Future()
         try:
-            answer = self._known(self.services, name, "service").answer(request)
+            response = self._known(self.services, name, "service").handle(request)
         except SkerryError as error:
-            promise.set_exception(error)
-            return promise
-        if isinstance(answer, Future):
-            return answer
-        promise.set_result(answer)
-        return promise
+            future.set_exception(error)
+            return future
+        if isinstance(response, Future):
+            return response
+        future.set_result(response)
+        return future
 
-    def _known(self, things: dict[str, Any], name: str, what: str) -> Any:
-        if name not in things:
-            raise UnknownName(f"there is no {what} {name!r}; {did_you_mean(name, things)}")
-        return things[name]
+    def _known(self, entries: dict[str, Any], name: str, what: str) -> Any:
+        if name not in entries:
+            raise UnknownName(f"there is no {what} {name!r}; {did_you_mean(name, entries)}")
+        return entries[name]
 
-    def takers(self, outbox: Outbox, names: Iterable[str]) -> None:
-        """Let an outbox take exactly these topics."""
+    def set_subscriptions(self, queue: SubscriberQueue, names: Iterable[str]) -> None:
+        """Subscribe a queue to exactly these topics."""
         chosen = set(names)
         for name, topic in self.topics.items():
             if name in chosen:
-                topic.take(outbox)
+                topic.add_subscriber(queue)
             else:
-                topic.leave(outbox)
-        self.changes += 1
+                topic.remove_subscriber(queue)
+        self.subscription_changes += 1
 
 
-def _without(things: dict[str, Any], name: str) -> dict[str, Any]:
-    return {key: thing for key, thing in things.items() if key != name}
+def _without(entries: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: entry for key, entry in entries.items() if key != name}

@@ -1,4 +1,4 @@
-"""What is on its way from the simulator to its peers: a message, or a series of them, made when somebody takes it."""
+"""Messages between the simulator and its subscribers, which are encoded only when a subscriber reads them."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.interfaces.ros.messages.codec import Message
-from skerry.interfaces.ros.messages.encoded_batch import Packed
+from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
 from skerry.parts.sensor import Readings
 
 if TYPE_CHECKING:
     from skerry.interfaces.ros.bus.bus import Topic
 
-Make: TypeAlias = Callable[[], "Message | bytes | None"]
-"""Makes a message, as an object or as CDR, or finds that there is nothing to say."""
+MessageFactory: TypeAlias = Callable[[], "Message | bytes | None"]
+"""Function that returns a message as an object or as CDR, or None if there is no message."""
 SECOND = 1_000_000_000  # ns
 
 
 def nanoseconds(tick: int, step: Fraction) -> int:
-    """Simulated time, ns."""
+    """Return the simulated time of a tick, ns; `step` is the length of a step, s."""
     return tick * step.numerator * SECOND // step.denominator
 
 
-class Outgoing:
-    """A message on its way: an object, CDR, or what will make one of them.
+class LazyMessage:
+    """Message that is given as an object, as CDR, or as a function that makes it.
 
-    It is made, and encoded in each form, at most once, when that is first taken, in the thread of whoever takes it.
+    The message is made once, and encoded at most once in each format. This happens in the thread of the subscriber that
+    reads it first.
     """
 
     __slots__ = ("_cdr", "_json", "_make", "_message", "_ros1", "topic")
 
-    def __init__(self, topic: Topic, message: Message | bytes | None, make: Make | None = None) -> None:
+    def __init__(self, topic: Topic, message: Message | bytes | None, make: MessageFactory | None = None) -> None:
         self.topic = topic
         self._make = make
         self._cdr: bytes | None = None
@@ -48,131 +49,133 @@ class Outgoing:
             self._cdr, self._message = message, None
 
     @property
-    def is_there(self) -> bool:
-        """Whether there is a message; what was to make it may have found that there is nothing to say."""
+    def exists(self) -> bool:
+        """Whether there is a message; the function that makes it may have returned None or failed."""
         if (make := self._make) is not None:
             made = self._made(make)
             if type(made) is bytes:
                 self._cdr = made
             else:
                 self._message = made
-            self._make = None  # last, as another thread may be here too
+            self._make = None  # last, because another thread may run this at the same time
         return self._cdr is not None or self._message is not None
 
-    def _made(self, make: Make) -> Message | bytes | None:
-        """What is made; a fault of whatever makes it must not end the thread of a peer."""
+    def _made(self, make: MessageFactory) -> Message | bytes | None:
+        """Return the result of `make`, or None if it fails; a failure must not end the thread of a transport."""
         try:
             return make()
         except Exception:
-            self.topic.fail()
+            self.topic.report_failure()
             return None
 
     @property
     def message(self) -> Message:
-        """As an object."""
-        if self.is_there and self._message is None:
+        """Message as an object."""
+        if self.exists and self._message is None:
             self._message = self.topic.codec.from_cdr(self.cdr, self.topic.type)
         return self._message
 
     @property
     def cdr(self) -> bytes:
-        """As ROS 2 has it."""
-        if self.is_there and self._cdr is None:
+        """Message as CDR, the encoding of ROS 2."""
+        if self.exists and self._cdr is None:
             self._cdr = self.topic.codec.to_cdr(self._message)
         assert self._cdr is not None
         return self._cdr
 
     @property
-    def said(self) -> bytes | None:
-        """As ROS 2 has it, if there is anything to say, and it can be encoded."""
+    def cdr_or_none(self) -> bytes | None:
+        """Message as CDR; None if there is no message or it cannot be encoded."""
         try:
-            return self.cdr if self.is_there else None
+            return self.cdr if self.exists else None
         except Exception:
-            self.topic.fail()
+            self.topic.report_failure()
             return None
 
     @property
     def ros1(self) -> bytes:
-        """As ROS 1 has it."""
+        """Message in the encoding of ROS 1."""
         if self._ros1 is None:
             self._ros1 = self.topic.codec.cdr_to_ros1(self.cdr, self.topic.type)
         return self._ros1
 
     @property
     def json(self) -> dict[str, Any]:
-        """As rosbridge has it."""
+        """Message as JSON values, in the format of rosbridge."""
         if self._json is None:
             self._json = self.topic.codec.to_json(self.message)
         return self._json
 
 
-class Maker(ABC):
-    """Makes messages of what was seen at some ticks; what it is made of must not change."""
+class Encoder(ABC):
+    """Encoder of the data that was recorded at some ticks. The data must not change after it was recorded."""
 
     @abstractmethod
-    def make(self, tick: int, seen: Any) -> Message | bytes | None:
-        """The message of a tick, or None if there is nothing to say; in the thread of whoever takes it."""
+    def encode(self, tick: int, data: Any) -> Message | bytes | None:
+        """Return the message of one tick, or None if there is none. Called in the thread of a subscriber."""
 
-    def make_all(self, ticks: Sequence[int], seen: Sequence[Any]) -> Packed | None:
-        """Those of several at once, if that can be done."""
+    def encode_batch(self, ticks: Sequence[int], data: Sequence[Any]) -> EncodedBatch | None:
+        """Return the messages of several ticks, or None if this encoder has no batch encoding."""
         return None
 
     def warm_up(self) -> None:
-        """Have what `make_all` needs compiled, so that the first messages need not wait for it."""
+        """Compile the kernels that `encode_batch` needs, so that the first messages are not delayed."""
         return
 
 
-class Series:
-    """Messages of one topic on their way, of several ticks, and what will make them of what was seen then."""
+class MessageBatch:
+    """Messages of one topic at several ticks, with the encoder and the data that they are made of."""
 
-    __slots__ = ("_each", "_maker", "_seen", "_step", "_ticks", "topic")
+    __slots__ = ("_data", "_encoder", "_messages", "_step", "_ticks", "topic")
 
-    def __init__(self, topic: Topic, maker: Maker, ticks: Sequence[int], seen: Sequence[Any], step: Fraction) -> None:
+    def __init__(
+        self, topic: Topic, encoder: Encoder, ticks: Sequence[int], data: Sequence[Any], step: Fraction
+    ) -> None:
         self.topic = topic
-        self._maker, self._ticks, self._seen, self._step = maker, ticks, seen, step
-        self._each: list[Outgoing] | None = None
+        self._encoder, self._ticks, self._data, self._step = encoder, ticks, data, step
+        self._messages: list[LazyMessage] | None = None
 
     def __len__(self) -> int:
         return len(self._ticks)
 
     @property
-    def kin(self) -> Hashable:
-        """The same for series that can be joined."""
-        taken = self if self._each is not None else None
-        rows = self._seen if isinstance(self._seen, Readings) else None
-        return self._maker, type(self._seen), rows is not None and (rows.columns is None, rows.batch_key), taken
+    def batch_key(self) -> Hashable:
+        """Key that is equal for batches which `joined` can join."""
+        separate = self if self._messages is not None else None
+        rows = self._data if isinstance(self._data, Readings) else None
+        return self._encoder, type(self._data), rows is not None and (rows.columns is None, rows.batch_key), separate
 
     @classmethod
-    def joined(cls, parts: Sequence[Series]) -> Series:
-        """Several that are kin as one."""
+    def joined(cls, parts: Sequence[MessageBatch]) -> MessageBatch:
+        """Return several batches with the same `batch_key` as one batch."""
         if len(parts) == 1:
             return parts[0]
         first = parts[0]
         ticks = list(chain.from_iterable(part._ticks for part in parts))
-        rows = [part._seen for part in parts if isinstance(part._seen, Readings)]
-        seen = Readings.concat(rows) if rows else list(chain.from_iterable(part._seen for part in parts))
-        return cls(first.topic, first._maker, ticks, seen, first._step)
+        rows = [part._data for part in parts if isinstance(part._data, Readings)]
+        data = Readings.concat(rows) if rows else list(chain.from_iterable(part._data for part in parts))
+        return cls(first.topic, first._encoder, ticks, data, first._step)
 
     def times(self) -> NDArray[np.int64]:
-        """Of what they tell of, ns."""
+        """Return the simulated times of the messages, ns."""
         return np.array(self._ticks, np.int64) * (self._step.numerator * SECOND) // self._step.denominator
 
-    def each(self) -> list[Outgoing]:
-        """One by one; the same ones for all who take them."""
-        if self._each is None:
-            self._each = [Outgoing(self.topic, None, partial(self._make, k)) for k in range(len(self))]
-        return self._each
+    def messages(self) -> list[LazyMessage]:
+        """Return the messages one by one; all subscribers share the same objects."""
+        if self._messages is None:
+            self._messages = [LazyMessage(self.topic, None, partial(self._make, k)) for k in range(len(self))]
+        return self._messages
 
-    def _make(self, number: int) -> Message | bytes | None:
-        return self._maker.make(self._ticks[number], self._seen[number])
+    def _make(self, index: int) -> Message | bytes | None:
+        return self._encoder.encode(self._ticks[index], self._data[index])
 
-    def all(self) -> Packed:
-        """As CDR, all at once."""
-        if self._each is None:
+    def encode(self) -> EncodedBatch:
+        """Return all messages as CDR."""
+        if self._messages is None:
             try:
-                said = self._maker.make_all(self._ticks, self._seen)
-                if said is not None:
-                    return said
+                encoded = self._encoder.encode_batch(self._ticks, self._data)
+                if encoded is not None:
+                    return encoded
             except Exception:
-                self.topic.fail()
-        return Packed.of([outgoing.said for outgoing in self.each()])
+                self.topic.report_failure()
+        return EncodedBatch.from_messages([message.cdr_or_none for message in self.messages()])

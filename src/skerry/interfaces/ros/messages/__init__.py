@@ -1,1 +1,1 @@
-"""ROS messages: type definitions, the codec and the encoders of readings."""
+"""ROS messages: type definitions, the codec between objects and bytes, and the encoders of sensor readings."""

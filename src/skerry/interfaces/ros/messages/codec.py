@@ -1,7 +1,7 @@
-"""The codec: message objects to bytes and back, as CDR (ROS 2), as ROS 1 writes them, or as JSON.
+"""The codec between message objects and CDR (ROS 2), the encoding of ROS 1, and JSON.
 
-Messages are dataclasses that `rosbags` makes of our definitions. It writes them all, and `templates` are quicker for a
-few; `reading` takes them from peers' bytes.
+Messages are dataclasses that `rosbags` creates from the definitions. `rosbags` encodes them; `fast_encoders` are faster
+for some types. `decoder` decodes the bytes of peers.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from rosbags.typesys.base import normalize_fieldname
 from rosbags.typesys.store import Typestore
 
 from skerry.core.errors import SkerryError, did_you_mean, shorten
-from skerry.interfaces.ros.messages.decoder import Bytes, Read, Source, dtype_of, field_reader, message_reader
-from skerry.interfaces.ros.messages.fast_encoders import TEMPLATES
+from skerry.interfaces.ros.messages.decoder import ByteReader, Bytes, Read, dtype_of, field_reader, message_reader
+from skerry.interfaces.ros.messages.fast_encoders import FAST_ENCODERS
 from skerry.interfaces.ros.messages.type_hash import EMPTY
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.interfaces.ros.messages.types import NUMBERS, Constant, Field, FieldType, full_name
 
 Message: TypeAlias = Any
-"""An object of a class that `Codec.type` gave."""
+"""Instance of a class that `Codec.type` returns."""
 
 
 class BadMessage(SkerryError):
-    """Bytes or JSON that are no message of the type that they should be."""
+    """Error for bytes or JSON that are not a valid message of the expected type."""
 
 
 class Codec:
-    """One vocabulary's messages, made, written and read."""
+    """Codec of the message types of a type store."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vocabulary = vocabulary
+    def __init__(self, type_store: TypeStore) -> None:
+        self.type_store = type_store
         self._store = Typestore()
-        self._lock = Lock()  # several threads may meet a new type at once
-        self._blanks: dict[str, list[tuple[str, FieldType, Any]]] = {}
+        self._lock = Lock()  # several threads may register a new type at the same time
+        self._defaults: dict[str, list[tuple[str, FieldType, Any]]] = {}
         self._readers: dict[str, Read] = {}
-        # by name as it was asked for: the class, and its fields; those that are taken as they come have no type here
+        # by name: the class, its fields, and their names; a field whose value needs no conversion has the type None
         self._plans: dict[str, tuple[Any, list[tuple[str, FieldType | None, Any]], set[str]]] = {}
 
     # -------------------------------------------------------------------------------------------- objects
 
     def type(self, name: str) -> type[Message]:
-        """The class of a message."""
+        """Return the class of a message type."""
         if (known := self._store.types.get(name)) is not None:
             return known
         name = full_name(name)
@@ -58,15 +58,21 @@ class Codec:
         return self._store.types[name]
 
     def make(self, name: str, /, **values: Any) -> Message:
-        """A message of numbers, arrays, messages or mappings; what is not given is zero or empty."""
+        """Return a message with these field values.
+
+        Args:
+            name: Type of the message.
+            **values: Numbers, arrays, messages, or mappings for messages inside the message. Other fields have their
+                default, zero or empty.
+        """
         plan = self._plans.get(name)
         if plan is None:
-            blank = self._blank(full_name(name))
-            rows = [(field, None if _is_plain(kind) else kind, default) for field, kind, default in blank]
-            plan = self._plans[name] = (self.type(name), rows, {field for field, _, _ in blank})
+            defaults = self._field_defaults(full_name(name))
+            rows = [(field, None if _is_plain(kind) else kind, default) for field, kind, default in defaults]
+            plan = self._plans[name] = (self.type(name), rows, {field for field, _, _ in defaults})
         chosen, rows, fields = plan
-        for word in values.keys() - fields:
-            raise SkerryError(f"{name} has no field {word!r}; {did_you_mean(word, sorted(fields))}")
+        for unknown in values.keys() - fields:
+            raise SkerryError(f"{name} has no field {unknown!r}; {did_you_mean(unknown, sorted(fields))}")
         get = values.get
         return chosen(
             *[
@@ -77,17 +83,17 @@ class Codec:
             ]
         )
 
-    def constant(self, name: str, word: str) -> Any:
-        """A constant of a message."""
-        constants = {constant.name: constant.value for constant in self.vocabulary.message(name).constants}
-        if word not in constants:
-            raise SkerryError(f"{name} has no constant {word!r}; {did_you_mean(word, constants)}")
-        return constants[word]
+    def constant(self, name: str, constant: str) -> Any:
+        """Return the value of a constant of a message type."""
+        constants = {found.name: found.value for found in self.type_store.message(name).constants}
+        if constant not in constants:
+            raise SkerryError(f"{name} has no constant {constant!r}; {did_you_mean(constant, constants)}")
+        return constants[constant]
 
     def _value(self, kind: FieldType, value: Any, default: Any) -> Any:
         if value is None:
             if kind.array:
-                return self._blank_array(kind)
+                return self._empty_array(kind)
             return self.make(kind.base) if kind.is_message else default
         if kind.array and kind.is_number:
             return np.ascontiguousarray(value, dtype_of(kind.base)).ravel()
@@ -97,27 +103,27 @@ class Codec:
             return self.make(kind.base, **value) if isinstance(value, Mapping) else value
         return value
 
-    def _blank_array(self, kind: FieldType) -> Any:
+    def _empty_array(self, kind: FieldType) -> Any:
         count = kind.size if kind.array == "fixed" else 0
         if kind.is_number:
             return np.zeros(count, dtype_of(kind.base))
         return [self.make(kind.base) if kind.is_message else "" for _ in range(count)]
 
-    def _blank(self, name: str) -> list[tuple[str, FieldType, Any]]:
-        if name not in self._blanks:
-            fields = self.vocabulary.message(name).fields or (EMPTY,)
-            self._blanks[name] = [(normalize_fieldname(f.name), f.type, _default(f)) for f in fields]
-        return self._blanks[name]
+    def _field_defaults(self, name: str) -> list[tuple[str, FieldType, Any]]:
+        if name not in self._defaults:
+            fields = self.type_store.message(name).fields or (EMPTY,)
+            self._defaults[name] = [(normalize_fieldname(f.name), f.type, _default(f)) for f in fields]
+        return self._defaults[name]
 
     def _definitions(self, name: str) -> dict[str, Any]:
-        """What `rosbags` must know of a message and of all that it refers to."""
+        """Return the definitions of a message type and of all types that it contains, in the format of `rosbags`."""
         found: dict[str, Any] = {}
         waiting = [name]
         while waiting:
             current = waiting.pop()
             if current in found or current in self._store.types:
                 continue
-            message = self.vocabulary.message(current)
+            message = self.type_store.message(current)
             fields = message.fields or (EMPTY,)
             found[current] = (
                 [_constant(c) for c in message.constants],
@@ -127,84 +133,84 @@ class Codec:
         return found
 
     def definition(self, name: str) -> str:
-        """The definition of a message and of all that it refers to, as text in the manner of ROS 2."""
+        """Return the definition of a message type and of all types that it contains, as text in the format of ROS 2."""
         self.type(name)
         return self._store.generate_msgdef(full_name(name), ros_version=2)[0]
 
     # -------------------------------------------------------------------------------------------- bytes
 
     def to_cdr(self, message: Message) -> bytes:
-        """Little-endian CDR, with its four bytes of encapsulation."""
+        """Return a message as little-endian CDR, with the encapsulation header of four bytes."""
         name = message.__msgtype__
-        if (template := TEMPLATES.get(name)) is not None:
-            return template(message)
+        if (encode := FAST_ENCODERS.get(name)) is not None:
+            return encode(message)
         self.type(name)
         return bytes(self._store.serialize_cdr(message, name, little_endian=True))
 
     def from_cdr(self, data: Bytes, name: str) -> Message:
-        """The message that bytes of ROS 2 mean."""
-        return self._read(Source.of_cdr, data, name)
+        """Decode a message from CDR."""
+        return self._read(ByteReader.of_cdr, data, name)
 
     def to_ros1(self, message: Message) -> bytes:
-        """Bytes as ROS 1 writes them; `seq` of headers is 0, as publishers of ROS 1 fill it in themselves."""
+        """Return a message in the encoding of ROS 1; `seq` of headers is 0, because publishers of ROS 1 fill it in."""
         return self.cdr_to_ros1(self.to_cdr(message), message.__msgtype__)
 
     def cdr_to_ros1(self, cdr: bytes, name: str) -> bytes:
-        """Bytes of ROS 2 as bytes of ROS 1."""
-        if not self.vocabulary.message(name).fields:
+        """Convert a message from CDR to the encoding of ROS 1."""
+        if not self.type_store.message(name).fields:
             return b""
         self.type(name)
         return bytes(self._store.cdr_to_ros1(cdr, full_name(name)))
 
     def from_ros1(self, data: Bytes, name: str) -> Message:
-        """The message that bytes of ROS 1 mean."""
-        return self._read(lambda given: Source(given, "<", is_ros1=True), data, name)
+        """Decode a message from the encoding of ROS 1."""
+        return self._read(lambda given: ByteReader(given, "<", is_ros1=True), data, name)
 
-    def _read(self, source_of: Callable[[Bytes], Source], data: Bytes, name: str) -> Message:
+    def _read(self, reader_of: Callable[[Bytes], ByteReader], data: Bytes, name: str) -> Message:
         read = self._readers.get(name) or self._reader(name)
         try:
-            source = source_of(data)
-            message = read(source)
-            source.end()
+            reader = reader_of(data)
+            message = read(reader)
+            reader.end()
         except ValueError as error:
-            raise BadMessage(f"{len(data)} bytes are no {full_name(name)}: {error}") from None
+            raise BadMessage(f"{len(data)} bytes are not a valid {full_name(name)}: {error}") from None
         return message
 
     def _reader(self, name: str) -> Read:
-        """How a message is read, by its name as it was asked for."""
+        """Return the decoder of a message type."""
         if name not in self._readers:
-            fields = [field_reader(field.type, self._reader) for field in self.vocabulary.message(name).fields]
+            fields = [field_reader(field.type, self._reader) for field in self.type_store.message(name).fields]
             self._readers[name] = message_reader(full_name(name), self.type(name), fields)
         return self._readers[name]
 
     # -------------------------------------------------------------------------------------------- JSON
 
     def to_json(self, message: Message) -> dict[str, Any]:
-        """Plain values as rosbridge sends them: bytes in base64, and null for what is no number."""
+        """Return a message as JSON values in the format of rosbridge: bytes as base64, NaN and infinity as null."""
         return {
             field.name: _to_plain(self, field.type, getattr(message, normalize_fieldname(field.name)))
-            for field in self.vocabulary.message(message.__msgtype__).fields
+            for field in self.type_store.message(message.__msgtype__).fields
         }
 
     def from_json(self, values: Any, name: str) -> Message:
-        """The message that plain values mean; what is not given is zero or empty."""
+        """Return the message of JSON values; missing fields have their default, zero or empty."""
         if not isinstance(values, Mapping):
             raise BadMessage(f"{name} must be an object, not {shorten(values)}")
-        fields = {field.name: field.type for field in self.vocabulary.message(name).fields}
-        for word in values:
-            if word not in fields:
-                raise BadMessage(f"{name} has no field {shorten(word)}; {did_you_mean(str(word), fields)}")
+        fields = {field.name: field.type for field in self.type_store.message(name).fields}
+        for field in values:
+            if field not in fields:
+                raise BadMessage(f"{name} has no field {shorten(field)}; {did_you_mean(str(field), fields)}")
         return self.make(
             name,
-            **{normalize_fieldname(word): _from_plain(self, fields[word], value) for word, value in values.items()},
+            **{normalize_fieldname(field): _from_plain(self, fields[field], value) for field, value in values.items()},
         )
 
 
-# ------------------------------------------------------------------------------------------------ of types
+# ------------------------------------------------------------------------------------------------ types
 
 
 def _is_plain(kind: FieldType) -> bool:
-    """Whether values are taken as they come."""
+    """Return whether values of this type need no conversion."""
     return not (kind.array or kind.is_message)
 
 
@@ -224,7 +230,7 @@ def _constant(constant: Constant) -> tuple[str, str, Any]:
 
 
 def _description(kind: FieldType) -> Any:
-    """A field's type in the words of `rosbags`."""
+    """Return the type of a field in the format of `rosbags`."""
     if kind.is_message:
         single: Any = (Nodetype.NAME, kind.base)
     else:
@@ -257,7 +263,7 @@ def _from_plain(codec: Codec, kind: FieldType, value: Any) -> Any:
             try:
                 return _counted(kind, np.frombuffer(b64decode(value, validate=True), np.uint8))
             except (Base64Error, ValueError) as error:
-                raise BadMessage(f"this is no base64: {error}") from None
+                raise BadMessage(f"the text is not valid base64: {error}") from None
         if not isinstance(value, list):
             raise BadMessage(f"{kind.base}[] must be a list, not {shorten(value)}")
         items = [_from_plain(codec, FieldType(kind.base, limit=kind.limit), item) for item in value]
@@ -276,7 +282,7 @@ def _from_plain(codec: Codec, kind: FieldType, value: Any) -> Any:
 def _counted(kind: FieldType, items: Any) -> Any:
     wrong = {"fixed": len(items) != kind.size, "bounded": len(items) > kind.size}.get(kind.array, False)
     if wrong:
-        raise BadMessage(f"{kind.base}[{kind.size}] was expected, not {len(items)} of them")
+        raise BadMessage(f"{kind.base}[{kind.size}] was expected, not {len(items)} items")
     return items
 
 

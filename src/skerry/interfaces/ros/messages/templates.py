@@ -1,8 +1,8 @@
-"""Prepared messages: bytes of which only some numbers change, put together from those numbers by one call.
+"""Message templates: messages whose bytes are encoded once, except for some numbers that are filled in later.
 
-What a sensor says has the same texts and lengths every time, so all of it but the measured numbers is encoded once,
-which takes a tenth of the time of making message objects and encoding them; and many messages at once take hardly
-longer than one.
+The texts and lengths in the messages of a sensor do not change, so everything except the measured numbers is encoded
+once. This takes a tenth of the time of making and encoding message objects. A batch of messages takes little longer
+than one message.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from rosbags.typesys.base import normalize_fieldname
 
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.messages.codec import Codec, Message
-from skerry.interfaces.ros.messages.encoded_batch import Packed
+from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
 from skerry.interfaces.ros.messages.fast_encoders import LITTLE_ENDIAN
 from skerry.interfaces.ros.messages.type_hash import EMPTY
 from skerry.interfaces.ros.messages.types import NUMBERS, FieldType
 
-Fill: TypeAlias = Callable[..., bytes]
-"""Takes the stamp's seconds and nanoseconds, then the numbers that change, and gives the message as CDR."""
+PackFunction: TypeAlias = Callable[..., bytes]
+"""Function that takes the seconds and nanoseconds of the stamp and then the changing numbers, and returns CDR."""
 
 TIME: Final = "builtin_interfaces/msg/Time"
 STAMP: Final = ("sec", "nanosec")
@@ -34,104 +34,112 @@ _LETTERS: Final = {
     **{"int8": "b", "int16": "h", "int32": "i", "int64": "q"},
     **{"uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q"},
 }
-_OF_STAMP: Final = "@"  # begins the path of a stamp's number, wherever the stamp is; no field can be called so
+_STAMP_PREFIX: Final = "@"  # prefix of the paths of stamps; the name of a field never begins with it
 _TEXT: Final = "string"
-_BYTES: Final = "bytes"  # not a type of ROS: those of an array of them, which are written as one piece
+_BYTES: Final = "bytes"  # an array of bytes, which is written as one block; this is not a type of ROS
 
 
 def stamp_of(time: float) -> tuple[int, int]:
-    """Simulated time, s, as whole seconds and nanoseconds."""
+    """Return simulated time, s, as whole seconds and nanoseconds."""
     return divmod(round(time * 1e9), 1_000_000_000)
 
 
-def prepare(codec: Codec, message: Message, changing: Sequence[str]) -> Fill:
-    """How messages like this one are written, of which the stamps and the named fields change.
+def compile_template(codec: Codec, message: Message, changing: Sequence[str]) -> PackFunction:
+    """Return a function that encodes messages which differ from `message` only in the stamps and some fields.
 
-    A field is named by its path, such as `status.service` or `beams.0.range`. It may be a number, or an array or a
-    message of numbers, which `Fill` then takes one after the other; an array of bytes it takes as one `bytes`, which
-    must be as long. All stamps of the message are the same.
+    Args:
+        codec: Codec of the message.
+        message: Message that gives all other values.
+        changing: Paths of the fields that change, such as `status.service` or `beams.0.range`. A field is a number, or
+            an array or message of numbers. The function takes the numbers of all fields in order. An array of bytes is
+            one `bytes` argument of the same length as in `message`. All stamps of a message are equal.
     """
     layout = _Layout.of(codec, message, changing)
     letters, arguments = ["<"], ["constant_0"]
     constants: dict[str, bytes] = {}
-    place = 0
+    offset = 0
     for slot in layout.slots:
-        constants[f"constant_{len(constants)}"] = layout.template[place : slot.place]
-        letters += f"{slot.place - place}s", slot.letter
-        arguments += [slot.word, f"constant_{len(constants)}"]
-        place = slot.place + slot.size
-    constants[f"constant_{len(constants)}"] = layout.template[place:]
-    letters.append(f"{len(layout.template) - place}s")
-    parameters = [*STAMP, *(word for found in layout.words.values() for word in found)]
-    # Written out, as `collections.namedtuple` does: one call of `pack`, and nothing to loop over.
+        constants[f"constant_{len(constants)}"] = layout.template[offset : slot.offset]
+        letters += f"{slot.offset - offset}s", slot.letter
+        arguments += [slot.parameter, f"constant_{len(constants)}"]
+        offset = slot.offset + slot.size
+    constants[f"constant_{len(constants)}"] = layout.template[offset:]
+    letters.append(f"{len(layout.template) - offset}s")
+    parameters = [*STAMP, *(parameter for found in layout.parameters.values() for parameter in found)]
+    # The function is generated as source text, as `collections.namedtuple` does: one call of `pack`, without a loop.
     text = f"lambda {', '.join(parameters)}: pack({', '.join(arguments)})"
-    fill: Fill = eval(text, {"pack": struct.Struct("".join(letters)).pack, **constants})
-    return fill
+    pack: PackFunction = eval(text, {"pack": struct.Struct("".join(letters)).pack, **constants})
+    return pack
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
-    """How messages like one are written, of which the stamps and some fields change: one by one, or many at once."""
+class MessageTemplate:
+    """Message of which the stamps and some fields change: `pack` encodes one message, `batch` encodes many."""
 
-    one: Fill
-    many: RowsForm
+    pack: PackFunction
+    batch: BatchTemplate
 
     @classmethod
-    def of(cls, codec: Codec, message: Message, changing: Sequence[str]) -> Form:
-        """See `prepare`."""
-        return cls(prepare(codec, message, changing), RowsForm(codec, message, changing))
+    def of(cls, codec: Codec, message: Message, changing: Sequence[str]) -> MessageTemplate:
+        """Return the template of a message; the arguments are those of `compile_template`."""
+        return cls(compile_template(codec, message, changing), BatchTemplate(codec, message, changing))
 
 
-class RowsForm:
-    """How many messages like one are written at once, of which the stamps and the named fields change; see `prepare`.
-
-    Fields are numbers, or arrays or messages of numbers; the bytes of an array are so many numbers.
-    """
+class BatchTemplate:
+    """Template that encodes a batch of messages; the arguments are those of `compile_template`."""
 
     def __init__(self, codec: Codec, message: Message, changing: Sequence[str]) -> None:
         layout = _Layout.of(codec, message, changing)
         self._template = np.frombuffer(layout.template, np.uint8)
-        slots = {slot.word: slot for slot in layout.slots}
-        fields: dict[str, tuple[Any, int]] = {}  # with their places
-        self._stamps: dict[str, list[str]] = {word: [] for word in STAMP}
+        slots = {slot.parameter: slot for slot in layout.slots}
+        fields: dict[str, tuple[Any, int]] = {}  # columns of the structured dtype: format and offset
+        self._stamps: dict[str, list[str]] = {part: [] for part in STAMP}
         for slot in layout.slots:
-            if slot.word in self._stamps:
-                self._stamps[slot.word].append(f"{slot.word} {slot.place}")
-                fields[self._stamps[slot.word][-1]] = (f"<{slot.letter}", slot.place)
-        self._parts: list[tuple[str, list[str], int]] = []  # a path, the fields of its numbers, and how many they are
-        for path, words in layout.words.items():
-            found = [slots[word] for word in words]
+            if slot.parameter in self._stamps:
+                self._stamps[slot.parameter].append(f"{slot.parameter} {slot.offset}")
+                fields[self._stamps[slot.parameter][-1]] = (f"<{slot.letter}", slot.offset)
+        self._parts: list[tuple[str, list[str], int]] = []  # path, its columns, and the count of its numbers
+        for path, parameters in layout.parameters.items():
+            found = [slots[parameter] for parameter in parameters]
             size, letter = found[0].size, found[0].letter
-            numbers = len(words)
+            numbers = len(parameters)
             if letter.endswith("s"):
                 names, numbers = [path], size
-                fields[path] = (("u1", (size,)), found[0].place)
-            elif all(slot == _Slot(found[0].place + size * k, size, letter, slot.word) for k, slot in enumerate(found)):
+                fields[path] = (("u1", (size,)), found[0].offset)
+            elif all(
+                slot == _Slot(found[0].offset + size * k, size, letter, slot.parameter) for k, slot in enumerate(found)
+            ):
                 names = [path]
-                fields[path] = ((f"<{letter}", (numbers,)), found[0].place)
+                fields[path] = ((f"<{letter}", (numbers,)), found[0].offset)
             else:
                 names = [f"{path} {number}" for number in range(numbers)]
-                fields |= {name: (f"<{slot.letter}", slot.place) for name, slot in zip(names, found, strict=True)}
+                fields |= {name: (f"<{slot.letter}", slot.offset) for name, slot in zip(names, found, strict=True)}
             self._parts.append((path, names, numbers))
         self._type = np.dtype(
             {
                 "names": list(fields),
                 "formats": [form for form, _ in fields.values()],
-                "offsets": [place for _, place in fields.values()],
+                "offsets": [offset for _, offset in fields.values()],
                 "itemsize": len(layout.template),
             }
         )
 
-    def fill(self, times: Sequence[float], columns: Mapping[str, ArrayLike]) -> Packed:
-        """The messages of these times, s, and numbers: for each field as many as it has for each message, or once."""
+    def fill(self, times: Sequence[float], columns: Mapping[str, ArrayLike]) -> EncodedBatch:
+        """Return the messages of these times.
+
+        Args:
+            times: Time of each message, s, (n,).
+            columns: Values of each changing field by path: (n, numbers of the field), or the values of one message,
+                which all messages share.
+        """
         count, size = len(times), len(self._template)
         data = np.empty((count, size), np.uint8)
         data[:] = self._template
         rows = data.view(self._type)[:, 0]
         if self._stamps[STAMP[0]]:
             stamps = np.divmod(np.rint(np.multiply(times, 1e9)).astype(np.int64), 1_000_000_000)
-            for word, values in zip(STAMP, stamps, strict=True):
-                for name in self._stamps[word]:
+            for part, values in zip(STAMP, stamps, strict=True):
+                for name in self._stamps[part]:
                     rows[name] = values
         for path, names, numbers in self._parts:
             found = np.asarray(columns[path])
@@ -141,53 +149,53 @@ class RowsForm:
             else:
                 for number, name in enumerate(names):
                     rows[name] = many[:, number]
-        return Packed(data.ravel(), np.arange(0, count * size, size), np.full(count, size))
+        return EncodedBatch(data.ravel(), np.arange(0, count * size, size), np.full(count, size))
 
 
 @dataclass(frozen=True)
 class _Slot:
-    """A number of a message that changes: where it is, its letter for `struct`, and what stands for it."""
+    """Number of a message that changes."""
 
-    place: int
-    size: int
-    letter: str
-    word: str
+    offset: int  # in the encoded message, bytes
+    size: int  # bytes
+    letter: str  # format of `struct`
+    parameter: str  # of the pack function
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """A message as bytes, and the numbers in them that change; `words` stand for those of each field that is named."""
+    """Encoded message, the numbers in it that change, and the parameters of each changing field by path."""
 
     template: bytes
     slots: list[_Slot]
-    words: dict[str, list[str]]
+    parameters: dict[str, list[str]]
 
     @classmethod
     def of(cls, codec: Codec, message: Message, changing: Sequence[str]) -> _Layout:
-        words: dict[str, list[str]] = {path: [] for path in changing}
+        parameters: dict[str, list[str]] = {path: [] for path in changing}
         slots: list[_Slot] = []
         template = bytearray(LITTLE_ENDIAN)
         for path, base, value in _leaves(codec, message.__msgtype__, message, ""):
             template += bytes((len(LITTLE_ENDIAN) - len(template)) % (4 if base == _TEXT else NUMBERS.get(base, 1)))
-            word = _word(path, words)
+            parameter = _parameter_of(path, parameters)
             encoded = _encoded(base, value)
-            if word is not None:
+            if parameter is not None:
                 if base == _TEXT:
-                    raise SkerryError(f"{path!r} of {message.__msgtype__} is a text, and cannot change")
+                    raise SkerryError(f"{path!r} of {message.__msgtype__} is a string; only numbers can change")
                 letter = f"{len(value)}s" if base == _BYTES else _LETTERS[base]
-                slots.append(_Slot(len(template), len(encoded), letter, word))
+                slots.append(_Slot(len(template), len(encoded), letter, parameter))
             template += encoded
-        for path, found in words.items():
+        for path, found in parameters.items():
             if not found:
-                raise SkerryError(f"{message.__msgtype__} has no numbers {path!r} that could change")
-        return cls(bytes(template), slots, words)
+                raise SkerryError(f"{message.__msgtype__} has no numbers at {path!r}")
+        return cls(bytes(template), slots, parameters)
 
 
-def _word(path: str, names: dict[str, list[str]]) -> str | None:
-    """What stands for a number that changes: its parameter."""
-    if path.startswith(_OF_STAMP):
-        return path.removeprefix(_OF_STAMP)
-    for number, (wanted, found) in enumerate(names.items()):
+def _parameter_of(path: str, parameters: dict[str, list[str]]) -> str | None:
+    """Return the parameter of a changing number and add it to its field; None if the value does not change."""
+    if path.startswith(_STAMP_PREFIX):
+        return path.removeprefix(_STAMP_PREFIX)
+    for number, (wanted, found) in enumerate(parameters.items()):
         if path == wanted or path.startswith(f"{wanted}."):
             found.append(f"value_{number}_{len(found)}")
             return found[-1]
@@ -195,8 +203,8 @@ def _word(path: str, names: dict[str, list[str]]) -> str | None:
 
 
 def _leaves(codec: Codec, name: str, message: Message, path: str) -> Iterator[tuple[str, str, Any]]:
-    """All values of a message in order: path, primitive type, value; the lengths of sequences have no path."""
-    for field in codec.vocabulary.message(name).fields or (EMPTY,):
+    """Yield path, primitive type and value of all values of a message in order; lengths of sequences have no path."""
+    for field in codec.type_store.message(name).fields or (EMPTY,):
         value = getattr(message, normalize_fieldname(field.name))
         yield from _values(codec, field.type, value, f"{path}{field.name}")
 
@@ -213,8 +221,8 @@ def _values(codec: Codec, kind: FieldType, value: Any, path: str) -> Iterator[tu
         for number, item in enumerate(items):
             yield from _values(codec, single, item, f"{path}.{number}")
     elif kind.base == TIME:
-        for word, base in zip(STAMP, ("int32", "uint32"), strict=True):
-            yield f"{_OF_STAMP}{word}", base, getattr(value, word)
+        for part, base in zip(STAMP, ("int32", "uint32"), strict=True):
+            yield f"{_STAMP_PREFIX}{part}", base, getattr(value, part)
     elif kind.is_message:
         yield from _leaves(codec, kind.base, value, f"{path}.")
     else:

@@ -1,7 +1,7 @@
-"""Type hashes of ROS 2 (RIHS01): SHA-256 of a type's description, by which peers see that they mean the same.
+"""Type hashes of ROS 2 (RIHS01): SHA-256 of a type's description, with which peers check that their types are equal.
 
-REP 2011 (https://www.ros.org/reps/rep-2011.html) and `rosidl`: fields in order, the types they refer to by name, no
-comments, constants or defaults. A `char` is described as uint8, which is what its IDL says.
+The sources are REP 2011 (https://www.ros.org/reps/rep-2011.html) and `rosidl`. A description has the fields in order
+and the types that they contain, by name. It has no comments, constants or defaults. A `char` is a uint8, as in its IDL.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from skerry.interfaces.ros.messages.types import ActionType, Field, FieldType, MessageType, ServiceType
 
-# type_description_interfaces/msg/FieldType: the numbers of single values, and what an array adds to them
+# Type numbers of type_description_interfaces/msg/FieldType for single values.
 _NUMBERS: Final = {
     "int8": 2,
     "uint8": 3,
@@ -32,16 +32,17 @@ _NUMBERS: Final = {
 }
 _MESSAGE: Final = 1
 _BOUNDED_STRING: Final = 21
+# Offsets that are added to the type number of an array.
 _ARRAY: Final = {"": 0, "fixed": 48, "bounded": 96, "open": 144}
 
 EMPTY: Final = Field("structure_needs_at_least_one_member", FieldType("uint8"))
-"""What `rosidl` puts into a message without fields, as C knows no empty structure; it is on the wire too."""
+"""Field that `rosidl` adds to a message without fields, because C has no empty structures; it is also transmitted."""
 
 Find = Callable[[str], MessageType]
 
 
 def hash_of(subject: MessageType | ServiceType | ActionType, find: Find) -> str:
-    """The hash of a message, service or action; `find` gives the messages that it refers to."""
+    """Return the hash of a message, service or action; `find` returns the message type of a name."""
     described: dict[str, Any] = {}
     waiting = {part.name: part for part in _parts_of(subject)}
     while waiting:
@@ -58,7 +59,7 @@ def hash_of(subject: MessageType | ServiceType | ActionType, find: Find) -> str:
 
 
 def _parts_of(subject: MessageType | ServiceType | ActionType) -> list[MessageType]:
-    """The subject as a message whose fields are its parts, and those parts."""
+    """Return the message types of which the subject consists; the last one has these parts as its fields."""
     if isinstance(subject, MessageType):
         return [subject]
     if isinstance(subject, ServiceType):
@@ -72,7 +73,7 @@ def _parts_of(subject: MessageType | ServiceType | ActionType) -> list[MessageTy
         )
         parts = {"request_message": subject.request, "response_message": subject.response, "event_message": event}
         inner = list(parts.values())
-        fields = {word: part.name for word, part in parts.items()}
+        fields = {name: part.name for name, part in parts.items()}
     else:
         messages = {
             "goal": subject.goal,
@@ -83,8 +84,8 @@ def _parts_of(subject: MessageType | ServiceType | ActionType) -> list[MessageTy
         services = {"send_goal_service": subject.send_goal, "get_result_service": subject.get_result}
         inner = [*messages.values(), *(part for service in services.values() for part in _parts_of(service))]
         order = ("goal", "result", "feedback", "send_goal_service", "get_result_service", "feedback_message")
-        fields = {word: (messages | services)[word].name for word in order}
-    whole = MessageType(subject.name, tuple(Field(word, FieldType(name)) for word, name in fields.items()))
+        fields = {name: (messages | services)[name].name for name in order}
+    whole = MessageType(subject.name, tuple(Field(name, FieldType(part)) for name, part in fields.items()))
     return [*inner, whole]
 
 

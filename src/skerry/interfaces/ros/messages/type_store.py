@@ -1,4 +1,4 @@
-"""The vocabulary: all types that are known, from definitions that ship with Skerry and from the user's own."""
+"""The type store: all known message, service and action types, from the shipped definitions and from the user's."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ SHIPPED: Final = HERE / "definitions"
 VARIANTS: Final = HERE / "variants"
 
 Distribution: TypeAlias = Literal["humble", "jazzy", "noetic"]
-"""Whose definitions are meant where they differ: sensor_msgs/Range has grown since, and ROS 1 has its own Sidescan."""
+"""ROS distribution whose definitions are used where they differ, for example of sensor_msgs/Range."""
 DISTRIBUTIONS: Final[tuple[Distribution, ...]] = get_args(Distribution)
 
 
-class Vocabulary:
-    """Types by name, read when they are first asked for.
+class TypeStore:
+    """Types by name; a definition is parsed at the first use of its type.
 
-    A folder in `paths` holds packages, at any depth: `my_msgs/msg/Thing.msg`, `my_msgs/srv/Do.srv`,
-    `my_msgs/action/Go.action`. What it defines goes before what ships with Skerry.
+    Args:
+        paths: Folders with packages, at any depth: `my_msgs/msg/Thing.msg`, `my_msgs/srv/Do.srv`,
+            `my_msgs/action/Go.action`. Their definitions take precedence over those of Skerry.
+        distribution: ROS distribution whose definitions are used where they differ.
     """
 
     def __init__(self, paths: Iterable[Path] = (), distribution: Distribution = "humble") -> None:
@@ -46,11 +48,11 @@ class Vocabulary:
         self._hashes: dict[str, str] = {}
 
     def names(self, folder: str) -> list[str]:
-        """The full names of all messages ("msg"), services ("srv") or actions ("action")."""
+        """Return the full names of all messages ("msg"), services ("srv") or actions ("action")."""
         return sorted(name for name in self._files if name.split("/")[1] == folder)
 
     def message(self, name: str) -> MessageType:
-        """A message, or a part of a service or an action, such as std_srvs/srv/SetBool_Request."""
+        """Return a message type; parts of services and actions are included, such as std_srvs/srv/SetBool_Request."""
         name = full_name(name)
         if name not in self._messages:
             package, folder, short = name.split("/")
@@ -67,7 +69,7 @@ class Vocabulary:
         return self._messages[name]
 
     def service(self, name: str) -> ServiceType:
-        """A service; those of an action too, such as sam_msgs/action/SystemsCheck_SendGoal."""
+        """Return a service type; services of actions are included, such as sam_msgs/action/SystemsCheck_SendGoal."""
         name = full_name(name, folder="srv")
         if name not in self._services:
             if "/action/" in name:
@@ -79,7 +81,7 @@ class Vocabulary:
         return self._services[name]
 
     def action(self, name: str) -> ActionType:
-        """An action."""
+        """Return an action type."""
         name = full_name(name, folder="action")
         if name not in self._actions:
             action = self._actions[name] = parse_action(*self._text(name))
@@ -90,10 +92,10 @@ class Vocabulary:
         return self._actions[name]
 
     def _action_of(self, package: str, short: str) -> str | None:
-        """The action whose messages in ROS 1 have such a name."""
-        for word in ("Goal", "Result", "Feedback"):
-            if short.endswith(word):
-                action = f"{package}/action/{short.removesuffix(word).removesuffix('Action')}"
+        """Return the name of the action to which a message type of ROS 1 belongs, or None."""
+        for suffix in ("Goal", "Result", "Feedback"):
+            if short.endswith(suffix):
+                action = f"{package}/action/{short.removesuffix(suffix).removesuffix('Action')}"
                 return action if action in self._files else None
         return None
 
@@ -103,7 +105,7 @@ class Vocabulary:
         self._messages[service.response.name] = service.response
 
     def hash(self, name: str) -> str:
-        """The RIHS01 hash of a message, service or action by its full name."""
+        """Return the RIHS01 hash of a message, service or action by its full name."""
         if name not in self._hashes:
             self._hashes[name] = hash_of(self._find(name), self.message)
         return self._hashes[name]
@@ -130,19 +132,19 @@ class Vocabulary:
     def _unknown(self, name: str, what: str) -> UnknownName:
         hint = did_you_mean(name, self._files)
         return UnknownName(
-            f"there is no {what} {name}; {hint} Or name the folder of its package in `message_paths` of the interface"
+            f"there is no {what} {name}; {hint} Or add the folder of its package to `message_paths` of the interface"
         )
 
 
 def _definitions_in(folder: Path) -> dict[str, Path]:
-    """The files of all packages below a folder, by the full name of what they define."""
+    """Return the definition files of all packages below a folder, by the full name of the type."""
     found = {}
     for kind in ("msg", "srv", "action"):
         for path in sorted(folder.rglob(f"{kind}/*.{kind}")):
             found[f"{path.parents[1].name}/{kind}/{path.stem}"] = path
     if not found:
         raise SkerryError(
-            f"{folder} has no definitions; a package is a folder such as my_msgs/msg with files such as Thing.msg"
+            f"{folder} contains no definitions; a package is a folder such as my_msgs/msg with files such as Thing.msg"
         )
     return found
 

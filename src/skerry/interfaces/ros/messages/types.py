@@ -1,7 +1,7 @@
-"""Message, service and action definitions: their text, read into types.
+"""Parser of message, service and action definitions.
 
-The format is that of `rosidl` (https://docs.ros.org/en/humble/Concepts/Basic/About-Interfaces.html), with what ROS 1
-writes otherwise: `time`, `duration`, and `Header` without its package.
+The format is that of `rosidl` (https://docs.ros.org/en/humble/Concepts/Basic/About-Interfaces.html). The types `time`,
+`duration` and `Header` of ROS 1 are also accepted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NUMBERS: Final = {
     "byte": 1,
     "char": 1,
 }
-"""The primitive types that are not text, and their size, bytes."""
+"""Primitive types except strings, with their size in bytes."""
 
 _SHORT: Final = {
     "time": "builtin_interfaces/msg/Time",
@@ -36,7 +36,11 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class FieldType:
-    """One value, or many: `array` is "" for one, "fixed" for `size` of them, "bounded" for at most so many, "open"."""
+    """Type of a field.
+
+    `array` is "" for a single value, "fixed" for exactly `size` values, "bounded" for at most `size` values, and "open"
+    for any number of values.
+    """
 
     base: str  # a primitive type, "string", or the full name of a message
     array: str = ""
@@ -45,18 +49,18 @@ class FieldType:
 
     @property
     def is_message(self) -> bool:
-        """Whether it is a message inside another."""
+        """Whether the field is a message inside the message."""
         return "/" in self.base
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number, a truth or a byte."""
+        """Whether the field is a number, a boolean or a byte."""
         return self.base in NUMBERS
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a message."""
+    """Field of a message."""
 
     name: str
     type: FieldType
@@ -65,17 +69,17 @@ class Field:
 
 @dataclass(frozen=True)
 class Constant:
-    """A named value of a message."""
+    """Constant of a message."""
 
     name: str
     base: str
     value: str | int | float | bool
-    text: str  # the value as it is written, by which ROS 1 tells definitions apart
+    text: str  # the value as written in the definition, which enters the MD5 sum of ROS 1
 
 
 @dataclass(frozen=True)
 class MessageType:
-    """A message: its full name, such as sensor_msgs/msg/Imu, its fields in order, and its constants."""
+    """Message type: its full name, such as sensor_msgs/msg/Imu, its fields in order, and its constants."""
 
     name: str
     fields: tuple[Field, ...]
@@ -84,7 +88,7 @@ class MessageType:
 
 @dataclass(frozen=True)
 class ServiceType:
-    """A service: a question and its answer."""
+    """Service type: request and response."""
 
     name: str
     request: MessageType
@@ -93,7 +97,7 @@ class ServiceType:
 
 @dataclass(frozen=True)
 class ActionType:
-    """An action, with the services and the message that ROS 2 carries it by."""
+    """Action type, with the services and the message of which an action consists in ROS 2."""
 
     name: str
     goal: MessageType
@@ -105,7 +109,7 @@ class ActionType:
 
 
 def parse_message(text: str, name: str, where: str) -> MessageType:
-    """Read a message; `where` is told when something is wrong with it."""
+    """Parse the definition of a message; `where` is the file name for error messages."""
     package = name.split("/")[0]
     fields: list[Field] = []
     constants: list[Constant] = []
@@ -122,18 +126,18 @@ def parse_message(text: str, name: str, where: str) -> MessageType:
             try:
                 value = _constant(kind.base, written)
             except ValueError:
-                raise SkerryError(f"{where}, line {number}: {found['value']!r} is no {kind.base}") from None
+                raise SkerryError(f"{where}, line {number}: {found['value']!r} is not a valid {kind.base}") from None
             constants.append(Constant(found["name"], kind.base, value, written))
         else:
             fields.append(Field(found["name"], kind, found["default"]))
     names = [field.name for field in fields]
     if twice := {field for field in names if names.count(field) > 1}:
-        raise SkerryError(f"{where}: {', '.join(sorted(twice))} is there twice")
+        raise SkerryError(f"{where}: the field {', '.join(sorted(twice))} is defined twice")
     return MessageType(name, tuple(fields), tuple(constants))
 
 
 def parse_service(text: str, name: str, where: str) -> ServiceType:
-    """Read a service."""
+    """Parse the definition of a service; the arguments are those of `parse_message`."""
     request, response = _sections(text, 2, where)
     return ServiceType(
         name,
@@ -143,9 +147,9 @@ def parse_service(text: str, name: str, where: str) -> ServiceType:
 
 
 def parse_action(text: str, name: str, where: str) -> ActionType:
-    """Read an action; what carries it is as in https://design.ros2.org/articles/actions.html."""
+    """Parse the definition of an action; its services and messages follow https://design.ros2.org/articles/actions.html."""
     parts = zip(("Goal", "Result", "Feedback"), _sections(text, 3, where), strict=True)
-    goal, result, feedback = (parse_message(part, f"{name}_{word}", f"{where} ({word})") for word, part in parts)
+    goal, result, feedback = (parse_message(text, f"{name}_{part}", f"{where} ({part})") for part, text in parts)
     goal_id = Field("goal_id", FieldType("unique_identifier_msgs/msg/UUID"))
     return ActionType(
         name,
@@ -173,40 +177,40 @@ def parse_action(text: str, name: str, where: str) -> ActionType:
 
 
 def actionlib_messages(action: ActionType) -> list[MessageType]:
-    """The messages that ROS 1 makes of an action, such as GotoWaypointGoal and GotoWaypointActionGoal."""
+    """Return the message types of an action in ROS 1, such as GotoWaypointGoal and GotoWaypointActionGoal."""
     base = action.name.replace("/action/", "/msg/")
     header = Field("header", FieldType("std_msgs/msg/Header"))
     number = Field("goal_id", FieldType("actionlib_msgs/msg/GoalID"))
     status = Field("status", FieldType("actionlib_msgs/msg/GoalStatus"))
     found = []
-    for word, part, second in (
+    for name, part, second in (
         ("Goal", action.goal, number),
         ("Result", action.result, status),
         ("Feedback", action.feedback, status),
     ):
-        plain = MessageType(f"{base}{word}", part.fields, part.constants)
-        inner = Field(word.lower(), FieldType(plain.name))
-        found += [plain, MessageType(f"{base}Action{word}", (header, second, inner))]
+        plain = MessageType(f"{base}{name}", part.fields, part.constants)
+        inner = Field(name.lower(), FieldType(plain.name))
+        found += [plain, MessageType(f"{base}Action{name}", (header, second, inner))]
     return found
 
 
 def _sections(text: str, count: int, where: str) -> list[str]:
     sections = re.split(r"^---[ \t]*$", text, flags=re.MULTILINE)
     if len(sections) != count:
-        raise SkerryError(f"{where}: has {len(sections)} parts between lines of ---, and needs {count}")
+        raise SkerryError(f"{where}: found {len(sections)} parts separated by lines of ---; expected {count}")
     return sections
 
 
 def _without_comment(line: str) -> str:
-    """The line up to its comment; a # between quotes is none, and a text constant of ROS 1 has no quotes."""
+    """Return the line without its comment; a # inside quotes does not start a comment."""
     quote = ""
-    for place, letter in enumerate(line):
+    for index, letter in enumerate(line):
         if quote:
             quote = "" if letter == quote else quote
         elif letter in "\"'":
             quote = letter
         elif letter == "#":
-            return line[:place].strip()
+            return line[:index].strip()
     return line.strip()
 
 
@@ -215,7 +219,7 @@ def _type_of(found: re.Match[str], package: str, where: str) -> FieldType:
     if base in _SHORT:
         base = _SHORT[base]
     elif base in {"wstring", "wchar", "float128"}:
-        raise SkerryError(f"{where}: {base} is not spoken here; take string or float64")
+        raise SkerryError(f"{where}: the type {base} is not supported; use string or float64")
     elif base not in NUMBERS and base != "string":
         base = full_name(base, package)
     array = ""
@@ -226,21 +230,21 @@ def _type_of(found: re.Match[str], package: str, where: str) -> FieldType:
 
 @lru_cache(4096)
 def full_name(name: str, package: str = "", folder: str = "msg") -> str:
-    """pkg/msg/Name of Name, pkg/Name or pkg/msg/Name."""
+    """Return the full name pkg/msg/Name of Name, pkg/Name or pkg/msg/Name."""
     parts = name.split("/")
     if len(parts) == 1 and package:
         parts.insert(0, package)
     if len(parts) == 2:
         parts.insert(1, folder)
     if len(parts) != 3 or not all(parts):
-        raise SkerryError(f"{name!r} is no name of a type; write it as package/{folder}/Name or package/Name")
+        raise SkerryError(f"{name!r} is not the name of a type; write it as package/{folder}/Name or package/Name")
     return "/".join(parts)
 
 
 def short_name(name: str) -> str:
-    """pkg/Name of pkg/msg/Name, as ROS 1 and the endpoint write it."""
-    package, _, word = name.split("/")
-    return f"{package}/{word}"
+    """Return pkg/Name of pkg/msg/Name, the format of ROS 1 and of the ROS-TCP-Endpoint."""
+    package, _, short = name.split("/")
+    return f"{package}/{short}"
 
 
 def _constant(base: str, text: str) -> str | int | float | bool:

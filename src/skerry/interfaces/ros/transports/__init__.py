@@ -1,1 +1,1 @@
-"""Ways to peers of ROS, one kind per file."""
+"""Transports to ROS peers: one sub-package per kind, and the base classes that some kinds share."""

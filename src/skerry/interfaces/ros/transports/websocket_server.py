@@ -1,4 +1,4 @@
-"""A transport that serves clients over WebSockets, in a thread of its own; what is said there is its conversation's."""
+"""Base class of transports that serve clients over WebSockets; a `ClientSession` implements the protocol."""
 
 from __future__ import annotations
 
@@ -14,67 +14,68 @@ from aiohttp import WSMsgType, web
 from pydantic import Field
 
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus.bus import Bus, Outbox
-from skerry.interfaces.ros.bus.lazy_message import Outgoing
+from skerry.interfaces.ros.bus.bus import Bus, SubscriberQueue
+from skerry.interfaces.ros.bus.lazy_message import LazyMessage
 from skerry.interfaces.ros.bus.transport import Transport, TransportConfig
 
 logger = logging.getLogger("skerry")
 
 Frame = str | bytes
-"""A message of a WebSocket: text or binary."""
+"""WebSocket message: text or binary."""
 
-LONGEST: Final = 16 * 2**20  # bytes of one message from a client
-HEARTBEAT: Final = 30.0  # s after which a client that says nothing is asked whether it is there
-MOST_REPLIES: Final = 10_000  # that wait for a client; one that takes none is let go
+MAX_FRAME: Final = 16 * 2**20  # bytes of a message of a client
+HEARTBEAT: Final = 30.0  # s without data after which a client is sent a ping
+MAX_REPLIES: Final = 10_000  # replies in the queue of a client; a client that exceeds this is disconnected
 
 
-class Conversation(Protocol):
-    """What is said with one client, without a socket."""
+class ClientSession(Protocol):
+    """Protocol of the session with one client, independent of the socket."""
 
     def begin(self) -> None:
-        """Say what is said first."""
+        """Send the first messages."""
 
     def receive(self, data: Frame) -> None:
-        """Take what the client sent; a fault is told to it, and changes nothing."""
+        """Handle data of the client; the client receives an error message if the data is invalid."""
 
-    def frames(self, outgoing: Outgoing) -> list[Frame]:
-        """A message of the bus as the client wants it; nothing, if it wants fewer of them."""
+    def frames(self, message: LazyMessage) -> list[Frame]:
+        """Return a message of the bus in the format of the client; empty if the client has limited the rate."""
 
     def close(self) -> None:
-        """The client is gone."""
+        """End the session after the client has disconnected."""
 
 
-class Peer:
-    """A client, and what waits for it."""
+class WebSocketClient:
+    """Connected client, with its session and the queues of data to send."""
 
     def __init__(self, server: WebSocketServer, bus: Bus) -> None:
         self._loop = asyncio.get_running_loop()
-        self._something = asyncio.Event()
+        self._ready = asyncio.Event()
         self._replies: list[Frame] = []
-        self.outbox = Outbox(self._wake)
-        self.conversation = server.converse(bus, self.outbox, self._reply)
+        self.queue = SubscriberQueue(self._wake)
+        self.session = server.new_session(bus, self.queue, self._reply)
 
     def _wake(self) -> None:
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._something.set)
+            self._loop.call_soon_threadsafe(self._ready.set)
 
     def _reply(self, frame: Frame) -> None:
         self._replies.append(frame)
         self._wake()
 
-    async def send_on(self, opened: web.WebSocketResponse, server: WebSocketServer) -> None:
-        """Send what there is; a client that is slow finds the oldest gone."""
+    async def send_data(self, opened: web.WebSocketResponse, server: WebSocketServer) -> None:
+        """Send replies and messages until the socket is closed; the oldest messages of a slow client are dropped."""
         while not opened.closed:
-            await self._something.wait()
-            self._something.clear()
-            if len(self._replies) > MOST_REPLIES:
+            await self._ready.wait()
+            self._ready.clear()
+            if len(self._replies) > MAX_REPLIES:
+                logger.warning("%s: a client has %s unread replies; disconnected", server.name, len(self._replies))
                 await opened.close()
                 return
             replies, self._replies = self._replies, []
             for frame in replies:
                 await _send(opened, frame)
-            for outgoing in self.outbox.take(0.0):
-                frames = self.conversation.frames(outgoing)
+            for message in self.queue.drain(0.0):
+                frames = self.session.frames(message)
                 server.sent += bool(frames)
                 for frame in frames:
                     await _send(opened, frame)
@@ -88,30 +89,36 @@ async def _send(opened: web.WebSocketResponse, frame: Frame) -> None:
 
 
 class WebSocketServer(Transport):
-    """Serves in a thread of its own."""
+    """WebSocket server in a thread of its own."""
 
-    word: str
-    """What it is called in the status and the log."""
+    name: str
+    """Name of the protocol in the status and in log messages."""
     subprotocols: tuple[str, ...] = ()
 
     def __init__(self, config: WebSocketConfig) -> None:
         self.config = config
         self.sent = 0
-        self._peers: set[Peer] = set()
+        self._clients: set[WebSocketClient] = set()
         self._dropped = 0
         self._loop = asyncio.new_event_loop()
         self._over = asyncio.Event()
         self._thread: Thread | None = None
 
     @abstractmethod
-    def converse(self, bus: Bus, outbox: Outbox, send: Callable[[Frame], None]) -> Conversation:
-        """A conversation with a new client, which takes from this outbox; `send` may be called from any thread."""
+    def new_session(self, bus: Bus, queue: SubscriberQueue, send: Callable[[Frame], None]) -> ClientSession:
+        """Return the session of a new client.
+
+        Args:
+            bus: Bus of the simulator.
+            queue: Queue that the session subscribes to topics.
+            send: Function that sends a frame; it may be called from any thread.
+        """
 
     @property
     def status(self) -> str:
-        dropped = self._dropped + sum(peer.outbox.dropped.total() for peer in list(self._peers))
-        where = f"{self.word} ws://{self.config.host}:{self.config.port}"
-        text = f"{where}, {len(self._peers)} clients, {self.sent} sent"
+        dropped = self._dropped + sum(client.queue.dropped.total() for client in list(self._clients))
+        where = f"{self.name} ws://{self.config.host}:{self.config.port}"
+        text = f"{where}, {len(self._clients)} clients, {self.sent} sent"
         return text + (f", {dropped} dropped" if dropped else "")
 
     def start(self, bus: Bus) -> None:
@@ -119,8 +126,10 @@ class WebSocketServer(Transport):
             listener = socket.create_server((self.config.host, self.config.port))
         except OSError as error:
             where = f"{self.config.host}:{self.config.port}"
-            raise SkerryError(f"{self.word} cannot listen at {where}: {error}; give another `port` or `host`") from None
-        self._thread = Thread(target=self._run, args=(bus, listener), name=self.word, daemon=True)
+            raise SkerryError(
+                f"{self.name} cannot listen at {where}: {error}; choose another `port` or `host`"
+            ) from None
+        self._thread = Thread(target=self._run, args=(bus, listener), name=self.name, daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -139,51 +148,51 @@ class WebSocketServer(Transport):
             self._loop.close()
 
     async def _serve(self, bus: Bus, listener: socket.socket) -> None:
-        async def talk(request: web.Request) -> web.StreamResponse:
-            return await self._talk(bus, request)
+        async def handle(request: web.Request) -> web.StreamResponse:
+            return await self._serve_client(bus, request)
 
         application = web.Application()
-        application.router.add_get("/", talk)
+        application.router.add_get("/", handle)
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
         await runner.setup()
         await web.SockSite(runner, listener).start()
         await self._over.wait()
         await runner.cleanup()
 
-    async def _talk(self, bus: Bus, request: web.Request) -> web.StreamResponse:
-        opened = web.WebSocketResponse(max_msg_size=LONGEST, heartbeat=HEARTBEAT, protocols=self.subprotocols)
+    async def _serve_client(self, bus: Bus, request: web.Request) -> web.StreamResponse:
+        opened = web.WebSocketResponse(max_msg_size=MAX_FRAME, heartbeat=HEARTBEAT, protocols=self.subprotocols)
         if self.subprotocols and not opened.can_prepare(request).protocol:
             known = ", ".join(self.subprotocols)
-            raise web.HTTPBadRequest(text=f"this is a WebSocket of {self.word}; ask for its subprotocol: {known}")
+            raise web.HTTPBadRequest(text=f"{self.name} requires one of the WebSocket subprotocols: {known}")
         await opened.prepare(request)
-        peer = Peer(self, bus)
-        self._peers.add(peer)
-        logger.info("%s: a client came from %s", self.word, request.remote)
-        peer.conversation.begin()
-        sender = asyncio.create_task(peer.send_on(opened, self))
-        over = asyncio.create_task(self._close_at_the_end(opened))
+        client = WebSocketClient(self, bus)
+        self._clients.add(client)
+        logger.info("%s: client %s connected", self.name, request.remote)
+        client.session.begin()
+        sender = asyncio.create_task(client.send_data(opened, self))
+        over = asyncio.create_task(self._close_at_end(opened))
         try:
             async for message in opened:
                 if message.type in (WSMsgType.TEXT, WSMsgType.BINARY):
-                    peer.conversation.receive(message.data)
+                    client.session.receive(message.data)
         finally:
             sender.cancel()
             over.cancel()
-            self._peers.discard(peer)
-            self._dropped += peer.outbox.dropped.total()
-            peer.conversation.close()
-            logger.info("%s: a client went", self.word)
+            self._clients.discard(client)
+            self._dropped += client.queue.dropped.total()
+            client.session.close()
+            logger.info("%s: client %s disconnected", self.name, request.remote)
         return opened
 
-    async def _close_at_the_end(self, opened: web.WebSocketResponse) -> None:
+    async def _close_at_end(self, opened: web.WebSocketResponse) -> None:
         await self._over.wait()
         await opened.close()
 
 
 class WebSocketConfig(TransportConfig):
-    """Settings of a server for WebSockets."""
+    """Settings of a WebSocket server."""
 
-    host: str = Field("127.0.0.1", min_length=1, description="where it listens; 0.0.0.0 is every network")
+    host: str = Field("127.0.0.1", min_length=1, description="address to listen on; 0.0.0.0 is every network")
     port: int = Field(ge=1, le=65535)
 
     def build(self) -> WebSocketServer:

@@ -1,7 +1,7 @@
-"""From readings to messages: one function for each kind of sensor and type of message that it is spoken in.
+"""Encoders from sensor readings to messages: one function per pair of sensor kind and message type.
 
-A module of this package, or of another one, registers its functions by `speaks`; a profile names the type. What is said
-often has its bytes prepared, and registers by `prepares`.
+A module of this package, or of another package, registers its functions with `register_factory` or
+`register_encoder`. A profile selects the message type of a topic. Messages that are published often use templates.
 """
 
 from __future__ import annotations
@@ -20,114 +20,125 @@ from skerry.core.errors import SkerryError, did_you_mean
 from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
 from skerry.interfaces.ros.messages.codec import Codec, Message
-from skerry.interfaces.ros.messages.encoded_batch import Packed
-from skerry.interfaces.ros.messages.templates import Fill, Form, RowsForm, prepare, stamp_of
+from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
+from skerry.interfaces.ros.messages.templates import (
+    BatchTemplate,
+    MessageTemplate,
+    PackFunction,
+    compile_template,
+    stamp_of,
+)
 from skerry.interfaces.ros.messages.types import full_name
 from skerry.parts.sensor import Readings, Sensor, SensorConfig
 
 
 @dataclass(frozen=True)
-class Source:
-    """What a conversion may know beside the reading: whose it is, and in which frames."""
+class EncoderContext:
+    """Sensor whose readings are encoded: its settings, its frames, and the codec of the messages."""
 
     codec: Codec
     settings: SensorConfig
     frame: str  # of the sensor
-    link_frame: str  # of the link that carries it
+    link_frame: str  # of the link on which the sensor is mounted
     map_frame: str
     projection: Projection | None
 
-    def form(self, type_name: str, *changing: str, **values: Any) -> Fill:
-        """How messages are written of which the stamp and the named fields change, and which else have these values.
+    def pack_function(self, type_name: str, *changing: str, **values: Any) -> PackFunction:
+        """Return a function that encodes messages with these values, of which the stamp and some fields change.
 
-        A header is in the sensor's frame if none is given.
+        Args:
+            type_name: Type of the message.
+            changing: Paths of the fields that change.
+            **values: Values of the other fields. The header has the sensor's frame if none is given.
         """
-        return prepare(self.codec, self._like(type_name, values), changing)
+        return compile_template(self.codec, self._example(type_name, values), changing)
 
-    def rows(self, type_name: str, changing: Sequence[str], **values: Any) -> RowsForm:
-        """The same, of many messages at once."""
-        return RowsForm(self.codec, self._like(type_name, values), changing)
+    def batch_template(self, type_name: str, changing: Sequence[str], **values: Any) -> BatchTemplate:
+        """Return the batch template of such messages; the arguments are those of `pack_function`."""
+        return BatchTemplate(self.codec, self._example(type_name, values), changing)
 
-    def both(self, type_name: str, changing: Sequence[str], **values: Any) -> Form:
-        """One by one, or many at once."""
-        return Form.of(self.codec, self._like(type_name, values), changing)
+    def template(self, type_name: str, changing: Sequence[str], **values: Any) -> MessageTemplate:
+        """Return the template of such messages; the arguments are those of `pack_function`."""
+        return MessageTemplate.of(self.codec, self._example(type_name, values), changing)
 
-    def numbers(
+    def template_encoder(
         self,
         type_name: str,
         numbers: Callable[[Any], Mapping[str, Any]],
         changing: Sequence[str],
-        missing: Form | None = None,
-        unless: Callable[[Any], Any] | None = None,
+        missing: MessageTemplate | None = None,
+        skip: Callable[[Any], Any] | None = None,
         **values: Any,
-    ) -> Numbers:
-        """How readings are said in messages of which the stamp and some fields change; else they have these values.
+    ) -> TemplateEncoder:
+        """Return an encoder of readings into messages of which the stamp and some fields change.
 
-        `numbers` gives what a reading has for these fields, in their order: of one reading, or of many at once by its
-        columns. What an array of bytes is to have is an array of them.
+        Args:
+            type_name: Type of the message.
+            numbers: Function that returns the values of the changing fields, in their order, of one reading or of the
+                columns of many readings. The value of an array of bytes is an array.
+            changing: Paths of the fields that change.
+            missing: Template of the message that is published if there is no reading.
+            skip: Function that returns whether a reading is not published.
+            **values: Values of the other fields.
         """
-        return Numbers(self.both(type_name, changing, **values), numbers, missing, unless)
+        return TemplateEncoder(self.template(type_name, changing, **values), numbers, missing, skip)
 
-    def _like(self, type_name: str, values: Mapping[str, Any]) -> Message:
+    def _example(self, type_name: str, values: Mapping[str, Any]) -> Message:
         message = self.codec.make(type_name, **values)
         if hasattr(message, "header") and "header" not in values:
             message.header = self.header(0.0)
         return message
 
     def header(self, time: float, frame: str | None = None) -> Message:
-        """A header with simulated time, in the sensor's frame if no other is given."""
+        """Return a header with simulated time, s; the default frame is that of the sensor."""
         return self.codec.type("std_msgs/msg/Header")(self.stamp(time), self.frame if frame is None else frame)
 
     def stamp(self, time: float) -> Message:
-        """Simulated time."""
+        """Return simulated time, s, as builtin_interfaces/Time."""
         return stamp(self.codec, time)
 
     def quaternion(self, values: NDArray[np.float64]) -> Message:
-        """A geometry_msgs/Quaternion."""
+        """Return a quaternion (x, y, z, w) as geometry_msgs/Quaternion."""
         return self.codec.type("geometry_msgs/msg/Quaternion")(*values.tolist())
 
 
 def stamp(codec: Codec, time: float) -> Message:
-    """Simulated time, s, as builtin_interfaces/Time."""
+    """Return simulated time, s, as builtin_interfaces/Time."""
     return codec.type("builtin_interfaces/msg/Time")(*stamp_of(time))
 
 
-Say = Callable[[Any, float], "Message | bytes | None"]
-"""From a reading, which may be None, and the time, to a message or its CDR, or to None if there is nothing to say."""
+EncodeReading = Callable[[Any, float], "Message | bytes | None"]
+"""Function of a reading (or None) and the time, s, that returns a message or its CDR, or None for no message."""
 
 
-class SaysMany(ABC):
-    """A `Say` that can write the messages of many readings at once."""
+class ReadingEncoder(ABC):
+    """`EncodeReading` function that can also encode a batch of readings."""
 
     @abstractmethod
     def __call__(self, reading: Any, time: float) -> bytes | None: ...
 
     @abstractmethod
-    def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
-        """Of all readings, at these ticks of this step, s."""
+    def encode_batch(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> EncodedBatch:
+        """Return the messages of readings at these ticks; `step` is the length of a tick, s."""
 
     def warm_up(self) -> None:
-        """Have what `many` needs compiled."""
+        """Compile the kernels that `encode_batch` needs."""
         return
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers(SaysMany):
-    """What is said of readings that are numbers, which are written one by one, or many at once.
+class TemplateEncoder(ReadingEncoder):
+    """Encoder that fills the numbers of readings into a template; see `EncoderContext.template_encoder`."""
 
-    Without a reading it says what is `missing`, if there is anything to be said then; nothing is said of a reading
-    for which `unless` holds.
-    """
-
-    form: Form
+    template: MessageTemplate
     numbers: Callable[[Any], Mapping[str, Any]]
-    missing: Form | None = None
-    unless: Callable[[Any], Any] | None = None
+    missing: MessageTemplate | None = None
+    skip: Callable[[Any], Any] | None = None
 
     def __call__(self, reading: Any, time: float) -> bytes | None:
         if reading is None:
-            return None if self.missing is None else self.missing.one(*stamp_of(time))
-        if self.unless is not None and self.unless(reading):
+            return None if self.missing is None else self.missing.pack(*stamp_of(time))
+        if self.skip is not None and self.skip(reading):
             return None
         values: list[Any] = []
         for number in self.numbers(reading).values():
@@ -137,43 +148,43 @@ class Numbers(SaysMany):
                 values.append(number.tobytes())
             else:
                 values += number.ravel().tolist()
-        return self.form.one(*stamp_of(reading.time), *values)
+        return self.template.pack(*stamp_of(reading.time), *values)
 
-    def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
-        there = _there(readings)
-        if there is not None and not there.any():
-            return self._many_missing(ticks, step)
+    def encode_batch(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> EncodedBatch:
+        valid = _valid(readings)
+        if valid is not None and not valid.any():
+            return self._encode_missing(ticks, step)
         columns: Any
         if isinstance(readings, Readings) and readings.columns is not None:
             columns = readings.columns()
         else:
-            each = list(readings)
-            some = next(found for found in each if found is not None)
-            columns = Gathered([some if found is None else found for found in each])
-        said = self.form.many.fill(columns.time, self.numbers(columns))
-        if self.unless is not None:
-            said = said.only(~np.asarray(self.unless(columns), np.bool_))
-        if there is None:
-            return said
-        return said.only(there).or_else(self._many_missing(ticks, step).only(~there))
+            rows = list(readings)
+            placeholder = next(found for found in rows if found is not None)
+            columns = GatheredReadings([placeholder if found is None else found for found in rows])
+        encoded = self.template.batch.fill(columns.time, self.numbers(columns))
+        if self.skip is not None:
+            encoded = encoded.masked(~np.asarray(self.skip(columns), np.bool_))
+        if valid is None:
+            return encoded
+        return encoded.masked(valid).filled_from(self._encode_missing(ticks, step).masked(~valid))
 
-    def _many_missing(self, ticks: Sequence[int], step: float) -> Packed:
-        """What is said where there is no reading."""
+    def _encode_missing(self, ticks: Sequence[int], step: float) -> EncodedBatch:
+        """Return the messages for ticks without a reading."""
         if self.missing is None:
-            return Packed.of([None] * len(ticks))
-        return self.missing.many.fill([tick * step for tick in ticks], {})
+            return EncodedBatch.from_messages([None] * len(ticks))
+        return self.missing.batch.fill([tick * step for tick in ticks], {})
 
 
-def _there(readings: Sequence[Any]) -> NDArray[np.bool_] | None:
-    """Where there is a reading; None if there is one everywhere."""
-    there = (
+def _valid(readings: Sequence[Any]) -> NDArray[np.bool_] | None:
+    """Return a mask of the readings that are not None; None if all are valid."""
+    valid = (
         readings.valid if isinstance(readings, Readings) else np.array([reading is not None for reading in readings])
     )
-    return None if there is None or there.all() else there
+    return None if valid is None or valid.all() else valid
 
 
-class Gathered:
-    """Like a reading, of which each number is an array with those of some readings; and so are its parts."""
+class GatheredReadings:
+    """Columns of a list of readings: each attribute is an array with the values of all readings."""
 
     def __init__(self, readings: Sequence[Any]) -> None:
         self._readings = readings
@@ -184,81 +195,83 @@ class Gathered:
         if isinstance(values[0], np.ndarray):
             found = stacked(values)
         else:
-            found = Gathered(values) if isinstance(values[0], Pose | Twist) else np.array(values)
-        setattr(self, name, found)  # so that it is gathered once
+            found = GatheredReadings(values) if isinstance(values[0], Pose | Twist) else np.array(values)
+        setattr(self, name, found)  # so that each attribute is gathered once
         return found
 
 
 def stacked(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """As `np.stack` gives it, which takes several times as long."""
+    """Return the same as `np.stack(arrays)`, several times faster."""
     return np.concatenate(arrays).reshape(len(arrays), *arrays[0].shape)
 
 
-Conversion = Callable[[Source], Say]
-"""Prepares what is said of a source's readings."""
+EncoderFactory = Callable[[EncoderContext], EncodeReading]
+"""Function that returns the encoder of a sensor's readings."""
 
-_KNOWN: Final[dict[tuple[str, str], Conversion]] = {}
+_FACTORIES: Final[dict[tuple[str, str], EncoderFactory]] = {}
 
 
-def speaks(
+def register_encoder(
     kind: str, type_name: str
-) -> Callable[[Callable[[Any, Source, float], Message | None]], Callable[[Any, Source, float], Message | None]]:
-    """Let a kind of sensor be spoken in a type of message, made by the function below."""
+) -> Callable[
+    [Callable[[Any, EncoderContext, float], Message | None]], Callable[[Any, EncoderContext, float], Message | None]
+]:
+    """Register the decorated function as the encoder of a sensor kind into a message type."""
 
     def register(
-        make: Callable[[Any, Source, float], Message | None],
-    ) -> Callable[[Any, Source, float], Message | None]:
-        def convert(source: Source) -> Say:
-            return lambda reading, time: make(reading, source, time)
+        make: Callable[[Any, EncoderContext, float], Message | None],
+    ) -> Callable[[Any, EncoderContext, float], Message | None]:
+        def factory(context: EncoderContext) -> EncodeReading:
+            return lambda reading, time: make(reading, context, time)
 
-        prepares(kind, type_name)(convert)
+        register_factory(kind, type_name)(factory)
         return make
 
     return register
 
 
-def prepares(kind: str, type_name: str) -> Callable[[Conversion], Conversion]:
-    """Let a kind of sensor be spoken in a type of message, by what the function below prepares for each source."""
+def register_factory(kind: str, type_name: str) -> Callable[[EncoderFactory], EncoderFactory]:
+    """Register the decorated function as the encoder factory of a sensor kind and a message type."""
 
-    def register(conversion: Conversion) -> Conversion:
-        _KNOWN[kind, full_name(type_name)] = conversion
-        return conversion
+    def register(factory: EncoderFactory) -> EncoderFactory:
+        _FACTORIES[kind, full_name(type_name)] = factory
+        return factory
 
     return register
 
 
-def conversion(kind: str, type_name: str) -> Conversion:
-    """How readings of a kind become messages of a type."""
+def find_factory(kind: str, type_name: str) -> EncoderFactory:
+    """Return the encoder factory of a sensor kind and a message type."""
     _load()
-    found = _KNOWN.get((kind, full_name(type_name)))
+    found = _FACTORIES.get((kind, full_name(type_name)))
     if found is None:
-        known = sorted(spoken for other, spoken in _KNOWN if other == kind)
+        known = sorted(other_type for other, other_type in _FACTORIES if other == kind)
         raise SkerryError(
-            f"a sensor of kind {kind!r} is not spoken as {type_name}, but as: {', '.join(known) or 'nothing'}"
+            f"a sensor of kind {kind!r} cannot be published as {type_name}; possible: {', '.join(known) or 'no type'}"
         )
     return found
 
 
-def number_of(type_name: str, value: str, sensor: type[Sensor[Any]]) -> Conversion:
-    """One value of a reading as the `data` of a message, with a header if the message has one."""
+def value_factory(type_name: str, value: str, sensor: type[Sensor[Any]]) -> EncoderFactory:
+    """Return the encoder factory of one value of a reading, which is published as the `data` of a message."""
     known = _values(sensor)
     if known and value not in known:
         raise SkerryError(f"a reading of a {sensor.__name__} has no value {value!r}; {did_you_mean(value, known)}")
 
-    def convert(source: Source) -> Say:
-        fill = source.form(type_name, "data")
+    def factory(context: EncoderContext) -> EncodeReading:
+        pack = context.pack_function(type_name, "data")
 
-        def say(reading: Any, time: float) -> bytes | None:
+        def encode(reading: Any, time: float) -> bytes | None:
             found = None if reading is None else getattr(reading, value)
-            return None if found is None else fill(*stamp_of(reading.time), found)
+            return None if found is None else pack(*stamp_of(reading.time), found)
 
-        return say
+        return encode
 
-    return convert
+    return factory
 
 
 def _values(sensor: type[Sensor[Any]]) -> list[str]:
-    """What a sensor's readings have, by name, if its class says what they are: `Sensor[SomeReading]`."""
+    """Return the attribute names of a sensor's readings, if its class declares them as `Sensor[SomeReading]`."""
     for ancestor in sensor.__mro__:
         for base in vars(ancestor).get("__orig_bases__", ()):
             kinds = [kind for argument in get_args(base) for kind in (argument, *get_args(argument))]
@@ -268,10 +281,10 @@ def _values(sensor: type[Sensor[Any]]) -> list[str]:
     return []
 
 
-def spoken() -> set[tuple[str, str]]:
-    """All kinds of sensors, each with a type that it is spoken in."""
+def registered_types() -> set[tuple[str, str]]:
+    """Return all pairs of sensor kind and message type that have an encoder."""
     _load()
-    return set(_KNOWN)
+    return set(_FACTORIES)
 
 
 def _load() -> None:

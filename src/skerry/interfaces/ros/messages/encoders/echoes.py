@@ -1,4 +1,4 @@
-"""Readings that are clouds of echoes: multibeam and forward-looking sonars, many clouds in one native call."""
+"""Encoders of point clouds of multibeam and forward-looking sonars; a kernel encodes many clouds in one call."""
 
 from __future__ import annotations
 
@@ -8,27 +8,33 @@ from typing import Any, Final
 import numpy as np
 
 from skerry.core.kernels import kernel
-from skerry.interfaces.ros.messages.encoded_batch import Packed
-from skerry.interfaces.ros.messages.encoders import Say, SaysMany, Source, prepares
+from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
+from skerry.interfaces.ros.messages.encoders import EncoderContext, EncodeReading, ReadingEncoder, register_factory
 from skerry.parts.sensor import Readings
 from skerry.sensors.raycast.echoes import transform_points
 
-POINT: Final = 13  # bytes: x, y, z and an intensity
-_LENGTH: Final = 4  # bytes, of the count of bytes that stands before the points
-_FLOAT32, _UINT8 = 7, 2  # of sensor_msgs/PointField
+POINT: Final = 13  # bytes of a point: x, y, z as float32 and the intensity as uint8
+_LENGTH: Final = 4  # bytes of the field before the points, which holds their length in bytes
+_FLOAT32, _UINT8 = 7, 2  # data types of sensor_msgs/PointField
 
 
 @kernel
 def _write_clouds(
     heads: Any, points: Any, levels: Any, counts: Any, positions: Any, orientations: Any, placed: Any, out: Any
 ) -> None:
-    """Messages one after the other, of `heads` (n, bytes), which are messages without points.
+    """Write n PointCloud2 messages into `out`, one after the other.
 
-    `points` (n, most, 3) and `levels` (n, most) are those of each, of which the first `counts` (n,) are there, in the
-    frame of a sonar at `positions` (n, 3) and `orientations` (n, 4). `placed` (most, 3) is room for where they are in
-    the world.
+    Args:
+        heads: Encoded messages without points, (n, bytes).
+        points: Points in the sonar's frame, m, (n, m, 3).
+        levels: Intensities of the points, (n, m).
+        counts: Number of valid points of each message, (n,); they come first.
+        positions: Positions of the sonar in the world, m, (n, 3).
+        orientations: Orientations of the sonar in the world, quaternions (x, y, z, w), (n, 4).
+        placed: Work array for the points of one message in the world, (m, 3).
+        out: Bytes of all messages.
     """
-    size = heads.shape[1] - 1  # the last byte stands behind the points
+    size = heads.shape[1] - 1  # the last byte comes after the points
     octets = placed.view(np.uint8)
     place = 0
     for i, count in enumerate(counts):
@@ -46,16 +52,19 @@ def _write_clouds(
         place += 1
 
 
-class Clouds(SaysMany):
-    """Points in the map, x, y, z and a byte of intensity, as the SMaRC simulator's; rays without an echo are absent."""
+class CloudEncoder(ReadingEncoder):
+    """Encoder of sonar echoes as points in the map frame, with x, y, z and a byte of intensity.
 
-    def __init__(self, source: Source) -> None:
+    The format is that of the SMaRC simulator. Rays without an echo have no point.
+    """
+
+    def __init__(self, context: EncoderContext) -> None:
         named = [("x", 0, _FLOAT32), ("y", 4, _FLOAT32), ("z", 8, _FLOAT32), ("intensity", 12, _UINT8)]
         fields = [{"name": name, "offset": offset, "datatype": kind, "count": 1} for name, offset, kind in named]
-        self._heads = source.rows(
+        self._heads = context.batch_template(
             "sensor_msgs/PointCloud2",
             ("width", "row_step"),
-            header=source.header(0.0, source.map_frame),
+            header=context.header(0.0, context.map_frame),
             height=1,
             fields=fields,
             point_step=POINT,
@@ -71,15 +80,17 @@ class Clouds(SaysMany):
             [reading.time], points, levels, count, pose.position[None], pose.orientation[None]
         ).data.tobytes()
 
-    def many(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> Packed:
+    def encode_batch(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> EncodedBatch:
         if not isinstance(readings, Readings) or readings.columns is None:
-            return Packed.of([self(reading, tick * step) for reading, tick in zip(readings, ticks, strict=True)])
+            return EncodedBatch.from_messages(
+                [self(reading, tick * step) for reading, tick in zip(readings, ticks, strict=True)]
+            )
         columns = readings.columns()
         cloud, pose = columns.cloud, columns.cloud.pose
         found = self._write(columns.time, cloud.points, cloud.levels, cloud.count, pose.position, pose.orientation)
         if readings.valid is None or readings.valid.all():
             return found
-        return found.only(readings.valid)
+        return found.masked(readings.valid)
 
     def warm_up(self) -> None:
         points, levels = np.zeros((1, 1, 3), np.float32), np.zeros((1, 1), np.uint8)
@@ -87,7 +98,7 @@ class Clouds(SaysMany):
 
     def _write(
         self, times: Sequence[float], points: Any, levels: Any, counts: Any, positions: Any, orientations: Any
-    ) -> Packed:
+    ) -> EncodedBatch:
         heads = self._heads.fill(times, {"width": counts, "row_step": POINT * counts})
         sizes = heads.sizes[0] + POINT * counts
         out = np.empty(sizes.sum(), np.uint8)
@@ -101,11 +112,11 @@ class Clouds(SaysMany):
             np.empty_like(points[0]),
             out,
         )
-        return Packed.in_turn(out, sizes)
+        return EncodedBatch.contiguous(out, sizes)
 
 
-@prepares("mbes", "sensor_msgs/PointCloud2")
-@prepares("fls", "sensor_msgs/PointCloud2")
-def clouds(source: Source) -> Say:
-    """A sonar's points in the map."""
-    return Clouds(source)
+@register_factory("mbes", "sensor_msgs/PointCloud2")
+@register_factory("fls", "sensor_msgs/PointCloud2")
+def clouds(context: EncoderContext) -> EncodeReading:
+    """Return the encoder of a sonar's points in the map frame."""
+    return CloudEncoder(context)

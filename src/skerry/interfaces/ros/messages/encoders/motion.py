@@ -1,4 +1,4 @@
-"""Readings of motion and place: IMU, compass, GPS, DVL, odometry, ground truth, joints."""
+"""Encoders of motion and position: IMU, compass, magnetometer, GPS, DVL, odometry, ground truth and joints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skerry.core.frames import matrix_to_quaternion
 from skerry.interfaces.ros.messages.codec import Message
-from skerry.interfaces.ros.messages.encoders import Say, Source, prepares, speaks
+from skerry.interfaces.ros.messages.encoders import EncoderContext, EncodeReading, register_encoder, register_factory
 from skerry.sensors.compass import CompassReading
 from skerry.sensors.dvl import Dvl, DvlReading
 from skerry.sensors.encoder import EncoderReading
@@ -25,49 +25,51 @@ from skerry.sensors.odometry import OdometryReading
 Floats: TypeAlias = NDArray[np.float64]
 
 
-@prepares("imu", "sensor_msgs/Imu")
-def imu(source: Source) -> Say:
-    """Attitude in the world (ENU), rates and specific force in the sensor's axes."""
+@register_factory("imu", "sensor_msgs/Imu")
+def imu(context: EncoderContext) -> EncodeReading:
+    """Encode attitude in the world (ENU), and angular rates and specific force in the sensor's axes."""
     vectors = ("orientation", "angular_velocity", "linear_acceleration")
     fields = tuple(f"{name}{end}" for name in vectors for end in ("", "_covariance"))
 
     def numbers(reading: ImuReading) -> dict[str, Floats]:
         return {field: getattr(reading, field) for field in fields}
 
-    return source.numbers("sensor_msgs/Imu", numbers, fields)
+    return context.template_encoder("sensor_msgs/Imu", numbers, fields)
 
 
-@prepares("magnetometer", "sensor_msgs/MagneticField")
-def magnetic_field(source: Source) -> Say:
-    """The field in the sensor's axes, T."""
+@register_factory("magnetometer", "sensor_msgs/MagneticField")
+def magnetic_field(context: EncoderContext) -> EncodeReading:
+    """Encode the magnetic field in the sensor's axes, T."""
 
     def numbers(reading: MagnetometerReading) -> dict[str, Floats]:
         return {"magnetic_field": reading.field, "magnetic_field_covariance": reading.covariance}
 
-    return source.numbers("sensor_msgs/MagneticField", numbers, ("magnetic_field", "magnetic_field_covariance"))
+    return context.template_encoder(
+        "sensor_msgs/MagneticField", numbers, ("magnetic_field", "magnetic_field_covariance")
+    )
 
 
-@prepares("compass", "smarc_msgs/FloatStamped")
-def heading(source: Source) -> Say:
-    """The heading, degrees clockwise from north."""
+@register_factory("compass", "smarc_msgs/FloatStamped")
+def heading(context: EncoderContext) -> EncodeReading:
+    """Encode the heading, degrees clockwise from north."""
 
     def numbers(reading: CompassReading) -> dict[str, float]:
         return {"data": reading.heading_deg}
 
-    return source.numbers("smarc_msgs/FloatStamped", numbers, ("data",))
+    return context.template_encoder("smarc_msgs/FloatStamped", numbers, ("data",))
 
 
-@prepares("gps", "sensor_msgs/NavSatFix")
-def fix(source: Source) -> Say:
-    """A fix, or that there is none; then the place is no number, rather than an old one."""
-    constant, name = source.codec.constant, "sensor_msgs/NavSatFix"
+@register_factory("gps", "sensor_msgs/NavSatFix")
+def fix(context: EncoderContext) -> EncodeReading:
+    """Encode a position fix; without a fix the status is STATUS_NO_FIX and the position is NaN."""
+    constant, name = context.codec.constant, "sensor_msgs/NavSatFix"
     service = constant("sensor_msgs/NavSatStatus", "SERVICE_GPS")
-    place = ("latitude", "longitude", "altitude")
-    missing = source.both(
+    position = ("latitude", "longitude", "altitude")
+    missing = context.template(
         name,
         (),
         status={"status": constant("sensor_msgs/NavSatStatus", "STATUS_NO_FIX"), "service": service},
-        **dict.fromkeys(place, math.nan),
+        **dict.fromkeys(position, math.nan),
     )
 
     def numbers(reading: GpsReading) -> dict[str, Any]:
@@ -78,64 +80,64 @@ def fix(source: Source) -> Say:
             "position_covariance": reading.covariance,
         }
 
-    return source.numbers(
+    return context.template_encoder(
         name,
         numbers,
-        (*place, "position_covariance"),
+        (*position, "position_covariance"),
         missing,
         status={"status": constant("sensor_msgs/NavSatStatus", "STATUS_FIX"), "service": service},
         position_covariance_type=constant(name, "COVARIANCE_TYPE_DIAGONAL_KNOWN"),
     )
 
 
-@prepares("dvl", "smarc_msgs/DVL")
-def dvl(source: Source) -> Say:
-    """Velocity and beams; what is not valid has a covariance of −1, as the message's definition asks for."""
-    settings = source.settings
+@register_factory("dvl", "smarc_msgs/DVL")
+def dvl(context: EncoderContext) -> EncodeReading:
+    """Encode velocity and beams; invalid values have a covariance of −1, as the message definition requires."""
+    settings = context.settings
     assert isinstance(settings, Dvl)
-    header = source.header(0.0)
+    header = context.header(0.0)
     directions = _beams(settings)
-    of_beam = ("range", "range_covariance", "velocity", "velocity_covariance")
-    beams = {f"beams.{number}.{word}": (number, word) for number in range(len(directions)) for word in of_beam}
+    beam_fields = ("range", "range_covariance", "velocity", "velocity_covariance")
+    beams = {f"beams.{number}.{field}": (number, field) for number in range(len(directions)) for field in beam_fields}
     variances = settings.range_noise**2, settings.velocity_noise**2
 
     def numbers(reading: DvlReading) -> dict[str, Any]:
         valid = np.isfinite(reading.velocity.sum(axis=-1, keepdims=True))
-        heard = np.isfinite(reading.ranges)
+        has_echo = np.isfinite(reading.ranges)
         found = {
-            "range": np.where(heard, reading.ranges, -1.0),
-            "range_covariance": np.where(heard, variances[0], -1.0),
-            "velocity": np.where(heard, reading.beam_velocities, 0.0),
-            "velocity_covariance": np.where(heard, variances[1], -1.0),
+            "range": np.where(has_echo, reading.ranges, -1.0),
+            "range_covariance": np.where(has_echo, variances[0], -1.0),
+            "velocity": np.where(has_echo, reading.beam_velocities, 0.0),
+            "velocity_covariance": np.where(has_echo, variances[1], -1.0),
         }
         return {
             "velocity": np.where(valid, reading.velocity, 0.0),
             "velocity_covariance": np.where(valid[..., None], reading.covariance, -1.0),
             "altitude": np.where(np.isfinite(reading.altitude), reading.altitude, -1.0),
-            **{path: found[word][..., number] for path, (number, word) in beams.items()},
+            **{path: found[field][..., number] for path, (number, field) in beams.items()},
         }
 
-    return source.numbers(
+    return context.template_encoder(
         "smarc_msgs/DVL",
         numbers,
         ("velocity", "velocity_covariance", "altitude", *beams),
-        beams=[{"pose": {"header": header, "pose": {"orientation": source.quaternion(q)}}} for q in directions],
+        beams=[{"pose": {"header": header, "pose": {"orientation": context.quaternion(q)}}} for q in directions],
     )
 
 
 @lru_cache(64)
 def _beams(settings: Dvl) -> Floats:
-    """The orientations of frames whose x looks along each beam, their y level."""
+    """Return the orientation of each beam's frame (n, 4): its x axis points along the beam and its y axis is level."""
     x = settings.directions()
     y = np.cross([0.0, 0.0, 1.0], x)
     y /= np.linalg.norm(y, axis=-1, keepdims=True)
     return matrix_to_quaternion(np.stack([x, y, np.cross(x, y)], axis=-1))
 
 
-@prepares("odometry", "nav_msgs/Odometry")
-@prepares("ground_truth", "nav_msgs/Odometry")
-def odometry(source: Source) -> Say:
-    """Pose in the map, twist in the frame's own axes; exact, so nothing is said of their covariance."""
+@register_factory("odometry", "nav_msgs/Odometry")
+@register_factory("ground_truth", "nav_msgs/Odometry")
+def odometry(context: EncoderContext) -> EncodeReading:
+    """Encode the pose in the map and the twist in the body axes; both are exact, so the covariances are zero."""
 
     def numbers(reading: OdometryReading | GroundTruthReading) -> dict[str, Floats]:
         pose, twist = reading.pose, reading.twist
@@ -146,53 +148,53 @@ def odometry(source: Source) -> Say:
             "twist.twist.angular": twist.angular,
         }
 
-    return source.numbers(
+    return context.template_encoder(
         "nav_msgs/Odometry",
         numbers,
         ("pose.pose.position", "pose.pose.orientation", "twist.twist.linear", "twist.twist.angular"),
-        header=source.header(0.0, source.map_frame),
-        child_frame_id=source.frame,
+        header=context.header(0.0, context.map_frame),
+        child_frame_id=context.frame,
     )
 
 
-@prepares("odometry", "geographic_msgs/GeoPoint")
-@prepares("ground_truth", "geographic_msgs/GeoPoint")
-def place_on_earth(source: Source) -> Say:
-    """Latitude, longitude and altitude; nothing if the scenario does not say where on earth it is."""
-    projection = source.projection
+@register_factory("odometry", "geographic_msgs/GeoPoint")
+@register_factory("ground_truth", "geographic_msgs/GeoPoint")
+def geodetic_position(context: EncoderContext) -> EncodeReading:
+    """Encode latitude, longitude and altitude; there is no message if the scenario has no `reference`."""
+    projection = context.projection
     if projection is None:
         return lambda reading, time: None
 
     def numbers(reading: OdometryReading | GroundTruthReading) -> dict[str, Floats]:
-        place = projection.to_geodetic(reading.pose.position)
-        return {"latitude": place[..., 0], "longitude": place[..., 1], "altitude": place[..., 2]}
+        position = projection.to_geodetic(reading.pose.position)
+        return {"latitude": position[..., 0], "longitude": position[..., 1], "altitude": position[..., 2]}
 
-    return source.numbers("geographic_msgs/GeoPoint", numbers, ("latitude", "longitude", "altitude"))
+    return context.template_encoder("geographic_msgs/GeoPoint", numbers, ("latitude", "longitude", "altitude"))
 
 
-@speaks("joint_states", "sensor_msgs/JointState")
-def joint_states(reading: JointStatesReading | None, source: Source, time: float) -> Message | None:
-    """Positions and velocities of joints; no efforts."""
+@register_encoder("joint_states", "sensor_msgs/JointState")
+def joint_states(reading: JointStatesReading | None, context: EncoderContext, time: float) -> Message | None:
+    """Encode positions and velocities of joints, without efforts."""
     if reading is None:
         return None
-    return source.codec.make(
+    return context.codec.make(
         "sensor_msgs/JointState",
-        header=source.header(reading.time),
+        header=context.header(reading.time),
         name=list(reading.names),
         position=reading.positions,
         velocity=reading.velocities,
     )
 
 
-@speaks("encoder", "sensor_msgs/JointState")
-def encoder(reading: EncoderReading | None, source: Source, time: float) -> Message | None:
-    """The joint that is counted."""
+@register_encoder("encoder", "sensor_msgs/JointState")
+def encoder(reading: EncoderReading | None, context: EncoderContext, time: float) -> Message | None:
+    """Encode position and velocity of the encoder's joint."""
     if reading is None:
         return None
-    return source.codec.make(
+    return context.codec.make(
         "sensor_msgs/JointState",
-        header=source.header(reading.time),
-        name=list(source.settings.needs_joints),
+        header=context.header(reading.time),
+        name=list(context.settings.needs_joints),
         position=[reading.position],
         velocity=[reading.velocity],
     )

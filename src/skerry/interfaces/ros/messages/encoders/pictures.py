@@ -1,4 +1,4 @@
-"""Readings that are pictures, clouds or swaths: cameras, lidars, scanning sonars."""
+"""Encoders of images, point clouds and sonar lines: cameras, lidars, scanning and side-scan sonars."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.interfaces.ros.messages.codec import Codec, Message
-from skerry.interfaces.ros.messages.encoders import Say, Source, prepares, speaks
+from skerry.interfaces.ros.messages.encoders import EncoderContext, EncodeReading, register_encoder, register_factory
 from skerry.sensors.camera import CameraReading
 from skerry.sensors.fls import FlsReading
 from skerry.sensors.lidar import LidarReading, PlanarReading
@@ -17,23 +17,23 @@ from skerry.sensors.msis import MsisReading
 from skerry.sensors.raycast.sonar import Bytes
 from skerry.sensors.sidescan import Sidescan, SidescanReading
 
-SIDESCAN_8_BITS: Final = 0xE2  # the packet type of eight bits a bucket (smarc_msgs/Sidescan)
-SOUND_SPEED: Final = 1500.0  # m/s; by which a side-scan works out its bucket from a time
+SIDESCAN_8_BITS: Final = 0xE2  # packet type of smarc_msgs/Sidescan with eight bits per bucket
+SOUND_SPEED: Final = 1500.0  # m/s; sound speed with which a side-scan sonar converts time to range
 
-_DATATYPES: Final = {"f4": 7, "u1": 2, "u2": 4}  # sensor_msgs/PointField
+_DATATYPES: Final = {"f4": 7, "u1": 2, "u2": 4}  # numbers of data types in sensor_msgs/PointField
 
 
-def cloud(source: Source, time: float, frame: str, columns: dict[str, NDArray[Any]]) -> Message:
-    """A sensor_msgs/PointCloud2 of named columns, packed without gaps."""
-    layout, fields = _layout(source.codec, tuple((name, column.dtype.str[1:]) for name, column in columns.items()))
+def cloud(context: EncoderContext, time: float, frame: str, columns: dict[str, NDArray[Any]]) -> Message:
+    """Return a sensor_msgs/PointCloud2 of named columns, packed without gaps."""
+    layout, fields = _layout(context.codec, tuple((name, column.dtype.str[1:]) for name, column in columns.items()))
     points = np.empty(len(next(iter(columns.values()))), layout)
     for name, column in columns.items():
         points[name] = column
-    return _cloud(source.codec, source.header(time, frame), fields, layout.itemsize, points.view(np.uint8))
+    return _cloud(context.codec, context.header(time, frame), fields, layout.itemsize, points.view(np.uint8))
 
 
 def _cloud(codec: Codec, header: Message, fields: list[Message], point_step: int, octets: Bytes) -> Message:
-    """A cloud of one row, all of whose points are valid."""
+    """Return a cloud of one row in which all points are valid."""
     count = len(octets) // point_step
     make = codec.type("sensor_msgs/msg/PointCloud2")
     return make(header, 1, count, fields, False, point_step, len(octets), octets, True)
@@ -41,7 +41,7 @@ def _cloud(codec: Codec, header: Message, fields: list[Message], point_step: int
 
 @lru_cache(64)
 def _layout(codec: Codec, columns: tuple[tuple[str, str], ...]) -> tuple[np.dtype[Any], list[Message]]:
-    """Of points whose columns have these names and types; and the same as sensor_msgs/PointField."""
+    """Return the dtype of points with columns of these names and types, and their sensor_msgs/PointField messages."""
     layout = np.dtype(list(columns))
     make = codec.type("sensor_msgs/msg/PointField")
     offsets = [field[1] for field in (layout.fields or {}).values()]
@@ -49,21 +49,21 @@ def _layout(codec: Codec, columns: tuple[tuple[str, str], ...]) -> tuple[np.dtyp
     return layout, fields
 
 
-@speaks("fls", "sensor_msgs/Image")
-def forward_image(reading: FlsReading | None, source: Source, time: float) -> Message | None:
-    """Beams from left to right, and range from top to bottom."""
-    return None if reading is None else image(source, reading.time, "mono8", reading.levels.T, source.frame)
+@register_encoder("fls", "sensor_msgs/Image")
+def forward_image(reading: FlsReading | None, context: EncoderContext, time: float) -> Message | None:
+    """Encode a sonar image: beams from left to right, range from top to bottom."""
+    return None if reading is None else image(context, reading.time, "mono8", reading.levels.T, context.frame)
 
 
-@speaks("msis", "sensor_msgs/LaserScan")
-def ping(reading: MsisReading | None, source: Source, time: float) -> Message | None:
-    """One ping as the intensities of its buckets, at the angle of the head."""
+@register_encoder("msis", "sensor_msgs/LaserScan")
+def ping(reading: MsisReading | None, context: EncoderContext, time: float) -> Message | None:
+    """Encode one ping: the intensities of its buckets at the angle of the sonar head."""
     if reading is None:
         return None
     buckets = len(reading.levels)
-    return source.codec.make(
+    return context.codec.make(
         "sensor_msgs/LaserScan",
-        header=source.header(reading.time),
+        header=context.header(reading.time),
         angle_min=reading.angle,
         angle_max=reading.angle,
         range_min=0.0,
@@ -73,16 +73,16 @@ def ping(reading: MsisReading | None, source: Source, time: float) -> Message | 
     )
 
 
-@prepares("sidescan", "smarc_msgs/Sidescan")
-def sides(source: Source) -> Say:
-    """Both sides, the nearest bucket first; angles as high and low bytes where the sonar measures them."""
+@register_factory("sidescan", "smarc_msgs/Sidescan")
+def sides(context: EncoderContext) -> EncodeReading:
+    """Encode both sides, nearest bucket first; angles are high and low bytes, if the sonar measures them."""
     name = "smarc_msgs/Sidescan"
-    known = {field.name for field in source.codec.vocabulary.message(name).fields}
-    settings = source.settings
+    known = {field.name for field in context.codec.type_store.message(name).fields}
+    settings = context.settings
     assert isinstance(settings, Sidescan)
     has_angles = settings.interferometric and "port_channel_angle_high" in known
-    words = ("channel", "channel_angle_high", "channel_angle_low") if has_angles else ("channel",)
-    channels = [f"{side}_{word}" for side in ("port", "starboard") for word in words]
+    suffixes = ("channel", "channel_angle_high", "channel_angle_low") if has_angles else ("channel",)
+    channels = [f"{side}_{suffix}" for side in ("port", "starboard") for suffix in suffixes]
 
     def numbers(reading: SidescanReading) -> dict[str, Any]:
         values: dict[str, Any] = {
@@ -96,42 +96,42 @@ def sides(source: Source) -> Say:
             values[f"{side}_channel_angle_low"] = (angles & 0xFF).astype(np.uint8)
         return {field: values[field] for field in ("time", *channels)}
 
-    nothing: dict[str, Any] = dict.fromkeys(channels, np.zeros(settings.buckets, np.uint8))
-    return source.numbers(
+    empty: dict[str, Any] = dict.fromkeys(channels, np.zeros(settings.buckets, np.uint8))
+    return context.template_encoder(
         name,
         numbers,
         ("time", *channels),
         type=SIDESCAN_8_BITS,
         max_duration=2.0 * settings.max_range / SOUND_SPEED,
-        **nothing,
+        **empty,
     )
 
 
-@speaks("lidar", "sensor_msgs/PointCloud2")
-def scan(reading: LidarReading | PlanarReading | None, source: Source, time: float) -> Message | None:
-    """Returns in the sensor's frame."""
+@register_encoder("lidar", "sensor_msgs/PointCloud2")
+def scan(reading: LidarReading | PlanarReading | None, context: EncoderContext, time: float) -> Message | None:
+    """Encode the returns as points in the sensor's frame."""
     if reading is None:
         return None
     x, y, z = reading.points.T
     columns: dict[str, Any] = {"x": x, "y": y, "z": z}
     if isinstance(reading, LidarReading):
         columns |= {"intensity": reading.intensity, "ring": reading.ring, "time": reading.offset}
-    return cloud(source, reading.time, source.frame, columns)
+    return cloud(context, reading.time, context.frame, columns)
 
 
-@speaks("lidar", "sensor_msgs/LaserScan")
-def planar_scan(reading: LidarReading | PlanarReading | None, source: Source, time: float) -> Message | None:
-    """A planar scan; other devices have none."""
+@register_encoder("lidar", "sensor_msgs/LaserScan")
+def planar_scan(reading: LidarReading | PlanarReading | None, context: EncoderContext, time: float) -> Message | None:
+    """Encode a planar scan; there is no message for other lidars."""
     if not isinstance(reading, PlanarReading):
         return None
-    return source.codec.make(
+    return context.codec.make(
         "sensor_msgs/LaserScan",
-        header=source.header(reading.time),
+        header=context.header(reading.time),
         angle_min=reading.angle_min,
         angle_max=reading.angle_min + reading.angle_increment * (len(reading.ranges) - 1),
         angle_increment=reading.angle_increment,
         time_increment=reading.time_increment,
-        scan_time=1.0 / float(source.settings.frequency),
+        scan_time=1.0 / float(context.settings.frequency),
         range_min=reading.range_min,
         range_max=reading.range_max,
         ranges=reading.ranges,
@@ -139,11 +139,11 @@ def planar_scan(reading: LidarReading | PlanarReading | None, source: Source, ti
     )
 
 
-def image(source: Source, time: float, encoding: str, pixels: NDArray[Any], frame: str) -> Message:
-    """A sensor_msgs/Image of rows from top to bottom."""
+def image(context: EncoderContext, time: float, encoding: str, pixels: NDArray[Any], frame: str) -> Message:
+    """Return a sensor_msgs/Image; the rows of `pixels` run from top to bottom."""
     rows = np.ascontiguousarray(pixels)
-    return source.codec.type("sensor_msgs/msg/Image")(
-        source.header(time, frame),
+    return context.codec.type("sensor_msgs/msg/Image")(
+        context.header(time, frame),
         rows.shape[0],
         rows.shape[1],
         encoding,
@@ -153,34 +153,34 @@ def image(source: Source, time: float, encoding: str, pixels: NDArray[Any], fram
     )
 
 
-@speaks("camera", "sensor_msgs/Image")
-def picture(reading: CameraReading | None, source: Source, time: float) -> Message | None:
-    """The picture, rgb8."""
-    return None if reading is None else image(source, reading.time, "rgb8", reading.image, source.frame)
+@register_encoder("camera", "sensor_msgs/Image")
+def camera_image(reading: CameraReading | None, context: EncoderContext, time: float) -> Message | None:
+    """Encode the image as rgb8."""
+    return None if reading is None else image(context, reading.time, "rgb8", reading.image, context.frame)
 
 
-@speaks("camera", "sensor_msgs/CompressedImage")
-def compressed_picture(reading: CameraReading | None, source: Source, time: float) -> Message | None:
-    """The picture as JPEG."""
+@register_encoder("camera", "sensor_msgs/CompressedImage")
+def compressed_image(reading: CameraReading | None, context: EncoderContext, time: float) -> Message | None:
+    """Encode the image as JPEG."""
     if reading is None:
         return None
-    return source.codec.make(
+    return context.codec.make(
         "sensor_msgs/CompressedImage",
-        header=source.header(reading.time),
+        header=context.header(reading.time),
         format="rgb8; jpeg compressed rgb8",
         data=np.frombuffer(reading.jpeg(), np.uint8),
     )
 
 
-@speaks("camera", "sensor_msgs/CameraInfo")
-def lens(reading: CameraReading | None, source: Source, time: float) -> Message | None:
-    """The lens as it is: K, D and P of one camera that is not rectified."""
+@register_encoder("camera", "sensor_msgs/CameraInfo")
+def camera_info(reading: CameraReading | None, context: EncoderContext, time: float) -> Message | None:
+    """Encode the calibration of a single unrectified camera: K, D and P."""
     if reading is None:
         return None
     matrix = reading.matrix
-    return source.codec.make(
+    return context.codec.make(
         "sensor_msgs/CameraInfo",
-        header=source.header(reading.time),
+        header=context.header(reading.time),
         height=reading.image.shape[0],
         width=reading.image.shape[1],
         distortion_model="plumb_bob",

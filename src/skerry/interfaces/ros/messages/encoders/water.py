@@ -1,4 +1,4 @@
-"""Readings of water and of the vehicle itself: pressure, CTD, depth, range, leak, battery, contact."""
+"""Encoders of water and vehicle state: pressure, CTD, depth, range, leak, battery and contact."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skerry.interfaces.ros.messages.encoders import Say, Source, prepares
+from skerry.interfaces.ros.messages.encoders import EncoderContext, EncodeReading, register_factory
 from skerry.sensors.altimeter import Altimeter, AltimeterReading
 from skerry.sensors.battery import BatteryReading
 from skerry.sensors.contact import ContactReading
@@ -18,47 +18,47 @@ from skerry.sensors.pressure import PressureReading
 from skerry.sensors.range_receiver import RangeReceiverReading
 
 
-@prepares("pressure", "sensor_msgs/FluidPressure")
-def pressure(source: Source) -> Say:
-    """Pa; a sensor that is deeper than it can measure says nothing, rather than something wrong."""
+@register_factory("pressure", "sensor_msgs/FluidPressure")
+def pressure(context: EncoderContext) -> EncodeReading:
+    """Encode pressure, Pa; there is no message below the depth that the sensor can measure."""
 
     def numbers(reading: PressureReading) -> dict[str, float]:
         return {"fluid_pressure": reading.pressure, "variance": reading.variance}
 
-    return source.numbers(
+    return context.template_encoder(
         "sensor_msgs/FluidPressure",
         numbers,
         ("fluid_pressure", "variance"),
-        unless=lambda reading: reading.saturated,
+        skip=lambda reading: reading.saturated,
     )
 
 
-@prepares("ctd", "smarc_msgs/CTD")
-def ctd(source: Source) -> Say:
-    """Conductivity, temperature and depth."""
+@register_factory("ctd", "smarc_msgs/CTD")
+def ctd(context: EncoderContext) -> EncodeReading:
+    """Encode conductivity, temperature and depth."""
     fields = ("conductivity", "temperature", "depth")
 
     def numbers(reading: CtdReading) -> dict[str, float]:
         return {field: getattr(reading, field) for field in fields}
 
-    return source.numbers("smarc_msgs/CTD", numbers, fields)
+    return context.template_encoder("smarc_msgs/CTD", numbers, fields)
 
 
-@prepares("leak", "smarc_msgs/Leak")
-def leak(source: Source) -> Say:
-    """Whether there is a leak, and how many readings have said so."""
+@register_factory("leak", "smarc_msgs/Leak")
+def leak(context: EncoderContext) -> EncodeReading:
+    """Encode whether there is a leak, and the number of readings with a leak."""
 
     def numbers(reading: LeakReading) -> dict[str, int]:
         return {"value": reading.leaked, "leak_counter": reading.count}
 
-    return source.numbers("smarc_msgs/Leak", numbers, ("value", "leak_counter"))
+    return context.template_encoder("smarc_msgs/Leak", numbers, ("value", "leak_counter"))
 
 
-@prepares("battery", "sensor_msgs/BatteryState")
-def battery(source: Source) -> Say:
-    """The percentage goes from 0 to 1, and a current that discharges is negative, as the message's definition says."""
-    constant, name = source.codec.constant, "sensor_msgs/BatteryState"
-    capacity = getattr(source.settings, "capacity_wh", None)
+@register_factory("battery", "sensor_msgs/BatteryState")
+def battery(context: EncoderContext) -> EncodeReading:
+    """Encode the battery state; as the message defines, the percentage is 0 to 1 and a discharging current negative."""
+    constant, name = context.codec.constant, "sensor_msgs/BatteryState"
+    capacity = getattr(context.settings, "capacity_wh", None)
 
     def numbers(reading: BatteryReading) -> dict[str, float]:
         design = math.nan if capacity is None else capacity / reading.voltage
@@ -71,7 +71,7 @@ def battery(source: Source) -> Say:
             "percentage": share,
         }
 
-    return source.numbers(
+    return context.template_encoder(
         name,
         numbers,
         ("voltage", "current", "charge", "design_capacity", "percentage"),
@@ -84,17 +84,17 @@ def battery(source: Source) -> Say:
     )
 
 
-@prepares("altimeter", "sensor_msgs/Range")
-def altitude(source: Source) -> Say:
-    """The range of the echo; infinite without one, as the message's definition says."""
-    settings = source.settings
+@register_factory("altimeter", "sensor_msgs/Range")
+def altitude(context: EncoderContext) -> EncodeReading:
+    """Encode the range of the echo; without an echo it is infinite, as the message defines."""
+    settings = context.settings
     assert isinstance(settings, Altimeter)
 
     def numbers(reading: AltimeterReading) -> dict[str, Any]:
-        found = np.asarray(reading.range, np.float64)  # None becomes no number
+        found = np.asarray(reading.range, np.float64)  # None becomes NaN
         return {"range": np.where(np.isnan(found), math.inf, found)}
 
-    return source.numbers(
+    return context.template_encoder(
         "sensor_msgs/Range",
         numbers,
         ("range",),
@@ -104,31 +104,31 @@ def altitude(source: Source) -> Say:
     )
 
 
-@prepares("range_receiver", "smarc_msgs/FloatStamped")
-def distance(source: Source) -> Say:
-    """To the nearest sender, m; infinite if none is heard."""
+@register_factory("range_receiver", "smarc_msgs/FloatStamped")
+def distance(context: EncoderContext) -> EncodeReading:
+    """Encode the distance to the nearest transmitter, m; infinite if none is received."""
 
     def numbers(reading: RangeReceiverReading) -> dict[str, float]:
         return {"data": reading.range}
 
-    return source.numbers("smarc_msgs/FloatStamped", numbers, ("data",))
+    return context.template_encoder("smarc_msgs/FloatStamped", numbers, ("data",))
 
 
-@prepares("locked_direction_depth", "smarc_msgs/FloatStamped")
-def height(source: Source) -> Say:
-    """Height over what is below, m."""
+@register_factory("locked_direction_depth", "smarc_msgs/FloatStamped")
+def height(context: EncoderContext) -> EncodeReading:
+    """Encode the height above the surface below, m."""
 
     def numbers(reading: LockedDirectionDepthReading) -> dict[str, float]:
         return {"data": reading.value}
 
-    return source.numbers("smarc_msgs/FloatStamped", numbers, ("data",))
+    return context.template_encoder("smarc_msgs/FloatStamped", numbers, ("data",))
 
 
-@prepares("contact", "std_msgs/Bool")
-def touching(source: Source) -> Say:
-    """Whether anything is touched."""
+@register_factory("contact", "std_msgs/Bool")
+def touching(context: EncoderContext) -> EncodeReading:
+    """Encode whether the sensor touches something."""
 
     def numbers(reading: ContactReading) -> dict[str, bool]:
         return {"data": reading.touching}
 
-    return source.numbers("std_msgs/Bool", numbers, ("data",))
+    return context.template_encoder("std_msgs/Bool", numbers, ("data",))

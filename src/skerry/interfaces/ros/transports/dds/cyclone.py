@@ -1,8 +1,8 @@
-"""Raw CDR over Cyclone DDS: all that is private or delicate in the wheel `cyclonedds`, and a test that it still works.
+"""Raw CDR over Cyclone DDS: all uses of private parts of the package `cyclonedds`, and a self-test.
 
-The wheel wants messages as classes of its own, which are slow to write. Here every topic is declared as a structure of
-one octet under the type's right name: its normalisation then touches the first byte only, and the wheel's own kind of
-sample keeps the whole payload. Written for 11.0, in which `pysertype.c` does so.
+The package requires messages as its own classes, whose encoding is slow. Here each topic is declared as a structure of
+one octet with the name of the real type. The normalisation of the package then changes the first byte only, and its
+sample keeps the whole payload. Written for version 11.0, where `pysertype.c` has this behaviour.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from skerry.core.errors import SkerryError
 
-INSTALL: Final = "install it with `pip install 'skerry[ros]'`; there are wheels for Linux on x86-64, Windows and macOS"
+INSTALL: Final = "install it with `pip install 'skerry[ros]'`; wheels exist for Linux on x86-64, Windows and macOS"
 
 try:
     from cyclonedds.__library__ import library_path
@@ -44,26 +44,26 @@ except ImportError as problem:
 
 LOOPBACK: Final = """<Interfaces><NetworkInterface name="lo" multicast="false"/></Interfaces>
 <AllowMulticast>false</AllowMulticast>"""
-# Peers whose discovery is multicast only, such as Fast DDS as it comes, are found by our own announcements alone: they
-# go to every port for as long as we run (the default is to give up after half a minute), and often, as peers come late.
+# Peers that discover by multicast only, such as Fast DDS by default, are found only if we announce ourselves.
+# The announcements go to each port, every half second, and never stop (by default they stop after half a minute).
 PEERS: Final = """<Discovery><ParticipantIndex>auto</ParticipantIndex>
 <MaxAutoParticipantIndex>30</MaxAutoParticipantIndex><SPDPInterval>500ms</SPDPInterval>
 <InitialLocatorPruneDelay>inf</InitialLocatorPruneDelay>
 <Peers><Peer Address="127.0.0.1"/></Peers></Discovery>"""
-# The largest datagrams there are: with smaller fragments, readers of Fast DDS lose most of a large picture.
+# Largest possible datagrams: with smaller fragments, readers of Fast DDS lose most of a large image.
 CONFIGURATION: Final = """<CycloneDDS><Domain Id="any"><General>{interfaces}
 <MaxMessageSize>65500B</MaxMessageSize></General>{discovery}</Domain></CycloneDDS>"""
 
 ANY: Final = SampleState.Any | ViewState.Any | InstanceState.Any
-BLOCKING: Final = 100_000_000  # ns that a reliable write may wait for a peer that does not keep up; the default of DDS
-TESTED: Final = "11.0.1"
-# In the table of operations of a type (ddsi_sertype_ops) of that version: type_id, type_map, type_info.
+BLOCKING: Final = 100_000_000  # ns that a reliable write may wait for a slow peer; the default of DDS
+TESTED: Final = "11.0.1"  # version of cyclonedds for which this module is written
+# Indices of type_id, type_map and type_info in the table of operations of a type (ddsi_sertype_ops) of that version.
 TYPE_INFORMATION: Final = (8, 9, 10)
-OPERATIONS: Final = 14
+OPERATIONS: Final = 14  # size of the table of operations
 
 
 class _Sample(ctypes.Structure):
-    """What the wheel's own kind of sample is in C: bytes and their number."""
+    """C structure of a sample of the package: bytes and their count."""
 
     _fields_ = (("data", ctypes.c_char_p), ("size", ctypes.c_size_t))
 
@@ -73,73 +73,73 @@ _library.dds_write.argtypes = [ctypes.c_int32, ctypes.c_void_p]
 _library.dds_write.restype = ctypes.c_int32
 
 _blobs: dict[str, Any] = {}
-_bare: dict[int, Any] = {}  # tables of operations without those of the type's information, by the address of the full
-_full: dict[int, int] = {}  # the address of the full one, by that of the bare
+_bare: dict[int, Any] = {}  # tables without the operations of type information, by the address of the full table
+_full: dict[int, int] = {}  # address of the full table, by the address of the bare table
 
 
 @dataclass(frozen=True)
-class Quality:
-    """Quality of service of an endpoint, and what it tells its peers about itself."""
+class EndpointQos:
+    """Quality of service of an endpoint, and the user data that its peers receive."""
 
     reliable: bool = True
     transient_local: bool = False
     depth: int = 10
     user_data: bytes = b""
-    hears_itself: bool = True  # what this participant writes; of readers
+    receives_own: bool = True  # for readers: whether they receive messages of this participant
 
     def policies(self) -> Any:
-        """In the words of the wheel; XCDR1 only, as ROS 2 has it."""
+        """Return the policies in the classes of the package; only XCDR1, as in ROS 2."""
         return Qos(
             Policy.Reliability.Reliable(BLOCKING) if self.reliable else Policy.Reliability.BestEffort,
             Policy.Durability.TransientLocal if self.transient_local else Policy.Durability.Volatile,
-            Policy.SampleBuffer.KeepLast(self.depth),
+            Policy.History.KeepLast(self.depth),
             Policy.DataRepresentation(use_cdrv0_representation=True, use_xcdrv2_representation=False),
             Policy.Userdata(self.user_data),
-            Policy.IgnoreLocal.Nothing if self.hears_itself else Policy.IgnoreLocal.Participant,
+            Policy.IgnoreLocal.Nothing if self.receives_own else Policy.IgnoreLocal.Participant,
         )
 
 
-class RawWriter:
-    """Writes CDR to a topic."""
+class DdsWriter:
+    """Writer of CDR to a topic."""
 
-    def __init__(self, participant: Participant, topic: str, type_name: str, quality: Quality) -> None:
+    def __init__(self, participant: Participant, topic: str, type_name: str, qos_settings: EndpointQos) -> None:
         self._topic = participant.topic(topic, type_name)
-        self._writer = DataWriter(participant.entity, self._topic, qos=quality.policies())
+        self._writer = DataWriter(participant.entity, self._topic, qos=qos_settings.policies())
         self.guid: bytes = self._writer.guid.bytes
 
     def write(self, cdr: bytes) -> None:
-        """Send; waits for slow reliable peers a tenth of a second at most, and lets other threads run meanwhile."""
+        """Send a message. It waits at most 0.1 s for slow reliable peers, and other threads run during the wait."""
         padded = cdr + bytes(-len(cdr) % 4)
         code = _library.dds_write(self._writer._ref, ctypes.byref(_Sample(padded, len(padded))))
         if code < 0 and code != DDSException.DDS_RETCODE_TIMEOUT:
-            raise OSError(f"Cyclone DDS does not take a message: {DDSException(code)}")
+            raise OSError(f"Cyclone DDS cannot send the message: {DDSException(code)}")
 
     @property
     def matched(self) -> int:
-        """How many readers there are."""
+        """Number of matched readers."""
         found: int = self._writer.get_publication_matched_status().current_count
         return found
 
 
-class RawReader:
-    """Reads CDR from a topic."""
+class DdsReader:
+    """Reader of CDR from a topic."""
 
-    def __init__(self, participant: Participant, topic: str, type_name: str, quality: Quality) -> None:
+    def __init__(self, participant: Participant, topic: str, type_name: str, qos_settings: EndpointQos) -> None:
         self._topic = participant.topic(topic, type_name)
-        self._reader = DataReader(participant.entity, self._topic, qos=quality.policies())
+        self._reader = DataReader(participant.entity, self._topic, qos=qos_settings.policies())
         self.guid: bytes = self._reader.guid.bytes
         self.condition = ReadCondition(self._reader, ANY)
 
     def take(self) -> list[bytes]:
-        """What has come."""
+        """Return the received messages and remove them from the reader."""
         found = ddspy_take(self._reader._ref, ANY, 100)
         if isinstance(found, int):
-            raise OSError(f"Cyclone DDS gives no messages: {DDSException(found)}")
+            raise OSError(f"Cyclone DDS cannot read messages: {DDSException(found)}")
         return [data for data, info in found if info.valid_data]
 
 
 class Participant:
-    """A participant of a domain. `network` is `loopback`, `any` or an interface's name."""
+    """Participant of a domain; `network` is `loopback`, `any` or the name of a network interface."""
 
     def __init__(self, domain: int, network: str) -> None:
         self.domain = domain
@@ -147,38 +147,38 @@ class Participant:
         try:
             self.entity = DomainParticipant(domain, qos=Qos(Policy.Userdata(b"enclave=/;")))
         except DDSException as error:
-            raise SkerryError(f"there can be no participant in the DDS domain {domain}: {error}") from None
+            raise SkerryError(f"cannot create a participant in the DDS domain {domain}: {error}") from None
         self.guid: bytes = self.entity.guid.bytes
         self._guard = GuardCondition(self.entity)
         self._waits = WaitSet(self.entity)
         self._waits.attach(self._guard)
-        self._types: dict[str, int] = {}  # where they are in Cyclone DDS, for as long as the participant is
+        self._types: dict[str, int] = {}  # addresses of types in Cyclone DDS, valid during the life of the participant
 
     def topic(self, name: str, type_name: str) -> Any:
-        """A topic whose samples are bytes."""
+        """Return a topic whose samples are bytes."""
         if (known := self._types.get(type_name)) is not None:
-            _give_operations(known, _full.get(_operations(known), _operations(known)))
+            _set_operations(known, _full.get(_operations(known), _operations(known)))
         found = Topic(self.entity, name, _blob(type_name))
         if (kind := _type_of(found)) is not None:
             self._types[type_name] = kind
             _strip_type_information(kind)
         return found
 
-    def watch(self, reader: RawReader) -> None:
-        """Let waits end when it has something."""
+    def watch(self, reader: DdsReader) -> None:
+        """End `wait` when this reader receives a message."""
         self._waits.attach(reader.condition)
 
     def wait(self, seconds: float) -> None:
-        """Wait until something has come, or somebody wakes it."""
+        """Wait until a message is received, `wake` is called or the time has passed."""
         self._waits.wait(int(seconds * 1e9))
         self._guard.take()
 
     def wake(self) -> None:
-        """End a wait."""
+        """End `wait`."""
         self._guard.set(True)
 
     def close(self) -> None:
-        """Leave the domain, with all endpoints."""
+        """Leave the domain and delete all endpoints."""
         self.entity._delete(self.entity._ref)
         if self._owned is not None:
             self._owned._delete(self._owned._ref)
@@ -186,7 +186,7 @@ class Participant:
 
 
 def _open_domain(domain: int, network: str) -> Any:
-    """The domain, configured, unless somebody has done that: CYCLONEDDS_URI, or another part of this process."""
+    """Configure and return the domain; None if CYCLONEDDS_URI or other code of this process has configured it."""
     if os.environ.get("CYCLONEDDS_URI"):
         return None
     if network == "loopback":
@@ -203,7 +203,7 @@ def _open_domain(domain: int, network: str) -> Any:
 
 
 def _blob(type_name: str) -> Any:
-    """A structure of one octet under a type's name."""
+    """Return a structure of one octet with the name of a type."""
     if type_name not in _blobs:
 
         def fill(names: dict[str, Any]) -> None:
@@ -215,7 +215,7 @@ def _blob(type_name: str) -> Any:
 
 
 def _type_of(topic: Any) -> int | None:
-    """Where Cyclone DDS has a topic's type, if the wheel is the one that this was written for."""
+    """Return the address of a topic's type in Cyclone DDS; None if the version of the package is another one."""
     found = ctypes.c_void_p()
     if version("cyclonedds") != TESTED:
         return None
@@ -225,20 +225,20 @@ def _type_of(topic: Any) -> int | None:
 
 
 def _operations(kind: int) -> int:
-    """Where the table of a type's operations is."""
+    """Return the address of a type's table of operations."""
     return ctypes.c_size_t.from_address(kind).value
 
 
-def _give_operations(kind: int, table: int) -> None:
+def _set_operations(kind: int, table: int) -> None:
     ctypes.c_size_t.from_address(kind).value = table
 
 
 def _strip_type_information(kind: int) -> None:
-    """Let a type not tell what it is made of, as that is not true, and Fast DDS 3 compares it.
+    """Remove the type information of a type, because it is wrong and Fast DDS 3 compares it.
 
-    It gets a copy of its table of operations without those three. Before another topic of the same type is made it
-    must have its own table back: Cyclone DDS compares tables, and would keep a second type of the same name; with some
-    thirty of them, its table of types grows until there is no memory left.
+    The type gets a copy of its table of operations without these three operations. Its own table must be restored
+    before another topic of the same type is created. Cyclone DDS compares the tables and would otherwise add a second
+    type of the same name; with about thirty of them its table of types grows without limit.
     """
     full = _operations(kind)
     if full not in _bare:
@@ -247,21 +247,22 @@ def _strip_type_information(kind: int) -> None:
             table[number] = None
         _bare[full] = table
         _full[ctypes.addressof(table)] = full
-    _give_operations(kind, ctypes.addressof(_bare[full]))
+    _set_operations(kind, ctypes.addressof(_bare[full]))
 
 
 def self_test(participant: Participant) -> None:
-    """Send a message to ourselves; an error if it does not come back as it went."""
+    """Send a message to this participant, and raise SkerryError if it is not received unchanged."""
     name = f"skerry_self_test_{os.getpid()}"
-    reader = RawReader(participant, name, "skerry::Test_", Quality())
-    writer = RawWriter(participant, name, "skerry::Test_", Quality())
+    reader = DdsReader(participant, name, "skerry::Test_", EndpointQos())
+    writer = DdsWriter(participant, name, "skerry::Test_", EndpointQos())
     sent = b"\x00\x01\x00\x00" + bytes(range(200, 237))
     writer.write(sent)
     end = time.monotonic() + 2.0
-    while not (came := reader.take()) and time.monotonic() < end:
+    while not (received := reader.take()) and time.monotonic() < end:
         time.sleep(0.001)
-    if [data[: len(sent)] for data in came] != [sent]:
+    if [data[: len(sent)] for data in received] != [sent]:
         raise SkerryError(
-            f"cyclonedds {version('cyclonedds')} does not carry raw messages as {TESTED} does: {came!r:.80} came back; "
+            f"cyclonedds {version('cyclonedds')} cannot send raw messages as {TESTED} does: the self-test received "
+            f"{received!r:.80}; "
             f"{INSTALL}"
         )

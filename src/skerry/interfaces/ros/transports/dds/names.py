@@ -1,4 +1,4 @@
-"""How ROS 2 names things on DDS, after rmw_cyclonedds, and what it says there about its nodes."""
+"""Names of ROS 2 entities on DDS, as in rmw_cyclonedds, and the discovery message of a node."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from typing import Final
 
 DISCOVERY: Final = "ros_discovery_info"
 DISCOVERY_TYPE: Final = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_"
-# of rmw_dds_common/msg/ParticipantEntitiesInfo in Jazzy, as its own peers say it
+# Type hash of rmw_dds_common/msg/ParticipantEntitiesInfo in Jazzy, as sent by its nodes.
 DISCOVERY_HASH: Final = "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e"
 GID_BYTES: Final = {"humble": 24, "jazzy": 16}
-"""Of rmw_dds_common/msg/Gid, which has changed."""
+"""Length of rmw_dds_common/msg/Gid in each distribution."""
 HEADER: Final = 16
-"""Bytes before the fields of a request or an answer: the client's number and the call's. Of rmw_cyclonedds only."""
+"""Bytes before the fields of a request or response, with the ids of client and call; specific to rmw_cyclonedds."""
 
 
 def topic_of(name: str) -> str:
-    """The DDS topic of a topic."""
+    """Return the DDS topic of a topic."""
     return f"rt{name}"
 
 
 def request_of(name: str) -> str:
-    """The DDS topic of a service's requests."""
+    """Return the DDS topic of a service's requests."""
     return f"rq{name}Request"
 
 
 def reply_of(name: str) -> str:
-    """The DDS topic of a service's answers."""
+    """Return the DDS topic of a service's responses."""
     return f"rr{name}Reply"
 
 
 def type_of(name: str) -> str:
-    """The DDS type of a message by its full name: sensor_msgs/msg/Imu is sensor_msgs::msg::dds_::Imu_."""
+    """Return the DDS type of a message: sensor_msgs/msg/Imu becomes sensor_msgs::msg::dds_::Imu_."""
     package, folder, short = name.split("/")
     return f"{package}::{folder}::dds_::{short}_"
 
 
 def split_call(cdr: bytes) -> tuple[bytes, bytes]:
-    """The header of a request or an answer, and its message as CDR."""
+    """Return the header of a request or response, and its message as CDR."""
     return cdr[4 : 4 + HEADER], cdr[:4] + cdr[4 + HEADER :]
 
 
 def join_call(header: bytes, cdr: bytes) -> bytes:
-    """A request or an answer; sixteen bytes disturb no alignment."""
+    """Return a request or response with its header, whose 16 bytes do not change the alignment."""
     return cdr[:4] + header + cdr[4:]
 
 
 def participant_info(
     participant: bytes, namespace: str, node: str, readers: Sequence[bytes], writers: Sequence[bytes], gid_bytes: int
 ) -> bytes:
-    """rmw_dds_common/msg/ParticipantEntitiesInfo with one node, as CDR; whose endpoints are whose."""
+    """Return a rmw_dds_common/msg/ParticipantEntitiesInfo as CDR, which lists the endpoints of one node."""
     data = bytearray(_gid(participant, gid_bytes))
     _number(data, 1)
     for text in (namespace, node):

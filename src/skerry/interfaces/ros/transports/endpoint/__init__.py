@@ -1,4 +1,4 @@
-"""The client of a ROS-TCP-Endpoint: a node beside ROS 2 or ROS 1 that passes on what comes over a socket."""
+"""Client of a ROS-TCP-Endpoint, a node of ROS 2 or ROS 1 that relays messages of a TCP socket."""
 
 from __future__ import annotations
 
@@ -19,120 +19,122 @@ from pydantic import Field
 
 from skerry.core.config import Positive
 from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus.bus import Bus, Client, Outbox, Service, Topic
+from skerry.interfaces.ros.bus.bus import Bus, Service, ServiceClient, SubscriberQueue, Topic
 from skerry.interfaces.ros.bus.transport import ProtocolError, Transport, TransportConfig
 from skerry.interfaces.ros.messages.codec import BadMessage, Message
 from skerry.interfaces.ros.messages.types import short_name
 from skerry.interfaces.ros.transports.endpoint.protocol import (
     KEEPALIVE,
-    FrameReader,
-    FrameWriter,
+    FrameDecoder,
+    FrameEncoder,
+    is_ros2,
     read_parameters,
-    speaks_ros2,
 )
 
 logger = logging.getLogger("skerry")
 
-IDLE: Final = 1.0  # s of silence after which a connection is kept alive; latched messages are repeated as often
-HANDSHAKE: Final = 2.0  # s to wait for it; endpoints before 0.7 send none
-HIDDEN: Final = "/_action/"  # what carries actions; an endpoint finds types among messages and services only, so
-FOUND: Final = "action_msgs/"  # of this package, the statuses and the way to cancel, but not an action's own types
-# What an endpoint says once of a type that is not installed beside it, and then for every message of such a topic.
+IDLE: Final = 1.0  # s without data before a keep-alive frame is sent; latched messages are repeated with this period
+HANDSHAKE: Final = 2.0  # s to wait for the handshake; endpoints before 0.7 send none
+# Entries of actions in ROS 2. An endpoint finds types of messages and services only, so it can relay the statuses and
+# the cancel service, whose types are in action_msgs, but not the entries with the types of the action.
+HIDDEN: Final = "/_action/"
+FOUND: Final = "action_msgs/"
+# Log messages of an endpoint about a type that is not installed: the first comes once, the second for each message.
 UNKNOWN: Final = re.compile(r"SysCommand\.publish - Unknown message class '([^']*)'")
 UNREGISTERED: Final = re.compile(r"Not registered to publish topic '([^']*)'")
-MOST_COMPLAINTS: Final = 200  # that are told of one connection
-OWN: Final = "'skerry_msgs/"  # hardly anybody installs them, and does without the services that have them
-BURST: Final = 64  # frames that go out in one piece
+MAX_LOGGED: Final = 200  # log messages of the endpoint that are repeated in the log, per connection
+OWN: Final = "'skerry_msgs/"  # package of Skerry's own services, which is rarely installed
+BURST: Final = 64  # frames that are sent in one call
 IMAGES: Final = ("*/image", "*/image_raw", "*compressed", "*/camera_info", "*/cam_info", "*/image_depth")
 
 
-class Session:
-    """One connection, as bytes: what came in, what must go out. `send` takes bytes that must go out in one piece."""
+class EndpointSession:
+    """Session of one connection, independent of the socket; `send` sends bytes without interruption."""
 
     def __init__(self, config: Endpoint, bus: Bus, ros2: bool, send: Callable[[bytes], None]) -> None:
         self.config, self.bus, self.send = config, bus, send
-        self.writer = FrameWriter(ros2)
-        self.outbox = Outbox()
+        self.encoder = FrameEncoder(ros2)
+        self.queue = SubscriberQueue()
         self._numbers = count(1)
-        self._asked: dict[int, tuple[Client, Future[Message]]] = {}
-        self._request: int | None = None  # the number of the call whose body comes next
-        self._response: int | None = None
-        self._carriers: list[tuple[Client, Callable[[Message], Future[Message]]]] = []
-        self._topics: set[str] = set()  # that are sent
-        self._complaints: set[str] = set()
+        self._calls: dict[int, tuple[ServiceClient, Future[Message]]] = {}
+        self._request: int | None = None  # number of the call whose request is the next frame
+        self._response: int | None = None  # number of the call whose response is the next frame
+        self._routes: list[tuple[ServiceClient, Callable[[Message], Future[Message]]]] = []
+        self._topics: set[str] = set()  # topics that are sent
+        self._logged: set[str] = set()  # log messages of the endpoint
         self._over = False
 
     def open(self) -> None:
-        """Announce all that is said, heard, offered and called, and take what is said."""
-        writer, bus = self.writer, self.bus
+        """Announce all topics, subscriptions, services and clients of the bus, and subscribe to the topics."""
+        encoder, bus = self.encoder, self.bus
         topics = [topic for topic in bus.topics.values() if self._can_carry(topic) and self.config.carries(topic.name)]
         self._topics = {topic.name for topic in topics}
-        frames = [writer.publish(topic.name, topic.type, topic.qos.transient_local) for topic in topics]
-        frames += [writer.subscribe(name, heard[0].type) for name, heard in bus.subscriptions.items()]
+        frames = [encoder.publish(topic.name, topic.type, topic.qos.transient_local) for topic in topics]
+        frames += [encoder.subscribe(name, found[0].type) for name, found in bus.subscriptions.items()]
         services = [service for service in bus.services.values() if self._can_carry(service)]
-        frames += [writer.offer(service.name, service.type) for service in services]
-        frames += [writer.use(client.name, client.type) for client in bus.clients.values()]
+        frames += [encoder.add_service(service.name, service.type) for service in services]
+        frames += [encoder.add_client(client.name, client.type) for client in bus.clients.values()]
         self.send(b"".join(frames))
-        bus.takers(self.outbox, self._topics)
-        if writer.ros2 and bus.actions:
+        bus.set_subscriptions(self.queue, self._topics)
+        if encoder.ros2 and bus.actions:
             logger.info(
-                "an endpoint of ROS 2 finds no types of actions: of %s it carries the statuses and `cancel_goal` only; "
-                "say waypoints on the topic `…/waypoint`, or give goals by `--ros dds` or `--ros rosbridge`",
+                "an endpoint of ROS 2 does not support action types: of %s it relays the statuses and `cancel_goal` "
+                "only; publish waypoints on `…/waypoint`, or send goals with `--ros dds` or `--ros rosbridge`",
                 ", ".join(bus.actions),
             )
         for client in bus.clients.values():
-            carrier = partial(self._ask, client)
-            self._carriers.append((client, carrier))
-            client.carriers.append(carrier)
+            route = partial(self._call, client)
+            self._routes.append((client, route))
+            client.routes.append(route)
 
     def close(self) -> None:
-        """Take nothing any more; calls that wait for an answer fail, and answers that come late are not sent."""
+        """End all subscriptions; calls that wait for a response fail, and late responses are not sent."""
         self._over = True
-        self.bus.takers(self.outbox, ())
-        for client, carrier in self._carriers:
-            client.carriers.remove(carrier)
-        self._carriers.clear()
-        for client, promise in self._asked.values():
-            promise.set_exception(SkerryError(f"{client.name}: the endpoint went away before it answered"))
-        self._asked.clear()
+        self.bus.set_subscriptions(self.queue, ())
+        for client, route in self._routes:
+            client.routes.remove(route)
+        self._routes.clear()
+        for client, future in self._calls.values():
+            future.set_exception(SkerryError(f"{client.name}: the endpoint disconnected before the response"))
+        self._calls.clear()
 
     def frames_to_send(self, timeout: float) -> list[bytes]:
-        """What the bus has said since, encoded; waits for something so many seconds."""
-        writer = self.writer
+        """Return the frames of new messages of the bus; wait up to `timeout` seconds for the first one."""
+        encoder = self.encoder
         return [
-            writer.message(outgoing.topic.name, outgoing.cdr if writer.ros2 else outgoing.ros1)
-            for outgoing in self.outbox.take(timeout)
+            encoder.message(message.topic.name, message.cdr if encoder.ros2 else message.ros1)
+            for message in self.queue.drain(timeout)
         ]
 
     def latched(self) -> list[bytes]:
-        """The last messages of latched topics, which an endpoint of ROS 2 forgets, for late comers."""
-        if not self.writer.ros2:
+        """Return the last messages of latched topics, which an endpoint of ROS 2 does not store."""
+        if not self.encoder.ros2:
             return []
         found = [(topic.name, topic.last) for topic in self.bus.topics.values() if topic.name in self._topics]
-        return [self.writer.message(name, last.cdr) for name, last in found if last is not None]
+        return [self.encoder.message(name, last.cdr) for name, last in found if last is not None]
 
     def receive(self, name: str, payload: bytes) -> None:
-        """Take a frame."""
+        """Handle a frame of the endpoint."""
         if name == "__request":
             self._request = _number(payload)
         elif name == "__response":
             self._response = _number(payload)
         elif name in {"__log", "__warn", "__error"}:
             level = {"__log": logging.INFO, "__warn": logging.WARNING}.get(name, logging.ERROR)
-            self._hear_complaint(level, str(read_parameters(payload).get("text")))
+            self._on_log(level, str(read_parameters(payload).get("text")))
         elif name.startswith("__"):
-            logger.debug("the ROS-TCP-Endpoint sent %s", name)
+            logger.debug("the ROS-TCP-Endpoint sent the command %s, which is ignored", name)
         elif self._request is not None:
             number, self._request = self._request, None
-            self._answer(number, name, payload)
+            self._on_request(number, name, payload)
         elif self._response is not None:
             number, self._response = self._response, None
-            self._answered(number, payload)
+            self._on_response(number, payload)
         elif name in self.bus.subscriptions:
-            self.bus.hear(name, self._read(payload, self.bus.type_heard(name)))
+            self.bus.on_message(name, self._read(payload, self.bus.subscribed_type(name)))
 
-    def _hear_complaint(self, level: int, text: str) -> None:
-        """Tell it once, and send no more of what the endpoint cannot take."""
+    def _on_log(self, level: int, text: str) -> None:
+        """Log a message of the endpoint once, and stop sending topics that the endpoint refuses."""
         unknown, unregistered = UNKNOWN.search(text), UNREGISTERED.search(text)
         refused: set[str] = set()
         if unknown is not None:
@@ -141,77 +143,81 @@ class Session:
             refused, text = {unregistered[1]} & self._topics, unregistered[0]
         if refused:
             self._topics -= refused
-            self.bus.takers(self.outbox, self._topics)
-        if text in self._complaints or len(self._complaints) >= MOST_COMPLAINTS:
+            self.bus.set_subscriptions(self.queue, self._topics)
+        if text in self._logged or len(self._logged) >= MAX_LOGGED:
             return
-        self._complaints.add(text)
+        self._logged.add(text)
         if refused:
-            text += f"; {', '.join(sorted(refused))} stay away until its package is installed where the endpoint runs"
-        logger.log(logging.INFO if OWN in text else level, "the ROS-TCP-Endpoint says: %s", text[:500])
+            text += f"; {', '.join(sorted(refused))} is not sent until the package is installed beside the endpoint"
+        logger.log(logging.INFO if OWN in text else level, "ROS-TCP-Endpoint: %s", text[:500])
 
     def _can_carry(self, part: Topic | Service) -> bool:
-        """Not what makes a node, which would be of the endpoint's own nodes, nor types that it cannot find."""
+        """Return whether the endpoint can relay a topic or service, unlike parameter services and types of actions."""
         if HIDDEN in part.name:
-            return self.writer.ros2 and part.type.startswith(FOUND)
+            return self.encoder.ros2 and part.type.startswith(FOUND)
         return not part.type.startswith("rcl_interfaces/")
 
-    def _answer(self, number: int, name: str, payload: bytes) -> None:
+    def _on_request(self, number: int, name: str, payload: bytes) -> None:
         service = self.bus.services.get(name)
         if service is None:
-            logger.warning("the ROS-TCP-Endpoint calls %s, which is not offered", name)
+            logger.warning("the ROS-TCP-Endpoint called the unknown service %s; the call is ignored", name)
             return
         request = self._read(payload, f"{service.type}_Request")
         self.bus.call(name, request).add_done_callback(partial(self._reply, number, name))
 
-    def _reply(self, number: int, name: str, promise: Future[Message]) -> None:
-        """Send an answer; a call that failed gets none, as the protocol has no word for it, and times out."""
-        if promise.cancelled() or promise.exception() is not None:
-            logger.warning("%s: a call failed: %s", name, "cancelled" if promise.cancelled() else promise.exception())
-        elif not self._over:  # an endpoint breaks off when it gets an answer to a call of another connection
-            self.send(self.writer.response(number, name, self._write(promise.result())))
+    def _reply(self, number: int, name: str, future: Future[Message]) -> None:
+        """Send a response; a failed call gets no response and times out, because the protocol has no error message."""
+        if future.cancelled() or future.exception() is not None:
+            logger.warning(
+                "%s: call failed, no response is sent: %s",
+                name,
+                "cancelled" if future.cancelled() else future.exception(),
+            )
+        elif not self._over:  # an endpoint fails if it receives the response to a call of another connection
+            self.send(self.encoder.response(number, name, self._write(future.result())))
 
-    def _ask(self, client: Client, request: Message) -> Future[Message]:
-        promise: Future[Message] = Future()
+    def _call(self, client: ServiceClient, request: Message) -> Future[Message]:
+        future: Future[Message] = Future()
         number = next(self._numbers)
-        self._asked[number] = (client, promise)
-        self.send(self.writer.request(number, client.name, self._write(request)))
-        return promise
+        self._calls[number] = (client, future)
+        self.send(self.encoder.request(number, client.name, self._write(request)))
+        return future
 
-    def _answered(self, number: int, payload: bytes) -> None:
-        client, promise = self._asked.pop(number, (None, None))
-        if client is not None and promise is not None:
+    def _on_response(self, number: int, payload: bytes) -> None:
+        client, future = self._calls.pop(number, (None, None))
+        if client is not None and future is not None:
             try:
-                promise.set_result(self._read(payload, f"{client.type}_Response"))
+                future.set_result(self._read(payload, f"{client.type}_Response"))
             except BadMessage as error:
-                promise.set_exception(error)
+                future.set_exception(error)
 
     def _read(self, payload: bytes, type_name: str) -> Message:
         codec = self.bus.codec
-        return codec.from_cdr(payload, type_name) if self.writer.ros2 else codec.from_ros1(payload, type_name)
+        return codec.from_cdr(payload, type_name) if self.encoder.ros2 else codec.from_ros1(payload, type_name)
 
     def _write(self, message: Message) -> bytes:
         codec = self.bus.codec
-        return codec.to_cdr(message) if self.writer.ros2 else codec.to_ros1(message)
+        return codec.to_cdr(message) if self.encoder.ros2 else codec.to_ros1(message)
 
 
 def _number(payload: bytes) -> int:
     found = read_parameters(payload).get("srv_id")
     if not isinstance(found, int):
-        raise ProtocolError(f"a call without its number: {payload[:60]!r}")
+        raise ProtocolError(f"received a call without `srv_id`: {payload[:60]!r}")
     return found
 
 
 class EndpointClient(Transport):
-    """Connects for ever: whenever an endpoint is there, all is announced to it anew."""
+    """Client that reconnects until it is closed; each connection announces all entries of the bus."""
 
     def __init__(self, config: Endpoint) -> None:
         self.config = config
         self._closed = Event()
         self._thread: Thread | None = None
         self._socket: socket.socket | None = None
-        self._lock = Lock()  # of the bytes that wait
+        self._lock = Lock()  # of `_waiting`
         self._waiting: deque[bytes] = deque()
-        self._session: Session | None = None
+        self._session: EndpointSession | None = None
         self._sent = 0
         self._dropped = 0
 
@@ -220,9 +226,9 @@ class EndpointClient(Transport):
         where = f"{self.config.host}:{self.config.port}"
         session = self._session
         if session is None:
-            return f"endpoint waits for {where}"
-        dropped = self._dropped + session.outbox.dropped.total()
-        kind = "ROS 2" if session.writer.ros2 else "ROS 1"
+            return f"endpoint: connecting to {where}"
+        dropped = self._dropped + session.queue.dropped.total()
+        kind = "ROS 2" if session.encoder.ros2 else "ROS 1"
         return f"endpoint {where} ({kind}), {self._sent} sent" + (f", {dropped} dropped" if dropped else "")
 
     def start(self, bus: Bus) -> None:
@@ -230,7 +236,7 @@ class EndpointClient(Transport):
         self._thread.start()
 
     def refresh(self) -> None:
-        """Connect anew, as all is announced when a connection begins."""
+        """Reconnect, because entries are announced at the start of a connection."""
         self._shut()
 
     def close(self) -> None:
@@ -246,30 +252,30 @@ class EndpointClient(Transport):
 
     def _run(self, bus: Bus) -> None:
         where = (self.config.host, self.config.port)
-        told = False
+        warned = False
         while not self._closed.is_set():
             try:
                 with socket.create_connection(where, timeout=self.config.retry_period) as opened:
-                    told = False
-                    self._talk(bus, opened)
+                    warned = False
+                    self._serve(bus, opened)
             except (OSError, ProtocolError, BadMessage) as error:
-                if not told and not self._closed.is_set():
-                    logger.warning("ROS-TCP-Endpoint at %s:%s: %s; trying on", *where, error)
-                told = True
+                if not warned and not self._closed.is_set():
+                    logger.warning("ROS-TCP-Endpoint at %s:%s: %s; retrying", *where, error)
+                warned = True
             self._closed.wait(self.config.retry_period)
 
-    def _talk(self, bus: Bus, opened: socket.socket) -> None:
-        """One connection, until it ends."""
+    def _serve(self, bus: Bus, opened: socket.socket) -> None:
+        """Serve one connection until it ends."""
         self._socket = opened
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        reader = FrameReader()
+        reader = FrameDecoder()
         ros2, early = self._shake_hands(opened, reader)
         self._waiting.clear()
-        session = self._session = Session(self.config, bus, ros2, self._enqueue)
+        session = self._session = EndpointSession(self.config, bus, ros2, self._enqueue)
         session.open()
         logger.info("ROS-TCP-Endpoint at %s:%s: connected", self.config.host, self.config.port)
         over = Event()
-        sender = Thread(target=self._send_on, args=(session, opened, over), name="ros endpoint sender", daemon=True)
+        sender = Thread(target=self._send_frames, args=(session, opened, over), name="ros endpoint sender", daemon=True)
         sender.start()
         try:
             for name, payload in early:
@@ -278,17 +284,19 @@ class EndpointClient(Transport):
                 for name, payload in reader.feed(data):
                     session.receive(name, payload)
             if not self._closed.is_set():
-                logger.warning("ROS-TCP-Endpoint at %s:%s went away; trying on", self.config.host, self.config.port)
+                logger.warning(
+                    "ROS-TCP-Endpoint at %s:%s disconnected; reconnecting", self.config.host, self.config.port
+                )
         finally:
             over.set()
             self._session, self._socket = None, None
             session.close()
-            self._dropped += session.outbox.dropped.total()
-            session.outbox.wake()
+            self._dropped += session.queue.dropped.total()
+            session.queue.wake()
             sender.join()
 
-    def _shake_hands(self, opened: socket.socket, reader: FrameReader) -> tuple[bool, list[tuple[str, bytes]]]:
-        """Whether ROS 2 is spoken, and what came besides."""
+    def _shake_hands(self, opened: socket.socket, reader: FrameDecoder) -> tuple[bool, list[tuple[str, bytes]]]:
+        """Return whether the endpoint is one of ROS 2, and the other frames that were received."""
         early: list[tuple[str, bytes]] = []
         end = time.monotonic() + HANDSHAKE
         wanted = self.config.protocol
@@ -298,25 +306,27 @@ class EndpointClient(Transport):
                 opened.settimeout(left)
                 data = opened.recv(65536)
                 if not data:
-                    raise ConnectionError("it closed the connection before the handshake")
+                    raise ConnectionError("the connection was closed before the handshake")
                 for name, payload in reader.feed(data):
                     if name == "__handshake":
-                        found = speaks_ros2(read_parameters(payload))
+                        found = is_ros2(read_parameters(payload))
                     else:
                         early.append((name, payload))
         opened.settimeout(None)
         if wanted != "auto" and found is not None and found != (wanted == "ros2"):
-            logger.warning("the ROS-TCP-Endpoint speaks %s, not %s as set", "ROS 2" if found else "ROS 1", wanted)
+            logger.warning(
+                "the ROS-TCP-Endpoint is one of %s, but `protocol` is %s", "ROS 2" if found else "ROS 1", wanted
+            )
         return (wanted != "ros1" if found is None else found), early
 
     def _enqueue(self, data: bytes) -> None:
         with self._lock:
             self._waiting.append(data)
         if (session := self._session) is not None:
-            session.outbox.wake()
+            session.queue.wake()
 
-    def _send_on(self, session: Session, opened: socket.socket, over: Event) -> None:
-        """Send what there is, in order; a small wait for more is not worth it, as the loop says things in bursts."""
+    def _send_frames(self, session: EndpointSession, opened: socket.socket, over: Event) -> None:
+        """Send frames in order. It does not wait for further frames, because the simulation publishes in bursts."""
         repeated = time.monotonic()
         try:
             while not over.is_set():
@@ -332,21 +342,23 @@ class EndpointClient(Transport):
                     opened.sendall(b"".join(pieces[start : start + BURST]))
                 if not pieces:
                     opened.sendall(KEEPALIVE)
-        except OSError:  # the reader will see it too, and tell
+        except OSError:  # the reading thread fails too and logs the error
             self._shut()
 
 
 class Endpoint(TransportConfig):
-    """The client of a ROS-TCP-Endpoint, for ROS 2 and ROS 1."""
+    """Settings of the client of a ROS-TCP-Endpoint, for ROS 2 and ROS 1."""
 
     kind: Literal["endpoint"] = "endpoint"
-    host: str = Field("127.0.0.1", min_length=1, description="where the endpoint runs")
+    host: str = Field("127.0.0.1", min_length=1, description="host of the endpoint")
     port: int = Field(10000, ge=1, le=65535)
-    protocol: Literal["auto", "ros2", "ros1"] = Field("auto", description="what an endpoint speaks that does not say")
+    protocol: Literal["auto", "ros2", "ros1"] = Field(
+        "auto", description="protocol of an endpoint that sends no handshake"
+    )
     retry_period: Positive = Field(1.0, description="s between attempts to connect")
     leave_out: tuple[str, ...] = Field(
         IMAGES,
-        description="topics that it does not carry, as patterns; pictures, as it cannot tell if any are wanted",
+        description="topics that are not sent, as patterns; by default images, because subscribers are unknown",
     )
 
     def build(self) -> EndpointClient:

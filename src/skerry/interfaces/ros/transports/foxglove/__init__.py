@@ -1,4 +1,4 @@
-"""A server of Foxglove's WebSockets: for Foxglove, Lichtblick and their kin, which show messages and say some."""
+"""Server of the Foxglove WebSocket protocol, for Foxglove, Lichtblick and similar programs."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from skerry.interfaces.ros.bus.bus import Bus, Outbox
-from skerry.interfaces.ros.transports.foxglove.protocol import SUBPROTOCOL, FoxgloveConversation
-from skerry.interfaces.ros.transports.websocket_server import Conversation, Frame, WebSocketConfig, WebSocketServer
+from skerry.interfaces.ros.bus.bus import Bus, SubscriberQueue
+from skerry.interfaces.ros.transports.foxglove.protocol import SUBPROTOCOL, FoxgloveSession
+from skerry.interfaces.ros.transports.websocket_server import ClientSession, Frame, WebSocketConfig, WebSocketServer
 
 
 class FoxgloveServer(WebSocketServer):
-    """Serves in a thread of its own."""
+    """Server of Foxglove clients."""
 
-    word = "foxglove"
+    name = "foxglove"
     subprotocols = (SUBPROTOCOL,)
 
     def __init__(self, config: Foxglove) -> None:
         super().__init__(config)
-        self._session = str(uuid4())  # by which a client knows whether it has come back to the same run
+        self._session_id = str(uuid4())  # tells a client that reconnects whether this is the same run
 
-    def converse(self, bus: Bus, outbox: Outbox, send: Callable[[Frame], None]) -> Conversation:
-        return FoxgloveConversation(bus, self._session, self.config.carries, outbox, send)
+    def new_session(self, bus: Bus, queue: SubscriberQueue, send: Callable[[Frame], None]) -> ClientSession:
+        return FoxgloveSession(bus, self._session_id, self.config.carries, queue, send)
 
 
 class Foxglove(WebSocketConfig):
-    """A server of Foxglove's WebSockets."""
+    """Settings of a server of the Foxglove WebSocket protocol."""
 
     kind: Literal["foxglove"] = "foxglove"
     port: int = Field(8765, ge=1, le=65535)

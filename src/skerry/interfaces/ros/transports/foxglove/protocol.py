@@ -1,6 +1,7 @@
-"""The protocol of Foxglove's WebSockets, version 1, as frames and without a socket: one conversation with one client.
+"""The Foxglove WebSocket protocol, version 1: the session with one client, independent of the socket.
 
-https://github.com/foxglove/ws-protocol/blob/main/docs/spec.md. Numbers in binary frames are little-endian.
+The specification is https://github.com/foxglove/ws-protocol/blob/main/docs/spec.md.
+Numbers in binary frames are little-endian.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any, Final
 
 from skerry import __version__
 from skerry.core.errors import SkerryError, shorten
-from skerry.interfaces.ros.bus.bus import Bus, Outbox
-from skerry.interfaces.ros.bus.lazy_message import Outgoing
+from skerry.interfaces.ros.bus.bus import Bus, SubscriberQueue
+from skerry.interfaces.ros.bus.lazy_message import LazyMessage
 from skerry.interfaces.ros.bus.transport import NODE
 from skerry.interfaces.ros.messages.codec import Codec, Message
 from skerry.interfaces.ros.messages.types import full_name
@@ -24,30 +25,43 @@ from skerry.interfaces.ros.transports.websocket_server import Frame
 SUBPROTOCOL: Final = "foxglove.websocket.v1"
 CAPABILITIES: Final = ("clientPublish", "parameters", "parametersSubscribe", "services", "connectionGraph", "time")
 ENCODINGS: Final = ("cdr", "json")
-MOST_CHANNELS: Final = 1000  # that a client may advertise
+MAX_CHANNELS: Final = 1000  # channels that a client may advertise
 
-# opcodes of binary frames: those of the server, and those of a client
+# Opcodes of binary frames: first those of the server, then those of a client.
 MESSAGE_DATA, TIME, SERVICE_RESPONSE = 1, 2, 3
 CLIENT_MESSAGE, SERVICE_REQUEST = 1, 2
 
 _INFO, _WARNING, _ERROR = range(3)
 _MESSAGE: Final = struct.Struct("<BIQ")  # opcode, subscription, time in ns
 _TIME: Final = struct.Struct("<BQ")
-_CALL: Final = struct.Struct("<BIII")  # opcode, service, call, bytes of the encoding's name
+_CALL: Final = struct.Struct("<BIII")  # opcode, service, call, length of the encoding's name in bytes
 
 
-class FoxgloveConversation:
-    """What one client asks for and gets. `send` takes a frame; it may be called from any thread."""
+class FoxgloveSession:
+    """Session with one client.
+
+    Args:
+        bus: Bus of the simulator.
+        session_id: Identifier of this run of the server.
+        carries: Function that returns whether a topic is sent.
+        queue: Queue that is subscribed to the topics of the client.
+        send: Function that sends a frame; it may be called from any thread.
+    """
 
     def __init__(
-        self, bus: Bus, session: str, carries: Callable[[str], bool], outbox: Outbox, send: Callable[[Frame], None]
+        self,
+        bus: Bus,
+        session_id: str,
+        carries: Callable[[str], bool],
+        queue: SubscriberQueue,
+        send: Callable[[Frame], None],
     ) -> None:
-        self._bus, self._session, self._carries = bus, session, carries
-        self._outbox, self._send = outbox, send
-        self._channels: dict[int, str] = {}  # topics, by the numbers by which the client knows them
+        self._bus, self._session_id, self._carries = bus, session_id, carries
+        self._queue, self._send = queue, send
+        self._channels: dict[int, str] = {}  # topics, by channel number
         self._services: dict[int, str] = {}
-        self._taken: dict[str, int] = {}  # subscriptions, by topic
-        self._theirs: dict[int, tuple[str, str]] = {}  # topic and encoding of the client's own channels
+        self._subscribed: dict[str, int] = {}  # subscriptions, by topic
+        self._client_channels: dict[int, tuple[str, str]] = {}  # topic and encoding of the channels of the client
         self._sees_graph = False
         self._time = -1
         self._operations: dict[str, Callable[[dict[str, Any]], None]] = {
@@ -58,7 +72,7 @@ class FoxgloveConversation:
             "getParameters": self._get_parameters,
             "setParameters": self._set_parameters,
             "subscribeParameterUpdates": self._get_parameters,
-            "unsubscribeParameterUpdates": lambda asked: None,
+            "unsubscribeParameterUpdates": lambda request: None,
             "subscribeConnectionGraph": self._show_graph,
             "unsubscribeConnectionGraph": self._hide_graph,
         }
@@ -66,70 +80,70 @@ class FoxgloveConversation:
     # -------------------------------------------------------------------------------------------- frames
 
     def begin(self) -> None:
-        """Say who we are, and what there is."""
-        self._say(
+        """Send the server information, topics and services."""
+        self._send_json(
             op="serverInfo",
             name=f"Skerry {__version__}",
             capabilities=CAPABILITIES,
             supportedEncodings=ENCODINGS,
-            metadata={"ROS_DISTRO": self._bus.codec.vocabulary.distribution},
-            sessionId=self._session,
+            metadata={"ROS_DISTRO": self._bus.codec.type_store.distribution},
+            sessionId=self._session_id,
         )
-        self._tell_what_is_new()
+        self._advertise_new_entries()
 
     def receive(self, data: Frame) -> None:
-        """Take what a client sent; a fault is told to it, and changes nothing."""
+        """Handle data of the client; invalid data is answered with an error status."""
         try:
             if isinstance(data, str):
-                self._obey(data)
+                self._on_json(data)
             elif data[:1] == bytes((CLIENT_MESSAGE,)):
-                self._hear(data)
+                self._on_client_message(data)
             elif data[:1] == bytes((SERVICE_REQUEST,)):
                 self._call(data)
             else:
-                raise SkerryError(f"{len(data)} bytes came that begin with no known opcode: {data[:8].hex()}")
+                raise SkerryError(f"received {len(data)} bytes with an unknown opcode: {data[:8].hex()}")
         except SkerryError as error:
-            self._say(op="status", level=_ERROR, message=str(error))
+            self._send_json(op="status", level=_ERROR, message=str(error))
 
-    def frames(self, outgoing: Outgoing) -> list[Frame]:
-        """A message of the bus, with the time before it if that has changed."""
-        now = self._bus.now
+    def frames(self, message: LazyMessage) -> list[Frame]:
+        """Return a message of the bus, preceded by the time if it has changed."""
+        now = self._bus.time_ns
         found: list[Frame] = []
         if now != self._time:
             self._time = now
             found.append(_TIME.pack(TIME, now))
-            self._tell_what_is_new()
-        name = outgoing.topic.name
-        if (number := self._taken.get(name)) is not None:
-            found.append(_MESSAGE.pack(MESSAGE_DATA, number, now) + outgoing.cdr)
+            self._advertise_new_entries()
+        name = message.topic.name
+        if (number := self._subscribed.get(name)) is not None:
+            found.append(_MESSAGE.pack(MESSAGE_DATA, number, now) + message.cdr)
         return found
 
     def close(self) -> None:
-        """Take nothing any more."""
-        self._taken.clear()
-        self._bus.takers(self._outbox, ())
+        """End all subscriptions."""
+        self._subscribed.clear()
+        self._bus.set_subscriptions(self._queue, ())
 
-    def _say(self, **values: Any) -> None:
+    def _send_json(self, **values: Any) -> None:
         self._send(json.dumps(values))
 
-    def _obey(self, text: str) -> None:
+    def _on_json(self, text: str) -> None:
         try:
-            asked = json.loads(text)
+            request = json.loads(text)
         except (ValueError, RecursionError):
-            raise SkerryError(f"this is no JSON: {shorten(text)}") from None
-        operation = asked.get("op") if isinstance(asked, dict) else None
+            raise SkerryError(f"this is not valid JSON: {shorten(text)}") from None
+        operation = request.get("op") if isinstance(request, dict) else None
         if not isinstance(operation, str) or operation not in self._operations:
-            raise SkerryError(f"an object with an `op` is needed, one of: {', '.join(self._operations)}")
-        self._operations[operation](asked)
+            raise SkerryError(f"expected an object with an `op`, one of: {', '.join(self._operations)}")
+        self._operations[operation](request)
 
-    # -------------------------------------------------------------------------------------------- what there is
+    # -------------------------------------------------------------------------------------------- entries of the bus
 
-    def _tell_what_is_new(self) -> None:
-        """Advertise topics and services that the client does not know yet."""
+    def _advertise_new_entries(self) -> None:
+        """Advertise the topics and services that the client does not know."""
         topics, services = self._bus.topics, self._bus.services
         if len(self._channels) == len(topics) and len(self._services) == len(services):
             return
-        known, offered = set(self._channels.values()), set(self._services.values())
+        known, known_services = set(self._channels.values()), set(self._services.values())
         codec, channels, found = self._bus.codec, [], []
         for name, topic in topics.items():
             if name not in known:
@@ -138,28 +152,28 @@ class FoxgloveConversation:
                 if self._carries(name):
                     channels.append({"id": number, "topic": name, **_schema(codec, topic.type)})
         for name, service in services.items():
-            if name not in offered:
+            if name not in known_services:
                 number = len(self._services) + 1
                 self._services[number] = name
                 parts = {part: _schema(codec, f"{service.type}_{part.title()}") for part in ("request", "response")}
                 found.append({"id": number, "name": name, "type": service.type, **parts})
         if channels:
-            self._say(op="advertise", channels=channels)
+            self._send_json(op="advertise", channels=channels)
         if found:
-            self._say(op="advertiseServices", services=found)
+            self._send_json(op="advertiseServices", services=found)
         if self._sees_graph:
-            self._tell_graph()
+            self._send_graph()
 
-    def _show_graph(self, asked: dict[str, Any]) -> None:
+    def _show_graph(self, request: dict[str, Any]) -> None:
         self._sees_graph = True
-        self._tell_graph()
+        self._send_graph()
 
-    def _hide_graph(self, asked: dict[str, Any]) -> None:
+    def _hide_graph(self, request: dict[str, Any]) -> None:
         self._sees_graph = False
 
-    def _tell_graph(self) -> None:
+    def _send_graph(self) -> None:
         bus = self._bus
-        self._say(
+        self._send_json(
             op="connectionGraphUpdate",
             publishedTopics=[{"name": name, "publisherIds": [NODE]} for name in bus.topics],
             subscribedTopics=[{"name": name, "subscriberIds": [NODE]} for name in bus.subscriptions],
@@ -170,52 +184,54 @@ class FoxgloveConversation:
 
     # -------------------------------------------------------------------------------------------- topics
 
-    def _subscribe(self, asked: dict[str, Any]) -> None:
-        for item in _objects(asked, "subscriptions"):
+    def _subscribe(self, request: dict[str, Any]) -> None:
+        for item in _objects(request, "subscriptions"):
             number, channel = _number(item, "id"), _number(item, "channelId")
             name = self._channels.get(channel)
             if name is None or not self._carries(name):
                 raise SkerryError(f"there is no channel {channel}")
-            if name in self._taken or number in self._taken.values():
-                raise SkerryError(f"there is a subscription to {name}, or one with the id {number}, already")
-            self._taken[name] = number
-            self._bus.takers(self._outbox, self._taken)
+            if name in self._subscribed or number in self._subscribed.values():
+                raise SkerryError(f"a subscription to {name} or with the id {number} exists already")
+            self._subscribed[name] = number
+            self._bus.set_subscriptions(self._queue, self._subscribed)
 
-    def _unsubscribe(self, asked: dict[str, Any]) -> None:
-        gone = set(_numbers(asked, "subscriptionIds"))
-        self._taken = {name: number for name, number in self._taken.items() if number not in gone}
-        self._bus.takers(self._outbox, self._taken)
+    def _unsubscribe(self, request: dict[str, Any]) -> None:
+        gone = set(_numbers(request, "subscriptionIds"))
+        self._subscribed = {name: number for name, number in self._subscribed.items() if number not in gone}
+        self._bus.set_subscriptions(self._queue, self._subscribed)
 
-    def _advertise(self, asked: dict[str, Any]) -> None:
-        for item in _objects(asked, "channels"):
+    def _advertise(self, request: dict[str, Any]) -> None:
+        for item in _objects(request, "channels"):
             number, name, encoding = _number(item, "id"), _text(item, "topic"), _text(item, "encoding")
-            wanted = self._bus.type_heard(name)
+            wanted = self._bus.subscribed_type(name)
             if full_name(_text(item, "schemaName")) != wanted:
-                raise SkerryError(f"the topic {name} is heard as {wanted}, not as {shorten(item['schemaName'])}")
+                raise SkerryError(
+                    f"the simulator subscribes to {name} as {wanted}, not as {shorten(item['schemaName'])}"
+                )
             if encoding not in ENCODINGS:
                 raise SkerryError(f"the encoding {shorten(encoding)} is not known; known: {', '.join(ENCODINGS)}")
-            if number not in self._theirs and len(self._theirs) >= MOST_CHANNELS:
-                raise SkerryError(f"{MOST_CHANNELS} channels of a client are enough")
-            self._theirs[number] = (name, encoding)
+            if number not in self._client_channels and len(self._client_channels) >= MAX_CHANNELS:
+                raise SkerryError(f"the client has advertised {MAX_CHANNELS} channels, which is the maximum")
+            self._client_channels[number] = (name, encoding)
 
-    def _unadvertise(self, asked: dict[str, Any]) -> None:
-        for number in _numbers(asked, "channelIds"):
-            self._theirs.pop(number, None)
+    def _unadvertise(self, request: dict[str, Any]) -> None:
+        for number in _numbers(request, "channelIds"):
+            self._client_channels.pop(number, None)
 
-    def _hear(self, data: bytes) -> None:
+    def _on_client_message(self, data: bytes) -> None:
         if len(data) < 5:
-            raise SkerryError(f"a message of {len(data)} bytes is cut short")
+            raise SkerryError(f"the message has {len(data)} bytes, which is too short")
         number = int.from_bytes(data[1:5], "little")
-        if number not in self._theirs:
-            raise SkerryError(f"nothing was advertised as channel {number}")
-        name, encoding = self._theirs[number]
-        self._bus.hear(name, _decode(self._bus.codec, encoding, data[5:], self._bus.type_heard(name)))
+        if number not in self._client_channels:
+            raise SkerryError(f"the client has not advertised channel {number}")
+        name, encoding = self._client_channels[number]
+        self._bus.on_message(name, _decode(self._bus.codec, encoding, data[5:], self._bus.subscribed_type(name)))
 
     # -------------------------------------------------------------------------------------------- services
 
     def _call(self, data: bytes) -> None:
         if len(data) < _CALL.size:
-            raise SkerryError(f"a call of {len(data)} bytes is cut short")
+            raise SkerryError(f"the call has {len(data)} bytes, which is too short")
         _, number, call, length = _CALL.unpack_from(data)
         try:
             name = self._services.get(number)
@@ -224,51 +240,55 @@ class FoxgloveConversation:
             encoding = data[_CALL.size : _CALL.size + length].decode(errors="replace")
             if encoding not in ENCODINGS:
                 raise SkerryError(f"the encoding {shorten(encoding)} is not known; known: {', '.join(ENCODINGS)}")
-            request = f"{self._bus.services[name].type}_Request"
-            message = _decode(self._bus.codec, encoding, data[_CALL.size + length :], request)
+            type_name = f"{self._bus.services[name].type}_Request"
+            message = _decode(self._bus.codec, encoding, data[_CALL.size + length :], type_name)
         except SkerryError as error:
-            self._fail(number, call, str(error))
+            self._send_failure(number, call, str(error))
             return
-        self._bus.call(name, message).add_done_callback(partial(self._answer, number, call, encoding))
+        self._bus.call(name, message).add_done_callback(partial(self._send_response, number, call, encoding))
 
-    def _answer(self, number: int, call: int, encoding: str, promise: Future[Message]) -> None:
-        if promise.cancelled() or promise.exception() is not None:
-            self._fail(number, call, "cancelled" if promise.cancelled() else str(promise.exception()))
+    def _send_response(self, number: int, call: int, encoding: str, future: Future[Message]) -> None:
+        if future.cancelled() or future.exception() is not None:
+            self._send_failure(number, call, "cancelled" if future.cancelled() else str(future.exception()))
             return
-        codec, answer = self._bus.codec, promise.result()
-        data = codec.to_cdr(answer) if encoding == "cdr" else json.dumps(codec.to_json(answer)).encode()
-        word = encoding.encode()
-        self._send(_CALL.pack(SERVICE_RESPONSE, number, call, len(word)) + word + data)
+        codec, response = self._bus.codec, future.result()
+        data = codec.to_cdr(response) if encoding == "cdr" else json.dumps(codec.to_json(response)).encode()
+        name = encoding.encode()
+        self._send(_CALL.pack(SERVICE_RESPONSE, number, call, len(name)) + name + data)
 
-    def _fail(self, number: int, call: int, why: str) -> None:
-        self._say(op="serviceCallFailure", serviceId=number, callId=call, message=why)
+    def _send_failure(self, number: int, call: int, reason: str) -> None:
+        self._send_json(op="serviceCallFailure", serviceId=number, callId=call, message=reason)
 
     # -------------------------------------------------------------------------------------------- parameters
 
-    def _get_parameters(self, asked: dict[str, Any]) -> None:
-        names = asked.get("parameterNames")
+    def _get_parameters(self, request: dict[str, Any]) -> None:
+        names = request.get("parameterNames")
         if not isinstance(names, list):
             raise SkerryError(f"`parameterNames` must be a list, not {shorten(names)}")
-        self._tell_parameters([name for name in names if isinstance(name, str)] or list(self._bus.parameters), asked)
+        self._send_parameters([name for name in names if isinstance(name, str)] or list(self._bus.parameters), request)
 
-    def _set_parameters(self, asked: dict[str, Any]) -> None:
-        names = [_text(item, "name") for item in _objects(asked, "parameters")]
-        self._say(op="status", level=_WARNING, message="the parameters of the simulator are those of its scenario")
-        self._tell_parameters(names, asked)
+    def _set_parameters(self, request: dict[str, Any]) -> None:
+        names = [_text(item, "name") for item in _objects(request, "parameters")]
+        self._send_json(
+            op="status",
+            level=_WARNING,
+            message="parameters of the simulator are read-only; change the scenario instead",
+        )
+        self._send_parameters(names, request)
 
-    def _tell_parameters(self, names: list[str], asked: dict[str, Any]) -> None:
+    def _send_parameters(self, names: list[str], request: dict[str, Any]) -> None:
         known = self._bus.parameters
         found = [
             {"name": name, "value": known[name], **({"type": "float64"} if isinstance(known[name], float) else {})}
             for name in names
             if name in known
         ]
-        number = {"id": asked["id"]} if isinstance(asked.get("id"), str) else {}
-        self._say(op="parameterValues", parameters=found, **number)
+        number = {"id": request["id"]} if isinstance(request.get("id"), str) else {}
+        self._send_json(op="parameterValues", parameters=found, **number)
 
 
 def _schema(codec: Codec, name: str) -> dict[str, str]:
-    is_empty = not codec.vocabulary.message(name).fields
+    is_empty = not codec.type_store.message(name).fields
     text = "" if is_empty else codec.definition(name)
     return {"encoding": "cdr", "schemaName": name, "schemaEncoding": "ros2msg", "schema": text}
 
@@ -279,32 +299,32 @@ def _decode(codec: Codec, encoding: str, data: bytes, name: str) -> Message:
     try:
         return codec.from_json(json.loads(data), name)
     except (ValueError, RecursionError):
-        raise SkerryError(f"{len(data)} bytes are no JSON") from None
+        raise SkerryError(f"{len(data)} bytes are not valid JSON") from None
 
 
-def _objects(asked: dict[str, Any], word: str) -> list[dict[str, Any]]:
-    found = asked.get(word)
+def _objects(request: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    found = request.get(key)
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-        raise SkerryError(f"{word!r} must be a list of objects, not {shorten(found)}")
+        raise SkerryError(f"{key!r} must be a list of objects, not {shorten(found)}")
     return found
 
 
-def _numbers(asked: dict[str, Any], word: str) -> list[int]:
-    found = asked.get(word)
+def _numbers(request: dict[str, Any], key: str) -> list[int]:
+    found = request.get(key)
     if not isinstance(found, list) or not all(isinstance(item, int) for item in found):
-        raise SkerryError(f"{word!r} must be a list of whole numbers, not {shorten(found)}")
+        raise SkerryError(f"{key!r} must be a list of integers, not {shorten(found)}")
     return found
 
 
-def _number(asked: dict[str, Any], word: str) -> int:
-    found = asked.get(word)
+def _number(request: dict[str, Any], key: str) -> int:
+    found = request.get(key)
     if not isinstance(found, int) or not 0 <= found < 2**32:
-        raise SkerryError(f"{word!r} must be a whole number of 32 bits, not {shorten(found)}")
+        raise SkerryError(f"{key!r} must be an unsigned integer of 32 bits, not {shorten(found)}")
     return found
 
 
-def _text(asked: dict[str, Any], word: str) -> str:
-    found = asked.get(word)
+def _text(request: dict[str, Any], key: str) -> str:
+    found = request.get(key)
     if not isinstance(found, str) or not found:
-        raise SkerryError(f"{word!r} must be a text, not {shorten(found)}")
+        raise SkerryError(f"{key!r} must be a non-empty string, not {shorten(found)}")
     return found

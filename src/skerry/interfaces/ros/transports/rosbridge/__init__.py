@@ -1,4 +1,4 @@
-"""A server of rosbridge, version 2: for roslibjs, roslibpy, and whatever else speaks JSON over a WebSocket."""
+"""Server of the rosbridge protocol, version 2, for roslibjs, roslibpy and other clients with JSON over WebSockets."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Literal
 
 from pydantic import Field
 
-from skerry.interfaces.ros.bus.bus import Bus, Outbox
-from skerry.interfaces.ros.transports.rosbridge.frames import RosbridgeFrames
+from skerry.interfaces.ros.bus.bus import Bus, SubscriberQueue
+from skerry.interfaces.ros.transports.rosbridge.frames import RosbridgeFrameSession
 from skerry.interfaces.ros.transports.rosbridge.rosapi import RosApi
-from skerry.interfaces.ros.transports.websocket_server import Conversation, Frame, WebSocketConfig, WebSocketServer
+from skerry.interfaces.ros.transports.websocket_server import ClientSession, Frame, WebSocketConfig, WebSocketServer
 
 
 class RosbridgeServer(WebSocketServer):
-    """Serves in a thread of its own."""
+    """Server of rosbridge clients."""
 
-    word = "rosbridge"
+    name = "rosbridge"
 
     def __init__(self, config: Rosbridge) -> None:
         super().__init__(config)
-        self.relayed: set[str] = set()
+        self.relayed: set[str] = set()  # topics of clients that the server passes on to other clients
 
     def start(self, bus: Bus) -> None:
         self.api = RosApi(bus)
         super().start(bus)
 
-    def converse(self, bus: Bus, outbox: Outbox, send: Callable[[Frame], None]) -> Conversation:
-        return RosbridgeFrames(bus, self.api, self.relayed, self.config.carries, outbox, send)
+    def new_session(self, bus: Bus, queue: SubscriberQueue, send: Callable[[Frame], None]) -> ClientSession:
+        return RosbridgeFrameSession(bus, self.api, self.relayed, self.config.carries, queue, send)
 
 
 class Rosbridge(WebSocketConfig):
-    """A server of rosbridge, version 2."""
+    """Settings of a rosbridge server."""
 
     kind: Literal["rosbridge"] = "rosbridge"
     port: int = Field(9090, ge=1, le=65535)

@@ -1,4 +1,4 @@
-"""CBOR (RFC 8949) of plain values and arrays of numbers (RFC 8746), as far as rosbridge sends it."""
+"""Encoder of CBOR (RFC 8949), for the values that rosbridge sends, with typed arrays of numbers (RFC 8746)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _TAGS: Final = {
     **{"u2": 69, "u4": 70, "u8": 71, "i1": 72},
     **{"i2": 77, "i4": 78, "i8": 79, "f4": 85, "f8": 86},
 }
-"""Of arrays of numbers, little-endian (RFC 8746, table 1); bytes need none."""
+"""Tags of little-endian arrays of numbers (RFC 8746, table 1); arrays of bytes have no tag."""
 
 _UNSIGNED, _NEGATIVE, _BYTES, _TEXT, _LIST, _MAP, _TAG = range(7)  # major types
 
 
 def to_cbor(value: Any) -> bytes:
-    """A value as CBOR."""
+    """Return a value as CBOR."""
     parts: list[bytes] = []
     _add(parts, value)
     return b"".join(parts)
@@ -55,11 +55,11 @@ def _add(parts: list[bytes], value: Any) -> None:
 
 
 def _head(major: int, number: int) -> bytes:
-    """A major type and its number, in the fewest bytes."""
+    """Return a major type and its number, in as few bytes as possible."""
     first = major << 5
     if number < 24:
         return bytes((first | number,))
-    for word, (limit, letter) in enumerate(((2**8, "B"), (2**16, "H"), (2**32, "I"), (2**64, "Q")), 24):
+    for size_code, (limit, letter) in enumerate(((2**8, "B"), (2**16, "H"), (2**32, "I"), (2**64, "Q")), 24):
         if number < limit:
-            return struct.pack(f">B{letter}", first | word, number)
+            return struct.pack(f">B{letter}", first | size_code, number)
     raise ValueError(f"{number} is too large for CBOR")

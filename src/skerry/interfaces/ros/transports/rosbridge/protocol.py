@@ -1,7 +1,7 @@
-"""The protocol of rosbridge, version 2, as JSON and without a socket: one conversation with one client.
+"""The rosbridge protocol, version 2, as JSON: the session with one client, independent of the socket.
 
-https://github.com/RobotWebTools/rosbridge_suite/blob/ros2/ROSBRIDGE_PROTOCOL.md; how messages are compressed and cut is
-in `rosbridge_frames`.
+The specification is https://github.com/RobotWebTools/rosbridge_suite/blob/ros2/ROSBRIDGE_PROTOCOL.md. Compression and
+fragments are in `frames`.
 """
 
 from __future__ import annotations
@@ -18,31 +18,40 @@ from math import inf
 from typing import Any, Final
 
 from skerry.core.errors import SkerryError, did_you_mean, shorten
-from skerry.interfaces.ros.bus.actions import Goal, Status
-from skerry.interfaces.ros.bus.bus import Bus, Client, Outbox
-from skerry.interfaces.ros.bus.lazy_message import Outgoing
+from skerry.interfaces.ros.bus.actions import ActionGoal, GoalStatus
+from skerry.interfaces.ros.bus.bus import Bus, ServiceClient, SubscriberQueue
+from skerry.interfaces.ros.bus.lazy_message import LazyMessage
 from skerry.interfaces.ros.messages.codec import Message
 from skerry.interfaces.ros.messages.types import full_name
 from skerry.interfaces.ros.transports.rosbridge.rosapi import PREFIX, RosApi
 
 logger = logging.getLogger("skerry")
 
-MOST_TOPICS: Final = 1000  # that clients may bring along
+MAX_TOPICS: Final = 1000  # topics that clients may add
 COMPRESSIONS: Final = ("none", "png", "cbor", "cbor-raw")
-LEAST_FRAGMENT: Final = 100  # characters; each fragment has as many around it
+MIN_FRAGMENT: Final = 100  # characters; the envelope of a fragment has about as many
 
 
 @dataclass(frozen=True)
-class Form:
-    """How a client wants the messages of a topic."""
+class SubscriptionOptions:
+    """Options of a client's subscription to a topic."""
 
-    throttle: float = 0.0  # s at least from one message to the next
+    throttle: float = 0.0  # s; shortest time between two messages
     compression: str = "none"
-    fragment_size: int | None = None  # characters of JSON at most in one frame
+    fragment_size: int | None = None  # maximum number of characters of JSON in one frame
 
 
-class Conversation:
-    """What one client asks for and gets. `send` takes a JSON object; it may be called from any thread."""
+class RosbridgeSession:
+    """Session with one client.
+
+    Args:
+        bus: Bus of the simulator.
+        api: Services of `/rosapi`.
+        relayed: Topics of clients that are passed on to other clients; all sessions share the set.
+        carries: Function that returns whether a topic is sent.
+        queue: Queue that is subscribed to the topics of the client.
+        send: Function that sends a JSON object; it may be called from any thread.
+    """
 
     def __init__(
         self,
@@ -50,213 +59,215 @@ class Conversation:
         api: RosApi,
         relayed: set[str],
         carries: Callable[[str], bool],
-        outbox: Outbox,
+        queue: SubscriberQueue,
         send: Callable[[Any], None],
     ) -> None:
         self._bus, self._api, self._relayed, self._carries = bus, api, relayed, carries
-        self.outbox, self._send = outbox, send
-        self._taken: dict[str, dict[str, Form]] = {}  # topics, each by subscription
-        self._said: dict[str, float] = {}  # when a message of a topic was last sent
-        self._offered: dict[str, tuple[Client, Callable[[Message], Future[Message]]]] = {}
-        self._asked: dict[str, tuple[Client, Future[Message]]] = {}
-        self._goals: dict[str, Goal] = {}  # by the client's own name for each
+        self.queue, self._send = queue, send
+        self._subscribed: dict[str, dict[str, SubscriptionOptions]] = {}  # options by topic and subscription id
+        self._last_sent: dict[str, float] = {}  # time of the last message of each topic
+        self._services: dict[str, tuple[ServiceClient, Callable[[Message], Future[Message]]]] = {}
+        self._calls: dict[str, tuple[ServiceClient, Future[Message]]] = {}
+        self._goals: dict[str, ActionGoal] = {}  # by the id that the client has chosen
         self._numbers = count(1)
         self._operations: dict[str, Callable[[dict[str, Any]], None]] = {
             "subscribe": self._subscribe,
             "unsubscribe": self._unsubscribe,
             "advertise": self._advertise,
-            "unadvertise": lambda asked: None,
+            "unadvertise": lambda request: None,
             "publish": self._publish,
             "call_service": self._call_service,
             "advertise_service": self._advertise_service,
-            "unadvertise_service": lambda asked: self._withdraw(_name(asked, "service")),
+            "unadvertise_service": lambda request: self._withdraw(_name(request, "service")),
             "service_response": self._service_response,
             "send_action_goal": self._send_action_goal,
             "cancel_action_goal": self._cancel_action_goal,
-            "set_level": lambda asked: None,
-            "status": lambda asked: None,
+            "set_level": lambda request: None,
+            "status": lambda request: None,
         }
 
     def receive(self, text: str) -> None:
-        """Take what a client sent; a fault is told to it, and changes nothing."""
+        """Handle a message of the client; an invalid message is answered with an error status."""
         number: Any = None
         try:
             try:
-                asked = json.loads(text)
+                request = json.loads(text)
             except (ValueError, RecursionError):
-                raise SkerryError(f"this is no JSON: {shorten(text)}") from None
-            if not isinstance(asked, dict):
-                raise SkerryError(f"an object with an `op` is needed, not {shorten(asked)}")
-            number = asked.get("id")
-            operation = self._operations.get(_text(asked, "op"))
+                raise SkerryError(f"this is not valid JSON: {shorten(text)}") from None
+            if not isinstance(request, dict):
+                raise SkerryError(f"expected an object with an `op`, not {shorten(request)}")
+            number = request.get("id")
+            operation = self._operations.get(_text(request, "op"))
             if operation is None:
-                raise SkerryError(f"there is no operation {shorten(asked['op'])}; known: {', '.join(self._operations)}")
-            operation(asked)
+                raise SkerryError(
+                    f"there is no operation {shorten(request['op'])}; known: {', '.join(self._operations)}"
+                )
+            operation(request)
         except SkerryError as error:
             self._send({"op": "status", "level": "error", "msg": str(error), "id": number})
 
-    def wants(self, outgoing: Outgoing) -> Form | None:
-        """How this client wants a message of the bus, by its last subscription; None if it wants fewer of them."""
-        name = outgoing.topic.name
-        forms = list(self._taken.get(name, {}).values())
-        if not forms:
+    def options_for(self, message: LazyMessage) -> SubscriptionOptions | None:
+        """Return the options of the client's last subscription to the topic; None if the message is not to be sent."""
+        name = message.topic.name
+        options = list(self._subscribed.get(name, {}).values())
+        if not options:
             return None
-        throttle = min(form.throttle for form in forms)
+        throttle = min(option.throttle for option in options)
         if throttle:
             now = time.monotonic()
-            if now - self._said.get(name, -throttle) < throttle:
+            if now - self._last_sent.get(name, -throttle) < throttle:
                 return None
-            self._said[name] = now
-        return forms[-1]
+            self._last_sent[name] = now
+        return options[-1]
 
     def close(self) -> None:
-        """Take nothing any more; calls that wait for an answer fail."""
-        self._taken.clear()
-        self._bus.takers(self.outbox, ())
-        for service in list(self._offered):
+        """End all subscriptions; calls that wait for a response fail."""
+        self._subscribed.clear()
+        self._bus.set_subscriptions(self.queue, ())
+        for service in list(self._services):
             self._withdraw(service)
-        for client, promise in self._asked.values():
-            promise.set_exception(SkerryError(f"{client.name}: the client went away before it answered"))
-        self._asked.clear()
+        for client, future in self._calls.values():
+            future.set_exception(SkerryError(f"{client.name}: the client disconnected before its response"))
+        self._calls.clear()
 
     # -------------------------------------------------------------------------------------------- topics
 
-    def _subscribe(self, asked: dict[str, Any]) -> None:
-        name = _name(asked, "topic")
+    def _subscribe(self, request: dict[str, Any]) -> None:
+        name = _name(request, "topic")
         if not self._carries(name):
-            raise SkerryError(f"the topic {name} is left out by the settings of this interface")
+            raise SkerryError(f"the topic {name} is excluded by `leave_out` of this transport")
         if name not in self._bus.topics:
-            if not isinstance(asked.get("type"), str):
-                raise SkerryError(f"nobody says {name!r}; give the `type`, to wait for it")
-            self._bring(name, asked["type"])
+            if not isinstance(request.get("type"), str):
+                raise SkerryError(f"no peer publishes {name!r}; give its `type` to wait for it")
+            self._relay(name, request["type"])
         topic = self._bus.topics[name]
-        if isinstance(asked.get("type"), str) and full_name(asked["type"]) != topic.type:
-            raise SkerryError(f"the topic {name} is {topic.type}, not {asked['type']}")
-        form = _form(asked)
-        mine = self._taken.setdefault(name, {})
-        mine.pop(str(asked.get("id")), None)
-        mine[str(asked.get("id"))] = form
-        self._bus.takers(self.outbox, self._taken)
+        if isinstance(request.get("type"), str) and full_name(request["type"]) != topic.type:
+            raise SkerryError(f"the topic {name} is {topic.type}, not {request['type']}")
+        options = _options(request)
+        subscriptions = self._subscribed.setdefault(name, {})
+        subscriptions.pop(str(request.get("id")), None)
+        subscriptions[str(request.get("id"))] = options
+        self._bus.set_subscriptions(self.queue, self._subscribed)
 
-    def _unsubscribe(self, asked: dict[str, Any]) -> None:
-        name = _name(asked, "topic")
-        mine = self._taken.get(name, {})
-        if asked.get("id") is None:
-            mine.clear()
+    def _unsubscribe(self, request: dict[str, Any]) -> None:
+        name = _name(request, "topic")
+        subscriptions = self._subscribed.get(name, {})
+        if request.get("id") is None:
+            subscriptions.clear()
         else:
-            mine.pop(str(asked["id"]), None)
-        if not mine:
-            self._taken.pop(name, None)
-        self._bus.takers(self.outbox, self._taken)
+            subscriptions.pop(str(request["id"]), None)
+        if not subscriptions:
+            self._subscribed.pop(name, None)
+        self._bus.set_subscriptions(self.queue, self._subscribed)
 
-    def _advertise(self, asked: dict[str, Any]) -> None:
-        name, kind = _name(asked, "topic"), full_name(_text(asked, "type"))
+    def _advertise(self, request: dict[str, Any]) -> None:
+        name, kind = _name(request, "topic"), full_name(_text(request, "type"))
         if name in self._bus.subscriptions:
-            wanted = self._bus.type_heard(name)
+            wanted = self._bus.subscribed_type(name)
             if kind != wanted:
-                raise SkerryError(f"the topic {name} is heard as {wanted}, not as {kind}")
+                raise SkerryError(f"the simulator subscribes to {name} as {wanted}, not as {kind}")
         else:
-            self._bring(name, kind)
+            self._relay(name, kind)
 
-    def _bring(self, name: str, kind: str) -> None:
-        """Let there be a topic that the simulator itself has nothing to do with, between its peers."""
+    def _relay(self, name: str, kind: str) -> None:
+        """Add a topic that is passed on between clients, and that the simulator does not use."""
         if name not in self._bus.topics:
-            if len(self._relayed) >= MOST_TOPICS:
-                raise SkerryError(f"{MOST_TOPICS} topics of clients are enough")
+            if len(self._relayed) >= MAX_TOPICS:
+                raise SkerryError(f"clients have added {MAX_TOPICS} topics, which is the maximum")
             self._bus.advertise(name, kind)
             self._relayed.add(name)
         elif name not in self._relayed:
-            raise SkerryError(f"the simulator says {name} itself")
+            raise SkerryError(f"the simulator publishes {name}; clients cannot")
 
-    def _publish(self, asked: dict[str, Any]) -> None:
-        name, values = _name(asked, "topic"), asked.get("msg", {})
+    def _publish(self, request: dict[str, Any]) -> None:
+        name, values = _name(request, "topic"), request.get("msg", {})
         bus = self._bus
         if name in bus.subscriptions:
-            bus.hear(name, bus.codec.from_json(values, bus.type_heard(name)))
+            bus.on_message(name, bus.codec.from_json(values, bus.subscribed_type(name)))
         elif name in self._relayed:
             topic = bus.topics[name]
             topic.publish(bus.codec.from_json(values, topic.type))
         else:
-            raise SkerryError(f"nobody hears {name!r}; advertise it first, with its type")
+            raise SkerryError(f"{name!r} has no subscriber; advertise it first, with its type")
 
     # -------------------------------------------------------------------------------------------- services
 
-    def _call_service(self, asked: dict[str, Any]) -> None:
-        name = _name(asked, "service")
-        reply = partial(self._reply, asked.get("id"), name)
-        arguments = asked.get("args", {})
+    def _call_service(self, request: dict[str, Any]) -> None:
+        name = _name(request, "service")
+        reply = partial(self._reply, request.get("id"), name)
+        arguments = request.get("args", {})
         try:
             if name.startswith(PREFIX):
-                ask = arguments if isinstance(arguments, dict) else {}
-                reply(self._api.call(name, ask), True)
+                values = arguments if isinstance(arguments, dict) else {}
+                reply(self._api.call(name, values), True)
                 return
             service = self._bus.services.get(name)
             if service is None:
                 raise SkerryError(f"there is no service {name!r}")
-            request = f"{service.type}_Request"
+            type_name = f"{service.type}_Request"
             if isinstance(arguments, list):  # values in the order of the fields
-                fields = self._bus.codec.vocabulary.message(request).fields
+                fields = self._bus.codec.type_store.message(type_name).fields
                 arguments = {field.name: value for field, value in zip(fields, arguments, strict=False)}
-            message = self._bus.codec.from_json(arguments, request)
+            message = self._bus.codec.from_json(arguments, type_name)
         except SkerryError as error:
             reply(str(error), False)
             return
-        self._bus.call(name, message).add_done_callback(partial(self._answered, reply))
+        self._bus.call(name, message).add_done_callback(partial(self._on_response, reply))
 
-    def _answered(self, reply: Callable[[Any, bool], None], promise: Future[Message]) -> None:
-        if promise.cancelled() or promise.exception() is not None:
-            reply("cancelled" if promise.cancelled() else str(promise.exception()), False)
+    def _on_response(self, reply: Callable[[Any, bool], None], future: Future[Message]) -> None:
+        if future.cancelled() or future.exception() is not None:
+            reply("cancelled" if future.cancelled() else str(future.exception()), False)
         else:
-            reply(self._bus.codec.to_json(promise.result()), True)
+            reply(self._bus.codec.to_json(future.result()), True)
 
     def _reply(self, number: Any, name: str, values: Any, result: bool) -> None:
-        answer = {"op": "service_response", "service": name, "values": values, "result": result}
-        self._send(answer if number is None else {**answer, "id": number})
+        response = {"op": "service_response", "service": name, "values": values, "result": result}
+        self._send(response if number is None else {**response, "id": number})
 
-    def _advertise_service(self, asked: dict[str, Any]) -> None:
-        name, kind = _name(asked, "service"), _text(asked, "type")
+    def _advertise_service(self, request: dict[str, Any]) -> None:
+        name, kind = _name(request, "service"), _text(request, "type")
         if name in self._bus.services or name.startswith(PREFIX):
-            raise SkerryError(f"the simulator offers {name} itself")
-        client = self._bus.client(name, kind)
+            raise SkerryError(f"{name} is a service of the simulator; clients cannot advertise it")
+        client = self._bus.service_client(name, kind)
         self._withdraw(name)
-        carrier = partial(self._ask, client)
-        self._offered[name] = (client, carrier)
-        client.carriers.append(carrier)
+        route = partial(self._call_client, client)
+        self._services[name] = (client, route)
+        client.routes.append(route)
 
     def _withdraw(self, name: str) -> None:
-        if found := self._offered.pop(name, None):
-            client, carrier = found
-            client.carriers.remove(carrier)
+        if found := self._services.pop(name, None):
+            client, route = found
+            client.routes.remove(route)
 
-    def _ask(self, client: Client, request: Message) -> Future[Message]:
-        promise: Future[Message] = Future()
+    def _call_client(self, client: ServiceClient, request: Message) -> Future[Message]:
+        future: Future[Message] = Future()
         number = f"call_service:{client.name}:{next(self._numbers)}"
-        self._asked[number] = (client, promise)
+        self._calls[number] = (client, future)
         values = self._bus.codec.to_json(request)
         self._send({"op": "call_service", "id": number, "service": client.name, "args": values})
-        return promise
+        return future
 
-    def _service_response(self, asked: dict[str, Any]) -> None:
-        client, promise = self._asked.pop(str(asked.get("id")), (None, None))
-        if client is None or promise is None:
-            raise SkerryError(f"nobody asked for an answer {shorten(asked.get('id'))}")
-        if asked.get("result") is False:
-            promise.set_exception(SkerryError(f"{client.name}: {shorten(asked.get('values'))}"))
+    def _service_response(self, request: dict[str, Any]) -> None:
+        client, future = self._calls.pop(str(request.get("id")), (None, None))
+        if client is None or future is None:
+            raise SkerryError(f"the id {shorten(request.get('id'))} is not that of a pending call")
+        if request.get("result") is False:
+            future.set_exception(SkerryError(f"{client.name}: {shorten(request.get('values'))}"))
             return
         try:
-            promise.set_result(self._bus.codec.from_json(asked.get("values", {}), f"{client.type}_Response"))
+            future.set_result(self._bus.codec.from_json(request.get("values", {}), f"{client.type}_Response"))
         except SkerryError as error:
-            promise.set_exception(error)
+            future.set_exception(error)
 
     # -------------------------------------------------------------------------------------------- actions
 
-    def _send_action_goal(self, asked: dict[str, Any]) -> None:
-        name, number = _name(asked, "action"), str(asked.get("id"))
+    def _send_action_goal(self, request: dict[str, Any]) -> None:
+        name, number = _name(request, "action"), str(request.get("id"))
         self._goals = {known: goal for known, goal in self._goals.items() if not goal.has_ended}
         codec = self._bus.codec
 
-        def hear(feedback: Message) -> None:
-            if asked.get("feedback", False):
+        def on_feedback(feedback: Message) -> None:
+            if request.get("feedback", False):
                 values = codec.to_json(feedback)
                 self._send({"op": "action_feedback", "id": number, "action": name, "values": values})
 
@@ -264,46 +275,48 @@ class Conversation:
             server = self._bus.actions.get(name)
             if server is None:
                 raise SkerryError(f"there is no action {name!r}; {did_you_mean(name, self._bus.actions)}")
-            goal: Goal = server.send(codec.from_json(asked.get("args", {}), server.type.goal.name), hear=hear)
+            goal: ActionGoal = server.accept(
+                codec.from_json(request.get("args", {}), server.type.goal.name), on_feedback=on_feedback
+            )
         except SkerryError as error:
-            answer = {"op": "action_result", "id": number, "action": name, "values": {"message": str(error)}}
-            self._send({**answer, "status": int(Status.ABORTED), "result": False})
+            result = {"op": "action_result", "id": number, "action": name, "values": {"message": str(error)}}
+            self._send({**result, "status": int(GoalStatus.ABORTED), "result": False})
             return
         self._goals[number] = goal
 
         def end(outcome: Future[Message]) -> None:
-            answer = {"op": "action_result", "id": number, "action": name, "values": codec.to_json(outcome.result())}
-            self._send({**answer, "status": int(goal.status), "result": goal.status is Status.SUCCEEDED})
+            result = {"op": "action_result", "id": number, "action": name, "values": codec.to_json(outcome.result())}
+            self._send({**result, "status": int(goal.status), "result": goal.status is GoalStatus.SUCCEEDED})
 
         goal.outcome.add_done_callback(end)
 
-    def _cancel_action_goal(self, asked: dict[str, Any]) -> None:
-        goal = self._goals.get(str(asked.get("id")))
+    def _cancel_action_goal(self, request: dict[str, Any]) -> None:
+        goal = self._goals.get(str(request.get("id")))
         if goal is None:
-            raise SkerryError(f"there is no goal {shorten(asked.get('id'))} of this client")
+            raise SkerryError(f"this client has no goal {shorten(request.get('id'))}")
         goal.server.cancel(goal)
 
 
-def _form(asked: dict[str, Any]) -> Form:
-    throttle, size = asked.get("throttle_rate") or 0, asked.get("fragment_size")
-    compression = asked.get("compression") or "none"
+def _options(request: dict[str, Any]) -> SubscriptionOptions:
+    throttle, size = request.get("throttle_rate") or 0, request.get("fragment_size")
+    compression = request.get("compression") or "none"
     if not isinstance(throttle, int | float) or not 0 <= throttle < inf:
-        raise SkerryError(f"`throttle_rate` is milliseconds, not {shorten(throttle)}")
+        raise SkerryError(f"`throttle_rate` must be a time in milliseconds, not {shorten(throttle)}")
     if compression not in COMPRESSIONS:
-        raise SkerryError(f"compression {shorten(compression)} is not offered; there are: {', '.join(COMPRESSIONS)}")
-    if size is not None and (not isinstance(size, int) or size < LEAST_FRAGMENT):
-        raise SkerryError(f"`fragment_size` is {LEAST_FRAGMENT} characters or more, not {shorten(size)}")
-    return Form(throttle / 1000.0, compression, size)
+        raise SkerryError(f"compression {shorten(compression)} is not supported; possible: {', '.join(COMPRESSIONS)}")
+    if size is not None and (not isinstance(size, int) or size < MIN_FRAGMENT):
+        raise SkerryError(f"`fragment_size` must be at least {MIN_FRAGMENT} characters, not {shorten(size)}")
+    return SubscriptionOptions(throttle / 1000.0, compression, size)
 
 
-def _name(asked: dict[str, Any], word: str) -> str:
-    """The name of a topic, service or action; roslibjs calls `rosapi/topics` without a slash before it."""
-    found = _text(asked, word)
+def _name(request: dict[str, Any], key: str) -> str:
+    """Return the name of a topic, service or action; a missing slash is added, as in `rosapi/topics` of roslibjs."""
+    found = _text(request, key)
     return found if found.startswith("/") else f"/{found}"
 
 
-def _text(asked: dict[str, Any], word: str) -> str:
-    found = asked.get(word)
+def _text(request: dict[str, Any], key: str) -> str:
+    found = request.get(key)
     if not isinstance(found, str) or not found:
-        raise SkerryError(f"{word!r} must be a text, not {shorten(found)}")
+        raise SkerryError(f"{key!r} must be a non-empty string, not {shorten(found)}")
     return found

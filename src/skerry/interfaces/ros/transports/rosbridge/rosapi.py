@@ -1,7 +1,7 @@
-"""What `/rosapi` tells a client of rosbridge about the graph: topics, services, types, parameters and the time.
+"""Services of `/rosapi`, which describe the graph: topics, services, types and parameters.
 
-Names and fields are those of rosapi (https://github.com/RobotWebTools/rosbridge_suite), as far as roslibpy and
-roslibjs ask.
+Names and fields are those of rosapi (https://github.com/RobotWebTools/rosbridge_suite); the services that roslibpy and
+roslibjs use are included.
 """
 
 from __future__ import annotations
@@ -21,49 +21,57 @@ Plain = dict[str, Any]
 
 
 class RosApi:
-    """Answers, by the name of the service behind `/rosapi/`."""
+    """Handlers of the services, by the name after `/rosapi/`."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._answers: dict[str, Callable[[Plain], Plain]] = {
+        self._handlers: dict[str, Callable[[Plain], Plain]] = {
             "topics": self._topics,
-            "topics_for_type": lambda ask: {"topics": self._names_of(self._types(), _text(ask, "type"), "msg")},
-            "topic_type": lambda ask: {"type": self._types().get(_text(ask, "topic"), "")},
-            "services": lambda ask: {"services": sorted(bus.services)},
-            "services_for_type": lambda ask: {"services": self._names_of(self._services(), _text(ask, "type"), "srv")},
-            "service_type": lambda ask: {"type": self._services().get(_text(ask, "service"), "")},
-            "service_node": lambda ask: {"node": NODE if _text(ask, "service") in bus.services else ""},
-            "nodes": lambda ask: {"nodes": [NODE]},
+            "topics_for_type": lambda request: {"topics": self._names_of(self._types(), _text(request, "type"), "msg")},
+            "topic_type": lambda request: {"type": self._types().get(_text(request, "topic"), "")},
+            "services": lambda request: {"services": sorted(bus.services)},
+            "services_for_type": lambda request: {
+                "services": self._names_of(self._services(), _text(request, "type"), "srv")
+            },
+            "service_type": lambda request: {"type": self._services().get(_text(request, "service"), "")},
+            "service_node": lambda request: {"node": NODE if _text(request, "service") in bus.services else ""},
+            "nodes": lambda request: {"nodes": [NODE]},
             "node_details": self._node_details,
-            "publishers": lambda ask: {"publishers": [NODE] if _text(ask, "topic") in bus.topics else []},
-            "subscribers": lambda ask: {"subscribers": [NODE] if _text(ask, "topic") in bus.subscriptions else []},
-            "message_details": lambda ask: {"typedefs": self._describe(_text(ask, "type"))},
-            "service_request_details": lambda ask: {"typedefs": self._describe_part(_text(ask, "type"), "request")},
-            "service_response_details": lambda ask: {"typedefs": self._describe_part(_text(ask, "type"), "response")},
-            "get_param_names": lambda ask: {"names": sorted(bus.parameters)},
-            "has_param": lambda ask: {"exists": _text(ask, "name") in bus.parameters},
+            "publishers": lambda request: {"publishers": [NODE] if _text(request, "topic") in bus.topics else []},
+            "subscribers": lambda request: {
+                "subscribers": [NODE] if _text(request, "topic") in bus.subscriptions else []
+            },
+            "message_details": lambda request: {"typedefs": self._describe(_text(request, "type"))},
+            "service_request_details": lambda request: {
+                "typedefs": self._describe_part(_text(request, "type"), "request")
+            },
+            "service_response_details": lambda request: {
+                "typedefs": self._describe_part(_text(request, "type"), "response")
+            },
+            "get_param_names": lambda request: {"names": sorted(bus.parameters)},
+            "has_param": lambda request: {"exists": _text(request, "name") in bus.parameters},
             "get_param": self._get_param,
         }
 
     def names(self) -> list[str]:
-        """The full names of what is answered."""
-        return [PREFIX + name for name in self._answers]
+        """Return the full names of the services."""
+        return [PREFIX + name for name in self._handlers]
 
-    def call(self, name: str, ask: Plain) -> Plain:
-        """The answer to a call."""
-        word = name.removeprefix(PREFIX)
-        if word not in self._answers:
-            raise UnknownName(f"there is no service {name!r}; {did_you_mean(word, self._answers)}")
-        return self._answers[word](ask)
+    def call(self, name: str, request: Plain) -> Plain:
+        """Return the response to a call."""
+        key = name.removeprefix(PREFIX)
+        if key not in self._handlers:
+            raise UnknownName(f"there is no service {name!r}; {did_you_mean(key, self._handlers)}")
+        return self._handlers[key](request)
 
     def _types(self) -> dict[str, str]:
-        heard = {name: found[0].type for name, found in self._bus.subscriptions.items()}
-        return {**heard, **{name: topic.type for name, topic in self._bus.topics.items()}}
+        subscribed = {name: found[0].type for name, found in self._bus.subscriptions.items()}
+        return {**subscribed, **{name: topic.type for name, topic in self._bus.topics.items()}}
 
     def _services(self) -> dict[str, str]:
         return {name: service.type for name, service in self._bus.services.items()}
 
-    def _topics(self, ask: Plain) -> Plain:
+    def _topics(self, request: Plain) -> Plain:
         types = self._types()
         names = sorted(types)
         return {"topics": names, "types": [types[name] for name in names], "typedefs_full_text": []}
@@ -72,8 +80,8 @@ class RosApi:
         name = full_name(wanted, folder=folder)
         return sorted(found for found, kind in types.items() if kind == name)
 
-    def _node_details(self, ask: Plain) -> Plain:
-        if _text(ask, "node") != NODE:
+    def _node_details(self, request: Plain) -> Plain:
+        if _text(request, "node") != NODE:
             return {"subscribing": [], "publishing": [], "services": []}
         bus = self._bus
         return {
@@ -82,25 +90,25 @@ class RosApi:
             "services": sorted(bus.services),
         }
 
-    def _get_param(self, ask: Plain) -> Plain:
-        name = _text(ask, "name")
-        default = ask.get("default")
+    def _get_param(self, request: Plain) -> Plain:
+        name = _text(request, "name")
+        default = request.get("default")
         if name in self._bus.parameters:
             return {"value": json.dumps(self._bus.parameters[name])}
         return {"value": default if isinstance(default, str) and default else "null"}
 
     def _describe_part(self, type_name: str, part: str) -> list[Plain]:
-        return self._describe(getattr(self._bus.codec.vocabulary.service(type_name), part).name)
+        return self._describe(getattr(self._bus.codec.type_store.service(type_name), part).name)
 
     def _describe(self, type_name: str) -> list[Plain]:
-        """A message and all that it refers to, each once."""
-        vocabulary = self._bus.codec.vocabulary
+        """Return the description of a message type and of all types that it contains, each once."""
+        type_store = self._bus.codec.type_store
         found: dict[str, Plain] = {}
         waiting = [full_name(type_name)]
         while waiting:
             name = waiting.pop(0)
             if name not in found:
-                message = vocabulary.message(name)
+                message = type_store.message(name)
                 found[name] = _described(message)
                 waiting += [field.type.base for field in message.fields if field.type.is_message]
         return list(found.values())
@@ -130,8 +138,8 @@ def _example(kind: FieldType) -> str:
     return {"string": "", "bool": "False"}.get(kind.base, "0")
 
 
-def _text(ask: Plain, word: str) -> str:
-    found = ask.get(word)
+def _text(request: Plain, key: str) -> str:
+    found = request.get(key)
     if not isinstance(found, str):
-        raise SkerryError(f"the call needs {word!r}, a text")
+        raise SkerryError(f"the call needs the field {key!r}, a string")
     return found

@@ -1,7 +1,7 @@
-"""How ROS 2 names things on Zenoh, after rmw_zenoh_cpp, and what goes along with messages and calls there.
+"""Names of ROS 2 entities on Zenoh, as in rmw_zenoh_cpp, and the attachments of messages and calls.
 
-Its `docs/design.md` and `rmw_zenoh_cpp/src/detail`, since 0.1.2 of Humble, 0.2.4 of Jazzy and
-0.6.0 of Kilted; attachments were others before.
+The sources are its `docs/design.md` and `rmw_zenoh_cpp/src/detail`, since version 0.1.2 of Humble, 0.2.4 of Jazzy and
+0.6.0 of Kilted; earlier versions have other attachments.
 """
 
 from __future__ import annotations
@@ -13,88 +13,100 @@ from typing import Final, Literal, TypeAlias
 from skerry.interfaces.ros.bus.bus import Qos
 from skerry.interfaces.ros.bus.transport import NODE
 from skerry.interfaces.ros.messages.codec import BadMessage
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.interfaces.ros.transports.dds.names import type_of
 
-Kind: TypeAlias = Literal["NN", "MP", "MS", "SS", "SC"]
-"""Of what a token tells: a node, who says and who hears a topic, who offers and who calls a service."""
-KINDS: Final[dict[str, Kind]] = {"NN": "NN", "MP": "MP", "MS": "MS", "SS": "SS", "SC": "SC"}
+EntityKind: TypeAlias = Literal["NN", "MP", "MS", "SS", "SC"]
+"""Kind of an entity: node, publisher, subscriber, service server or service client."""
+KINDS: Final[dict[str, EntityKind]] = {"NN": "NN", "MP": "MP", "MS": "MS", "SS": "SS", "SC": "SC"}
 
-SPACE: Final = "@ros2_lv"
+TOKEN_PREFIX: Final = "@ros2_lv"
 NO_HASH: Final = "TypeHashNotSupported"
-"""What Humble has in the place of a type's hash."""
-GID_BYTES: Final = 16  # in Humble too, whatever its rmw says
+"""Text that Humble uses instead of a type hash."""
+GID_BYTES: Final = 16  # in all distributions
 DEFAULT_DEPTH: Final = 42
-NODE_PARTS: Final = 9
-ENTITY_PARTS: Final = 13  # at least; what supports buffers, since 0.10.5, tells more at the end
+NODE_PARTS: Final = 9  # parts of the token of a node
+ENTITY_PARTS: Final = 13  # parts of other tokens; since 0.10.5 some have further parts at the end
 
 
 @dataclass(frozen=True)
-class Named:
-    """A topic or a service as peers tell it apart: all three must be the same."""
+class EntityName:
+    """Identity of a topic or service; entities match if name, type and hash are equal."""
 
     name: str
-    type: str  # as on DDS; that of a service is without `Request_`
+    type: str  # as on DDS; for a service without `Request_`
     hash: str
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, name: str, type_name: str) -> Named:
-        """One of ours."""
-        has_hashes = vocabulary.distribution != "humble"
-        return cls(name, type_of(type_name), vocabulary.hash(type_name) if has_hashes else NO_HASH)
+    def of(cls, type_store: TypeStore, name: str, type_name: str) -> EntityName:
+        """Return the identity of an entity of the simulator."""
+        has_hashes = type_store.distribution != "humble"
+        return cls(name, type_of(type_name), type_store.hash(type_name) if has_hashes else NO_HASH)
 
     def key(self, domain: int) -> str:
-        """What its messages or calls go under."""
+        """Return the Zenoh key of its messages or calls."""
         return f"{domain}/{self.name.strip('/')}/{self.type}/{self.hash}"
 
 
 @dataclass(frozen=True)
-class Token:
-    """What says that something is there, for as long as its session is."""
+class LivelinessToken:
+    """Liveliness token, which announces an entity during the life of its session."""
 
     domain: int
     session: str
     number: int
-    """Of the thing in its session; that of the only node is 0."""
-    kind: Kind
+    """Number of the entity in its session; the node has the number 0."""
+    kind: EntityKind
     node: str = NODE
-    named: Named | None = None
+    named: EntityName | None = None
     quality: str = ""
 
     def __str__(self) -> str:
         namespace, _, name = self.node.rpartition("/")
-        parts = [SPACE, self.domain, self.session, 0, self.number, self.kind, "%", _mangled(namespace or "/"), name]
+        parts = [
+            TOKEN_PREFIX,
+            self.domain,
+            self.session,
+            0,
+            self.number,
+            self.kind,
+            "%",
+            _mangle(namespace or "/"),
+            name,
+        ]
         if (named := self.named) is not None:
-            parts += [_mangled(named.name), named.type, named.hash, self.quality]
+            parts += [_mangle(named.name), named.type, named.hash, self.quality]
         return "/".join(map(str, parts))
 
     @classmethod
-    def parse(cls, text: str) -> Token:
-        """The token of a peer."""
+    def parse(cls, text: str) -> LivelinessToken:
+        """Parse the token of a peer."""
         parts = text.split("/")
-        if len(parts) < NODE_PARTS or parts[0] != SPACE or not all(parts):
-            raise BadMessage(f"{text[:100]!r} is no token of a thing of ROS 2")
-        _, domain, session, _, number, word, _, namespace, name = parts[:NODE_PARTS]
+        if len(parts) < NODE_PARTS or parts[0] != TOKEN_PREFIX or not all(parts):
+            raise BadMessage(f"{text[:100]!r} is not a ROS 2 liveliness token")
+        _, domain, session, _, number, kind_name, _, namespace, name = parts[:NODE_PARTS]
         if not (_is_number(domain) and _is_number(number)):
-            raise BadMessage(f"{text[:100]!r} has no numbers where a token of ROS 2 has them")
-        kind = KINDS.get(word)
-        node = f"{_demangled(namespace).rstrip('/')}/{name}"
+            raise BadMessage(
+                f"{text[:100]!r} is not a ROS 2 liveliness token: the domain and the number must be integers"
+            )
+        kind = KINDS.get(kind_name)
+        node = f"{_demangle(namespace).rstrip('/')}/{name}"
         if kind == "NN":
             return cls(int(domain), session, int(number), kind, node)
         if kind is None or len(parts) < ENTITY_PARTS:
-            raise BadMessage(f"{text[:100]!r} tells of nothing that is known")
+            raise BadMessage(f"{text[:100]!r} is a liveliness token of an unknown kind")
         topic, type_name, type_hash, quality = parts[NODE_PARTS:ENTITY_PARTS]
-        named = Named(_demangled(topic), _demangled(type_name), _demangled(type_hash))
+        named = EntityName(_demangle(topic), _demangle(type_name), _demangle(type_hash))
         return cls(int(domain), session, int(number), kind, node, named, quality)
 
 
 def tokens_of(domain: int) -> str:
-    """The tokens of everything in a domain."""
-    return f"{SPACE}/{domain}/**"
+    """Return the key expression of all tokens in a domain."""
+    return f"{TOKEN_PREFIX}/{domain}/**"
 
 
 def quality_of(qos: Qos) -> str:
-    """What differs from the defaults, which are reliable, volatile and the last 42; the rest is never set."""
+    """Return the quality of service as text; defaults (reliable, volatile, depth 42) are left empty."""
     reliability = "" if qos.reliable else "2"
     durability = "1" if qos.transient_local else ""
     depth = "" if qos.depth == DEFAULT_DEPTH else str(qos.depth)
@@ -102,23 +114,25 @@ def quality_of(qos: Qos) -> str:
 
 
 def attachment_of(number: int, time: int, gid: bytes) -> bytes:
-    """What goes along with a message or a call: its number, when it was sent (ns since 1970), and by whom."""
+    """Return the attachment of a message or call: its number, the time it was sent (ns since 1970), and the sender."""
     return struct.pack("<qqB", number, time, len(gid)) + gid
 
 
 def read_attachment(data: bytes) -> tuple[int, bytes]:
-    """The number of a call and who asks, which its answer must repeat."""
+    """Return the number and the sender of a call, which the response must repeat."""
     if len(data) != 17 + GID_BYTES or data[16] != GID_BYTES:
-        raise BadMessage(f"{len(data)} bytes do not say which call this is; rmw_zenoh has 33 since April 2025")
+        raise BadMessage(
+            f"the attachment of the call has {len(data)} bytes; expected 33, as in rmw_zenoh since April 2025"
+        )
     (number,) = struct.unpack_from("<q", data)
     return number, data[17:]
 
 
-def _mangled(name: str) -> str:
+def _mangle(name: str) -> str:
     return name.replace("/", "%")
 
 
-def _demangled(name: str) -> str:
+def _demangle(name: str) -> str:
     return name.replace("%", "/")
 
 

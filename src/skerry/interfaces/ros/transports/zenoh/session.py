@@ -1,6 +1,7 @@
-"""A session of Zenoh that carries bytes, by the wheel `eclipse-zenoh`; what comes, comes in threads of Zenoh.
+"""Zenoh session that sends and receives bytes, with the package `eclipse-zenoh`.
 
-Those threads must not be held up: what is given to this module to be called there only puts things into a queue.
+Callbacks run in threads of Zenoh, which must not block. A callback that is passed to this module therefore only puts a
+job into a queue.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ except ImportError as problem:
         "`pip install 'skerry[zenoh]'`"
     ) from None
 
-HEARTBEAT: Final = 0.5  # s, at most, between words on the last latched message, as rmw_zenoh has it
+HEARTBEAT: Final = 0.5  # s; longest time between heartbeats of a latched topic, as in rmw_zenoh
 RETRY: Final = 1000  # ms between attempts to connect
-PATIENCE: Final = 2.0  # s for peers when we leave
-SOURCE: Final = re.compile(r"\s*at \S+\.rs:\d+\.?")  # where in Zenoh's code an error was made
+CLOSE_TIMEOUT: Final = 2.0  # s to wait for peers when the session is closed
+CODE_LOCATION: Final = re.compile(r"\s*at \S+\.rs:\d+\.?")  # location in the code of Zenoh in an error message
 
 
 def gid_of(token: str) -> bytes:
-    """The number by which peers know whoever has a token: XXH3-128 of it, the lower half first."""
+    """Return the global id of the entity with this token: XXH3-128 of the token, lower half first."""
     return xxhash.xxh3_128_intdigest(token.encode()).to_bytes(16, "little")
 
 
-class RawWriter:
-    """Writes CDR under a key."""
+class ZenohWriter:
+    """Writer of CDR under a key."""
 
     def __init__(self, publisher: Any, gid: bytes, is_latched: bool) -> None:
         self._publisher, self._gid, self._is_latched = publisher, gid, is_latched
@@ -49,19 +50,19 @@ class RawWriter:
 
     @property
     def matched(self) -> int:
-        """Whether anybody hears it; of one that is latched that cannot be told."""
+        """1 if there is a subscriber or the topic is latched, which has no such information; otherwise 0."""
         return 1 if self._is_latched else int(self._publisher.matching_status.matching)
 
     def write(self, cdr: bytes) -> None:
-        """Send; what a connection cannot take at once is dropped there."""
+        """Send a message; it is dropped if a connection cannot accept it immediately."""
         try:
             self._publisher.put(cdr, attachment=attachment_of(next(self._numbers), time.time_ns(), self._gid))
         except zenoh.ZError as error:
             raise OSError(reason(error)) from None
 
 
-class Request:
-    """A call of a peer's that is to be answered."""
+class ZenohQuery:
+    """Call of a peer that waits for a response."""
 
     def __init__(self, key: str, query: Any) -> None:
         self._key, self._query = key, query
@@ -69,18 +70,18 @@ class Request:
         self.attachment = _bytes(query.attachment)
 
     def reply(self, cdr: bytes, attachment: bytes) -> None:
-        """Answer."""
-        with suppress(zenoh.ZError), self._query as query:  # who asked may be gone
+        """Send the response."""
+        with suppress(zenoh.ZError), self._query as query:  # the peer may have disconnected
             query.reply(self._key, cdr, attachment=attachment)
 
-    def refuse(self, why: str) -> None:
-        """Say that there is no answer; rmw_zenoh puts it into the log of who asked."""
+    def refuse(self, reason: str) -> None:
+        """Send an error, which rmw_zenoh writes to the log of the peer."""
         with suppress(zenoh.ZError), self._query as query:
-            query.reply_err(why)
+            query.reply_err(reason)
 
 
 class ZenohSession:
-    """A session; an OSError if it cannot be opened."""
+    """Zenoh session; the constructor raises OSError if it cannot be opened."""
 
     def __init__(self, mode: str, connect: Sequence[str], listen: Sequence[str], multicast: bool) -> None:
         try:
@@ -88,30 +89,30 @@ class ZenohSession:
         except zenoh.ZError as error:
             raise OSError(reason(error)) from None
         self.identity = str(self._session.zid())
-        self._kept: list[Any] = []  # what ends when it is forgotten
+        self._kept: list[Any] = []  # declarations, which end when they are deleted
 
     @property
     def neighbours(self) -> int:
-        """How many routers and peers it is connected to."""
+        """Number of connected routers and peers."""
         info = self._session.info
         return len(info.routers_zid()) + len(info.peers_zid())
 
     def announce(self, token: str) -> None:
-        """Say that something is there."""
+        """Declare a liveliness token."""
         self._keep(lambda: self._session.liveliness().declare_token(token))
 
     def watch(self, tokens: str, found: Callable[[str], None]) -> None:
-        """Look at the tokens of others, those that are there and those that come."""
+        """Call `found` with each existing and each new token of peers that matches a key expression."""
 
-        def take(sample: Any) -> None:
+        def on_sample(sample: Any) -> None:
             if sample.kind == zenoh.SampleKind.PUT:
                 found(str(sample.key_expr))
 
-        handler = Callback(take, indirect=False)
+        handler = Callback(on_sample, indirect=False)
         self._keep(lambda: self._session.liveliness().declare_subscriber(tokens, handler, history=True))
 
-    def writer(self, key: str, token: str, qos: Qos) -> RawWriter:
-        """Say a topic; that of a token. Those who come late to a latched one ask for what they have missed."""
+    def writer(self, key: str, token: str, qos: Qos) -> ZenohWriter:
+        """Return a new writer of a topic; late subscribers of a latched topic query the messages that they missed."""
         options = {
             "congestion_control": zenoh.CongestionControl.DROP,
             "reliability": zenoh.Reliability.RELIABLE if qos.reliable else zenoh.Reliability.BEST_EFFORT,
@@ -132,44 +133,53 @@ class ZenohSession:
 
         publisher = self._keep(declare)
         self.announce(token)
-        return RawWriter(publisher, gid_of(token), qos.transient_local)
+        return ZenohWriter(publisher, gid_of(token), qos.transient_local)
 
-    def read(self, key: str, take: Callable[[bytes], None]) -> None:
-        """Hear what others say under a key."""
-        handler = Callback(lambda sample: take(_bytes(sample.payload)), indirect=False)
+    def subscribe(self, key: str, callback: Callable[[bytes], None]) -> None:
+        """Subscribe to the messages of peers under a key."""
+        handler = Callback(lambda sample: callback(_bytes(sample.payload)), indirect=False)
         remote = zenoh.Locality.REMOTE
         self._keep(lambda: self._session.declare_subscriber(key, handler, allowed_origin=remote))
 
-    def serve(self, key: str, take: Callable[[Request], None]) -> None:
-        """Answer what is asked under a key."""
-        handler = Callback(lambda query: take(Request(key, query)), indirect=False)
+    def serve(self, key: str, callback: Callable[[ZenohQuery], None]) -> None:
+        """Pass the queries of peers under a key to `callback`."""
+        handler = Callback(lambda query: callback(ZenohQuery(key, query)), indirect=False)
         self._keep(lambda: self._session.declare_queryable(key, handler, complete=True))
 
-    def ask(
+    def call(
         self,
         key: str,
         cdr: bytes,
         attachment: bytes,
         timeout: float,
-        answered: Callable[[bytes], None],
-        ended: Callable[[str], None],
+        on_response: Callable[[bytes], None],
+        on_end: Callable[[str], None],
     ) -> None:
-        """Ask whoever answers under a key; at the end it is told why there is no further answer."""
+        """Call the service under a key.
+
+        Args:
+            key: Key of the service.
+            cdr: Request.
+            attachment: Attachment of the request.
+            timeout: Time to wait for a response, s.
+            on_response: Function that is called with each response.
+            on_end: Function that is called at the end, with the reason why there is no further response.
+        """
         refusals: list[str] = []
 
-        def take(reply: Any) -> None:
+        def on_reply(reply: Any) -> None:
             if reply.ok is not None:
-                answered(_bytes(reply.ok.payload))
+                on_response(_bytes(reply.ok.payload))
             else:
                 refusals.append(_bytes(reply.err.payload).decode(errors="replace")[:200])
 
         def end() -> None:
-            ended(refusals[0] if refusals else "nobody answers")
+            on_end(refusals[0] if refusals else "no peer responds")
 
         try:
             self._session.get(
                 key,
-                Callback(take, end, indirect=False),
+                Callback(on_reply, end, indirect=False),
                 target=zenoh.QueryTarget.ALL_COMPLETE,
                 consolidation=zenoh.ConsolidationMode.NONE,
                 timeout=timeout,
@@ -180,10 +190,10 @@ class ZenohSession:
             raise OSError(reason(error)) from None
 
     def close(self) -> None:
-        """Leave, with all that was announced; Zenoh waits ten seconds for a peer that hangs, and we do not."""
+        """Close the session; Zenoh would wait ten seconds for a peer that hangs, but this waits less."""
         thread = Thread(target=self._leave, name="ros Zenoh leaves", daemon=True)
         thread.start()
-        thread.join(PATIENCE)
+        thread.join(CLOSE_TIMEOUT)
 
     def _leave(self) -> None:
         with suppress(zenoh.ZError):
@@ -200,7 +210,7 @@ class ZenohSession:
 
 
 def configuration(mode: str, connect: Sequence[str], listen: Sequence[str], multicast: bool) -> str:
-    """The settings of a session, as rmw_zenoh has them, in JSON; no file and no environment adds to them."""
+    """Return the settings of a session as JSON, equal to those of rmw_zenoh; files and environment are not used."""
     gossip = {
         "enabled": True,
         "target": {"router": ["router", "peer"], "peer": ["router"]},
@@ -217,14 +227,14 @@ def configuration(mode: str, connect: Sequence[str], listen: Sequence[str], mult
         },
         "listen": {"endpoints": list(listen)},
         "scouting": {"delay": 0, "multicast": {"enabled": multicast}, "gossip": gossip},
-        "timestamping": {"enabled": True},  # without which nothing is kept for late comers
+        "timestamping": {"enabled": True},  # required to store messages for late subscribers
     }
     return json.dumps(settings)
 
 
 def reason(error: Exception) -> str:
-    """An error of Zenoh's in its own words, without where in its code it was made."""
-    return SOURCE.sub("", str(error)).strip()
+    """Return the message of a Zenoh error without the location in the code of Zenoh."""
+    return CODE_LOCATION.sub("", str(error)).strip()
 
 
 def _bytes(data: Any) -> bytes:

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry_ros1.types import Ros1Types
 
-from skerry.interfaces.ros.messages.type_store import Vocabulary
-
-TYPES = Ros1Types(Vocabulary(distribution="noetic"))
+TYPES = Ros1Types(TypeStore(distribution="noetic"))
 
 
 @pytest.mark.parametrize(
@@ -24,17 +24,17 @@ TYPES = Ros1Types(Vocabulary(distribution="noetic"))
 )
 def test_messages_have_the_sums_of_ros_1(name: str, expected: str) -> None:
     """As `rosmsg md5` of Noetic prints them."""
-    assert TYPES.sum(name) == expected
+    assert TYPES.md5(name) == expected
 
 
 def test_services_have_the_sums_of_ros_1() -> None:
     """As `rossrv md5` of Noetic prints them."""
-    assert TYPES.sum_of_service("std_srvs/srv/SetBool") == "09fb03525b03e7ea1fd3992bafd87e16"
-    assert TYPES.sum_of_service("std_srvs/srv/Empty") == "d41d8cd98f00b204e9800998ecf8427e"
+    assert TYPES.service_md5("std_srvs/srv/SetBool") == "09fb03525b03e7ea1fd3992bafd87e16"
+    assert TYPES.service_md5("std_srvs/srv/Empty") == "d41d8cd98f00b204e9800998ecf8427e"
 
 
 def test_a_text_has_all_that_a_message_refers_to_once() -> None:
-    text = TYPES.text("geometry_msgs/msg/PoseStamped")
+    text = TYPES.definition("geometry_msgs/msg/PoseStamped")
     assert text.startswith("std_msgs/Header header\ngeometry_msgs/Pose pose\n====")
     parts = ["std_msgs/Header", "geometry_msgs/Pose", "geometry_msgs/Point", "geometry_msgs/Quaternion"]
     assert [line[5:] for line in text.splitlines() if line.startswith("MSG: ")] == parts
@@ -46,7 +46,7 @@ def test_constants_count_as_they_are_written(tmp_path: Path) -> None:
     folder = tmp_path / "my_msgs" / "msg"
     folder.mkdir(parents=True)
     (folder / "Shared.msg").write_text("float32 HALF = 0.50 # of it\nfloat32 share\n")
-    types = Ros1Types(Vocabulary([tmp_path], "noetic"))
+    types = Ros1Types(TypeStore([tmp_path], "noetic"))
     assert types.text("my_msgs/msg/Shared") == "float32 HALF=0.50\nfloat32 share\n"
     assert types.sum("my_msgs/msg/Shared") == "4ba786b220f4a152c3beab32b8222b5c"
 

@@ -1,6 +1,6 @@
-"""A stand-in for the ROS-TCP-Endpoint on a real ROS 1, run by Debian's own Python: port, and a file of definitions.
+"""Fake ROS-TCP-Endpoint on a real ROS 1, run by the Python of Debian. Arguments: port, and a file of definitions.
 
-It is written from the protocol, and is not the endpoint; but behind it are a real master and rospy.
+It implements the protocol of the endpoint, and uses a real master and rospy.
 """
 
 import importlib
@@ -17,8 +17,8 @@ import rospy
 from genpy.dynamic import generate_dynamic
 
 
-class StandIn:
-    """One connection at a time; what is registered stays, and is made anew when it is registered again."""
+class FakeEndpoint:
+    """Endpoint with one connection at a time; a topic or service that is registered again replaces the earlier one."""
 
     def __init__(self, definitions):
         self.definitions = definitions
@@ -116,4 +116,4 @@ def octets(message):
 
 
 rospy.init_node("stand_in", disable_rostime=True)
-StandIn(json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))).serve(int(sys.argv[1]))
+FakeEndpoint(json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))).serve(int(sys.argv[1]))

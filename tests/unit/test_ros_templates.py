@@ -14,21 +14,21 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.interfaces.ros import Ros
+from skerry.interfaces.ros.bridge.frame_topics import TransformEncoder
 from skerry.interfaces.ros.bridge.node import RosInterface
-from skerry.interfaces.ros.bridge.transform_publisher import TransformWriter
-from skerry.interfaces.ros.bus.bus import Outbox
-from skerry.interfaces.ros.bus.lazy_message import Outgoing, Series
+from skerry.interfaces.ros.bus.bus import SubscriberQueue
+from skerry.interfaces.ros.bus.lazy_message import LazyMessage, MessageBatch
 from skerry.interfaces.ros.messages.codec import Codec
-from skerry.interfaces.ros.messages.encoders import Numbers
-from skerry.interfaces.ros.messages.templates import prepare, stamp_of
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.encoders import TemplateEncoder
+from skerry.interfaces.ros.messages.templates import compile_template, stamp_of
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.parts.sensor import ReadingColumns, Readings
 from skerry.runner import Runner
 from skerry.sensors.gps import GpsReading
 from skerry.sensors.pressure import PressureReading
 from skerry.world.frame_tree import Transform
 
-CODEC = Codec(Vocabulary())
+CODEC = Codec(TypeStore())
 TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=9)
 NUMBER = st.floats(allow_nan=False)
 SEC = st.integers(-(2**31), 2**31 - 1)
@@ -39,7 +39,7 @@ NANOSEC = st.integers(0, 2**32 - 1)
 def test_an_imu_is_what_its_object_is(frame: str, sec: int, nanosec: int, numbers: list[float]) -> None:
     fields = ("orientation", "angular_velocity", "linear_acceleration")
     paths = [*fields, *(f"{field}_covariance" for field in fields)]
-    fill = prepare(CODEC, CODEC.make("sensor_msgs/Imu", header={"frame_id": frame}), paths)
+    fill = compile_template(CODEC, CODEC.make("sensor_msgs/Imu", header={"frame_id": frame}), paths)
     q, w, a = numbers[:4], numbers[4:7], numbers[7:10]
     expected = CODEC.make(
         "sensor_msgs/Imu",
@@ -56,7 +56,7 @@ def test_an_imu_is_what_its_object_is(frame: str, sec: int, nanosec: int, number
 def test_texts_bytes_and_lists_of_messages_stay(frame: str, names: list[str], octets: list[int], data: Any) -> None:
     fields = [{"name": name, "offset": k, "datatype": 7, "count": 1} for k, name in enumerate(names)]
     values = {"fields": fields, "data": np.array(octets, np.uint8), "is_dense": True, "header": {"frame_id": frame}}
-    fill = prepare(CODEC, CODEC.make("sensor_msgs/PointCloud2", **values), ["width", "data"])
+    fill = compile_template(CODEC, CODEC.make("sensor_msgs/PointCloud2", **values), ["width", "data"])
     width, other = (
         data.draw(st.integers(0, 2**32 - 1)),
         data.draw(st.binary(min_size=len(octets), max_size=len(octets))),
@@ -66,20 +66,20 @@ def test_texts_bytes_and_lists_of_messages_stay(frame: str, names: list[str], oc
     assert fill(5, 6, width, other) == CODEC.to_cdr(CODEC.make("sensor_msgs/PointCloud2", **values))
 
 
-@pytest.mark.parametrize("name", CODEC.vocabulary.names("msg"))
+@pytest.mark.parametrize("name", CODEC.type_store.names("msg"))
 def test_every_message_can_be_prepared_with_nothing_that_changes(name: str) -> None:
     message = CODEC.make(name)
-    assert prepare(CODEC, message, [])(0, 0) == CODEC.to_cdr(message)
+    assert compile_template(CODEC, message, [])(0, 0) == CODEC.to_cdr(message)
 
 
 def test_what_is_no_number_cannot_change() -> None:
     for path in ("frame", "header.frame_id", "orientation.q"):
         with pytest.raises(SkerryError):
-            prepare(CODEC, CODEC.make("sensor_msgs/Imu"), [path])
+            compile_template(CODEC, CODEC.make("sensor_msgs/Imu"), [path])
 
 
 def test_a_wrong_count_of_numbers_is_an_error() -> None:
-    fill = prepare(CODEC, CODEC.make("geometry_msgs/Vector3"), ["x", "y"])
+    fill = compile_template(CODEC, CODEC.make("geometry_msgs/Vector3"), ["x", "y"])
     with pytest.raises(TypeError):
         fill(0, 0, 1.0)
 
@@ -91,7 +91,7 @@ def test_stamps_are_the_nearest_nanosecond() -> None:
 
 @given(st.lists(st.tuples(TEXT, TEXT, st.lists(NUMBER, min_size=7, max_size=7)), max_size=4), st.floats(0, 1e6))
 def test_transforms_are_what_their_objects_are(found: list[tuple[str, str, list[float]]], time: float) -> None:
-    writer = TransformWriter(CODEC)
+    writer = TransformEncoder(CODEC)
     sec, nanosec = stamp_of(time)
     expected = CODEC.make(
         "tf2_msgs/TFMessage",
@@ -121,16 +121,18 @@ def test_what_is_said_is_read_and_written_by_rosbags_to_the_same_bytes(scenario:
     with skerry.load(scenario) as world, Runner(world, None, {"ros": ros}) as runner:
         runner.run(0.0)
         taken = [name for name in ros.bus.topics if "image" not in name and "cam" not in name]
-        ros.bus.takers(box, taken)
+        ros.bus.set_subscriptions(box, taken)
         runner.run(0.3)
-        ros.bus.takers(box, [name for name in taken if name != "/clock"])  # for which the world stops
+        ros.bus.set_subscriptions(box, [name for name in taken if name != "/clock"])  # for which the world stops
         runner.run(0.3)
     assert {name.rpartition("/")[2] for name in box.made_at_once} >= AT_ONCE[scenario]
     codec = ros.bus.codec
     assert len({outgoing.topic.name for outgoing in box.found}) > 3
-    for kin in box.kin.values():
-        assert Series.joined(kin).all().each() == [said for series in kin for said in series.all().each()]
-    assert max(map(len, box.kin.values())) > 1
+    for batches in queue.batches.values():
+        assert MessageBatch.joined(batches).encode().messages() == [
+            message for batch in batches for message in batch.encode().messages()
+        ]
+    assert max(map(len, queue.batches.values())) > 1
     for outgoing in box.found:
         name = outgoing.topic.type
         again = bytes(codec._store.serialize_cdr(codec.from_cdr(outgoing.cdr, name), name, little_endian=True))
@@ -152,7 +154,7 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
     assert isinstance(ros, RosInterface)
     with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"ros": ros}) as runner:
         runner.run(0.0)
-        converts = {name: ros._readers["sam", name][0].convert for name in ("gps", "depth20")}
+        converts = {name: ros.schedule.sensors["sam", name][0].convert for name in ("gps", "depth20")}
         covariance = np.diag([1.0, 2.0, 3.0])
         ticks, step = [1, 2, 3], 0.1
         times, there = [tick * step for tick in ticks], np.array([True, False, True])
@@ -184,38 +186,38 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
         }
         for name, found in rows.items():
             convert = converts[name]
-            assert isinstance(convert, Numbers)
+            assert isinstance(convert, TemplateEncoder)
             each = [convert(reading, time) for reading, time in zip(found, times, strict=True)]
-            assert convert.many(found, ticks, step).each() == each
+            assert convert.many(found, ticks, step).messages() == each
         assert each[1] is None
         nothing = Readings(2, fix, valid=np.zeros(2, bool))
         convert = converts["gps"]
-        assert isinstance(convert, Numbers)
-        assert convert.many(nothing, ticks[:2], step).each() == [convert(None, 0.1), convert(None, 0.2)]
+        assert isinstance(convert, TemplateEncoder)
+        assert convert.many(nothing, ticks[:2], step).messages() == [convert(None, 0.1), convert(None, 0.2)]
 
 
-class Keeping(Outbox):
+class Keeping(SubscriberQueue):
     """Keeps everything; of series, what is made at once must be what is made one by one."""
 
-    takes_series = True
+    accepts_batches = True
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[Outgoing] = []
+        self.found: list[LazyMessage] = []
         self.made_at_once: set[str] = set()
-        self.kin: dict[Any, list[Series]] = {}
+        self.batches: dict[Any, list[MessageBatch]] = {}
 
-    def put(self, messages: Sequence[Outgoing | Series]) -> None:
+    def put(self, messages: Sequence[LazyMessage | MessageBatch]) -> None:
         for found in messages:
-            if isinstance(found, Series):
+            if isinstance(found, MessageBatch):
                 if found._maker.make_all(found._ticks, found._seen) is not None:
                     self.made_at_once.add(found.topic.type)
-                self.kin.setdefault((found.topic.name, found.kin), []).append(
-                    Series(found.topic, found._maker, found._ticks, found._seen, found._step)
+                self.batches.setdefault((found.topic.name, found.batch_key), []).append(
+                    MessageBatch(found.topic, found._maker, found._ticks, found._seen, found._step)
                 )
-                at_once = found.all().each()
-                each = found.each()
-                assert at_once == [outgoing.cdr if outgoing.is_there else None for outgoing in each]
-                self.found += [outgoing for outgoing in each if outgoing.is_there]
+                at_once = found.all().messages()
+                each = found.messages()
+                assert at_once == [outgoing.cdr if outgoing.exists else None for outgoing in each]
+                self.found += [outgoing for outgoing in each if outgoing.exists]
             else:
                 self.found.append(found)

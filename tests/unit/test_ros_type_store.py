@@ -10,7 +10,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from skerry.core.errors import SkerryError, UnknownName
 from skerry.interfaces.ros import Ros
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.interfaces.ros.messages.types import FieldType, parse_action, parse_message, parse_service
 
 PACKAGES = {
@@ -55,42 +55,42 @@ def examples(tmp_path: Path) -> Path:
 
 
 def test_every_package_is_there() -> None:
-    vocabulary = Vocabulary()
-    found = {name.split("/")[0] for folder in ("msg", "srv", "action") for name in vocabulary.names(folder)}
+    type_store = TypeStore()
+    found = {name.split("/")[0] for folder in ("msg", "srv", "action") for name in type_store.names(folder)}
     assert found >= PACKAGES
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_hash_is_the_published_one(name: str, examples: Path) -> None:
-    assert Vocabulary([examples], "jazzy").hash(name) == PUBLISHED[name]
+    assert TypeStore([examples], "jazzy").hash(name) == PUBLISHED[name]
 
 
 @pytest.mark.parametrize(("distribution", "store"), [("humble", Stores.ROS2_HUMBLE), ("jazzy", Stores.ROS2_JAZZY)])
 def test_standard_messages_hash_as_those_of_rosbags(distribution: str, store: Stores) -> None:
     """`rosbags` differs where a type has a `char`, which it hashes by its own name instead of as uint8."""
-    vocabulary, theirs = Vocabulary(distribution=distribution), get_typestore(store)  # type: ignore[arg-type]
-    known = [name for name in vocabulary.names("msg") if name in theirs.fielddefs]
+    type_store, theirs = TypeStore(distribution=distribution), get_typestore(store)  # type: ignore[arg-type]
+    known = [name for name in type_store.names("msg") if name in theirs.fielddefs]
     assert len(known) > 110
-    differing = {name for name in known if vocabulary.hash(name) != theirs.hash_rihs01(name)}
+    differing = {name for name in known if type_store.hash(name) != theirs.hash_rihs01(name)}
     assert differing <= {"service_msgs/msg/ServiceEventInfo", "std_msgs/msg/Char"}
 
 
 def test_every_definition_can_be_read() -> None:
     for distribution in ("humble", "jazzy", "noetic"):
-        vocabulary = Vocabulary(distribution=distribution)  # type: ignore[arg-type]
-        for name in vocabulary.names("msg"):
-            assert vocabulary.message(name).name == name
-        for name in vocabulary.names("srv"):
-            assert vocabulary.service(name).request.name == f"{name}_Request"
-        for name in vocabulary.names("action"):
-            assert vocabulary.message(f"{name}_SendGoal_Request") is vocabulary.action(name).send_goal.request
+        type_store = TypeStore(distribution=distribution)  # type: ignore[arg-type]
+        for name in type_store.names("msg"):
+            assert type_store.message(name).name == name
+        for name in type_store.names("srv"):
+            assert type_store.service(name).request.name == f"{name}_Request"
+        for name in type_store.names("action"):
+            assert type_store.message(f"{name}_SendGoal_Request") is type_store.action(name).send_goal.request
 
 
 def test_smarc_messages_have_their_fields_in_order() -> None:
-    vocabulary = Vocabulary()
+    type_store = TypeStore()
 
     def fields(name: str) -> list[str]:
-        return [field.name for field in vocabulary.message(name).fields]
+        return [field.name for field in type_store.message(name).fields]
 
     assert fields("smarc_msgs/PercentStamped") == ["value", "header"]
     assert fields("smarc_msgs/ThrusterFeedback") == ["header", "rpm", "dc", "current", "torque"]
@@ -98,7 +98,7 @@ def test_smarc_messages_have_their_fields_in_order() -> None:
     assert fields("smarc_msgs/DVL") == ["header", "velocity", "velocity_covariance", "altitude", "beams"]
     assert "port_channel_angle_high" in fields("smarc_msgs/Sidescan")
     assert "port_channel_angle_high" not in [
-        field.name for field in Vocabulary(distribution="noetic").message("smarc_msgs/Sidescan").fields
+        field.name for field in TypeStore(distribution="noetic").message("smarc_msgs/Sidescan").fields
     ]
 
 
@@ -140,21 +140,21 @@ def test_a_folder_of_the_user_goes_before_what_ships(examples: Path) -> None:
     folder = examples / "deep" / "std_msgs" / "msg"
     folder.mkdir(parents=True)
     (folder / "String.msg").write_text("string data\nstring language\n")
-    names = [field.name for field in Vocabulary([examples]).message("std_msgs/String").fields]
+    names = [field.name for field in TypeStore([examples]).message("std_msgs/String").fields]
     assert names == ["data", "language"]
 
 
 def test_what_is_unknown_is_answered_with_a_guess(tmp_path: Path) -> None:
-    vocabulary = Vocabulary()
+    type_store = TypeStore()
     with pytest.raises(UnknownName, match=r"did you mean 'sensor_msgs/msg/Imu'.*message_paths"):
-        vocabulary.message("sensor_msgs/Imuu")
+        type_store.message("sensor_msgs/Imuu")
     for name in ("std_srvs/srv/SetBool_Reply", "sam_msgs/action/SystemsCheck_Thing"):
         with pytest.raises(UnknownName):
-            vocabulary.message(name)
+            type_store.message(name)
     with pytest.raises(UnknownName, match="service"):
-        vocabulary.service("std_srvs/Nothing")
+        type_store.service("std_srvs/Nothing")
     with pytest.raises(SkerryError, match="no definitions"):
-        Vocabulary([tmp_path])
+        TypeStore([tmp_path])
 
 
 WORDS = ("float64", "string", "string<=9", "x", "X=", "=", "[", "[3]", "[<=3]", "a/B", "#", "9" * 30, "true")

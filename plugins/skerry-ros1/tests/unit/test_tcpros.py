@@ -14,17 +14,24 @@ from xmlrpc.client import Fault, dumps, loads
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skerry_ros1.connections import Bell, Complaints, Links
-from skerry_ros1.master import Lists, Master, MasterRefuses, Registration, Replaced
+
+from skerry.core.errors import SkerryError
+from skerry.interfaces.ros.bus.actions import ActionServer
+from skerry.interfaces.ros.bus.bus import LATCHED, LATEST, Bus
+from skerry.interfaces.ros.bus.transport import ProtocolError
+from skerry.interfaces.ros.messages.codec import Codec
+from skerry.interfaces.ros.messages.type_store import TypeStore
+from skerry_ros1.connections import Connections, LoopNotifier, WarningLog
+from skerry_ros1.master import Master, MasterError, NameTaken, NodeEntries, Registration
 from skerry_ros1.protocol import (
-    read_answer,
     read_connection,
     read_header,
     read_message,
-    write_answer,
+    read_response,
     write_failure,
     write_header,
     write_message,
+    write_response,
 )
 from skerry_ros1.publications import Publications
 from skerry_ros1.services import Services
@@ -34,15 +41,8 @@ from skerry_ros1.transport import Tcpros
 from skerry_ros1.types import Ros1Types
 from skerry_ros1.xmlrpc_http import address_of, read_body, read_head, serve
 
-from skerry.core.errors import SkerryError
-from skerry.interfaces.ros.bus.actions import ActionServer
-from skerry.interfaces.ros.bus.bus import LATCHED, LATEST, Bus
-from skerry.interfaces.ros.bus.transport import ProtocolError
-from skerry.interfaces.ros.messages.codec import Codec
-from skerry.interfaces.ros.messages.type_store import Vocabulary
-
-CODEC = Codec(Vocabulary(distribution="noetic"))
-TYPES = Ros1Types(CODEC.vocabulary)
+CODEC = Codec(TypeStore(distribution="noetic"))
+TYPES = Ros1Types(CODEC.type_store)
 IMU, SET = "sensor_msgs/msg/Imu", "std_srvs/srv/SetBool"
 OWN = "http://127.0.0.1:5000/"
 
@@ -92,9 +92,9 @@ def header_in(data: bytes) -> tuple[dict[str, str], bytes]:
     return read_header(data[4 : 4 + length]), data[4 + length :]
 
 
-def publications(bus: Bus, links: Links | None = None) -> Publications:
-    bell = Bell(asyncio.get_running_loop())
-    return Publications(bus, TYPES, lambda name: name != "/left_out", links or Links(), bell)
+def publications(bus: Bus, links: Connections | None = None) -> Publications:
+    bell = LoopNotifier(asyncio.get_running_loop())
+    return Publications(bus, TYPES, lambda name: name != "/left_out", links or Connections(), bell)
 
 
 # ------------------------------------------------------------------------------------------------ bytes
@@ -103,7 +103,7 @@ def publications(bus: Bus, links: Links | None = None) -> Publications:
 def test_headers_messages_and_answers_are_as_the_documents_say() -> None:
     assert write_header({"a": "1", "md5sum": "*"}) == b"\x13\0\0\0\x03\0\0\0a=1\x08\0\0\0md5sum=*"
     assert write_message(b"xyz") == b"\x03\0\0\0xyz"
-    assert write_answer(b"xyz") == b"\x01\x03\0\0\0xyz"
+    assert write_response(b"xyz") == b"\x01\x03\0\0\0xyz"
     assert write_failure("no") == b"\x00\x02\0\0\0no"
 
 
@@ -136,7 +136,7 @@ def test_junk_is_refused(junk: bytes) -> None:
     read_head(junk)
 
     async def read() -> None:
-        for reads in (read_connection, read_message, read_answer):
+        for reads in (read_connection, read_message, read_response):
             with suppress(ProtocolError):
                 await reads(stream(junk))
         with suppress(ProtocolError):
@@ -150,11 +150,11 @@ def test_junk_is_refused(junk: bytes) -> None:
     [
         (read_connection, b"\xff\xff\xff\x7f", "2147483647 bytes are announced"),
         (read_message, b"\xff\xff\xff\x7f", "2147483647 bytes are announced"),
-        (read_answer, b"\x01\xff\xff\xff\x7f", "2147483647 bytes are announced"),
+        (read_response, b"\x01\xff\xff\xff\x7f", "2147483647 bytes are announced"),
         (read_message, b"\x04\0\0\0abc", "ended after 3 of 4 bytes"),
         (read_message, b"\x04\0", "ended after 2 of 4 bytes"),
         (read_connection, b"", "ended before its header"),
-        (read_answer, b"\x01", "ended within an answer"),
+        (read_response, b"\x01", "ended within an answer"),
     ],
 )
 def test_lengths_are_not_believed_and_halves_are_refused(reads: Any, data: bytes, text: str) -> None:
@@ -230,13 +230,13 @@ def test_addresses_are_checked() -> None:
 
 def test_a_subscriber_gets_a_whole_header_and_numbered_messages() -> None:
     async def talk() -> None:
-        bus, links = Bus(CODEC), Links()
+        bus, links = Bus(CODEC), Connections()
         topic = bus.advertise("/imu", IMU)
         reader, writer = stream(b"", ends=False), Writer()
         asked = {"callerid": "/a", "topic": "/imu", "md5sum": "*", "type": "*"}
         serving = asyncio.create_task(publications(bus, links).serve(asked, reader, writer))  # type: ignore[arg-type]
         await settle()
-        assert topic.taken
+        assert topic.has_subscribers
         message = CODEC.make(IMU, header={"frame_id": "a"})
         for _ in range(2):
             topic.publish(message)
@@ -248,7 +248,7 @@ def test_a_subscriber_gets_a_whole_header_and_numbered_messages() -> None:
         assert links.counted() == [[["/imu", 2 * size, [[1, 2 * size, 2, True]]]], [], [0, 0, 0]]
         reader.feed_eof()
         await serving
-        assert not topic.taken and not links.told()
+        assert not topic.has_subscribers and not links.told()
         header, rest = header_in(writer.data)
         assert header.pop("message_definition").startswith("std_msgs/Header header\n")
         expected = {"callerid": "/skerry", "latching": "0", "topic": "/imu", "type": "sensor_msgs/Imu"}
@@ -265,7 +265,7 @@ def test_who_comes_late_gets_what_is_latched() -> None:
         message = CODEC.make("std_msgs/String", data="still")
         bus.advertise("/still", "std_msgs/String", LATCHED).publish(message)
         reader, writer = stream(b"", ends=False), Writer()
-        asked = {"topic": "/still", "md5sum": TYPES.sum("std_msgs/msg/String")}
+        asked = {"topic": "/still", "md5sum": TYPES.md5("std_msgs/msg/String")}
         serving = asyncio.create_task(publications(bus).serve(asked, reader, writer))  # type: ignore[arg-type]
         await settle()
         reader.feed_eof()
@@ -297,7 +297,7 @@ def test_who_is_slow_holds_up_nobody_and_finds_the_oldest_gone() -> None:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        assert parts.dropped == 8 and not topic.taken
+        assert parts.dropped == 8 and not topic.has_subscribers
 
     run(talk())
 
@@ -333,7 +333,7 @@ def test_what_cannot_be_had_is_refused_in_words(asked: dict[str, str], text: str
 def called(bus: Bus, data: bytes, **asked: str) -> tuple[dict[str, str], bytes]:
     async def talk() -> tuple[dict[str, str], bytes]:
         writer = Writer()
-        services = Services(bus, TYPES, Bell(asyncio.get_running_loop()))
+        services = Services(bus, TYPES, LoopNotifier(asyncio.get_running_loop()))
         header = {"service": "/pause", "md5sum": "*", "callerid": "/a", **asked}
         await services.serve(header, stream(data), writer)  # type: ignore[arg-type]
         return header_in(writer.data)
@@ -352,9 +352,9 @@ def pause(request: Any) -> Any:
 
 def test_calls_are_answered_or_told_why_not() -> None:
     bus = Bus(CODEC)
-    bus.offer("/pause", SET, pause)
+    bus.add_service("/pause", SET, pause)
     on, off = write_message(b"\x01"), write_message(b"\x00")
-    answer = write_answer(CODEC.to_ros1(CODEC.make(f"{SET}_Response", success=True, message="done")))
+    answer = write_response(CODEC.to_ros1(CODEC.make(f"{SET}_Response", success=True, message="done")))
     header, rest = called(bus, on + on)
     expected = {"callerid": "/skerry", "type": "std_srvs/SetBool", "md5sum": "09fb03525b03e7ea1fd3992bafd87e16"}
     types = {"request_type": "std_srvs/SetBoolRequest", "response_type": "std_srvs/SetBoolResponse"}
@@ -367,8 +367,8 @@ def test_calls_are_answered_or_told_why_not() -> None:
 
 def test_a_call_of_something_else_is_refused() -> None:
     bus = Bus(CODEC)
-    bus.offer("/pause", SET, pause)
-    bus.offer("/skerry/get_parameters", "rcl_interfaces/GetParameters", pause)
+    bus.add_service("/pause", SET, pause)
+    bus.add_service("/skerry/get_parameters", "rcl_interfaces/GetParameters", pause)
     for asked, text in (
         ({"md5sum": "0" * 32}, "wants one with"),
         ({"service": "/stop"}, "does not offer '/stop'"),
@@ -386,7 +386,7 @@ class StandIn(Master):
 
     def __init__(self) -> None:
         super().__init__("http://127.0.0.1:1")
-        self.process, self.is_there = 1, True
+        self.process, self.exists = 1, True
         self.refused: set[str] = set()
         self.begin()
 
@@ -396,15 +396,15 @@ class StandIn(Master):
         self.node = ""
 
     async def ask(self, method: str, *arguments: Any) -> Any:
-        if not self.is_there:
+        if not self.exists:
             raise ConnectionRefusedError("nobody is there")
         if method in self.refused:
-            raise MasterRefuses(f"{method}: no")
+            raise MasterError(f"{method}: no")
         if method == "getPid":
             return self.process
         if method == "lookupNode":
             if not self.node:
-                raise MasterRefuses("lookupNode: unknown node")
+                raise MasterError("lookupNode: unknown node")
             return self.node
         if method == "hasParam":
             return arguments[0] in self.parameters
@@ -422,13 +422,13 @@ class StandIn(Master):
 
 def parts_of(bus: Bus) -> SimpleNamespace:
     """What a node is made of, without sockets."""
-    links, complaints, left = Links(), Complaints(), []
+    links, complaints, left = Connections(), WarningLog(), []
     said = publications(bus, links)
     heard = Subscriptions(bus, TYPES, links, complaints, OWN)
-    services = Services(bus, TYPES, Bell(asyncio.get_running_loop()))
+    services = Services(bus, TYPES, LoopNotifier(asyncio.get_running_loop()))
     api = SlaveApi("http://127.0.0.1:1", OWN, ("127.0.0.1", 5001), said, heard, links, left.append)
     master = StandIn()
-    lists = Lists(OWN, "rosrpc://127.0.0.1:5001", said, heard, services)
+    lists = NodeEntries(OWN, "rosrpc://127.0.0.1:5001", said, heard, services)
     registration = Registration(master, bus, lists, complaints)
     return SimpleNamespace(api=api, master=master, registration=registration, heard=heard, left=left)
 
@@ -437,7 +437,7 @@ def a_bus() -> Bus:
     bus = Bus(CODEC)
     bus.advertise("/imu", IMU)
     bus.subscribe("/command", "std_msgs/Float64", lambda message: None)
-    bus.offer("/pause", SET, pause)
+    bus.add_service("/pause", SET, pause)
     bus.parameters |= {"/utm_zone": 33, "/utm_band": "V"}
     return bus
 
@@ -449,18 +449,18 @@ def test_the_master_knows_all_and_is_told_of_what_is_new_and_of_what_went() -> N
     async def talk() -> None:
         bus = a_bus()
         node = parts_of(bus)
-        assert await node.registration.keep()
+        assert await node.registration.update()
         assert node.master.known == ALL
         assert node.master.parameters == {"/utm_zone": 33, "/utm_band": "V", "/use_sim_time": True}
-        assert not await node.registration.keep()
+        assert not await node.registration.update()
         with bus.owned_by("robots/b"):
             bus.subscribe("/b/command", "std_msgs/Float64", lambda message: None)
         bus.parameters["/b/limit"] = 2.5
-        assert not await node.registration.keep()
+        assert not await node.registration.update()
         assert node.master.known == {*ALL, ("Subscriber", "/b/command")}
         assert node.master.parameters["/b/limit"] == 2.5
         bus.withdraw("robots/b")
-        await node.registration.keep()
+        await node.registration.update()
         assert node.master.known == ALL
         await node.registration.withdraw()
         assert not node.master.known
@@ -472,14 +472,14 @@ def test_the_master_knows_all_and_is_told_of_what_is_new_and_of_what_went() -> N
 def test_a_master_that_was_restarted_is_told_all_anew(process: int) -> None:
     async def talk() -> None:
         node = parts_of(a_bus())
-        await node.registration.keep()
-        node.master.is_there = False
+        await node.registration.update()
+        node.master.exists = False
         with pytest.raises(ConnectionRefusedError):
-            await node.registration.keep()
+            await node.registration.update()
         node.master.begin()
-        node.master.is_there, node.master.process = True, process
+        node.master.exists, node.master.process = True, process
         node.master.parameters["/use_sim_time"] = False  # somebody wants the wall clock
-        assert await node.registration.keep()
+        assert await node.registration.update()
         assert node.master.known == ALL
         assert node.master.parameters["/use_sim_time"] is False
 
@@ -489,10 +489,10 @@ def test_a_master_that_was_restarted_is_told_all_anew(process: int) -> None:
 def test_a_node_that_takes_our_name_is_left_alone() -> None:
     async def talk() -> None:
         node = parts_of(a_bus())
-        await node.registration.keep()
+        await node.registration.update()
         node.master.node = "http://127.0.0.1:7000/"
-        with pytest.raises(Replaced, match="7000"):
-            await node.registration.keep()
+        with pytest.raises(NameTaken, match="7000"):
+            await node.registration.update()
 
     run(talk())
 
@@ -502,7 +502,7 @@ def test_what_a_master_refuses_is_told_once(caplog: pytest.LogCaptureFixture) ->
         node = parts_of(a_bus())
         node.master.refused = {"registerService"}
         for _ in range(3):
-            await node.registration.keep()
+            await node.registration.update()
         assert node.master.known == ALL - {("Service", "/pause")}
 
     run(talk())
@@ -582,5 +582,5 @@ def test_where_the_master_is_and_where_we_are_is_set_or_of_the_environment(monke
 def test_ros_2_is_refused_in_words_that_say_what_to_do() -> None:
     transport = Tcpros().build()
     with pytest.raises(SkerryError, match="`distribution` is 'humble'; leave that out, or say `noetic`"):
-        transport.start(Bus(Codec(Vocabulary())))
+        transport.start(Bus(Codec(TypeStore())))
     transport.close()

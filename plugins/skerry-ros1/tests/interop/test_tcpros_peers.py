@@ -18,9 +18,6 @@ from typing import Any
 from xmlrpc.client import ServerProxy
 
 import pytest
-from skerry_ros1.protocol import read_header, write_header
-from skerry_ros1.transport import Tcpros, TcprosNode
-from skerry_ros1.types import Ros1Types
 
 import skerry
 from skerry.core.errors import SkerryError
@@ -28,24 +25,28 @@ from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.interfaces.ros.bus.bus import LATCHED, Bus
 from skerry.interfaces.ros.messages.codec import Codec
-from skerry.interfaces.ros.messages.type_store import Vocabulary
+from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.runner import Runner
+from skerry_ros1.protocol import read_header, write_header
+from skerry_ros1.transport import Tcpros, TcprosNode
+from skerry_ros1.types import Ros1Types
 
-PYTHON, FOLDER = "/usr/bin/python3", Path(__file__).parent / "ros1"
+PYTHON, FOLDER = "/usr/bin/python3", Path(__file__).parent
+SHARED = FOLDER.parents[3] / "tests" / "interop" / "ros1"  # programs that the tests of the endpoint use too
 PACKAGES = "python3-rosmaster python3-rospy python3-actionlib python3-sensor-msgs python3-std-srvs python3-tf2-msgs"
 NEEDED = "import rosmaster, rospy, actionlib, sensor_msgs.msg, std_srvs.srv, tf2_msgs.msg, rosgraph_msgs.msg"
 TOOLS = "python3-rostopic python3-rosnode python3-rosservice"
 RELAY = "/usr/lib/topic_tools/relay"
-CODEC = Codec(Vocabulary(distribution="noetic"))
+CODEC = Codec(TypeStore(distribution="noetic"))
 
 
-def is_there() -> bool:
+def is_installed() -> bool:
     if not Path(PYTHON).exists() or shutil.which("rosmaster") is None:
         return False
     return subprocess.run([PYTHON, "-c", NEEDED], capture_output=True, check=False).returncode == 0
 
 
-pytestmark = pytest.mark.skipif(not is_there(), reason=f"needs ROS 1 of Debian: apt-get install {PACKAGES}")
+pytestmark = pytest.mark.skipif(not is_installed(), reason=f"needs ROS 1 of Debian: apt-get install {PACKAGES}")
 
 
 def until(condition: Callable[[], Any], what: str) -> Any:
@@ -135,7 +136,7 @@ class Node:
         self.heard: list[float] = []
         bus.subscribe("/command", "std_msgs/Float64", lambda message: self.heard.append(message.data))
         bus.subscribe("/strange", "std_msgs/Float64", lambda message: self.heard.append(message.data))
-        bus.offer("/pause", "std_srvs/SetBool", pause)
+        bus.add_service("/pause", "std_srvs/SetBool", pause)
         bus.parameters |= {"/utm_zone": 33, "/utm_band": "V", "/sam/max_pitch": 0.5}
         self.graph = graph
         self.transport: TcprosNode = Tcpros(master=graph.uri, retry_period=0.2).build()
@@ -157,7 +158,7 @@ class Node:
     def _say_on(self) -> None:
         message = CODEC.make("sensor_msgs/Imu", header={"frame_id": "imu_link"})
         while not self._over.wait(0.02):
-            if self.imu.taken:
+            if self.imu.has_subscribers:
                 self.imu.publish(message)
 
     @property
@@ -184,8 +185,10 @@ def warnings_in(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 def test_rospy_hears_commands_calls_and_is_called(graph: Graph, node: Node, caplog: pytest.LogCaptureFixture) -> None:
     trigger = CODEC.make("std_srvs/srv/Trigger_Request")
-    clients = {name: node.bus.client(f"/{name}", "std_srvs/Trigger") for name in ("theirs", "failing", "mistyped")}
-    nobody = node.bus.client("/nobody", "std_srvs/Trigger")
+    clients = {
+        name: node.bus.service_client(f"/{name}", "std_srvs/Trigger") for name in ("theirs", "failing", "mistyped")
+    }
+    nobody = node.bus.service_client("/nobody", "std_srvs/Trigger")
     with graph.program(PYTHON, str(FOLDER / "peer.py")) as peer:
         assert peer.stdout is not None
         said = ""
@@ -193,7 +196,7 @@ def test_rospy_hears_commands_calls_and_is_called(graph: Graph, node: Node, capl
             said += line
         assert line == "ready\n", said
         until(lambda: node.heard == [2.5], "the command, which was said before we came, is not heard")
-        until(lambda: all(client.carriers for client in (*clients.values(), nobody)), "calls are not carried")
+        until(lambda: all(client.routes for client in (*clients.values(), nobody)), "calls are not carried")
         assert clients["theirs"].call(trigger).result(10).message == "from rospy"
         with pytest.raises(SkerryError, match=r"/failing: .*not today"):
             clients["failing"].call(trigger).result(10)
@@ -207,8 +210,8 @@ def test_rospy_hears_commands_calls_and_is_called(graph: Graph, node: Node, capl
     told = warnings_in(caplog)
     assert sum("/mistaken is sensor_msgs/Imu with the sum" in text for text in told) == 1
     assert sum(text.startswith("/strange from http://127.0.0.1:") for text in told) == 1
-    until(lambda: not node.imu.taken, "who has gone takes messages")
-    assert not node.bus.topics["/imu"].takers
+    until(lambda: not node.imu.has_subscribers, "who has gone takes messages")
+    assert not node.bus.topics["/imu"].subscribers
 
 
 @pytest.mark.skipif(shutil.which("rosnode") is None, reason=f"needs tools of ROS 1: apt-get install {TOOLS}")
@@ -242,7 +245,7 @@ def test_roscpp_hears_us_and_we_hear_it_with_whatever_master(graph: Graph, node:
     source = node.bus.advertise("/source", "std_msgs/Float64")
     node.transport.refresh()
     with graph.program(RELAY, "/source", "/command"):
-        until(lambda: source.taken, "it does not subscribe")
+        until(lambda: source.has_subscribers, "it does not subscribe")
         source.publish(CODEC.make("std_msgs/Float64", data=1.5))  # before it has advertised what it relays
         until(lambda: "1 publishers" in node.transport.status, "we do not subscribe")
         source.publish(CODEC.make("std_msgs/Float64", data=2.5))
@@ -252,7 +255,7 @@ def test_roscpp_hears_us_and_we_hear_it_with_whatever_master(graph: Graph, node:
         until(lambda: "/pause" in graph.knows(), "the master does not hear of us again")
         source.publish(CODEC.make("std_msgs/Float64", data=3.5))
         until(lambda: node.heard[-1:] == [3.5], "it is not relayed any more")
-    until(lambda: not source.taken, "who has gone takes messages")
+    until(lambda: not source.has_subscribers, "who has gone takes messages")
 
 
 def test_a_master_that_is_restarted_finds_us_again(graph: Graph, caplog: pytest.LogCaptureFixture) -> None:
@@ -291,7 +294,7 @@ def test_who_takes_nothing_holds_up_nobody(graph: Graph, node: Node) -> None:
     until(lambda: "/large" in graph.knows(), "the master is not told of a new topic")
     message = CODEC.make("std_msgs/String", data="x" * 10**6)
     with subscribe(node, "/large"), subscribe(node, "/imu") as other:
-        until(lambda: large.taken and node.imu.taken, "nobody takes it")
+        until(lambda: large.has_subscribers and node.imu.has_subscribers, "nobody takes it")
         begun = time.monotonic()
         for _ in range(300):
             large.publish(message)
@@ -300,7 +303,7 @@ def test_who_takes_nothing_holds_up_nobody(graph: Graph, node: Node) -> None:
         for _ in range(20):
             length = struct.unpack("<I", other.recv(4, socket.MSG_WAITALL))[0]
             assert len(other.recv(length, socket.MSG_WAITALL)) == length
-    until(lambda: not large.taken, "who has gone takes messages")
+    until(lambda: not large.has_subscribers, "who has gone takes messages")
 
 
 def test_peers_that_speak_nonsense_are_dropped_and_others_served(
@@ -344,7 +347,7 @@ def test_a_user_of_ros_1_hears_commands_calls_and_sends_sam_to_a_waypoint(graph:
     with skerry.load(scenario) as world, Runner(world, 2.0, {"ros": interface}) as runner:
         runner.run(0.0)
         bus = interface.bus
-        types = Ros1Types(bus.codec.vocabulary)
+        types = Ros1Types(bus.codec.type_store)
         names = {topic.type for topic in bus.topics.values()} | {heard[0].type for heard in bus.subscriptions.values()}
         texts = {name.replace("/msg/", "/"): types.text(name) for name in names if "/msg/" in name}
         definitions.write_text(json.dumps(texts), encoding="utf-8")
@@ -355,7 +358,7 @@ def test_a_user_of_ros_1_hears_commands_calls_and_sends_sam_to_a_waypoint(graph:
             finally:
                 runner.stop()
 
-        with graph.program(PYTHON, str(FOLDER / "client.py"), str(definitions)) as client:
+        with graph.program(PYTHON, str(SHARED / "client.py"), str(definitions)) as client:
             waiting = threading.Thread(target=wait)
             waiting.start()
             runner.run(240.0)

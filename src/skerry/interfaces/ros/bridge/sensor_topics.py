@@ -1,0 +1,40 @@
+"""Topics of sensor readings."""
+
+from __future__ import annotations
+
+from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
+from skerry.interfaces.ros.bridge.profile import SensorRow
+from skerry.interfaces.ros.bridge.publishers import ReadingPublisher, RepeatingPublisher
+from skerry.interfaces.ros.bus.bus import LATEST, SENSOR
+from skerry.interfaces.ros.messages.encoders import EncoderContext, find_factory, value_factory
+
+
+class SensorFeature(Feature):
+    """Publishes the readings of each sensor on the topics of its rows in the profile."""
+
+    def add_sensor(self, robot: BridgedRobot, part: str) -> None:
+        settings = robot.robot.vehicle.config.sensors[part]
+        for row in robot.profile.sensor(robot.vehicle, part, settings.kind):
+            self._add(robot, part, row)
+
+    def _add(self, robot: BridgedRobot, part: str, row: SensorRow) -> None:
+        context, frames, step = self.context, self.context.frames, self.context.world.scenario.step
+        settings = robot.robot.vehicle.config.sensors[part]
+        sensor = type(robot.robot.sensors[part].sensor)
+        factory = (
+            find_factory(settings.kind, row.type) if row.value is None else value_factory(row.type, row.value, sensor)
+        )
+        topic = self.bus.advertise(robot.topic(part, row.topic), row.type, LATEST if row.latest_only else SENSOR)
+        frame = frames.sensor(robot.name, part, settings)
+        link = frames.link(robot.name, settings.link)
+        encoder_context = EncoderContext(self.bus.codec, settings, frame, link, frames.map, frames.projection)
+        publisher: ReadingPublisher | RepeatingPublisher
+        if row.ignore_sensor_state:
+            rate = context.rate(row.frequency or settings.frequency)
+            publisher = RepeatingPublisher(topic, factory, encoder_context, step, rate)
+            context.schedule.add_interval(publisher)
+        else:
+            is_slower = row.frequency is not None and row.frequency < settings.frequency
+            slower_rate = context.rate(row.frequency) if is_slower and row.frequency is not None else None
+            publisher = ReadingPublisher(topic, factory, encoder_context, step, slower_rate)
+        context.schedule.add_sensor(robot.name, part, publisher)
