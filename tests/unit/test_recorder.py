@@ -242,7 +242,7 @@ def test_a_disk_that_stands_still_holds_nothing_up_and_loses_no_command(tmp_path
     bus = Bus(SlowCodec(TypeStore()))
     topic = bus.advertise("/number", "std_msgs/Int32")
     writer = RecordingWriter(tmp_path / "slow.mcap", bus, "lz4", {})
-    topic.take(writer)
+    topic.add_subscriber(writer)
     message = bus.codec.make("std_msgs/Int32", data=1)
     count = 2 * MOST_WAITING // LEAST
     for _ in range(count):
@@ -322,9 +322,9 @@ def test_a_recording_begun_while_a_node_runs_holds_each_of_its_topics_once_and_l
             # the node goes on for its peer, and for nobody else
             assert runner.interfaces == {"ros": ros}
             assert ros.subscriptions == {("sam", "imu")}
-            peer.take(0)
+            peer.drain(0)
             runner.run(0.5)
-            assert [outgoing.topic.name for outgoing in peer.take(0)] == ["/sam/core/imu"] * 5
+            assert [outgoing.topic.name for outgoing in peer.drain(0)] == ["/sam/core/imu"] * 5
 
 
 def test_a_recording_begun_without_a_node_speaks_for_itself_and_stops(tmp_path: Path) -> None:

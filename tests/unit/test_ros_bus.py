@@ -36,7 +36,7 @@ def test_a_message_is_encoded_once_for_all_who_take_it_and_not_before(bus: Bus) 
     topic = bus.advertise("/a", "std_msgs/Int32")
     boxes = [SubscriberQueue(), SubscriberQueue()]
     for box in boxes:
-        topic.take(box)
+        topic.add_subscriber(box)
     topic.publish(number(bus, 5))
     assert bus.codec.encoded == 0  # type: ignore[attr-defined]
     taken = [box.drain(0)[0] for box in boxes]
@@ -77,7 +77,7 @@ def test_who_comes_late_gets_what_was_latched(bus: Bus) -> None:
 def test_a_wait_ends_when_something_comes_or_somebody_wakes_it(bus: Bus) -> None:
     topic = bus.advertise("/a", "std_msgs/Int32")
     box = SubscriberQueue()
-    topic.take(box)
+    topic.add_subscriber(box)
     thread = threading.Thread(target=lambda: topic.publish(number(bus, 1)))
     thread.start()
     assert len(box.drain(30)) == 1
@@ -90,13 +90,13 @@ def test_what_is_made_when_it_is_taken_is_made_once_and_may_be_nothing(bus: Bus)
     topic = bus.advertise("/a", "std_msgs/Int32")
     boxes = [SubscriberQueue(), SubscriberQueue()]
     for box in boxes:
-        topic.take(box)
+        topic.add_subscriber(box)
     made: list[int] = []
 
     class Making(Encoder):
-        def make(self, tick: int, seen: Any) -> Message | None:
-            made.append(seen)
-            return number(bus, seen) if seen % 2 else None
+        def encode(self, tick: int, data: Any) -> Message | None:
+            made.append(data)
+            return number(bus, data) if data % 2 else None
 
     topic.publish_batch(Making(), range(4), range(4), Fraction(1, 100))
     assert made == []
@@ -107,16 +107,18 @@ def test_what_is_made_when_it_is_taken_is_made_once_and_may_be_nothing(bus: Bus)
 def test_what_cannot_be_made_is_left_out_and_told_once(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
     topic = bus.advertise("/a", "std_msgs/Int32")
     box = SubscriberQueue()
-    topic.take(box)
+    topic.add_subscriber(box)
 
     class Failing(Encoder):
-        def make(self, tick: int, seen: Any) -> Message | None:
+        def encode(self, tick: int, data: Any) -> Message | None:
             raise ValueError("no")
 
     topic.publish_batch(Failing(), range(3), range(3), Fraction(1, 100))
     topic.publish(number(bus, 5))
     assert [out.message.data for out in box.drain(0)] == [5]
-    assert [record.getMessage() for record in caplog.records] == ["/a: a message cannot be made, and is left out"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "/a: a message could not be encoded; it is skipped, and later failures are not logged"
+    ]
 
 
 def test_what_is_said_together_is_handed_over_together_and_in_order(bus: Bus) -> None:

@@ -16,7 +16,7 @@ from skerry.interfaces.ros.bus.bus import LATCHED, Bus
 from skerry.interfaces.ros.messages.codec import BadMessage, Codec
 from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.interfaces.ros.transports.endpoint import Endpoint, EndpointSession
-from skerry.interfaces.ros.transports.endpoint.protocol import FrameDecoder, FrameEncoder, ProtocolError, speaks_ros2
+from skerry.interfaces.ros.transports.endpoint.protocol import FrameDecoder, FrameEncoder, ProtocolError, is_ros2
 
 CODEC = Codec(TypeStore())
 LEAK, IMU = "smarc_msgs/Leak", "sensor_msgs/Imu"
@@ -86,9 +86,9 @@ def test_junk_is_refused_or_waits_for_more(junk: bytes) -> None:
 
 
 def test_the_handshake_says_which_ros_it_is() -> None:
-    assert speaks_ros2({"version": "v0.7.0", "metadata": '{"protocol":"ROS2"}'})
-    assert not speaks_ros2({"version": "v0.7.0", "metadata": '{"protocol":"ROS1"}'})
-    assert speaks_ros2({})
+    assert is_ros2({"version": "v0.7.0", "metadata": '{"protocol":"ROS2"}'})
+    assert not is_ros2({"version": "v0.7.0", "metadata": '{"protocol":"ROS1"}'})
+    assert is_ros2({})
 
 
 def test_all_is_announced_and_then_said(session: Any) -> None:
@@ -115,9 +115,9 @@ def test_all_is_announced_and_then_said(session: Any) -> None:
     imu.publish(message)
     latched, said = session.frames_to_send(0.0)
     assert frames_in(latched)[0][0] == "/tf_static"
-    expected = CODEC.to_cdr(message) if session.writer.ros2 else CODEC.to_ros1(message)
+    expected = CODEC.to_cdr(message) if session.encoder.ros2 else CODEC.to_ros1(message)
     assert frames_in(said) == [("/sam/imu", expected)]
-    assert bool(session.latched()) == session.writer.ros2
+    assert bool(session.latched()) == session.encoder.ros2
     session.close()
     assert not imu.has_subscribers
 
@@ -160,7 +160,7 @@ def test_a_call_that_fails_gets_no_answer_and_the_next_one_does(session: Any) ->
 
 def test_a_service_over_there_can_be_called(session: Any) -> None:
     client = session.bus.service_client("/theirs", "std_srvs/Trigger")
-    with pytest.raises(SkerryError, match="nobody"):
+    with pytest.raises(SkerryError, match="no transport"):
         client.call(CODEC.make("std_srvs/srv/Trigger_Request")).result()
     session.open()
     promise = client.call(CODEC.make("std_srvs/srv/Trigger_Request"))
@@ -171,7 +171,7 @@ def test_a_service_over_there_can_be_called(session: Any) -> None:
     session.receive("/theirs", session._write(CODEC.make("std_srvs/srv/Trigger_Response", success=True, message="yes")))
     assert promise.result().message == "yes"
     session.close()
-    with pytest.raises(SkerryError, match="went away"):
+    with pytest.raises(SkerryError, match="disconnected"):
         lost.result()
 
 
@@ -195,7 +195,7 @@ def test_what_the_endpoint_has_no_type_for_is_told_once_and_not_sent_again(
     assert not imu.has_subscribers
     said = [record.getMessage() for record in caplog.records]
     assert len(said) == 3
-    assert "/sam/leak stay away until its package is installed" in said[0]
+    assert "/sam/leak is not sent until the package is installed" in said[0]
 
 
 def test_an_answer_that_comes_after_the_connection_is_not_sent_on_the_next(session: Any) -> None:
@@ -215,15 +215,15 @@ def test_of_an_action_an_endpoint_of_ros_2_carries_what_it_finds_types_for(sessi
     ActionServer(bus, "/go", "smarc_msgs/GotoWaypoint", lambda: CODEC.make("builtin_interfaces/Time"), print, print)
     session.open()
     told = {json.loads(payload.rstrip(b"\x00"))["topic"] for _, payload in frames_in(session.sent[0])}
-    assert told == ({"/go/_action/status", "/go/_action/cancel_goal"} if session.writer.ros2 else set())
+    assert told == ({"/go/_action/status", "/go/_action/cancel_goal"} if session.encoder.ros2 else set())
 
 
 @pytest.mark.parametrize(
     ("made", "word", "text"),
     [
         ("subscribe", b"__subscribe", b'{"topic": "/a", "message_name": "std_srvs/Trigger"}'),
-        ("offer", b"__unity_service", b'{"topic": "/a", "message_name": "std_srvs/Trigger"}'),
-        ("use", b"__ros_service", b'{"topic": "/a", "message_name": "std_srvs/Trigger"}'),
+        ("add_service", b"__unity_service", b'{"topic": "/a", "message_name": "std_srvs/Trigger"}'),
+        ("add_client", b"__ros_service", b'{"topic": "/a", "message_name": "std_srvs/Trigger"}'),
     ],
 )
 def test_commands_are_what_the_endpoint_has_functions_for(made: str, word: bytes, text: bytes) -> None:

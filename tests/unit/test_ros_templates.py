@@ -115,25 +115,25 @@ def test_transforms_are_what_their_objects_are(found: list[tuple[str, str, list[
 @pytest.mark.parametrize("scenario", ["sam_in_the_bay", "drone_recovers_sam", "evolo_slalom"])
 def test_what_is_said_is_read_and_written_by_rosbags_to_the_same_bytes(scenario: str) -> None:
     """Every message of a run, of every topic but pictures: its object, encoded the general way, is what was said."""
-    box = Keeping()
+    queue = Keeping()
     ros = Ros().build()
     assert isinstance(ros, RosInterface)
     with skerry.load(scenario) as world, Runner(world, None, {"ros": ros}) as runner:
         runner.run(0.0)
         taken = [name for name in ros.bus.topics if "image" not in name and "cam" not in name]
-        ros.bus.set_subscriptions(box, taken)
+        ros.bus.set_subscriptions(queue, taken)
         runner.run(0.3)
-        ros.bus.set_subscriptions(box, [name for name in taken if name != "/clock"])  # for which the world stops
+        ros.bus.set_subscriptions(queue, [name for name in taken if name != "/clock"])  # for which the world stops
         runner.run(0.3)
-    assert {name.rpartition("/")[2] for name in box.made_at_once} >= AT_ONCE[scenario]
+    assert {name.rpartition("/")[2] for name in queue.made_at_once} >= AT_ONCE[scenario]
     codec = ros.bus.codec
-    assert len({outgoing.topic.name for outgoing in box.found}) > 3
+    assert len({outgoing.topic.name for outgoing in queue.found}) > 3
     for batches in queue.batches.values():
         assert MessageBatch.joined(batches).encode().messages() == [
             message for batch in batches for message in batch.encode().messages()
         ]
     assert max(map(len, queue.batches.values())) > 1
-    for outgoing in box.found:
+    for outgoing in queue.found:
         name = outgoing.topic.type
         again = bytes(codec._store.serialize_cdr(codec.from_cdr(outgoing.cdr, name), name, little_endian=True))
         assert again == outgoing.cdr, outgoing.topic.name

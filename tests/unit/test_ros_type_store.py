@@ -129,7 +129,7 @@ def test_all_that_a_definition_may_say_is_understood() -> None:
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("float64", "line 1"), ("wstring s", "wstring"), ("int8 a\nint8 a", "twice"), ("a/b/c/d e", "no name")],
+    [("float64", "line 1"), ("wstring s", "wstring"), ("int8 a\nint8 a", "twice"), ("a/b/c/d e", "not the name")],
 )
 def test_a_bad_definition_says_where(text: str, words: str) -> None:
     with pytest.raises(SkerryError, match=words):

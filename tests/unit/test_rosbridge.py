@@ -42,7 +42,7 @@ class Client:
     def frames(self) -> list[str | bytes]:
         return [frame for outgoing in self.queue.drain(0) for frame in self.session.frames(outgoing)]
 
-    def told(self) -> list[Any]:
+    def received(self) -> list[Any]:
         return [json.loads(frame) for frame in self.frames()]
 
 
@@ -64,7 +64,7 @@ def test_a_topic_is_taken_while_somebody_subscribes(bus: Bus, client: Client) ->
     assert client.ask(op="subscribe", topic="/depth", type="std_msgs/Float64", id="a") == []
     client.ask(op="subscribe", topic="/depth", id="b")
     topic.publish(CODEC.make("std_msgs/Float64", data=3.5))
-    assert client.told() == [{"op": "publish", "topic": "/depth", "msg": {"data": 3.5}}]
+    assert client.received() == [{"op": "publish", "topic": "/depth", "msg": {"data": 3.5}}]
     client.ask(op="unsubscribe", topic="/depth", id="a")
     assert topic.has_subscribers
     client.ask(op="unsubscribe", topic="/depth", id="b")
@@ -75,7 +75,7 @@ def test_a_throttle_leaves_messages_out(bus: Bus, client: Client) -> None:
     client.ask(op="subscribe", topic="/depth", throttle_rate=3_600_000)
     for value in range(5):
         bus.topics["/depth"].publish(CODEC.make("std_msgs/Float64", data=value))
-    assert [item["msg"]["data"] for item in client.told()] == [0]
+    assert [item["msg"]["data"] for item in client.received()] == [0]
 
 
 def test_what_a_client_says_is_heard_by_the_simulator_or_by_other_clients(bus: Bus) -> None:
@@ -89,7 +89,7 @@ def test_what_a_client_says_is_heard_by_the_simulator_or_by_other_clients(bus: B
     one.ask(op="advertise", topic="/chat", type="std_msgs/String")
     other.ask(op="subscribe", topic="/chat")
     assert one.ask(op="publish", topic="/chat", msg={"data": "hi"}) == []
-    assert other.told() == [{"op": "publish", "topic": "/chat", "msg": {"data": "hi"}}]
+    assert other.received() == [{"op": "publish", "topic": "/chat", "msg": {"data": "hi"}}]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_cannot_be_done_is_told(client: Client, asked: dict[str, Any]) -> N
 
 def test_a_topic_that_is_left_out_is_refused(bus: Bus) -> None:
     (answer,) = Client(bus, set(), leave_out="/depth").ask(op="subscribe", topic="/depth")
-    assert "left out" in answer["msg"]
+    assert "leave_out" in answer["msg"]
 
 
 @given(
@@ -207,7 +207,7 @@ def test_a_service_of_a_client_is_called_and_goes_with_it(bus: Bus, client: Clie
         refused.result()
     lost = there.call(CODEC.make("std_srvs/srv/SetBool_Request"))
     client.session.close()
-    with pytest.raises(SkerryError, match="went away"):
+    with pytest.raises(SkerryError, match="disconnected"):
         lost.result()
     assert not there.routes
 
@@ -246,9 +246,9 @@ def test_rosapi_tells_what_there_is(bus: Bus, client: Client) -> None:
 def test_json_in_a_png_is_what_its_pixels_say(bus: Bus, client: Client) -> None:
     client.ask(op="subscribe", topic="/depth", compression="png")
     bus.topics["/depth"].publish(CODEC.make("std_msgs/Float64", data=2.5))
-    (told,) = client.told()
-    assert told["op"] == "png"
-    pixels = simplepng(b64decode(told["data"]))
+    (received,) = client.received()
+    assert received["op"] == "png"
+    pixels = simplepng(b64decode(received["data"]))
     assert json.loads(pixels) == {"op": "publish", "topic": "/depth", "msg": {"data": 2.5}}
 
 
@@ -321,10 +321,10 @@ def test_long_messages_come_in_fragments_and_are_heard_in_fragments(bus: Bus, cl
     topic = bus.advertise("/say", "std_msgs/String")
     client.ask(op="subscribe", topic="/say", fragment_size=100)
     topic.publish(CODEC.make("std_msgs/String", data="ä" * 500))
-    told = client.told()
-    assert {item["op"] for item in told} == {"fragment"}
-    assert [item["num"] for item in told] == list(range(told[0]["total"]))
-    whole = json.loads("".join(item["data"] for item in told))
+    received = client.received()
+    assert {item["op"] for item in received} == {"fragment"}
+    assert [item["num"] for item in received] == list(range(received[0]["total"]))
+    whole = json.loads("".join(item["data"] for item in received))
     assert whole["msg"]["data"] == "ä" * 500
     said = json.dumps({"op": "publish", "topic": "/hear", "msg": whole["msg"]})
     for piece in reversed(split(said, 64, "mine")):
@@ -338,6 +338,6 @@ def test_fragments_that_never_end_are_forgotten() -> None:
     piece = [json.dumps({"op": "fragment", "id": number, "num": 0, "total": 2, "data": half}) for number in range(3)]
     assert fragments.join(piece[0]) is None
     assert fragments.join(piece[1]) is None
-    with pytest.raises(SkerryError, match="too much"):
+    with pytest.raises(SkerryError, match="too many"):
         fragments.join(piece[2])
     assert fragments.join(piece[0]) is None

@@ -18,7 +18,7 @@ from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bus.bus import LATCHED, Bus, Qos
 from skerry.interfaces.ros.messages.codec import BadMessage, Codec
 from skerry.interfaces.ros.messages.type_store import TypeStore
-from skerry.interfaces.ros.transports.zenoh import CALLED, Zenoh
+from skerry.interfaces.ros.transports.zenoh import SERVICE_QOS, Zenoh
 from skerry.interfaces.ros.transports.zenoh.names import (
     EntityName,
     LivelinessToken,
@@ -66,7 +66,7 @@ def test_tokens_are_those_of_rmw_zenoh() -> None:
     assert str(LivelinessToken(2, "8b20917502ee955ac4476e0266340d5c", 10, "MP", "/talker", chatter, depth)) == TALKER
     adding = EntityName("/add_two_ints", ADDING, HASH_OF_ADDING)
     session = "f9980ee0495eaafb3e38f0d19e2eae12"
-    assert str(LivelinessToken(2, session, 10, "SS", "/add_two_ints_server", adding, quality_of(CALLED))) == SERVER
+    assert str(LivelinessToken(2, session, 10, "SS", "/add_two_ints_server", adding, quality_of(SERVICE_QOS))) == SERVER
     assert str(LivelinessToken(0, "1a", 0, "NN")) == "@ros2_lv/0/1a/0/0/NN/%/%/skerry"
     assert str(LivelinessToken(0, "1a", 0, "NN", "/sam/ctrl/helm")) == "@ros2_lv/0/1a/0/0/NN/%/%sam%ctrl/helm"
     assert tokens_of(7) == "@ros2_lv/7/**"
@@ -153,7 +153,7 @@ def test_a_token_is_read_or_refused(text: str) -> None:
     ],
 )
 def test_what_does_not_say_which_call_it_is_is_refused(data: bytes) -> None:
-    with pytest.raises(BadMessage, match="which call this is"):
+    with pytest.raises(BadMessage, match="attachment of the call"):
         read_attachment(data)
 
 
@@ -182,12 +182,12 @@ def test_of_what_comes_too_fast_the_latest_is_kept() -> None:
     for number in range(500):
         errands.put("/cmd", lambda number=number: done.append(number))  # type: ignore[misc]
     errands.put("/other", lambda: done.append(-1))
-    for _, errand in errands.take(0.0):
+    for _, errand in errands.drain(0.0):
         errand()
     assert sorted(done) == [-1, *range(400, 500)]
-    assert errands.take(0.0) == []
+    assert errands.drain(0.0) == []
     errands.wake()
-    assert errands.take(60.0) == []
+    assert errands.drain(60.0) == []
 
 
 # ------------------------------------------------------------------------------------------------ settings
@@ -235,7 +235,7 @@ def test_ros_1_is_not_spoken_over_zenoh() -> None:
     pytest.importorskip("zenoh")
     before = set(threading.enumerate())
     node = Zenoh().build()
-    with pytest.raises(SkerryError, match="use `endpoint` for ROS 1"):
+    with pytest.raises(SkerryError, match="use `endpoint`"):
         node.start(Bus(Codec(TypeStore(distribution="noetic"))))
     node.close()
     assert set(threading.enumerate()) == before

@@ -148,13 +148,13 @@ def test_junk_is_refused(junk: bytes) -> None:
 @pytest.mark.parametrize(
     ("reads", "data", "text"),
     [
-        (read_connection, b"\xff\xff\xff\x7f", "2147483647 bytes are announced"),
-        (read_message, b"\xff\xff\xff\x7f", "2147483647 bytes are announced"),
-        (read_response, b"\x01\xff\xff\xff\x7f", "2147483647 bytes are announced"),
+        (read_connection, b"\xff\xff\xff\x7f", "2147483647 bytes; the maximum"),
+        (read_message, b"\xff\xff\xff\x7f", "2147483647 bytes; the maximum"),
+        (read_response, b"\x01\xff\xff\xff\x7f", "2147483647 bytes; the maximum"),
         (read_message, b"\x04\0\0\0abc", "ended after 3 of 4 bytes"),
         (read_message, b"\x04\0", "ended after 2 of 4 bytes"),
         (read_connection, b"", "ended before its header"),
-        (read_response, b"\x01", "ended within an answer"),
+        (read_response, b"\x01", "ended inside a response"),
     ],
 )
 def test_lengths_are_not_believed_and_halves_are_refused(reads: Any, data: bytes, text: str) -> None:
@@ -241,14 +241,14 @@ def test_a_subscriber_gets_a_whole_header_and_numbered_messages() -> None:
         for _ in range(2):
             topic.publish(message)
         await settle()
-        assert links.told() == [
+        assert links.info() == [
             [1, "/a", "o", "TCPROS", "/imu", 1, "TCPROS connection on port 1 to [127.0.0.1:1 on socket -1]"]
         ]
         size = len(CODEC.to_ros1(message))
-        assert links.counted() == [[["/imu", 2 * size, [[1, 2 * size, 2, True]]]], [], [0, 0, 0]]
+        assert links.statistics() == [[["/imu", 2 * size, [[1, 2 * size, 2, True]]]], [], [0, 0, 0]]
         reader.feed_eof()
         await serving
-        assert not topic.has_subscribers and not links.told()
+        assert not topic.has_subscribers and not links.info()
         header, rest = header_in(writer.data)
         assert header.pop("message_definition").startswith("std_msgs/Header header\n")
         expected = {"callerid": "/skerry", "latching": "0", "topic": "/imu", "type": "sensor_msgs/Imu"}
@@ -305,8 +305,8 @@ def test_who_is_slow_holds_up_nobody_and_finds_the_oldest_gone() -> None:
 @pytest.mark.parametrize(
     ("asked", "text"),
     [
-        ({"topic": "/imu", "md5sum": "0" * 32, "type": "a/B", "callerid": "/me"}, "/me wants a/B with '000"),
-        ({"topic": "/imu"}, "with the sum"),
+        ({"topic": "/imu", "md5sum": "0" * 32, "type": "a/B", "callerid": "/me"}, "/me expects a/B with '000"),
+        ({"topic": "/imu"}, "with MD5 sum"),
         ({"topic": "/other", "md5sum": "*"}, "does not publish '/other'"),
         ({"topic": "/left_out", "md5sum": "*"}, "does not publish"),
         ({}, "does not publish"),
@@ -362,7 +362,7 @@ def test_calls_are_answered_or_told_why_not() -> None:
     assert called(bus, on + off + on, persistent="1")[1] == answer + write_failure("it cannot") + answer
     assert called(bus, b"", probe="1")[1] == b""
     (failure,) = [called(bus, write_message(b"far too long"))[1]]
-    assert failure.startswith(b"\x00") and b"are no std_srvs/srv/SetBool_Request" in failure
+    assert failure.startswith(b"\x00") and b"are not a valid std_srvs/srv/SetBool_Request" in failure
 
 
 def test_a_call_of_something_else_is_refused() -> None:
@@ -370,9 +370,9 @@ def test_a_call_of_something_else_is_refused() -> None:
     bus.add_service("/pause", SET, pause)
     bus.add_service("/skerry/get_parameters", "rcl_interfaces/GetParameters", pause)
     for asked, text in (
-        ({"md5sum": "0" * 32}, "wants one with"),
-        ({"service": "/stop"}, "does not offer '/stop'"),
-        ({"service": "/skerry/get_parameters"}, "does not offer"),
+        ({"md5sum": "0" * 32}, "expects"),
+        ({"service": "/stop"}, "has no service '/stop'"),
+        ({"service": "/skerry/get_parameters"}, "has no service"),
     ):
         with pytest.raises(ProtocolError, match=text):
             called(bus, b"", **asked)
@@ -395,7 +395,7 @@ class StandIn(Master):
         self.parameters: dict[str, Any] = {}
         self.node = ""
 
-    async def ask(self, method: str, *arguments: Any) -> Any:
+    async def call(self, method: str, *arguments: Any) -> Any:
         if not self.exists:
             raise ConnectionRefusedError("nobody is there")
         if method in self.refused:
@@ -575,12 +575,12 @@ def test_where_the_master_is_and_where_we_are_is_set_or_of_the_environment(monke
     assert Tcpros(host="10.0.0.6").own_host == "10.0.0.6"
     assert Tcpros(master="http://other:1").master_uri == "http://other:1"
     monkeypatch.setenv("ROS_MASTER_URI", "robot")
-    with pytest.raises(SkerryError, match="ROS_MASTER_URI: 'robot' is no address"):
+    with pytest.raises(SkerryError, match="ROS_MASTER_URI: 'robot' is not an address"):
         Tcpros().build().start(Bus(CODEC))
 
 
 def test_ros_2_is_refused_in_words_that_say_what_to_do() -> None:
     transport = Tcpros().build()
-    with pytest.raises(SkerryError, match="`distribution` is 'humble'; leave that out, or say `noetic`"):
+    with pytest.raises(SkerryError, match="`distribution` is 'humble'; remove `distribution`"):
         transport.start(Bus(Codec(TypeStore())))
     transport.close()

@@ -47,8 +47,8 @@ def test_constants_count_as_they_are_written(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "Shared.msg").write_text("float32 HALF = 0.50 # of it\nfloat32 share\n")
     types = Ros1Types(TypeStore([tmp_path], "noetic"))
-    assert types.text("my_msgs/msg/Shared") == "float32 HALF=0.50\nfloat32 share\n"
-    assert types.sum("my_msgs/msg/Shared") == "4ba786b220f4a152c3beab32b8222b5c"
+    assert types.definition("my_msgs/msg/Shared") == "float32 HALF=0.50\nfloat32 share\n"
+    assert types.md5("my_msgs/msg/Shared") == "4ba786b220f4a152c3beab32b8222b5c"
 
 
 def test_only_what_begins_with_a_header_has_a_number_to_count() -> None:

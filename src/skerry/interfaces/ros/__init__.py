@@ -37,7 +37,7 @@ class Ros(InterfaceConfig):
     """Settings of the ROS interface, which makes the simulator a node of a ROS graph."""
 
     kind: Literal["ros"] = "ros"
-    transports: dict[str, config_of(TRANSPORTS)] = Field({}, description="connections to peers, by a name of your choice")  # type: ignore[valid-type]
+    transports: dict[str, config_of(TRANSPORTS)] = Field({}, description="connections to peers, by name")  # type: ignore[valid-type]
     profile: Annotated[str, AfterValidator(_profile_path)] = Field(
         "smarc", description="table of topics and types: the name of a shipped profile, or the path of a .yaml file"
     )

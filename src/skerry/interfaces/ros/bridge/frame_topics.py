@@ -120,7 +120,9 @@ class TransformPublisher(SampledPublisher):
         motions = past.motions()
         moving, names = self._frames.moving, self._frames.moving_names
         columns = ReadingColumns({"moving": moving, "names": names}, motion=motions)
-        return Readings(len(motions), lambda row: FrameSnapshot(moving, motions[row], names, []), lambda: columns, batch_key=moving)
+        return Readings(
+            len(motions), lambda row: FrameSnapshot(moving, motions[row], names, []), lambda: columns, batch_key=moving
+        )
 
     def read_sample(self, tick: int) -> FrameSnapshot:
         return self._frames.snapshot()

@@ -122,7 +122,8 @@ def read_attachment(data: bytes) -> tuple[int, bytes]:
     """Return the number and the sender of a call, which the response must repeat."""
     if len(data) != 17 + GID_BYTES or data[16] != GID_BYTES:
         raise BadMessage(
-            f"the attachment of the call has {len(data)} bytes; expected 33, as in rmw_zenoh since April 2025"
+            f"the attachment of the call has {len(data)} bytes and is not that of rmw_zenoh since April 2025, which "
+            f"has {17 + GID_BYTES} bytes with a GID of {GID_BYTES}"
         )
     (number,) = struct.unpack_from("<q", data)
     return number, data[17:]
