@@ -1,11 +1,11 @@
-"""An AUV takes in ballast and sinks; then the world goes back in time."""
+"""An AUV takes in ballast and sinks; then a snapshot is restored."""
 
 import skerry
 
 with skerry.load("torpedo_in_still_water", seed=1) as world:
     auv = world.robots["torpedo"]
     tank = auv.forces["ballast"]
-    print(f"the tank holds {tank.mass:.3f} kg; the AUV floats in balance at a depth of {-auv.pose.position[2]:.2f} m")
+    print(f"the tank holds {tank.mass:.3f} kg; the AUV floats at a depth of {-auv.pose.position[2]:.2f} m")
 
     before = world.snapshot()
     tank.set_target(0.5)

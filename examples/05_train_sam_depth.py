@@ -1,6 +1,6 @@
-"""Teach SAM to dive: PPO of Stable-Baselines3 on the native vector environment, and the curve of what it learnt.
+"""Train SAM to dive: PPO of Stable-Baselines3 on the native vector environment, with its learning curve.
 
-Needs `pip install 'skerry[gym]' stable-baselines3 matplotlib`. A whole training takes some minutes of two cores:
+Needs `pip install 'skerry[gym]' stable-baselines3 matplotlib`. A full training takes some minutes on two cores:
 `python examples/05_train_sam_depth.py --steps 800000 --curve curve.png`.
 """
 
@@ -18,20 +18,20 @@ try:
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.vec_env import VecMonitor
 except ImportError:
-    print("this example needs Stable-Baselines3: pip install stable-baselines3")
+    print("this example needs Stable-Baselines3; run: pip install stable-baselines3")
     sys.exit()
 
 from skerry.gym import VectorEnvironment
 from skerry.gym.stable_baselines import StableBaselinesEnvironment
 
 TASK = "SamDepth"
-STEPS = 20  # of physics to a step of control: 10 decisions a second are plenty for a vehicle of 15 kg
+STEPS = 20  # physics steps per control step: 10 decisions per second suffice for a vehicle of 15 kg
 WORLDS = 64
-EPISODES = 100  # of the examination, whose seeds are none of those that were learnt with
+EPISODES = 100  # of the evaluation, with seeds that training does not use
 
 
 class Curve(BaseCallback):
-    """Keeps the mean return of the latest hundred episodes, as learning goes on."""
+    """Recorder of the mean return of the latest hundred episodes during training."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,25 +48,25 @@ class Curve(BaseCallback):
             print(f"{self.num_timesteps:8} steps: return {np.mean(returns):6.2f}", flush=True)
 
 
-def examine(model: PPO) -> tuple[float, float]:
-    """Mean return, and the share of episodes that end at their depth."""
+def evaluate(model: PPO) -> tuple[float, float]:
+    """Return the mean return and the success rate."""
     worlds = VectorEnvironment(TASK, EPISODES, steps=STEPS)
     observed, _ = worlds.reset(seed=1_000_000)
     returns, going = np.zeros(EPISODES), np.ones(EPISODES, bool)
     success = np.zeros(EPISODES, bool)
     while going.any():
         actions, _ = model.predict(observed, deterministic=True)
-        observed, rewards, terminated, cut, infos = worlds.step(actions)
+        observed, rewards, terminated, truncated, infos = worlds.step(actions)
         returns += rewards * going
         if "is_success" in infos:
-            success |= infos["is_success"] & going & cut
-        going &= ~(terminated | cut)
+            success |= infos["is_success"] & going & truncated
+        going &= ~(terminated | truncated)
     worlds.close()
     return float(returns.mean()), float(success.mean())
 
 
 def draw(points: list[tuple[int, float, float]], file: Path) -> None:
-    """The learning curve as a picture."""
+    """Draw the learning curve to a file."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -76,7 +76,7 @@ def draw(points: list[tuple[int, float, float]], file: Path) -> None:
     figure, axes = pyplot.subplots(figsize=(6.4, 3.6), dpi=100)
     axes.fill_between(steps, mean - spread, mean + spread, alpha=0.2, linewidth=0)
     axes.plot(steps, mean)
-    axes.set(xlabel="steps of control", ylabel="return of an episode", title="SamDepth, PPO")
+    axes.set(xlabel="control steps", ylabel="return of an episode", title="SamDepth, PPO")
     axes.grid(alpha=0.3)
     figure.tight_layout()
     figure.savefig(file)
@@ -84,8 +84,8 @@ def draw(points: list[tuple[int, float, float]], file: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=20_000, help="of control, to learn from")
-    parser.add_argument("--curve", type=Path, help="a picture to draw the learning curve to")
+    parser.add_argument("--steps", type=int, default=20_000, help="control steps to train for")
+    parser.add_argument("--curve", type=Path, help="image file for the learning curve")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     torch.set_num_threads(1)
@@ -105,7 +105,7 @@ def main() -> None:
     )
     curve = Curve()
     model.learn(chosen.steps, callback=curve)
-    score, success = examine(model)
+    score, success = evaluate(model)
     print(f"return {score:.2f} of at most 20, {success:.0%} of {EPISODES} episodes end within 0.3 m of their depth")
     if chosen.curve is not None:
         draw(curve.points, chosen.curve)
