@@ -23,7 +23,7 @@ from aiohttp import ClientResponse, ClientSession, ClientWebSocketResponse, WSMs
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.player import REPLAY, Player
-from skerry.interfaces.recorder.reading import Recording
+from skerry.interfaces.recorder.recording_reader import Recording
 from skerry.interfaces.recorder.replay import verify
 from skerry.parts.interface import Interface
 from skerry.runner import Runner

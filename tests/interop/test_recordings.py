@@ -1,4 +1,4 @@
-"""Recordings in the readers that others wrote, `mcap`, `mcap-ros2-support` and `rosbags`; and said again."""
+"""Recordings in the readers `mcap`, `mcap-ros2-support` and `rosbags`, and republication to a client."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rosbags.highlevel import AnyReader
 
 import skerry
 from skerry.interfaces.recorder import Recorder
-from skerry.interfaces.recorder.reading import Recording
+from skerry.interfaces.recorder.recording_reader import Recording
 from skerry.interfaces.recorder.replay import republish
 from skerry.runner import Runner
 
@@ -50,7 +50,7 @@ def test_the_reader_of_mcap_finds_all_topics_by_its_index(dive: Path) -> None:
 
 
 def as_bag(recording: Path, folder: Path) -> Path:
-    """A recording as a bag of ROS 2: with the description beside it that `ros2 bag reindex` would write."""
+    """Write a ROS 2 bag of a recording with the metadata that `ros2 bag reindex` would write, and return its folder."""
     with recording.open("rb") as file:
         summary = make_reader(file).get_summary()
     assert summary is not None
@@ -94,7 +94,9 @@ def test_rosbags_decodes_every_message_by_the_definitions_in_the_file(dive: Path
             count += 1
             if connection.topic == "/sam/core/imu":
                 stamp = message.header.stamp
-                assert stamp.sec + stamp.nanosec / 1e9 == pytest.approx(time / 1e9, abs=1e-6)  # as floats have it
+                assert stamp.sec + stamp.nanosec / 1e9 == pytest.approx(
+                    time / 1e9, abs=1e-6
+                )  # to the precision of floats
                 assert message.header.frame_id == "sam/imu_link_gt"
         assert count == reader.message_count
         assert len(found) > 15
@@ -116,7 +118,7 @@ def test_mcap_ros2_support_decodes_every_message(dive: Path) -> None:
     assert len(topics) > 15
 
 
-def test_a_recording_is_said_again_to_a_client_of_rosbridge(dive: Path) -> None:
+def test_a_recording_is_republished_to_a_client_of_rosbridge(dive: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     stopped = threading.Event()
@@ -126,7 +128,7 @@ def test_a_recording_is_said_again_to_a_client_of_rosbridge(dive: Path) -> None:
     thread.start()
 
     async def listen() -> dict[str, list[object]]:
-        came: dict[str, list[object]] = {"/sam/core/imu": [], "/tf_static": [], "/clock": []}
+        received: dict[str, list[object]] = {"/sam/core/imu": [], "/tf_static": [], "/clock": []}
         async with aiohttp.ClientSession() as session:
             for _ in range(200):
                 try:
@@ -134,17 +136,17 @@ def test_a_recording_is_said_again_to_a_client_of_rosbridge(dive: Path) -> None:
                     break
                 except aiohttp.ClientConnectorError:
                     await asyncio.sleep(0.05)
-            for topic in came:
+            for topic in received:
                 await opened.send_str(json.dumps({"op": "subscribe", "topic": topic}))
-            while not all(came.values()):
-                said = json.loads((await opened.receive(timeout=30)).data)
-                came[said["topic"]].append(said["msg"])
+            while not all(received.values()):
+                message = json.loads((await opened.receive(timeout=30)).data)
+                received[message["topic"]].append(message["msg"])
             await opened.close()
-        return came
+        return received
 
     try:
-        came = asyncio.run(listen())
+        received = asyncio.run(listen())
     finally:
         stopped.set()
         thread.join()
-    assert came["/sam/core/imu"][0]["header"]["frame_id"] == "sam/imu_link_gt"  # type: ignore[index]
+    assert received["/sam/core/imu"][0]["header"]["frame_id"] == "sam/imu_link_gt"  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""Chunks of recordings: what the reader of the package `mcap` finds in them, and in which order."""
+"""Chunks of recordings as the reader of the package `mcap` reads them: content and order."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from mcap.reader import make_reader
 from mcap.records import Channel, Message, Schema
 from mcap.stream_reader import StreamReader
 
-from skerry.interfaces.recorder.chunks import Piece, chunks_of
-from skerry.interfaces.recorder.mcap_file import McapFile, record
+from skerry.interfaces.recorder.chunks import ChannelMessages, make_chunks
+from skerry.interfaces.recorder.mcap_file import McapFile, encode_record
 from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
 
 SCHEMA = Schema(id=1, data=b"", encoding="ros2msg", name="std_msgs/msg/Empty")
 CHANNELS = [Channel(id=k, topic=f"/{k}", message_encoding="cdr", metadata={}, schema_id=1) for k in range(1, 4)]
-SAID = st.lists(
+PUBLISHED = st.lists(
     st.tuples(
         st.sampled_from([1, 2, 3]),
         st.lists(st.tuples(st.integers(0, 5), st.none() | st.binary(min_size=1, max_size=40)), min_size=1, max_size=5),
     ),
     min_size=1,
     max_size=8,
-).filter(lambda said: any(data for _, messages in said for _, data in messages))
+).filter(lambda published: any(data for _, messages in published for _, data in messages))
 
 
-@given(SAID, st.sampled_from([1, 100, 10_000]))
-def test_messages_stand_in_the_order_of_time_and_those_of_one_time_as_they_were_said(
-    said: list[tuple[int, list[tuple[int, bytes | None]]]], most: int
+@given(PUBLISHED, st.sampled_from([1, 100, 10_000]))
+def test_messages_are_in_the_order_of_time_and_then_of_publication(
+    published: list[tuple[int, list[tuple[int, bytes | None]]]], max_size: int
 ) -> None:
-    pieces = [
-        Piece(
+    groups = [
+        ChannelMessages(
             channel,
             np.array([time for time, _ in messages], np.int64),
-            [(turn, len(messages))],
+            [(number, len(messages))],
             EncodedBatch.from_messages([data for _, data in messages]),
         )
-        for turn, (channel, messages) in enumerate(said)
+        for number, (channel, messages) in enumerate(published)
     ]
     stream, counts = BytesIO(), np.array([0, 10, 20, 30])
     file = McapFile(stream, "lz4", "ros2", "test")
-    head = b"".join(map(record, [SCHEMA, *CHANNELS]))
-    for chunk in chunks_of(pieces, counts, most, head):
+    head = b"".join(map(encode_record, [SCHEMA, *CHANNELS]))
+    for chunk in make_chunks(groups, counts, max_size, head):
         file.add_chunk(chunk)
     file.finish([SCHEMA], CHANNELS)
     expected = sorted(
-        ((time, channel, data) for channel, messages in said for time, data in messages if data is not None),
+        ((time, channel, data) for channel, messages in published for time, data in messages if data is not None),
         key=lambda message: message[0],
     )
     stream.seek(0)
@@ -64,7 +64,7 @@ def test_messages_stand_in_the_order_of_time_and_those_of_one_time_as_they_were_
         ]
 
 
-def test_messages_are_packed_and_come_back() -> None:
+def test_messages_are_packed_and_unpacked() -> None:
     messages = [b"one", None, b"three", None]
     packed = EncodedBatch.from_messages(messages)
     assert packed.data.tobytes() == b"onethree"

@@ -1,4 +1,4 @@
-"""Recordings: what is in them, that they can be run again to the bit, and that no disk holds up the world."""
+"""Recordings: content, replay to the bit, and a slow disk that must not delay the world."""
 
 import json
 import threading
@@ -32,9 +32,9 @@ from skerry.core.frames import Pose
 from skerry.interfaces.recorder import Recorder
 from skerry.interfaces.recorder.command_json import command_from_text, command_to_text
 from skerry.interfaces.recorder.commands import StartRecording, StopRecording
-from skerry.interfaces.recorder.reading import Done, Recording
+from skerry.interfaces.recorder.recording_reader import ExecutedCommand, Recording
+from skerry.interfaces.recorder.recording_writer import COMMANDS, FINGERPRINTS, MAX_QUEUED, MIN_SIZE, RecordingWriter
 from skerry.interfaces.recorder.replay import WorldDiffers, verify
-from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, LEAST, MOST_WAITING, RecordingWriter
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.interfaces.ros.bus.bus import Bus, SubscriberQueue
@@ -49,7 +49,7 @@ from skerry.world.frame_motions import _relate
 
 
 def record(path: Path, *commands: Command, seconds: float = 0.5, **settings: object) -> None:
-    """SAM for a while after each command."""
+    """Record SAM for `seconds` before the first and after each command."""
     recorder = Recorder(path=path, fingerprint_frequency=10, **settings).build()  # type: ignore[arg-type]
     with skerry.load("sam_empty") as world, Runner(world, None, {"recorder": recorder}) as runner:
         runner.run(seconds)
@@ -59,13 +59,13 @@ def record(path: Path, *commands: Command, seconds: float = 0.5, **settings: obj
 
 
 def altered(source: Path, path: Path, old: bytes, new: bytes) -> Path:
-    """The same recording with other bytes in its commands."""
+    """Write a copy of a recording with `old` replaced by `new` in all messages, and return its path."""
     with source.open("rb") as file, path.open("wb") as out:
         writer = Writer(out)
         writer.start("ros2")
         seen = set()
         for found in StreamReader(file).records:
-            if isinstance(found, Schema | Channel):  # they stand again at the end of a file
+            if isinstance(found, Schema | Channel):  # they are repeated at the end of the file
                 if (type(found), found.id) not in seen:
                     seen.add((type(found), found.id))
                     if isinstance(found, Schema):
@@ -88,22 +88,22 @@ def dive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_recording_runs_again_to_the_bit(dive: Path) -> None:
+def test_a_recording_replays_to_the_bit(dive: Path) -> None:
     found = verify(recording := Recording(dive))
     assert found.commands == 2
-    assert found.fingerprints == 16  # ten a second of 1.5 s, and that of the beginning
+    assert found.fingerprints == 16  # ten per second for 1.5 s, and one at the start
     assert recording.complete
 
 
-def test_commands_stand_at_their_ticks_with_all_digits(dive: Path) -> None:
-    done = [event for event in Recording(dive).course() if isinstance(event, Done)]
-    assert [(event.tick, event.command) for event in done] == [
+def test_commands_are_recorded_with_their_ticks_and_all_digits(dive: Path) -> None:
+    executed = [event for event in Recording(dive).events() if isinstance(event, ExecutedCommand)]
+    assert [(event.tick, event.command) for event in executed] == [
         (100, Actuate("sam", "thruster1", {"rpm": 612.0})),
         (200, Actuate("sam", "vbs", {"percent": 71.5})),
     ]
 
 
-def test_an_altered_command_is_noticed_and_it_is_said_when(dive: Path, tmp_path: Path) -> None:
+def test_an_altered_command_is_detected_with_its_time(dive: Path, tmp_path: Path) -> None:
     path = altered(dive, tmp_path / "altered.mcap", b"612.0", b"612.1")
     with pytest.raises(
         WorldDiffers, match=r"differs from the recording at 0\.600 s; at 0\.500 s it was the same, with 1"
@@ -112,7 +112,7 @@ def test_an_altered_command_is_noticed_and_it_is_said_when(dive: Path, tmp_path:
     assert verify(Recording(altered(dive, tmp_path / "same.mcap", b"612.0", b"612.0"))).commands == 2
 
 
-def test_a_mission_by_the_auv_interface_runs_again_to_the_bit(tmp_path: Path) -> None:
+def test_a_mission_through_the_auv_interface_replays_to_the_bit(tmp_path: Path) -> None:
     """Dead reckoning, a controller that is switched on, a sensor that is switched off, a packet, and an abort."""
 
     def ask(method: str, **arguments: object) -> AskController:
@@ -130,7 +130,7 @@ def test_a_mission_by_the_auv_interface_runs_again_to_the_bit(tmp_path: Path) ->
     assert verify(Recording(tmp_path / "mission.mcap")).commands == len(commands) + 1  # dead reckoning is engaged too
 
 
-def test_going_back_in_time_is_run_again_too(tmp_path: Path) -> None:
+def test_a_reset_and_a_restore_are_replayed(tmp_path: Path) -> None:
     path = tmp_path / "back.mcap"
     with skerry.load("sam_empty") as world:
         world.advance(0.25)
@@ -138,10 +138,10 @@ def test_going_back_in_time_is_run_again_too(tmp_path: Path) -> None:
     record(path, Reset(), Restore(snapshot), Teleport("sam", Pose([1, 2, -3], [0, 0, 0, 1])), seconds=0.3)
     assert verify(Recording(path)).commands == 3
     times = [message.time for message in Recording(path).messages()]
-    assert times == sorted(times)  # though the world's own time went back
+    assert times == sorted(times)  # although the world's time went back
 
 
-def test_a_recording_of_a_run_that_was_killed_is_read_as_far_as_it_goes(dive: Path, tmp_path: Path) -> None:
+def test_a_recording_of_a_killed_run_is_read_up_to_its_end(dive: Path, tmp_path: Path) -> None:
     whole = dive.read_bytes()
     count = sum(1 for _ in Recording(dive).messages())
     path = tmp_path / "cut.mcap"
@@ -155,18 +155,18 @@ def test_a_recording_of_a_run_that_was_killed_is_read_as_far_as_it_goes(dive: Pa
     assert found[-1] == count
 
 
-def test_what_is_no_recording_is_said_in_words(dive: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_recording_is_refused_with_a_reason(dive: Path, tmp_path: Path) -> None:
     path = tmp_path / "bad.mcap"
     with pytest.raises(SkerryError, match="cannot be read"):
         Recording(path)
     path.write_bytes(b"hello, this is not it")
-    with pytest.raises(SkerryError, match="no MCAP file"):
+    with pytest.raises(SkerryError, match="not an MCAP file"):
         Recording(path)
     with path.open("wb") as file:
         writer = Writer(file)
         writer.start("ros2")
         writer.finish()
-    with pytest.raises(SkerryError, match="not a recording that Skerry made"):
+    with pytest.raises(SkerryError, match="not a recording of Skerry"):
         Recording(path)
     data = bytearray(dive.read_bytes())
     data[len(data) // 3] ^= 0xFF
@@ -175,7 +175,7 @@ def test_what_is_no_recording_is_said_in_words(dive: Path, tmp_path: Path) -> No
         sum(1 for _ in Recording(path).messages())
 
 
-def test_a_file_that_is_there_is_not_written_over(dive: Path) -> None:
+def test_an_existing_file_is_not_overwritten(dive: Path) -> None:
     with pytest.raises(SkerryError, match="already"):
         record(dive)
 
@@ -193,7 +193,7 @@ def test_a_file_that_is_there_is_not_written_over(dive: Path) -> None:
         Reset(),
     ],
 )
-def test_a_command_comes_back_as_it_was(command: Command) -> None:
+def test_a_command_survives_encoding_and_decoding(command: Command) -> None:
     found = command_from_text(command_to_text(command))
     if isinstance(command, Teleport) and isinstance(found, Teleport):
         assert found.pose.position.tolist() == command.pose.position.tolist()
@@ -202,7 +202,7 @@ def test_a_command_comes_back_as_it_was(command: Command) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"command": "Actuat"}', '{"command": "Actuate"}', '{"command": []}'])
-def test_what_is_no_command_is_refused(text: str) -> None:
+def test_text_that_is_not_a_command_is_refused(text: str) -> None:
     with pytest.raises(SkerryError):
         command_from_text(text)
 
@@ -221,17 +221,17 @@ PLAIN = st.recursive(
     st.sampled_from(["Actuate", "Teleport", "Reset", "Restore", "Command", "x"]),
     st.dictionaries(st.sampled_from(["robot", "actuator", "value", "name", "pose", "snapshot"]), PLAIN, max_size=4),
 )
-def test_an_odd_command_is_refused_or_is_one(name: str, values: dict[str, object]) -> None:
+def test_a_random_command_is_refused_or_decoded(name: str, values: dict[str, object]) -> None:
     with suppress(SkerryError):
         assert isinstance(command_from_text(json.dumps({"command": name, **values})), Command)
 
 
-def test_a_command_of_endless_brackets_is_refused() -> None:
+def test_a_deeply_nested_command_is_refused() -> None:
     with pytest.raises(SkerryError):
         command_from_text("[" * 100_000)
 
 
-def test_a_disk_that_stands_still_holds_nothing_up_and_loses_no_command(tmp_path: Path) -> None:
+def test_a_blocked_disk_delays_nothing_and_loses_no_command(tmp_path: Path) -> None:
     slow = threading.Event()
 
     class SlowCodec(Codec):
@@ -244,7 +244,7 @@ def test_a_disk_that_stands_still_holds_nothing_up_and_loses_no_command(tmp_path
     writer = RecordingWriter(tmp_path / "slow.mcap", bus, "lz4", {})
     topic.add_subscriber(writer)
     message = bus.codec.make("std_msgs/Int32", data=1)
-    count = 2 * MOST_WAITING // LEAST
+    count = 2 * MAX_QUEUED // MIN_SIZE
     for _ in range(count):
         topic.publish(message)
     writer.put_text(COMMANDS, json.dumps({"tick": 1}), 1)
@@ -255,7 +255,7 @@ def test_a_disk_that_stands_still_holds_nothing_up_and_loses_no_command(tmp_path
     assert writer.written + writer.dropped.total() == count + 1
 
 
-def test_what_is_recorded_is_what_was_sent_and_made_once(tmp_path: Path) -> None:
+def test_recorded_messages_equal_the_sent_ones_and_are_encoded_once(tmp_path: Path) -> None:
     ros = Ros().build()
     assert isinstance(ros, RosInterface)
     recorder = Recorder(path=tmp_path / "both.mcap", leave_out=("*cam*", "*image*")).build()
@@ -274,8 +274,8 @@ def test_what_is_recorded_is_what_was_sent_and_made_once(tmp_path: Path) -> None
         ros.bus.set_subscriptions(Peer(), ["/clock", "/tf", "/sam/core/imu", "/sam/core/dvl", "/sam/payload/sidescan"])
         before = {name: ros.bus.topics[name].sent for name in ros.bus.topics}
         runner.run(1.0)
-        said = {name: ros.bus.topics[name].sent - before[name] for name in sent}
-    assert {name: len(found) for name, found in sent.items()} == said
+        published = {name: ros.bus.topics[name].sent - before[name] for name in sent}
+    assert {name: len(found) for name, found in sent.items()} == published
     recorded: dict[str, list[bytes]] = defaultdict(list)
     for message in Recording(tmp_path / "both.mcap").messages():
         recorded[message.topic].append(message.cdr)
@@ -285,10 +285,10 @@ def test_what_is_recorded_is_what_was_sent_and_made_once(tmp_path: Path) -> None
     assert verify(Recording(tmp_path / "both.mcap")).fingerprints == 2
 
 
-def test_a_recording_begun_while_a_node_runs_holds_each_of_its_topics_once_and_leaves_it_working(
+def test_a_recording_started_beside_a_node_contains_each_topic_once_and_leaves_the_node_working(
     tmp_path: Path,
 ) -> None:
-    """As the page does it; twice, as what the first recording has taken must be let go again."""
+    """The page starts recordings this way. The second recording shows that the first released its subscriptions."""
     ros, peer = Ros().build(), SubscriberQueue()
     assert isinstance(ros, RosInterface)
     with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"ros": ros}) as runner:
@@ -301,7 +301,7 @@ def test_a_recording_begun_while_a_node_runs_holds_each_of_its_topics_once_and_l
             before = {name: topic.sent for name, topic in ros.bus.topics.items()}
             runner.inbox.put(Actuate("sam", "thruster1", {"rpm": 300.0}))
             runner.run(1.0)
-            said = {name: topic.sent - before[name] for name, topic in ros.bus.topics.items()}
+            published = {name: topic.sent - before[name] for name, topic in ros.bus.topics.items()}
             assert started.result() is None
             stopped = runner.inbox.put(StopRecording())
             runner.run(0.1)
@@ -313,13 +313,13 @@ def test_a_recording_begun_while_a_node_runs_holds_each_of_its_topics_once_and_l
             counts = Counter(channel.topic for channel in summary.channels.values())
             assert max(counts.values()) == 1
             own = {COMMANDS, FINGERPRINTS, "/tf_static"}
-            expected = {name for name, count in said.items() if count} - {"/clock"} | own
+            expected = {name for name, count in published.items() if count} - {"/clock"} | own
             assert counts.keys() == expected
             for number, channel in summary.channels.items():
                 if channel.topic not in own:
-                    assert summary.statistics.channel_message_counts[number] == said[channel.topic], channel.topic
-            assert verify(Recording(path)).commands >= 2  # that of the snapshot, and the thruster's
-            # the node goes on for its peer, and for nobody else
+                    assert summary.statistics.channel_message_counts[number] == published[channel.topic], channel.topic
+            assert verify(Recording(path)).commands >= 2  # the snapshot, and the command of the thruster
+            # the node continues to publish only for its peer
             assert runner.interfaces == {"ros": ros}
             assert ros.subscriptions == {("sam", "imu")}
             peer.drain(0)
@@ -327,7 +327,7 @@ def test_a_recording_begun_while_a_node_runs_holds_each_of_its_topics_once_and_l
             assert [outgoing.topic.name for outgoing in peer.drain(0)] == ["/sam/core/imu"] * 5
 
 
-def test_a_recording_begun_without_a_node_speaks_for_itself_and_stops(tmp_path: Path) -> None:
+def test_a_recording_without_an_interface_ros_uses_its_own_node_and_stops(tmp_path: Path) -> None:
     with skerry.load("sam_empty") as world, Runner(world, None, {}) as runner:
         runner.run(0.2)
         runner.inbox.put(StartRecording(str(tmp_path / "it.mcap")))
@@ -343,13 +343,13 @@ def test_a_recording_begun_without_a_node_speaks_for_itself_and_stops(tmp_path: 
             nothing.result()
         assert not runner.interfaces
     found = Counter(message.topic for message in Recording(tmp_path / "it.mcap").messages())
-    assert found["/sam/core/imu"] == 6  # the first reading of all, at 0.25 s, and then every tenth of a second
+    assert found["/sam/core/imu"] == 6  # the first reading at 0.25 s, and then every tenth of a second
     assert found["/tf_static"] == 1
     assert verify(Recording(tmp_path / "it.mcap")).seconds == pytest.approx(0.7, abs=0.01)
 
 
 def test_a_node_with_other_settings_is_not_recorded(tmp_path: Path) -> None:
-    """The recorder then has one of its own."""
+    """The recorder uses its own node in this case."""
     ros = Ros().build()
     recorder = Recorder(path=tmp_path / "own.mcap", ros=Ros(frame_suffix="_mine")).build()
     with skerry.load("sam_empty") as world, Runner(world, None, {"ros": ros, "recorder": recorder}) as runner:
@@ -359,28 +359,28 @@ def test_a_node_with_other_settings_is_not_recorded(tmp_path: Path) -> None:
 
 
 @given(
-    place=st.integers(0, 10_000),
+    offset=st.integers(0, 10_000),
     value=st.integers(0, 255),
     change=st.sampled_from(["cut", "flip", "insert", "length"]),
 )
-def test_a_damaged_recording_is_read_as_far_as_it_goes_or_refused(
-    dive: Path, tmp_path_factory: pytest.TempPathFactory, place: int, value: int, change: str
+def test_a_damaged_recording_is_read_up_to_the_damage_or_refused(
+    dive: Path, tmp_path_factory: pytest.TempPathFactory, offset: int, value: int, change: str
 ) -> None:
     data = bytearray(dive.read_bytes())
-    place %= len(data)
+    offset %= len(data)
     match change:
         case "cut":
-            del data[place:]
+            del data[offset:]
         case "flip":
-            data[place] = value
+            data[offset] = value
         case "insert":
-            data[place:place] = bytes([value]) * 3
-        case "length":  # of 2 GB, wherever that is
-            data[place : place + 8] = (2**31).to_bytes(8, "little")
+            data[offset:offset] = bytes([value]) * 3
+        case "length":  # a length of 2 GB at any offset
+            data[offset : offset + 8] = (2**31).to_bytes(8, "little")
     path = tmp_path_factory.getbasetemp() / "damaged.mcap"
     path.write_bytes(data)
     with suppress(SkerryError):
-        for _ in Recording(path).course():
+        for _ in Recording(path).events():
             pass
 
 
@@ -403,8 +403,8 @@ def test_every_compression_is_read_by_the_package_mcap(tmp_path: Path, compressi
     assert index.message_index_offsets.keys() == {channel.id for channel in summary.channels.values()}
 
 
-def test_what_makes_messages_is_compiled_before_the_run(tmp_path: Path) -> None:
-    """For the very arguments that come later: no other compilation follows."""
+def test_encoders_are_compiled_before_the_run(tmp_path: Path) -> None:
+    """The run compiles no further signatures."""
     recorder = Recorder(path=tmp_path / "a.mcap").build()
     with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"recorder": recorder}) as runner:
         runner.run(0.0)

@@ -68,8 +68,8 @@ def summarise_recording(path: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from skerry.interfaces.recorder.reading import Recording
-    from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS
+    from skerry.interfaces.recorder.recording_reader import Recording
+    from skerry.interfaces.recorder.recording_writer import COMMANDS, FINGERPRINTS
 
     recording = Recording(Path(path))
     counts: Counter[str] = Counter()
@@ -96,7 +96,7 @@ def verify_recording(path: str) -> None:
     """Run a recorded world again and print that all fingerprints agree; a difference raises a `SkerryError`."""
     from rich.console import Console
 
-    from skerry.interfaces.recorder.reading import Recording
+    from skerry.interfaces.recorder.recording_reader import Recording
     from skerry.interfaces.recorder.replay import verify
 
     console = Console(stderr=True)
@@ -124,7 +124,7 @@ def show_recording(path: str, speed: float | None, settings: PageSettings) -> No
 
     from skerry.cli._status import PAGE, run_with_status
     from skerry.interfaces.recorder.player import REPLAY, Player
-    from skerry.interfaces.recorder.reading import Recording
+    from skerry.interfaces.recorder.recording_reader import Recording
     from skerry.runner import Runner
     from skerry.ui.page import Page
     from skerry.ui.server import PageServer
@@ -155,7 +155,7 @@ def republish_recording(path: str, kinds: list[str], speed: float | None, settin
     from rich.console import Console
     from rich.markup import escape
 
-    from skerry.interfaces.recorder.reading import Recording
+    from skerry.interfaces.recorder.recording_reader import Recording
     from skerry.interfaces.recorder.replay import republish
 
     console = Console(stderr=True)

@@ -34,7 +34,7 @@ class StartRecording(Command):
             raise SkerryError(f"the interface {found[0]!r} already records; stop that recording first")
         recorder = RecorderInterface(Recorder(path=Path(self.path)))
         run.add_interface(RECORDER, recorder)
-        recorder.begin_with(run.world.snapshot())
+        recorder.start_from(run.world.snapshot())
 
 
 @dataclass(frozen=True)

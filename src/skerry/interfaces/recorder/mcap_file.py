@@ -41,7 +41,7 @@ _INDEX: Final = Struct("<BQHI")  # opcode, bytes that follow, channel, bytes of 
 _FOOTER: Final = Struct("<BQQQ")  # opcode, bytes that follow, start of the summary, start of its offsets
 
 
-def record(found: Any) -> bytes:
+def encode_record(found: Any) -> bytes:
     """Encode a record of the package `mcap`."""
     builder: Any = RecordBuilder()
     found.write(builder)
@@ -59,11 +59,11 @@ class McapFile:
         self._metadata: list[MetadataIndex] = []
         self._counts: Counter[int] = Counter()
         self._offset = 0
-        self._write(MAGIC + record(Header(profile, library)))
+        self._write(MAGIC + encode_record(Header(profile, library)))
 
     def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
         """Write a metadata record of texts by name."""
-        data = record(Metadata(name, dict(values)))
+        data = encode_record(Metadata(name, dict(values)))
         self._metadata.append(MetadataIndex(self._offset, len(data), name))
         self._write(data)
 
@@ -72,10 +72,10 @@ class McapFile:
         compressed = self._compress(chunk.records.data)
         start, end = int(chunk.times.min()), int(chunk.times.max())
         size, crc = chunk.records.nbytes, zlib.crc32(chunk.records.data)
-        written = record(ChunkRecord(self._name, compressed, end, start, crc, size))
+        written = encode_record(ChunkRecord(self._name, compressed, end, start, crc, size))
         channels, counts = np.unique(chunk.channels, return_counts=True)
         by_channel = np.argsort(chunk.channels, kind="stable")
-        entries = np.column_stack([chunk.times, chunk.places])[by_channel].astype("<u8", copy=False).tobytes()
+        entries = np.column_stack([chunk.times, chunk.offsets])[by_channel].astype("<u8", copy=False).tobytes()
         indices, offsets = [], {}
         offset = index_start = self._offset + len(written)
         first = 0
@@ -104,7 +104,7 @@ class McapFile:
 
     def finish(self, schemas: Sequence[Schema], channels: Sequence[Channel]) -> None:
         """Write the end of the file: schemas, channels, statistics and indices."""
-        self._write(record(DataEnd(0)))
+        self._write(encode_record(DataEnd(0)))
         statistics = Statistics(
             attachment_count=0,
             channel_count=len(channels),
@@ -126,14 +126,14 @@ class McapFile:
         start = self._offset
         summary, offsets = bytearray(), bytearray()
         for opcode, members in groups.items():
-            group = b"".join(map(record, members))
+            group = b"".join(map(encode_record, members))
             if group:
-                offsets += record(SummaryOffset(opcode, start + len(summary), len(group)))
+                offsets += encode_record(SummaryOffset(opcode, start + len(summary), len(group)))
                 summary += group
         offset_start = start + len(summary)
         summary += offsets
         crc = zlib.crc32(summary + _FOOTER.pack(Opcode.FOOTER, 20, start, offset_start))
-        self._write(bytes(summary) + record(Footer(start, offset_start, crc)) + MAGIC)
+        self._write(bytes(summary) + encode_record(Footer(start, offset_start, crc)) + MAGIC)
 
     def _write(self, data: bytes) -> None:
         self._stream.write(data)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from skerry.commands import Reset, Restore
 from skerry.core.errors import SkerryError
-from skerry.interfaces.recorder.reading import Done, Recording
+from skerry.interfaces.recorder.recording_reader import ExecutedCommand, Recording
 from skerry.parts.interface import Command, Inbox, Interface, SensorReading
 from skerry.runner import Runner
 from skerry.world import Snapshot, World
@@ -47,16 +47,16 @@ class Player(Interface):
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.step = float(recording.step)
-        self._commands: list[Done] = []
+        self._commands: list[ExecutedCommand] = []
         tick = position = 0  # tick of the world, position in the recording
-        for event in recording.course():
+        for event in recording.events():
             if event.tick < tick:
                 raise SkerryError(
                     f"{recording.path}: the time goes back without a reset or restore command; the file was altered"
                 )
             position += event.tick - tick
             tick = event.tick
-            if isinstance(event, Done) and event.command.changes_world:
+            if isinstance(event, ExecutedCommand) and event.command.changes_world:
                 self._commands.append(event)
                 tick = _tick_after(event)
         self._end = position
@@ -136,7 +136,7 @@ class Player(Interface):
             self._execute_due()
 
 
-def _tick_after(event: Done) -> int:
+def _tick_after(event: ExecutedCommand) -> int:
     """Return the tick of the world after a command."""
     if isinstance(event.command, Reset):
         return 0

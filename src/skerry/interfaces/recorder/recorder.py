@@ -1,4 +1,4 @@
-"""The interface that records: takes all topics of a profile, and witnesses every command."""
+"""Interface that records all topics of a ROS node and every command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skerry.commands import Restore
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.command_json import command_to_text
-from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS, RecordingWriter
+from skerry.interfaces.recorder.recording_writer import COMMANDS, FINGERPRINTS, RecordingWriter
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.interfaces.ros.bus.bus import Bus
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("skerry")
 
-ACTIONS = "*/_action/*"  # its own node serves no goals, so it has nothing to say about them
+ACTIONS = "*/_action/*"
+"""Pattern of the topics of actions, which the recorder's own node does not publish."""
 
 
 class RecorderInterface(Interface):
-    """Takes what a node says: that of the run's interface `ros`, or else one of its own, which speaks to nobody."""
+    """Recorder of the messages of a node: that of the run's interface `ros`, or its own node without transports."""
 
     def __init__(self, config: Recorder) -> None:
         self.config = config
@@ -39,18 +40,18 @@ class RecorderInterface(Interface):
         self._bus: Bus | None = None
         self._writer: RecordingWriter | None = None
         self.began = 0.0
-        """The world's time at its start, s."""
+        """Time of the world at the start of the recording, s."""
         self._fingerprints = -1
-        self._told = -1  # the tick of the latest fingerprint
-        self._is_over = False
-        self._must_take = False
+        self._fingerprint_tick = -1  # tick of the latest fingerprint
+        self._is_closed = False
+        self._must_subscribe = False
 
-    # -------------------------------------------------------------------------------------------- of an interface
+    # -------------------------------------------------------------------------------------------- simulation loop
 
     def check(self, world: World) -> None:
         RosInterface(self._settings(world)).check(world)
         if self.config.path.exists():
-            raise SkerryError(f"there is a file {self.config.path} already; remove it, or record to another one")
+            raise SkerryError(f"the file {self.config.path} already exists; remove it, or record to another one")
 
     def start(self, world: World, inbox: Inbox) -> None:
         self._world, self._inbox = world, inbox
@@ -58,7 +59,7 @@ class RecorderInterface(Interface):
         self._rate = Rate.of(self.config.fingerprint_frequency, world.scenario.step, faster_ok=True)
 
     def on_all_started(self, others: Mapping[str, Interface]) -> None:
-        """Begin: with the node of another interface, if that says what is to be recorded, so that it is made once."""
+        """Start to record; an interface `ros` with equal settings shares its node, so messages are encoded once."""
         world, settings = self._world, self._settings(self._world)
         nodes = [other for other in others.values() if isinstance(other, RosInterface)]
         node = next((node for node in nodes if _without_transports(node.config) == settings), None)
@@ -76,24 +77,24 @@ class RecorderInterface(Interface):
         self._bus = node.bus
         self._bus.time_ns = nanoseconds(world.tick, scenario.step)
         self._writer = RecordingWriter(self.config.path, node.bus, self.config.compression, metadata)
-        self._take()
+        self._subscribe()
         node.warm_up()
 
-    def _take(self) -> None:
-        """Take what there is to be said."""
+    def _subscribe(self) -> None:
+        """Subscribe to all topics that are recorded."""
         assert self._writer is not None
         assert self._bus is not None
         patterns = self.config.leave_out if self._own is None else (*self.config.leave_out, ACTIONS)
-        taken = [name for name in self._bus.topics if not any(fnmatchcase(name, pattern) for pattern in patterns)]
-        self._bus.set_subscriptions(self._writer, taken)
+        recorded = [name for name in self._bus.topics if not any(fnmatchcase(name, pattern) for pattern in patterns)]
+        self._bus.set_subscriptions(self._writer, recorded)
 
     def world_changed(self) -> None:
         if self._own is not None:
             self._own.world_changed()
-        self._must_take = True  # another interface's node may not have changed yet
+        self._must_subscribe = True  # the shared node may not have changed its topics yet
 
-    def begin_with(self, snapshot: Snapshot) -> None:
-        """Let whoever runs the recording again begin at this state rather than at the scenario's."""
+    def start_from(self, snapshot: Snapshot) -> None:
+        """Record a snapshot as the first command, so that a replay starts from it instead of the scenario's state."""
         text = command_to_text(Restore(snapshot))
         self._put(COMMANDS, f'{{"tick": 0, "do": {text}}}', self._world.tick)
 
@@ -114,18 +115,18 @@ class RecorderInterface(Interface):
 
     def publish(self, readings: ReadingBatches) -> None:
         tick = self._world.tick
-        if self._must_take:
-            self._must_take = False
-            self._take()
+        if self._must_subscribe:
+            self._must_subscribe = False
+            self._subscribe()
         if self._own is not None:
             self._own.publish(readings)
             self.subscriptions = self._own.subscriptions
         if (count := self._rate.count(tick)) != self._fingerprints:
             self._fingerprints = count
-            self._take_fingerprint()
+            self._record_fingerprint()
 
-    def _take_fingerprint(self) -> None:
-        self._told = tick = self._world.tick
+    def _record_fingerprint(self) -> None:
+        self._fingerprint_tick = tick = self._world.tick
         text = json.dumps({"tick": tick, "fingerprint": self._world.fingerprint()})
         self._put(FINGERPRINTS, text, tick)
 
@@ -133,7 +134,7 @@ class RecorderInterface(Interface):
         try:
             text = command_to_text(command)
         except SkerryError as error:
-            logger.warning("the recording cannot be verified: %s", error)
+            logger.warning("the recording cannot be verified, because a command cannot be recorded: %s", error)
             text = json.dumps({"command": type(command).__name__})
         self._put(COMMANDS, f'{{"tick": {tick}, "do": {text}}}', tick)
 
@@ -154,15 +155,15 @@ class RecorderInterface(Interface):
     def close(self) -> None:
         if self._own is not None:
             self._own.close()
-        if self._writer is not None and self._bus is not None and not self._is_over:
-            self._is_over = True
+        if self._writer is not None and self._bus is not None and not self._is_closed:
+            self._is_closed = True
             self._bus.set_subscriptions(self._writer, ())
-            if self._told != self._world.tick:
-                self._take_fingerprint()
+            if self._fingerprint_tick != self._world.tick:
+                self._record_fingerprint()
             self._writer.close()
 
     def _settings(self, world: World) -> Ros:
-        """Those given, or those of the scenario's interface of ROS; without any way to peers."""
+        """Return the given settings, or those of the scenario's interface `ros`, without transports."""
         others = [other for other in world.scenario.interfaces.values() if isinstance(other, Ros)]
         return _without_transports(self.config.ros or (others[0] if others else Ros()))
 

@@ -1,4 +1,4 @@
-"""Runs a recording again: as a world that must come out the same, or as messages to peers."""
+"""Replay of a recording: verification that the world is identical, or publication of its messages."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from skerry.core.errors import SkerryError
-from skerry.interfaces.recorder.reading import Done, Fingerprint, Recording
-from skerry.interfaces.recorder.writing import COMMANDS, FINGERPRINTS
+from skerry.interfaces.recorder.recording_reader import ExecutedCommand, Fingerprint, Recording
+from skerry.interfaces.recorder.recording_writer import COMMANDS, FINGERPRINTS
 from skerry.interfaces.ros.bus.bus import LATCHED, Bus, Qos
 from skerry.interfaces.ros.bus.transport import TRANSPORTS, Transport
 from skerry.runner import Runner
 from skerry.world import build_world
 
 LATCHED_TOPICS: Final = {"/tf_static"}
+"""Topics that are published as latched, because a recording does not store it."""
 
 
 class WorldDiffers(SkerryError):
-    """A world that was run again did not come out as it was recorded."""
+    """The replayed world differs from the recorded one."""
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found to be the same."""
+    """Result of a successful verification: numbers of fingerprints and commands, and time of the world, s."""
 
     fingerprints: int
     commands: int
@@ -36,17 +37,25 @@ class Verified:
 
 
 def verify(recording: Recording, watch: Callable[[float], None] = lambda seconds: None) -> Verified:
-    """Run the recorded scenario with the recorded commands; raises `WorldDiffers` where the world is not the same."""
+    """Run the recorded scenario with the recorded commands, and compare all fingerprints.
+
+    Args:
+        recording: Recording to verify.
+        watch: Callback for the time of the world, s.
+
+    Raises:
+        WorldDiffers: A fingerprint differs.
+    """
     scenario = {**recording.scenario, "interfaces": {}}
     step = float(recording.step)
     same: float | None = None
     fingerprints = commands = since = 0
     with build_world(scenario) as world, Runner(world, None) as runner:
-        for event in recording.course():
+        for event in recording.events():
             if event.tick < world.tick:
                 raise WorldDiffers(
-                    f"the recording goes back from {world.time:.3f} s to {event.tick * step:.3f} s without a command "
-                    f"that would; a command is missing or was altered"
+                    f"the recording goes back from {world.time:.3f} s to {event.tick * step:.3f} s without a reset or "
+                    f"restore command; a command is missing or was altered"
                 )
             world.advance_steps(event.tick - world.tick)
             watch(world.time)
@@ -56,27 +65,27 @@ def verify(recording: Recording, watch: Callable[[float], None] = lambda seconds
                         raise WorldDiffers(_difference(recording, world.time, same, since))
                     same, since = world.time, 0
                     fingerprints += 1
-                case Done(_, command):
+                case ExecutedCommand(_, command):
                     commands += 1
                     since += 1
                     if command.changes_world:
-                        with suppress(SkerryError):  # it failed then as it does now
+                        with suppress(SkerryError):  # the command failed in the recorded run too
                             command.apply(runner)
         if not fingerprints:
-            raise SkerryError(f"{recording.path} has no fingerprint of the world to compare with")
+            raise SkerryError(f"{recording.path} contains no fingerprint of the world, so it cannot be verified")
         return Verified(fingerprints, commands, world.time)
 
 
 def _difference(recording: Recording, now: float, same: float | None, commands: int) -> str:
     if same is None:
         return (
-            f"the world differs from the recording from the beginning: it was made by Skerry {recording.version}, and "
-            f"perhaps with other files of vehicles or ground, or another machine's arithmetic"
+            f"the world differs from the recording from the start: it was recorded by Skerry {recording.version}, "
+            f"perhaps with other files of vehicles or terrain, or on another kind of processor"
         )
     return (
         f"the world differs from the recording at {now:.3f} s; at {same:.3f} s it was the same, with {commands} "
-        f"commands in between. A command or the scenario was altered, or the world was changed in other ways "
-        f"than by commands"
+        f"commands in between. A command or the scenario was altered, or the world was changed by other means "
+        f"than commands"
     )
 
 
@@ -88,9 +97,18 @@ def republish(
     watch: Callable[[float, str], None] = lambda seconds, status: None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> int:
-    """Say what was recorded to peers, over transports of these kinds; returns how many messages there were.
+    """Publish the recorded messages, without commands and fingerprints, to ROS.
 
-    `speed` is simulated seconds per second; None is as fast as it goes. Commands are not said.
+    Args:
+        recording: Recording to publish.
+        kinds: Kinds of transports.
+        speed: Recorded seconds per second; None is as fast as possible.
+        stopped: Event that ends the publication.
+        watch: Callback for the recorded time, s, and the status of the transports.
+        settings: Settings of the transports by kind.
+
+    Returns:
+        Number of messages.
     """
     bus = Bus(recording.codec)
     for message in recording.messages():
@@ -102,9 +120,9 @@ def republish(
         try:
             config: Any = TRANSPORTS.find(kind).model_validate({"kind": kind, **(settings or {}).get(kind, {})})
         except ValidationError as error:
-            raise SkerryError(f"{kind}: {error}") from None
+            raise SkerryError(f"the transport {kind!r} has invalid settings: {error}") from None
         transports.append(config.build())
-    count, begun, first, last_clock = 0, time.perf_counter(), None, -1
+    count, started, first, last_clock = 0, time.perf_counter(), None, -1
     try:
         for transport in transports:
             transport.start(bus)
@@ -113,7 +131,7 @@ def republish(
                 continue
             first = message.time if first is None else first
             if speed is not None:
-                due = begun + (message.time - first) / 1e9 / speed
+                due = started + (message.time - first) / 1e9 / speed
                 if (early := due - time.perf_counter()) > 0 and stopped.wait(early):
                     break
             if stopped.is_set():
